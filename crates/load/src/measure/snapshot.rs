@@ -1,0 +1,227 @@
+//! What leaves the engine: one JSON object per line, times in nanoseconds.
+//!
+//! Knows the names of the JSON; must not know how the figures were made.
+//! `wiretrial-engine schema snapshot` prints the JSON Schema of [`Snapshot`].
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The `schema` member of every snapshot.
+pub const SNAPSHOT_SCHEMA: &str = "wiretrial-snapshot";
+/// The version of the snapshots that this engine writes.
+pub const SNAPSHOT_VERSION: u32 = 1;
+
+/// One line of the engine's output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Snapshot {
+    /// The first line: what is about to run.
+    Start(Start),
+    /// One interval, all workers merged.
+    Interval(Interval),
+    /// The last line of a run that began, also of an interrupted one.
+    Summary(Summary),
+    /// The only or last line of a run that could not go on.
+    Failure(Failure),
+}
+
+/// The first line: what is about to run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Start {
+    /// Always `wiretrial-snapshot`.
+    pub schema: String,
+    /// Version of this form.
+    pub version: u32,
+    /// Version of the engine.
+    pub engine: String,
+    /// Process id of the engine.
+    pub pid: u32,
+    /// The target's URL.
+    pub url: String,
+    /// The literal addresses in use.
+    pub addresses: Vec<String>,
+    /// Wall clock at offset 0 of this run, nanoseconds since 1970. For people only; every other time is monotonic.
+    pub started_unix_ns: u64,
+    /// Worker threads.
+    pub threads: u32,
+    /// The poller in use.
+    pub poller: String,
+    /// Payload bytes of a request.
+    pub request_payload_bytes: u64,
+    /// Payload bytes of the reply that preflight got, null without one.
+    pub reply_payload_bytes: Option<u64>,
+    /// Agreed TLS version and cipher, null without TLS.
+    pub tls: Option<String>,
+}
+
+/// Phase of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Connections are being opened; no load yet.
+    Connect,
+    /// Load, before the measure phase.
+    WarmUp,
+    /// Load that counts.
+    Measure,
+    /// No more sends; replies are awaited.
+    Drain,
+}
+
+/// One interval, all workers merged. Counters count what happened in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// 0, 1, 2, …
+    pub index: u64,
+    /// Begin, offset from the run's start.
+    pub start_ns: u64,
+    /// End, offset from the run's start.
+    pub end_ns: u64,
+    /// Phase at the begin.
+    pub phase: Phase,
+    /// Messages.
+    pub counters: Counters,
+    /// Connections.
+    pub connections: Connections,
+    /// Bytes.
+    pub bytes: Bytes,
+    /// The generator's own cost.
+    pub generator: Generator,
+    /// True where the generator itself was paused or late so much that the interval's times can't be trusted.
+    pub disturbed: bool,
+    /// Histograms by metric name, HdrHistogram V2 compressed, base64; empty ones are left out.
+    pub histograms: BTreeMap<String, String>,
+}
+
+/// Messages. Over a whole run, `sent` = `ok` + the sum of `errors` + `in_flight`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Counters {
+    /// Messages whose first byte was handed to the kernel, or whose connection was asked for on their behalf.
+    pub sent: u64,
+    /// Replies that came whole and were right.
+    pub ok: u64,
+    /// Messages that failed, by class.
+    pub errors: BTreeMap<String, u64>,
+    /// Messages sent and neither right nor failed, at the end of the interval or run.
+    pub in_flight: u64,
+    /// Open loop: messages that were due and are not sent, at the end of the interval or run.
+    pub waiting: u64,
+    /// Open loop: due messages that were given up, because no slot was free (overflow `drop`) or the run ended.
+    pub dropped: u64,
+    /// One send with many receivers: copies that came and were right.
+    pub deliveries: u64,
+}
+
+/// Connections.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Connections {
+    /// Attempts to connect.
+    pub attempted: u64,
+    /// Connections that became ready for requests.
+    pub opened: u64,
+    /// Attempts that failed, by class.
+    pub failed: BTreeMap<String, u64>,
+    /// Connections that ended after they were ready, by reason (`plan`, `server`, or an error class).
+    pub closed: BTreeMap<String, u64>,
+    /// Connections that are ready, at the end of the interval or run.
+    pub open: u64,
+}
+
+/// Bytes of the transport's payload (with TLS: ciphertext), and of the application.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Bytes {
+    /// Handed to the kernel.
+    pub sent: u64,
+    /// Got from the kernel.
+    pub received: u64,
+    /// Protocol bytes sent, before TLS.
+    pub application_sent: u64,
+    /// Protocol bytes received, after TLS.
+    pub application_received: u64,
+}
+
+/// The generator's own cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Generator {
+    /// User CPU time of the process, nanoseconds.
+    pub cpu_user_ns: u64,
+    /// System CPU time of the process, nanoseconds.
+    pub cpu_system_ns: u64,
+    /// Greatest resident size of the process so far, bytes.
+    pub peak_rss_bytes: u64,
+    /// Share of the time that the busiest worker's loop was not waiting, 0 to 1.
+    pub loop_utilisation: f64,
+    /// Time that the workers were runnable and not running (`/proc/thread-self/schedstat`), nanoseconds.
+    pub run_queue_ns: u64,
+}
+
+/// What a stall kept a closed loop from sending.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Blocked {
+    /// Exchanges that took longer than `threshold_ns`.
+    pub exchanges: u64,
+    /// Sum of their service times: time in which their slots could send nothing.
+    pub slot_ns: u64,
+    /// Ten times the median service time, 10 ms at least.
+    pub threshold_ns: u64,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum End {
+    /// By its own stop rule.
+    Complete,
+    /// By SIGINT, SIGTERM or `stop` on standard input.
+    Interrupted,
+}
+
+/// The whole run, from the first message to the end of the drain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// How the run ended.
+    pub end: End,
+    /// The signal that ended it, null for none.
+    pub signal: Option<i32>,
+    /// First send, offset from the run's start.
+    pub first_send_ns: u64,
+    /// Begin of the measure phase, offset from the run's start.
+    pub measure_start_ns: u64,
+    /// End of the measure phase, offset from the run's start.
+    pub measure_end_ns: u64,
+    /// End of the drain, offset from the run's start.
+    pub end_ns: u64,
+    /// Messages of the whole run.
+    pub counters: Counters,
+    /// Connections of the whole run.
+    pub connections: Connections,
+    /// Bytes of the whole run.
+    pub bytes: Bytes,
+    /// The generator's own cost over the whole run.
+    pub generator: Generator,
+    /// What stalls kept a closed loop from sending, over the whole run.
+    pub blocked: Blocked,
+    /// Intervals marked as disturbed.
+    pub disturbed_intervals: u64,
+    /// The first excerpt per error class, for people.
+    pub examples: BTreeMap<String, String>,
+    /// Histograms of the whole run by metric name, HdrHistogram V2 compressed, base64.
+    pub histograms: BTreeMap<String, String>,
+}
+
+/// A run that could not begin or go on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    /// Always `wiretrial-snapshot`.
+    pub schema: String,
+    /// Version of this form.
+    pub version: u32,
+    /// Class: an error class of the metrics table, or `plan`, `preflight`, `client`.
+    pub class: String,
+    /// One line: what, and the remedy.
+    pub message: String,
+    /// The engine's exit code.
+    pub exit_code: i32,
+}

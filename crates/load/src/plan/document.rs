@@ -1,0 +1,317 @@
+//! The plan as it crosses the seam: one JSON object, all durations in nanoseconds.
+//!
+//! Knows the names and defaults of the JSON; must not know what makes a plan
+//! runnable (that is [`super::Plan::parse`]). `wiretrial-engine schema plan`
+//! prints the JSON Schema of these types.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The `schema` member of every plan.
+pub const PLAN_SCHEMA: &str = "wiretrial-plan";
+/// The version of the plan that this engine reads.
+pub const PLAN_VERSION: u32 = 1;
+
+/// One load plan: what to send where, how, and for how long.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlanDocument {
+    /// Always `wiretrial-plan`.
+    pub schema: String,
+    /// Version of this document's form.
+    pub version: u32,
+    /// Address and request.
+    pub target: TargetDocument,
+    /// How many connections, and who sends next.
+    pub load: LoadDocument,
+    /// When the run stops.
+    pub stop: StopDocument,
+    /// Durations of the phases around the measurement.
+    #[serde(default)]
+    pub phases: PhasesDocument,
+    /// What the generator itself may use.
+    #[serde(default)]
+    pub generator: GeneratorDocument,
+}
+
+/// Address and request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TargetDocument {
+    /// `http`, `https`, `ws`, `wss`, `tcp` or `tls` URL.
+    pub url: String,
+    /// Literal addresses to use in turn, `IP:PORT`; empty: the URL's host is resolved once, before the run.
+    #[serde(default)]
+    pub addresses: Vec<String>,
+    /// Local IP addresses to connect from, in turn; empty: the kernel chooses.
+    #[serde(default)]
+    pub sources: Vec<String>,
+    /// HTTP method and headers (http, https; headers also for the upgrade of ws, wss).
+    #[serde(default)]
+    pub http: HttpDocument,
+    /// TLS settings (https, wss, tls).
+    #[serde(default)]
+    pub tls: TlsDocument,
+    /// What each request carries.
+    #[serde(default)]
+    pub message: MessageDocument,
+    /// What a right reply is.
+    #[serde(default)]
+    pub expect: ExpectDocument,
+}
+
+/// HTTP parts of a request.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HttpDocument {
+    /// Request method; null: `GET` without a payload, `POST` with one.
+    pub method: Option<String>,
+    /// Further header fields, in order.
+    pub headers: Vec<(String, String)>,
+}
+
+/// TLS settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TlsDocument {
+    /// Accept any certificate. Recorded in the result.
+    pub insecure: bool,
+    /// PEM file with the authorities to trust instead of the built-in ones.
+    pub ca_file: Option<String>,
+    /// Name to verify and to send as SNI; null: the URL's host.
+    pub server_name: Option<String>,
+    /// Resume sessions on reconnect.
+    pub resumption: bool,
+}
+
+impl Default for TlsDocument {
+    fn default() -> Self {
+        Self { insecure: false, ca_file: None, server_name: None, resumption: true }
+    }
+}
+
+/// What each request carries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MessageDocument {
+    /// WebSocket frame type; ignored by the other protocols.
+    pub kind: MessageKind,
+    /// Where the payload comes from.
+    pub source: SourceDocument,
+}
+
+impl Default for MessageDocument {
+    fn default() -> Self {
+        Self { kind: MessageKind::Binary, source: SourceDocument::None }
+    }
+}
+
+/// WebSocket frame type of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MessageKind {
+    /// Text frames; the payload must be UTF-8.
+    Text,
+    /// Binary frames.
+    Binary,
+}
+
+/// Where the payload of each request comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase", tag = "from", deny_unknown_fields)]
+pub enum SourceDocument {
+    /// No payload (a GET).
+    None,
+    /// `bytes` bytes that differ from message to message: a sequence number in
+    /// 16 hexadecimal digits (as far as it fits), then a fixed printable pattern.
+    Sequence {
+        /// Payload size in bytes.
+        bytes: u64,
+    },
+    /// The same bytes each time.
+    Fixed {
+        /// The payload, base64.
+        base64: String,
+    },
+    /// The given payloads in turn.
+    List {
+        /// The payloads, base64.
+        base64: Vec<String>,
+    },
+    /// Text in which each `{seq}` becomes the message's sequence number in 16 hexadecimal digits.
+    Template {
+        /// The text.
+        text: String,
+    },
+}
+
+/// What a right reply is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExpectDocument {
+    /// Content of a right reply.
+    pub content: ContentDocument,
+    /// HTTP status of a right reply.
+    pub status: u16,
+}
+
+impl Default for ExpectDocument {
+    fn default() -> Self {
+        Self { content: ContentDocument::Auto, status: 200 }
+    }
+}
+
+/// Content of a right reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase", tag = "is", deny_unknown_fields)]
+pub enum ContentDocument {
+    /// `echo` for ws, wss, tcp, tls; `learned` for http, https.
+    Auto,
+    /// The request's own payload.
+    Echo,
+    /// What the first reply of the run, before any load, carried.
+    Learned,
+    /// These bytes.
+    Fixed {
+        /// The content, base64.
+        base64: String,
+    },
+}
+
+/// How many connections, and who sends next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadDocument {
+    /// Connections over all workers.
+    pub connections: u32,
+    /// Requests in flight per connection at most.
+    #[serde(default = "one")]
+    pub depth: u32,
+    /// Messages encoded into each send; `depth` must be a multiple of it.
+    #[serde(default = "one")]
+    pub pack: u32,
+    /// Requests after which a connection is closed and opened anew; null: kept.
+    #[serde(default)]
+    pub requests_per_connection: Option<u64>,
+    /// Who sends next.
+    #[serde(default)]
+    pub executor: ExecutorDocument,
+    /// Seed of every random choice of the run (masks excepted, which are always fresh).
+    #[serde(default)]
+    pub seed: u64,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Who sends next.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase", tag = "kind", deny_unknown_fields)]
+pub enum ExecutorDocument {
+    /// The next message goes when a reply has come.
+    #[default]
+    Closed,
+    /// Messages are due at instants that no reply moves.
+    Open {
+        /// Messages per second over all workers.
+        rate: f64,
+        /// The gaps between due instants.
+        #[serde(default)]
+        pacing: PacingDocument,
+        /// What happens to a due message that finds no free slot.
+        #[serde(default)]
+        overflow: OverflowDocument,
+    },
+}
+
+/// The gaps between due instants.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PacingDocument {
+    /// Equal gaps.
+    #[default]
+    Constant,
+    /// Exponential gaps (a Poisson process).
+    Poisson,
+}
+
+/// What happens to a due message that finds no free slot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OverflowDocument {
+    /// It waits, and stays due when it was.
+    #[default]
+    Wait,
+    /// It is counted `dropped`.
+    Drop,
+}
+
+/// When the run stops: whatever comes first of the members that are set.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct StopDocument {
+    /// Length of the measure phase, nanoseconds.
+    pub duration_ns: Option<u64>,
+    /// Messages sent in the whole run.
+    pub requests: Option<u64>,
+}
+
+/// Durations around the measure phase, nanoseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PhasesDocument {
+    /// How long all connections may take to stand, the wait for a refusing server included.
+    pub connect_ns: u64,
+    /// Length of the warm-up phase. It is recorded like everything else; only its intervals are marked.
+    pub warmup_ns: u64,
+    /// How long replies are awaited after the last send.
+    pub drain_ns: u64,
+    /// Deadline of one exchange, from its send to its last byte.
+    pub timeout_ns: u64,
+    /// Length of a snapshot's interval.
+    pub interval_ns: u64,
+}
+
+impl Default for PhasesDocument {
+    fn default() -> Self {
+        Self {
+            connect_ns: 10_000_000_000,
+            warmup_ns: 0,
+            drain_ns: 2_000_000_000,
+            timeout_ns: 10_000_000_000,
+            interval_ns: 100_000_000,
+        }
+    }
+}
+
+/// What the generator itself may use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GeneratorDocument {
+    /// Worker threads.
+    pub threads: u32,
+    /// CPUs to pin the workers to, in turn; empty: not pinned.
+    pub cpus: Vec<u32>,
+    /// How readiness is learned.
+    pub poller: PollerDocument,
+    /// Poll without sleeping while a message is due soon.
+    pub spin: bool,
+}
+
+impl Default for GeneratorDocument {
+    fn default() -> Self {
+        Self { threads: 1, cpus: Vec::new(), poller: PollerDocument::Auto, spin: false }
+    }
+}
+
+/// How readiness is learned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PollerDocument {
+    /// The fastest that this machine has.
+    #[default]
+    Auto,
+    /// epoll(7).
+    Epoll,
+}

@@ -1,0 +1,202 @@
+"""The load plan, as the engine reads it. Mirrors the JSON Schema of `wiretrial-engine schema plan`.
+
+Knows names, types and defaults; must not know how an engine is started. All durations are
+nanoseconds, all sizes bytes. A test compares these models with the engine's schema.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+PLAN_SCHEMA = "wiretrial-plan"
+PLAN_VERSION = 1
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Http(_Part):
+    """HTTP parts of a request. `method` None: GET without a payload, POST with one."""
+
+    method: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Tls(_Part):
+    """TLS settings of https, wss and tls targets."""
+
+    insecure: bool = False
+    ca_file: str | None = None
+    server_name: str | None = None
+    resumption: bool = True
+
+
+class NoPayload(_Part):
+    """A request without a payload (a GET)."""
+
+    source: Literal["none"] = Field(default="none", alias="from")
+
+
+class SequencePayload(_Part):
+    """`bytes` bytes that differ from message to message: 16 hexadecimal digits, then a pattern."""
+
+    source: Literal["sequence"] = Field(default="sequence", alias="from")
+    bytes: int
+
+
+class FixedPayload(_Part):
+    """The same bytes each time, base64."""
+
+    source: Literal["fixed"] = Field(default="fixed", alias="from")
+    base64: str
+
+
+class ListPayload(_Part):
+    """The given payloads in turn, base64."""
+
+    source: Literal["list"] = Field(default="list", alias="from")
+    base64: tuple[str, ...]
+
+
+class TemplatePayload(_Part):
+    """Text in which each `{seq}` becomes the message's sequence number in 16 hexadecimal digits."""
+
+    source: Literal["template"] = Field(default="template", alias="from")
+    text: str
+
+
+Payload = Annotated[
+    NoPayload | SequencePayload | FixedPayload | ListPayload | TemplatePayload,
+    Field(discriminator="source"),
+]
+
+
+class Message(_Part):
+    """What each request carries. `kind` is the WebSocket frame type."""
+
+    kind: Literal["text", "binary"] = "binary"
+    source: Payload = Field(default_factory=NoPayload)
+
+
+class AutoContent(_Part):
+    """`echo` for ws, wss, tcp, tls; `learned` for http, https."""
+
+    rule: Literal["auto"] = Field(default="auto", alias="is")
+
+
+class EchoContent(_Part):
+    """The request's own payload."""
+
+    rule: Literal["echo"] = Field(default="echo", alias="is")
+
+
+class LearnedContent(_Part):
+    """What the first reply of the run, before any load, carried."""
+
+    rule: Literal["learned"] = Field(default="learned", alias="is")
+
+
+class FixedContent(_Part):
+    """These bytes, base64."""
+
+    rule: Literal["fixed"] = Field(default="fixed", alias="is")
+    base64: str
+
+
+Content = Annotated[
+    AutoContent | EchoContent | LearnedContent | FixedContent, Field(discriminator="rule")
+]
+
+
+class Expect(_Part):
+    """What a right reply is."""
+
+    content: Content = Field(default_factory=AutoContent)
+    status: int = 200
+
+
+class Target(_Part):
+    """Address and request."""
+
+    url: str
+    addresses: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    http: Http = Field(default_factory=Http)
+    tls: Tls = Field(default_factory=Tls)
+    message: Message = Field(default_factory=Message)
+    expect: Expect = Field(default_factory=Expect)
+
+
+class ClosedLoop(_Part):
+    """The next message goes when a reply has come."""
+
+    kind: Literal["closed"] = "closed"
+
+
+class OpenLoop(_Part):
+    """Messages are due at instants that no reply moves. `rate`: messages per second in all."""
+
+    kind: Literal["open"] = "open"
+    rate: float
+    pacing: Literal["constant", "poisson"] = "constant"
+    overflow: Literal["wait", "drop"] = "wait"
+
+
+class Load(_Part):
+    """How many connections, and who sends next."""
+
+    connections: int
+    depth: int = 1
+    pack: int = 1
+    requests_per_connection: int | None = None
+    executor: Annotated[ClosedLoop | OpenLoop, Field(discriminator="kind")] = Field(
+        default_factory=ClosedLoop
+    )
+    seed: int = 0
+
+
+class Stop(_Part):
+    """When the run stops: whatever comes first."""
+
+    duration_ns: int | None = None
+    requests: int | None = None
+
+
+class Phases(_Part):
+    """Durations around the measure phase, nanoseconds."""
+
+    connect_ns: int = 10_000_000_000
+    warmup_ns: int = 0
+    drain_ns: int = 2_000_000_000
+    timeout_ns: int = 10_000_000_000
+    interval_ns: int = 100_000_000
+
+
+class GeneratorSettings(_Part):
+    """What the generator itself may use."""
+
+    threads: int = 1
+    cpus: tuple[int, ...] = ()
+    poller: Literal["auto", "epoll"] = "auto"
+    spin: bool = False
+
+
+class Plan(_Part):
+    """One load plan: what to send where, how, and for how long."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    schema_name: Literal["wiretrial-plan"] = Field(default=PLAN_SCHEMA, alias="schema")
+    version: Literal[1] = PLAN_VERSION
+    target: Target
+    load: Load
+    stop: Stop
+    phases: Phases = Field(default_factory=Phases)
+    generator: GeneratorSettings = Field(default_factory=GeneratorSettings)
+
+    def to_json(self) -> str:
+        """The plan as the engine reads it."""
+        return self.model_dump_json(by_alias=True)

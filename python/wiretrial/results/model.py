@@ -1,0 +1,117 @@
+"""One trial's record: everything that a report needs, in one immutable file.
+
+Knows the form of a record; must not know where it is stored or how it was measured. Times are
+nanoseconds; offsets count from the engine's own start of the run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from wiretrial.plan import Plan
+from wiretrial.snapshot import Interval, Start, Summary
+
+TRIAL_SCHEMA = "wiretrial-trial"
+TRIAL_VERSION = 1
+
+Verdict = Literal["valid", "client-bound", "invalid", "partial"]
+Bottleneck = Literal["server", "generator", "rate", "link", "unknown"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Scenario(_Part):
+    """Subject x workload x environment. `name` identifies it within its study and is shown."""
+
+    name: str
+    subject: str
+    configuration: Literal["default", "tuned"] = "default"
+    protocol: str
+    workload: str
+    environment: str = "loopback"
+    group: str = "main"
+    """Scenarios of one group are compared with each other; others only stand beside them."""
+
+
+class SubjectFacts(_Part):
+    """What ran as the subject."""
+
+    name: str
+    version: str
+    language: str
+    digest: str | None = None
+    command: tuple[str, ...] = ()
+    threads: int | None = None
+    cpus: tuple[int, ...] = ()
+
+
+class ProcessSample(_Part):
+    """One reading of the subject's process tree."""
+
+    offset_ns: int
+    cpu_user_ns: int
+    cpu_system_ns: int
+    rss_bytes: int
+    context_switches: int = 0
+    run_queue_ns: int = 0
+
+
+class Window(_Part):
+    """The part of the run that counts; warm-up is cut afterwards by a change-point rule."""
+
+    start_ns: int
+    end_ns: int
+    steady: bool
+    rule: str
+
+
+class Warning(_Part):
+    """Something a reader must know, with what to do about it."""
+
+    code: str
+    message: str
+    advice: str
+
+
+class Judgement(_Part):
+    """May this trial be published as the subject's, and who limited it, from evidence."""
+
+    verdict: Verdict
+    bottleneck: Bottleneck
+    evidence: str
+
+
+class Machine(_Part):
+    """Recorded facts: CPU, kernel, clock source, sysctls that matter, versions of every part."""
+
+    facts: dict[str, Any] = Field(default_factory=dict)
+
+
+class Trial(_Part):
+    """One start of one subject with one workload."""
+
+    schema_name: Literal["wiretrial-trial"] = Field(default=TRIAL_SCHEMA, alias="schema")
+    version: Literal[1] = TRIAL_VERSION
+    study: str
+    study_digest: str
+    """Digest of the study's scenarios and settings: trials of one study can be told from an edited one's."""
+    block: int
+    position: int
+    order_seed: int
+    scenario: Scenario
+    started_at: str
+    """Wall clock, ISO 8601, for people."""
+    plan: Plan
+    start: Start
+    intervals: tuple[Interval, ...]
+    summary: Summary
+    subject: SubjectFacts | None
+    subject_samples: tuple[ProcessSample, ...] = ()
+    window: Window
+    judgement: Judgement
+    warnings: tuple[Warning, ...] = ()
+    machine: Machine = Field(default_factory=Machine)

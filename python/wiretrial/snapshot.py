@@ -1,0 +1,139 @@
+"""What the engine prints, one JSON object a line. Mirrors `wiretrial-engine schema snapshot`.
+
+Knows names and types; must not know what is done with them. All times are nanoseconds; `start_ns`
+and `end_ns` are offsets from the run's start on the engine's monotonic clock.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+SNAPSHOT_SCHEMA = "wiretrial-snapshot"
+SNAPSHOT_VERSION = 1
+
+Phase = Literal["connect", "warm-up", "measure", "drain"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Start(_Part):
+    """The first line: what is about to run."""
+
+    kind: Literal["start"] = "start"
+    schema_name: Literal["wiretrial-snapshot"] = Field(default=SNAPSHOT_SCHEMA, alias="schema")
+    version: Literal[1] = SNAPSHOT_VERSION
+    engine: str
+    pid: int
+    url: str
+    addresses: tuple[str, ...]
+    started_unix_ns: int
+    threads: int
+    poller: str
+    request_payload_bytes: int
+    reply_payload_bytes: int | None
+    tls: str | None
+
+
+class Counters(_Part):
+    """Messages. Over a whole run: sent = ok + the sum of errors + in_flight."""
+
+    sent: int = 0
+    ok: int = 0
+    errors: dict[str, int] = Field(default_factory=dict)
+    in_flight: int = 0
+    waiting: int = 0
+    dropped: int = 0
+    deliveries: int = 0
+
+
+class Connections(_Part):
+    """Connections: attempts, successes, failures and ends by class, and how many stand."""
+
+    attempted: int = 0
+    opened: int = 0
+    failed: dict[str, int] = Field(default_factory=dict)
+    closed: dict[str, int] = Field(default_factory=dict)
+    open: int = 0
+
+
+class Bytes(_Part):
+    """Bytes to and from the kernel, and those of the protocol inside TLS."""
+
+    sent: int = 0
+    received: int = 0
+    application_sent: int = 0
+    application_received: int = 0
+
+
+class Generator(_Part):
+    """The generator's own cost."""
+
+    cpu_user_ns: int = 0
+    cpu_system_ns: int = 0
+    peak_rss_bytes: int = 0
+    loop_utilisation: float = 0.0
+    run_queue_ns: int = 0
+
+
+class Interval(_Part):
+    """One interval, all workers merged."""
+
+    kind: Literal["interval"] = "interval"
+    index: int
+    start_ns: int
+    end_ns: int
+    phase: Phase
+    counters: Counters
+    connections: Connections
+    bytes: Bytes
+    generator: Generator
+    disturbed: bool
+    histograms: dict[str, str] = Field(default_factory=dict)
+
+
+class Blocked(_Part):
+    """What stalls kept a closed loop from sending."""
+
+    exchanges: int = 0
+    slot_ns: int = 0
+    threshold_ns: int = 0
+
+
+class Summary(_Part):
+    """The whole run, from the first message to the end of the drain."""
+
+    kind: Literal["summary"] = "summary"
+    end: Literal["complete", "interrupted"]
+    signal: int | None
+    first_send_ns: int
+    measure_start_ns: int
+    measure_end_ns: int
+    end_ns: int
+    counters: Counters
+    connections: Connections
+    bytes: Bytes
+    generator: Generator
+    blocked: Blocked
+    disturbed_intervals: int
+    examples: dict[str, str] = Field(default_factory=dict)
+    histograms: dict[str, str] = Field(default_factory=dict)
+
+
+class Failure(_Part):
+    """A run that could not begin or go on."""
+
+    kind: Literal["failure"] = "failure"
+    schema_name: Literal["wiretrial-snapshot"] = Field(default=SNAPSHOT_SCHEMA, alias="schema")
+    version: Literal[1] = SNAPSHOT_VERSION
+    class_name: str = Field(alias="class")
+    message: str
+    exit_code: int
+
+
+Snapshot = Annotated[Start | Interval | Summary | Failure, Field(discriminator="kind")]
+
+SNAPSHOT: TypeAdapter[Snapshot] = TypeAdapter(Snapshot)
