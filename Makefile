@@ -1,0 +1,111 @@
+# Everything a person types. A fresh machine needs python3 (3.11+), cargo (1.88+),
+# node, a C++ compiler and apt; `make demo` and `make test` see to the rest.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+FUZZ_SECONDS ?= 10
+BIN := .venv/bin
+TOOLS := build/tools
+
+# Each stamp lies in what it vouches for, so removing that removes the stamp too.
+REQUIREMENTS := .venv/.requirements
+PACKAGE := .venv/.package
+CARGO_DENY := $(TOOLS)/bin/cargo-deny
+CARGO_DENY_VERSION := 0.20.2
+
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+ifdef CI
+# A clean build gains nothing from incremental compilation and pays for its files.
+export CARGO_INCREMENTAL := 0
+endif
+
+.PHONY: help
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build  ## build, run the main job, say where the report is
+	$(BIN)/wiretrial demo
+
+.PHONY: test
+test: build subjects lint fuzz test-rust test-python  ## every test and lint, Rust and Python
+
+.PHONY: build
+build: $(PACKAGE)  ## both halves; the command is .venv/bin/wiretrial
+
+.PHONY: setup
+setup: $(REQUIREMENTS)  ## the tools and the pinned Python packages, without building
+
+.PHONY: bootstrap
+bootstrap:
+	@tools/bootstrap.sh $(PYTHON)
+
+$(REQUIREMENTS): requirements.txt requirements-dev.txt | bootstrap
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --require-hashes -r requirements.txt -r requirements-dev.txt
+	touch $@
+
+# Editable: Python edits need no rebuild, Rust edits need only this rule.
+$(PACKAGE): $(REQUIREMENTS) pyproject.toml wiretrial.data/scripts/wiretrial $(RUST_SOURCES)
+	cargo build --release --locked --package wiretrial-engine
+	PATH="$(CURDIR)/$(BIN):$$PATH" pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+.PHONY: subjects
+subjects: build
+	$(BIN)/wiretrial subject install reference nginx node
+
+.PHONY: test-rust
+test-rust:  ## the Rust tests alone
+	cargo test --workspace --locked
+
+.PHONY: test-python
+test-python: build  ## the Python tests alone
+	$(BIN)/pytest
+
+.PHONY: fuzz
+fuzz: | bootstrap  ## each fuzz target for FUZZ_SECONDS (10)
+	tools/fuzz.sh $(FUZZ_SECONDS)
+
+.PHONY: lint
+lint: $(REQUIREMENTS) $(CARGO_DENY)  ## formatting, clippy, licences, ruff, mypy
+	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO_DENY) --locked check --hide-inclusion-graph licenses bans sources
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy python tests
+
+# A tool, not a product: built quickly rather than well.
+$(CARGO_DENY): Makefile | bootstrap
+	cargo install --quiet --locked --debug --config profile.dev.debug=0 \
+	  --root $(TOOLS) --target-dir $(TOOLS)/target cargo-deny@$(CARGO_DENY_VERSION)
+	rm -rf $(TOOLS)/target
+	touch $@
+
+.PHONY: fmt
+fmt: $(REQUIREMENTS)  ## format Rust and Python
+	cargo fmt --all
+	cargo fmt --manifest-path fuzz/Cargo.toml
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+.PHONY: dist
+dist: $(REQUIREMENTS)  ## the wheel to hand out, in dist/ (committed files only)
+	tools/dist.sh
+
+.PHONY: lock
+lock: | bootstrap  ## pin the Python packages anew, with hashes
+	tools/lock.sh $(PYTHON)
+
+.PHONY: clean
+clean:  ## remove what was built; results stay
+	rm -rf .venv build dist target fuzz/target
+	find . -name node_modules -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
