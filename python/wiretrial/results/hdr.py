@@ -1,0 +1,126 @@
+"""Histograms as the engine sends them: HdrHistogram V2, compressed, base64.
+
+Knows the encoding and how to read quantiles; must not know what was measured. Values are
+nanoseconds with three significant digits.
+"""
+
+from __future__ import annotations
+
+import binascii
+import math
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+
+from hdrh.codec import (
+    HdrCookieException,
+    HdrHistogramSettingsException,
+    HdrLengthException,
+)
+from hdrh.histogram import HdrHistogram
+
+LOWEST_NS = 1
+HIGHEST_NS = 3_600_000_000_000
+SIGNIFICANT_DIGITS = 3
+
+_SHOWN = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
+
+
+class HistogramError(ValueError):
+    """The text is no HdrHistogram V2 payload. Read the record again, or measure again."""
+
+
+class Hdr:
+    """One distribution of times in nanoseconds."""
+
+    def __init__(self, histogram: HdrHistogram) -> None:
+        self._histogram = histogram
+
+    @property
+    def count(self) -> int:
+        """Number of values."""
+        return int(self._histogram.get_total_count())
+
+    @property
+    def min(self) -> int:
+        """Least value, 0 if there is none."""
+        return int(self._histogram.get_min_value()) if self.count else 0
+
+    @property
+    def max(self) -> int:
+        """Greatest value, 0 if there is none."""
+        return int(self._histogram.get_max_value()) if self.count else 0
+
+    @property
+    def mean(self) -> float:
+        """Mean value, 0 if there is none."""
+        return float(self._histogram.get_mean_value()) if self.count else 0.0
+
+    def quantile(self, q: float) -> int:
+        """The least value that at least the share `q` (0..1) of all values does not exceed.
+
+        Counted exactly, with `q` as the decimal that was written: the library rounds the count
+        to the nearest, which can name a value that fewer than the share `q` do not exceed.
+        """
+        if not 0 <= q <= 1:
+            raise ValueError(f"a quantile lies between 0 and 1, not at {q}")
+        if not self.count:
+            return 0
+        wanted = max(1, math.ceil(Fraction(str(q)) * self.count))
+        return self.values[bisect_left(self._cumulative, wanted)][0]
+
+    def quantile_dict(self) -> dict[str, float]:
+        """`count`, `min`, `mean`, `p50`, `p90`, `p99`, `p999`, `max`."""
+        return {
+            "count": self.count,
+            "min": self.min,
+            "mean": self.mean,
+            **{name: self.quantile(q) for name, q in _SHOWN.items()},
+            "max": self.max,
+        }
+
+    @cached_property
+    def values(self) -> tuple[tuple[int, int], ...]:
+        """Each recorded value with its count, in rising order."""
+        return tuple(
+            (int(step.value_iterated_to), int(step.count_added_in_this_iter_step))
+            for step in self._histogram.get_recorded_iterator()
+        )
+
+    def share_between(self, low_ns: float, high_ns: float) -> float:
+        """Share of the values in `low_ns` .. `high_ns`, 0 if there is none."""
+        if not self.count:
+            return 0.0
+        return sum(n for value, n in self.values if low_ns <= value <= high_ns) / self.count
+
+    @cached_property
+    def _cumulative(self) -> list[int]:
+        return list(accumulate(n for _, n in self.values))
+
+
+def decode(text: str) -> Hdr:
+    """The histogram in `text`; raises `HistogramError` where there is none."""
+    return merge((text,))
+
+
+def merge(texts: Iterable[str]) -> Hdr:
+    """The sum of all histograms in `texts`; empty if there are none."""
+    total = HdrHistogram(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
+    for text in texts:
+        try:
+            total.decode_and_add(text)
+        except (
+            binascii.Error,
+            zlib.error,
+            IndexError,
+            TypeError,
+            ValueError,
+            HdrCookieException,
+            HdrHistogramSettingsException,
+            HdrLengthException,
+        ) as error:
+            raise HistogramError(f"not an HdrHistogram V2 payload: {error}") from error
+    return Hdr(total)

@@ -1,0 +1,140 @@
+"""Two scenarios compared in pairs within blocks.
+
+Each block holds one trial of each scenario, close together in time, so what disturbs a block
+disturbs both: the log of the ratio within a block cancels it. The mean log ratio gets a paired
+t interval (Student 1908); the sign-flip permutation test (Fisher 1935) is there for who doubts
+normality and has enough pairs: with n pairs its p cannot be below 2 / 2**n. Families of pairs are
+adjusted by Holm (1979). Equivalence is shown by two one-sided tests (Schuirmann 1987).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from statistics import fmean, stdev
+from typing import Literal
+
+from wiretrial.stats import student
+
+Verdict = Literal["A faster", "B faster", "equal within 3 %", "no difference shown", "invalid"]
+Test = Literal["t", "sign flips"]
+
+ALPHA = 0.05
+BAND = 0.03
+MOST_FLIPPED_PAIRS = 16
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The ratio A / B with its 95 % interval, and the tests' probabilities before Holm.
+
+    `ratio` is the geometric mean over blocks. `low`, `high` are None and both probabilities 1
+    where fewer than two pairs stand.
+    """
+
+    ratio: float
+    low: float | None
+    high: float | None
+    p: float
+    p_equal: float
+    pairs: int
+
+
+def compare(
+    a: Sequence[float], b: Sequence[float], *, test: Test = "t", band: float = BAND
+) -> Comparison:
+    """Compares a[i] with b[i], the two of one block; both must be positive."""
+    if len(a) != len(b):
+        raise ValueError(f"pairs need equal numbers, not {len(a)} and {len(b)}")
+    if not a:
+        raise ValueError("no pair to compare")
+    if min(*a, *b) <= 0:
+        raise ValueError("a log ratio needs positive values")
+    logs = [math.log(x / y) for x, y in zip(a, b, strict=True)]
+    centre = fmean(logs)
+    if len(logs) < 2:
+        return Comparison(math.exp(centre), None, None, 1.0, 1.0, 1)
+    degrees = len(logs) - 1
+    error = stdev(logs) / math.sqrt(len(logs))
+    reach = student.quantile(1 - ALPHA / 2, degrees) * error
+    p = sign_flip_p(logs) if test == "sign flips" else _two_sided(centre, error, degrees)
+    return Comparison(
+        ratio=math.exp(centre),
+        low=math.exp(centre - reach),
+        high=math.exp(centre + reach),
+        p=p,
+        p_equal=_equivalence_p(centre, error, degrees, band),
+        pairs=len(logs),
+    )
+
+
+def verdict(comparison: Comparison, adjusted_p: float, *, higher_is_better: bool) -> Verdict:
+    """The verdict in words; `adjusted_p` is the comparison's p after Holm.
+
+    Equivalence comes first: a difference that is shown to lie inside the band is no finding.
+    """
+    if comparison.low is None:
+        return "invalid"
+    if comparison.p_equal < ALPHA:
+        return "equal within 3 %"
+    if adjusted_p >= ALPHA:
+        return "no difference shown"
+    return "A faster" if (comparison.ratio > 1) == higher_is_better else "B faster"
+
+
+def censor(found: Verdict, *, a_is_bound: bool, b_is_bound: bool) -> Verdict:
+    """What is left of a throughput verdict where a side was limited by the generator.
+
+    Such a figure is "at least": being faster than something still stands, anything else does not.
+    """
+    if not a_is_bound and not b_is_bound:
+        return found
+    if found == "A faster" and not b_is_bound:
+        return found
+    if found == "B faster" and not a_is_bound:
+        return found
+    return "invalid"
+
+
+def holm(pvalues: Sequence[float]) -> list[float]:
+    """Adjusted p values in the given order: reject where one is below the family's level."""
+    order = sorted(range(len(pvalues)), key=pvalues.__getitem__)
+    adjusted = [1.0] * len(pvalues)
+    greatest = 0.0
+    for position, index in enumerate(order):
+        greatest = max(greatest, min(1.0, (len(pvalues) - position) * pvalues[index]))
+        adjusted[index] = greatest
+    return adjusted
+
+
+def sign_flip_p(differences: Sequence[float]) -> float:
+    """Exact two-sided p of the mean under all 2**n sign flips; n is at most 16."""
+    if len(differences) > MOST_FLIPPED_PAIRS:
+        raise ValueError(f"exact sign flips take at most {MOST_FLIPPED_PAIRS} pairs")
+    observed = abs(math.fsum(differences))
+    slack = 1e-12 * math.fsum(abs(d) for d in differences)
+    extreme = sum(
+        abs(math.fsum(sign * d for sign, d in zip(signs, differences, strict=True)))
+        >= observed - slack
+        for signs in product((1, -1), repeat=len(differences))
+    )
+    return float(extreme / 2 ** len(differences))
+
+
+def _two_sided(centre: float, error: float, degrees: int) -> float:
+    if error == 0:
+        return 1.0 if centre == 0 else 0.0
+    return student.two_sided_p(centre / error, degrees)
+
+
+def _equivalence_p(centre: float, error: float, degrees: int, band: float) -> float:
+    """The greater p of the two one-sided tests against -log(1 + band) and log(1 + band)."""
+    edge = math.log1p(band)
+    if error == 0:
+        return 0.0 if abs(centre) < edge else 1.0
+    return max(
+        student.survival((edge - centre) / error, degrees),
+        student.survival((edge + centre) / error, degrees),
+    )

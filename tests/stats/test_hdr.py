@@ -1,0 +1,70 @@
+"""Histograms as the engine sends them: range 1 ns to 1 h, three significant digits."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from wiretrial.results import hdr
+
+HOUR = 3_600_000_000_000
+
+
+def encoded(values: dict[int, int]) -> str:
+    histogram = HdrHistogram(1, HOUR, 3)
+    for value, count in values.items():
+        histogram.record_value(value, count)
+    return str(histogram.encode().decode("ascii"))
+
+
+def test_the_whole_range_survives() -> None:
+    found = hdr.decode(encoded({1: 1, 1_000: 1, 1_000_000: 1, HOUR: 1}))
+    assert found.count == 4
+    assert found.min == 1
+    assert found.max == pytest.approx(HOUR, rel=1e-3)
+    assert found.quantile(0.5) == 1_000
+    assert found.quantile(0.75) == pytest.approx(1_000_000, rel=1e-3)
+
+
+@pytest.mark.parametrize("n", [1, 2, 14, 16, 999, 1000, 1001])
+@pytest.mark.parametrize("q", [0.0, 0.5, 0.9, 0.99, 0.999, 1.0])
+def test_quantiles_are_exact_ranks(n: int, q: float) -> None:
+    found = hdr.decode(encoded(dict.fromkeys(range(1, n + 1), 1)))
+    wanted = max(1, math.ceil(round(q * n, 9)))
+    assert found.quantile(q) == wanted
+
+
+def test_merge_adds() -> None:
+    found = hdr.merge([encoded({100: 3}), encoded({200: 1})])
+    assert (found.count, found.min, found.max) == (4, 100, 200)
+    assert found.mean == pytest.approx(125)
+    assert found.share_between(150, 250) == 0.25
+
+
+def test_nothing_is_an_empty_histogram() -> None:
+    found = hdr.merge([])
+    assert found.quantile_dict() == dict.fromkeys(
+        ("count", "min", "mean", "p50", "p90", "p99", "p999", "max"), 0
+    )
+    assert found.share_between(0, HOUR) == 0
+
+
+def test_quantile_dict() -> None:
+    found = hdr.decode(encoded(dict.fromkeys(range(1, 1001), 1))).quantile_dict()
+    assert found["p50"] == 500
+    assert found["p90"] == 900
+    assert found["p99"] == 990
+    assert found["p999"] == 999
+
+
+@pytest.mark.parametrize("text", ["", "no", "AAAA", "!!", "HISTFAAAAC8p4nA=", encoded({5: 1})[:-9]])
+def test_garbage_is_one_typed_error(text: str) -> None:
+    with pytest.raises(hdr.HistogramError, match="HdrHistogram V2"):
+        hdr.decode(text)
+
+
+def test_a_quantile_out_of_range_is_refused() -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        hdr.merge([]).quantile(99)
