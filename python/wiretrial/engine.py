@@ -1,0 +1,194 @@
+"""Finds the engine, gives it a plan, yields its snapshots.
+
+Knows the engine's command line and the two documents of the seam; must not know what a plan is for
+or what becomes of a snapshot.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+
+from pydantic import ValidationError
+
+from wiretrial import __version__, launch
+from wiretrial.errors import EXIT_FAILED, EngineFailed
+from wiretrial.plan import Plan
+from wiretrial.snapshot import SNAPSHOT, Failure, Snapshot, Start
+
+BINARY = "wiretrial-engine"
+ENVIRONMENT = "WIRETRIAL_ENGINE"
+STOP_GRACE_S = 10.0
+"""The engine drains for two seconds at most; after this it is killed."""
+
+
+class Engine:
+    """A checked engine binary."""
+
+    def __init__(self, binary: Path) -> None:
+        self.binary = binary
+
+    @classmethod
+    def find(cls) -> Engine:
+        """The engine that belongs to this laboratory."""
+        binary = _locate()
+        found = engine_version(binary)
+        if found != __version__:
+            raise EngineFailed(
+                f"the engine at {binary} is version {found}, the laboratory is {__version__}",
+                f"install both from one release, or point {ENVIRONMENT} at engine {__version__}",
+            )
+        return cls(binary)
+
+    def run(self, plan: Plan) -> EngineRun:
+        """Starts a run. Iterate over it for its snapshots; use it as a context manager."""
+        return EngineRun(self.binary, plan)
+
+    def schema(self, document: str) -> str:
+        """The JSON Schema of `plan` or `snapshot`."""
+        return _output([str(self.binary), "schema", document])
+
+
+class EngineRun:
+    """One run of the engine, from start to its last snapshot."""
+
+    def __init__(self, binary: Path, plan: Plan) -> None:
+        self.begun_ns: int | None = None
+        """Our monotonic clock when the first snapshot came: offset 0 of the run, to a millisecond."""
+        self._errors = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            launch.command_line([str(binary), "run"], death_signal=signal.SIGKILL),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            # A session of its own: Ctrl-C reaches the engine through us, and only through us.
+            start_new_session=True,
+        )
+        self._write(plan.to_json().encode() + b"\n")
+
+    @property
+    def pid(self) -> int:
+        """The engine's process id."""
+        return self._process.pid
+
+    def __enter__(self) -> EngineRun:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        """The snapshots in order. A `Failure`, or an end without a summary, raises."""
+        assert self._process.stdout is not None
+        last: Snapshot | None = None
+        for line in self._process.stdout:
+            last = _parse(line)
+            if isinstance(last, Failure):
+                raise EngineFailed(last.message, exit_code=last.exit_code)
+            if isinstance(last, Start):
+                self.begun_ns = time.monotonic_ns()
+            yield last
+        status = self._process.wait()
+        if last is None or last.kind != "summary":
+            raise self._died(status)
+
+    def stop(self) -> None:
+        """Asks for a graceful end: the drain, then the summary of what was measured so far."""
+        self._write(b"stop\n")
+
+    def close(self) -> None:
+        """Leaves nothing running, whatever happened before."""
+        if self._process.poll() is None:
+            self.stop()
+            try:
+                # Unread output would keep a well-behaved engine from ending.
+                self._process.communicate(timeout=STOP_GRACE_S)
+            except (subprocess.TimeoutExpired, ValueError):
+                self._process.kill()
+                self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def _write(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        # An engine that is gone already says why on its own standard output.
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            self._process.stdin.write(data)
+            self._process.stdin.flush()
+
+    def _died(self, status: int) -> EngineFailed:
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        said = f" ({lines[-1]})" if lines else ""
+        how = f"signal {-status}" if status < 0 else f"exit status {status}"
+        return EngineFailed(
+            f"the engine ended by {how} before its summary{said}",
+            "look for an out-of-memory kill in the kernel's log" if status == -signal.SIGKILL else "",
+            exit_code=status if status > 0 else EXIT_FAILED,
+        )
+
+
+@functools.cache
+def engine_version(binary: Path) -> str:
+    """What the binary calls its own version."""
+    words = _output([str(binary), "--version"]).split()
+    if len(words) != 2 or words[0] != BINARY:
+        raise EngineFailed(f"{binary} is not {BINARY}", f"correct {ENVIRONMENT} or PATH")
+    return words[1]
+
+
+def _locate() -> Path:
+    named = os.environ.get(ENVIRONMENT)
+    if named:
+        path = Path(named)
+        if not os.access(path, os.X_OK) or path.is_dir():
+            raise EngineFailed(f"{ENVIRONMENT} names {named}, which can't be run", "correct it")
+        return path
+    beside = [Path(sys.executable).parent / BINARY, Path(sys.argv[0]).resolve().parent / BINARY]
+    for path in beside:
+        if os.access(path, os.X_OK):
+            return path
+    on_path = shutil.which(BINARY)
+    if on_path:
+        return Path(on_path)
+    raise EngineFailed(
+        f"{BINARY} was not found beside {sys.executable} or on PATH",
+        f"reinstall wiretrial, or set {ENVIRONMENT} to the binary",
+    )
+
+
+def _output(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EngineFailed(f"{command[0]} does not run ({error})", "reinstall wiretrial") from error
+    return done.stdout
+
+
+def _parse(line: bytes) -> Snapshot:
+    try:
+        return SNAPSHOT.validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise EngineFailed(
+            f"the engine wrote a line that this laboratory can't read ({where}: {first['msg']})",
+            "install both from one release",
+        ) from error

@@ -1,0 +1,77 @@
+"""Errors that a person can act on: one line that says what, a remedy, an exit code.
+
+Knows exit codes and wording; must not know who raises or prints. Everything that is not one of
+these is a defect of wiretrial, and shows as one.
+"""
+
+from __future__ import annotations
+
+EXIT_GOOD = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_GATE = 3
+EXIT_INVALID = 4
+EXIT_SIGNAL = 128
+"""Plus the signal's number: 130 for SIGINT, 143 for SIGTERM."""
+
+
+class WiretrialError(Exception):
+    """What went wrong, and what to do about it."""
+
+    exit_code = EXIT_FAILED
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def line(self) -> str:
+        """The error as one line."""
+        text = f"{self.message}: {self.remedy}" if self.remedy else self.message
+        return " ".join(text.split())
+
+
+class UsageProblem(WiretrialError):
+    """The command line, a study or a subject asks for something that makes no sense."""
+
+    exit_code = EXIT_USAGE
+
+
+class EngineFailed(WiretrialError):
+    """The engine could not begin or go on; it chose the exit code and the words."""
+
+    def __init__(self, message: str, remedy: str = "", exit_code: int = EXIT_FAILED) -> None:
+        super().__init__(message, remedy)
+        self.exit_code = exit_code
+
+
+class SubjectUnavailable(WiretrialError):
+    """A subject that can't be had here. Others go on without it."""
+
+
+class SubjectFailed(WiretrialError):
+    """A subject that didn't start, died, or broke its contract."""
+
+
+class StoreError(WiretrialError):
+    """A result that can't be written or read."""
+
+
+class GateFailed(WiretrialError):
+    """A stated bound was not kept."""
+
+    exit_code = EXIT_GATE
+
+
+class MeasurementInvalid(WiretrialError):
+    """Something was measured, and can't be published as the subject's."""
+
+    exit_code = EXIT_INVALID
+
+
+class Interrupted(WiretrialError):
+    """A person stopped the work. What was finished is kept."""
+
+    def __init__(self, signal_number: int, message: str, remedy: str = "") -> None:
+        super().__init__(message, remedy)
+        self.exit_code = EXIT_SIGNAL + signal_number

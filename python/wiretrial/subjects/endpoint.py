@@ -1,0 +1,66 @@
+"""Where a server speaks a protocol, and how a check connects to it.
+
+Knows addresses, sockets and TLS contexts; must not know contracts.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from wiretrial.subjects.spec import Protocol
+
+DEADLINE_S = 10.0
+"""No answer of a check may take longer."""
+
+SECURE: frozenset[Protocol] = frozenset({"https", "wss", "tls"})
+
+
+class Broken(Exception):
+    """A contract that was not kept; the text says how."""
+
+
+class Endpoint(BaseModel):
+    """One protocol at one address."""
+
+    model_config = ConfigDict(frozen=True)
+
+    protocol: Protocol
+    host: str
+    port: int
+    authority: Path | None = None
+
+    def __str__(self) -> str:
+        return self.url()
+
+    def url(self, path: str = "") -> str:
+        """The URL of `path` here."""
+        return f"{self.protocol}://{self.host}:{self.port}{path}"
+
+    def tls(self) -> ssl.SSLContext | None:
+        """How to verify this server; None without TLS."""
+        if self.protocol not in SECURE:
+            return None
+        return ssl.create_default_context(cafile=str(self.authority) if self.authority else None)
+
+    def connect(self) -> socket.socket:
+        """A connected socket, inside TLS where the protocol says so."""
+        plain = socket.create_connection((self.host, self.port), timeout=DEADLINE_S)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        context = self.tls()
+        return context.wrap_socket(plain, server_hostname=self.host) if context else plain
+
+
+def expect(holds: bool, problem: str) -> None:
+    """Raises `Broken` unless `holds`."""
+    if not holds:
+        raise Broken(problem)
+
+
+def payload(size: int, seed: int = 0) -> bytes:
+    """`size` printable bytes, another text for each seed."""
+    block = bytes(33 + (index * 7 + seed * 13) % 90 for index in range(997))
+    return (f"{seed:016x}".encode() + block * (size // len(block) + 1))[:size]
