@@ -1,0 +1,220 @@
+//! The client's side of a WebSocket connection.
+//!
+//! Knows the order upgrade, messages, close; must not know sockets or how bits lie in a frame.
+
+use std::sync::Arc;
+
+use super::close::{self, Body};
+use super::config::WebSocketConfig;
+use super::frame::{self, Header, Opcode, Sender};
+use super::handshake::{self, Answer, Expected};
+use super::message::Message;
+use super::random::Random;
+use crate::{ClientCodec, Close, ErrorClass, Event, ProtocolError, Reply, Request, Step, Tag};
+
+/// A WebSocket client (RFC 6455), without extensions.
+///
+/// Requests are whole messages in one frame, each under a fresh mask. Pings are answered and,
+/// like pongs, are not reported. Of a reply only its state is kept, never its payload.
+#[derive(Debug)]
+pub struct WebSocketClient {
+    config: Arc<WebSocketConfig>,
+    random: Random,
+    message: Message,
+    phase: Phase,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// The upgrade was not asked for yet.
+    New,
+    /// Boxed: a million open connections need not carry what only the first moment needs.
+    Upgrading(Box<Expected>),
+    Open,
+    /// Our close frame went out, the peer's did not come yet.
+    Closing,
+    /// Closed by the peer's close frame or by an error. Whatever follows is ignored.
+    Closed,
+    /// The upgrade was answered with this status.
+    Refused(u16),
+}
+
+impl WebSocketClient {
+    /// A client for one connection.
+    ///
+    /// The configuration must be [valid](WebSocketConfig::validate). Masks and the handshake's
+    /// key come from `seed`: draw it from the operating system, for each connection anew.
+    pub fn new(config: Arc<WebSocketConfig>, seed: [u64; 2]) -> Self {
+        Self { config, random: Random::new(seed), message: Message::NONE, phase: Phase::New }
+    }
+
+    /// The HTTP status with which the server refused the upgrade, if it did.
+    pub fn upgrade_status(&self) -> Option<u16> {
+        match self.phase {
+            Phase::Refused(status) => Some(status),
+            _ => None,
+        }
+    }
+
+    fn upgrade<'a>(&mut self, input: &'a [u8]) -> Result<Step<Event<'a>>, ProtocolError> {
+        let Phase::Upgrading(expected) = &mut self.phase else { return Ok(waits(0)) };
+        match expected.read(input, &self.config.subprotocols) {
+            Ok(Answer::Incomplete { consumed }) => Ok(waits(consumed)),
+            Ok(Answer::Upgraded { consumed }) => {
+                self.phase = Phase::Open;
+                Ok(Step { consumed, event: Some(Event::Open) })
+            }
+            Ok(Answer::Refused { status }) => {
+                self.phase = Phase::Refused(status);
+                Err(handshake::refusal(status))
+            }
+            Err(error) => {
+                self.phase = Phase::Closed;
+                Err(error)
+            }
+        }
+    }
+
+    #[inline]
+    fn frames<'a>(
+        &mut self,
+        input: &'a [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Step<Event<'a>>, ProtocolError> {
+        let mut at = 0;
+        loop {
+            if !self.message.expects_payload() {
+                let inside = self.message.is_under_way();
+                let Some(header) = Header::read(&input[at..], Sender::Server, inside)? else {
+                    return Ok(waits(at));
+                };
+                let start = at + header.size;
+                if header.opcode.is_control() {
+                    // At most 125 bytes: like a header, a control frame waits until it is whole.
+                    let end = start + header.length as usize;
+                    let Some(payload) = input.get(start..end) else { return Ok(waits(at)) };
+                    at = end;
+                    if let Some(close) = self.control(header.opcode, payload, out)? {
+                        return Ok(Step { consumed: at, event: Some(Event::Close(close)) });
+                    }
+                    continue;
+                }
+                at = start;
+                self.message.begin_frame(&header, self.config.max_message)?;
+            }
+            let taken = self.message.take(input.len() - at);
+            let payload = &input[at..at + taken];
+            at += taken;
+            self.message.check(payload)?;
+            if self.message.is_complete() {
+                let kind = self.message.finish()?;
+                let reply = Reply { tag: Tag::Next, status: 0, kind, payload, last: false };
+                return Ok(Step { consumed: at, event: Some(Event::Reply(reply)) });
+            }
+            if taken > 0 {
+                return Ok(Step { consumed: at, event: Some(Event::Chunk(payload)) });
+            }
+            if self.message.expects_payload() {
+                return Ok(waits(at));
+            }
+        }
+    }
+
+    fn control(
+        &mut self,
+        opcode: Opcode,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Close>, ProtocolError> {
+        match opcode {
+            Opcode::Ping => {
+                frame::append_masked(Opcode::Pong, payload, self.random.mask(), out);
+                Ok(None)
+            }
+            Opcode::Close => {
+                let code = close::read(payload)?;
+                self.say_goodbye(code, out);
+                self.phase = Phase::Closed;
+                Ok(Some(Close { code }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Appends a close frame, unless one went out already.
+    fn say_goodbye(&mut self, code: u16, out: &mut Vec<u8>) {
+        if matches!(self.phase, Phase::Open) {
+            let body = Body::new(code, "");
+            frame::append_masked(Opcode::Close, body.as_bytes(), self.random.mask(), out);
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, error: ProtocolError, out: &mut Vec<u8>) -> ProtocolError {
+        self.say_goodbye(close::code_for(error.class), out);
+        self.phase = Phase::Closed;
+        error
+    }
+}
+
+impl ClientCodec for WebSocketClient {
+    fn start(&mut self, out: &mut Vec<u8>) {
+        let key = handshake::key(self.random.nonce());
+        handshake::append_request(&self.config, &key, out);
+        self.phase = Phase::Upgrading(Box::new(Expected::new(&key)));
+    }
+
+    #[inline]
+    fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open)
+    }
+
+    #[inline]
+    fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
+        debug_assert!(self.is_open(), "encode needs an open conversation");
+        let opcode = Opcode::of(self.config.kind);
+        frame::append_masked(opcode, request.payload, self.random.mask(), out);
+        Tag::Next
+    }
+
+    #[inline]
+    fn receive<'a>(
+        &mut self,
+        input: &'a [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Step<Event<'a>>, ProtocolError> {
+        match self.phase {
+            Phase::Open | Phase::Closing => {
+                self.frames(input, out).map_err(|error| self.fail(error, out))
+            }
+            Phase::New | Phase::Upgrading(_) => self.upgrade(input),
+            Phase::Closed | Phase::Refused(_) => Ok(waits(input.len())),
+        }
+    }
+
+    fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
+        let detail = match self.phase {
+            Phase::Closed | Phase::Refused(_) => return Ok(None),
+            Phase::New | Phase::Upgrading(_) => "the connection ended before the upgrade",
+            Phase::Open | Phase::Closing if self.message.is_under_way() => {
+                "the connection ended inside a message"
+            }
+            Phase::Open | Phase::Closing => "the connection ended without a close frame",
+        };
+        self.phase = Phase::Closed;
+        Err(ProtocolError::new(ErrorClass::Truncated, detail))
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if self.is_open() {
+            self.say_goodbye(close::NORMAL, out);
+            self.phase = Phase::Closing;
+        }
+    }
+}
+
+/// The step that needs more bytes.
+#[inline]
+fn waits<'a>(consumed: usize) -> Step<Event<'a>> {
+    Step { consumed, event: None }
+}

@@ -1,0 +1,127 @@
+//! One message over its frames: what is still to come, how long it grows, whether it is text.
+//!
+//! Knows the order of data frames (RFC 6455 section 5.4); must not know bytes on the wire,
+//! masks or control frames. Holds no payload.
+
+use super::frame::{Header, Opcode};
+use super::utf8::Utf8;
+use crate::{ErrorClass, MessageKind, ProtocolError};
+
+/// The message that is being received, if one is.
+#[derive(Debug)]
+pub(super) struct Message {
+    /// Bytes of the current frame still to come.
+    remaining: u64,
+    /// Bytes of all frames so far, as their headers announced them.
+    length: u64,
+    kind: MessageKind,
+    text: Utf8,
+    under_way: bool,
+    /// The current frame is the last one.
+    last: bool,
+    /// The current frame is the first one.
+    first: bool,
+}
+
+impl Message {
+    /// No message under way.
+    pub(super) const NONE: Self = Self {
+        remaining: 0,
+        length: 0,
+        kind: MessageKind::Binary,
+        text: Utf8::START,
+        under_way: false,
+        last: false,
+        first: false,
+    };
+
+    /// Takes the header of the next data frame, which fits the state: that is checked by
+    /// [`Header::read`] with [`is_under_way`](Self::is_under_way).
+    #[inline]
+    pub(super) fn begin_frame(&mut self, header: &Header, limit: u64) -> Result<(), ProtocolError> {
+        self.first = header.opcode != Opcode::Continuation;
+        if self.first {
+            self.kind = match header.opcode {
+                Opcode::Text => MessageKind::Text,
+                _ => MessageKind::Binary,
+            };
+            self.under_way = true;
+            self.length = 0;
+            self.text = Utf8::START;
+        }
+        self.last = header.last;
+        self.remaining = header.length;
+        // Saturating, because the limit may be all that fits.
+        self.length = self.length.saturating_add(header.length);
+        if self.length > limit {
+            return Err(too_big());
+        }
+        Ok(())
+    }
+
+    /// How many of `available` bytes belong to the current frame.
+    #[inline]
+    pub(super) fn take(&mut self, available: usize) -> usize {
+        let taken = usize::try_from(self.remaining).map_or(available, |all| all.min(available));
+        self.remaining -= taken as u64;
+        taken
+    }
+
+    /// Checks the bytes that [`take`](Self::take) counted, without their mask.
+    #[inline]
+    pub(super) fn check(&mut self, piece: &[u8]) -> Result<(), ProtocolError> {
+        if self.kind != MessageKind::Text {
+            return Ok(());
+        }
+        self.text.push(piece).map_err(|_| not_utf8())
+    }
+
+    /// Ends the message, of which all is there.
+    #[inline]
+    pub(super) fn finish(&mut self) -> Result<MessageKind, ProtocolError> {
+        self.under_way = false;
+        self.last = false;
+        if !self.text.is_whole() {
+            return Err(not_utf8());
+        }
+        Ok(self.kind)
+    }
+
+    /// Is a message begun and not finished?
+    #[inline]
+    pub(super) fn is_under_way(&self) -> bool {
+        self.under_way
+    }
+
+    /// Is payload of the current frame still to come?
+    #[inline]
+    pub(super) fn expects_payload(&self) -> bool {
+        self.remaining > 0
+    }
+
+    /// Is all of the message there, so that it can be finished?
+    #[inline]
+    pub(super) fn is_complete(&self) -> bool {
+        self.last && self.remaining == 0
+    }
+
+    /// Kind of the message under way.
+    pub(super) fn kind(&self) -> MessageKind {
+        self.kind
+    }
+
+    /// Length of the message under way where its first frame is the last one.
+    pub(super) fn known_length(&self) -> Option<u64> {
+        (self.under_way && self.first && self.last).then_some(self.length)
+    }
+}
+
+#[cold]
+fn too_big() -> ProtocolError {
+    ProtocolError::new(ErrorClass::TooBig, "a message longer than the limit")
+}
+
+#[cold]
+fn not_utf8() -> ProtocolError {
+    ProtocolError::new(ErrorClass::Utf8, "a text message that is not UTF-8")
+}

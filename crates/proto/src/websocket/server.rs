@@ -1,0 +1,182 @@
+//! The server's side of a WebSocket connection.
+//!
+//! Knows messages and the close after the upgrade; must not know HTTP or sockets.
+
+use super::close::{self, Body};
+use super::frame::{self, CONTROL_LIMIT, Header, Opcode, Sender};
+use super::handshake;
+use super::mask;
+use super::message::Message;
+use crate::{Close, MessageKind, ProtocolError, ServerCodec, ServerEvent, Step};
+
+/// A WebSocket server (RFC 6455), without extensions, for what follows the upgrade.
+///
+/// Payloads are unmasked in place, wherever their pieces begin. Pings are answered and, like
+/// pongs, are not reported.
+#[derive(Debug)]
+pub struct WebSocketServer {
+    max_message: u64,
+    message: Message,
+    /// The current frame's mask, turned to the next byte.
+    mask: [u8; 4],
+    close_sent: bool,
+    /// After the client's close or an error; whatever follows is ignored.
+    closed: bool,
+}
+
+impl WebSocketServer {
+    /// A server for one connection that accepts messages up to this many bytes.
+    pub fn new(max_message: u64) -> Self {
+        Self { max_message, message: Message::NONE, mask: [0; 4], close_sent: false, closed: false }
+    }
+
+    /// Appends the 101 answer to an upgrade request with this `Sec-WebSocket-Key`; the
+    /// subprotocol must be one that the client offered.
+    pub fn accept(key: &str, subprotocol: Option<&str>, out: &mut Vec<u8>) {
+        handshake::append_answer(key, subprotocol, out);
+    }
+
+    /// Appends one whole message.
+    #[inline]
+    pub fn message(&mut self, kind: MessageKind, payload: &[u8], out: &mut Vec<u8>) {
+        frame::append_plain(Opcode::of(kind), true, payload, out);
+    }
+
+    /// Appends one frame of a message that goes out in several.
+    pub fn fragment(
+        &mut self,
+        kind: MessageKind,
+        payload: &[u8],
+        first: bool,
+        last: bool,
+        out: &mut Vec<u8>,
+    ) {
+        let opcode = if first { Opcode::of(kind) } else { Opcode::Continuation };
+        frame::append_plain(opcode, last, payload, out);
+    }
+
+    /// Appends the header of a whole message of this length; the caller appends the payload.
+    #[inline]
+    pub fn message_head(&mut self, kind: MessageKind, length: u64, out: &mut Vec<u8>) {
+        frame::append_plain_header(Opcode::of(kind), true, length, out);
+    }
+
+    /// Appends a ping; of the payload what a control frame can carry, 125 bytes.
+    pub fn ping(&mut self, payload: &[u8], out: &mut Vec<u8>) {
+        let payload = &payload[..payload.len().min(CONTROL_LIMIT)];
+        frame::append_plain(Opcode::Ping, true, payload, out);
+    }
+
+    /// Appends a close frame, once; of the reason what fits into 123 bytes. No body for code 1005.
+    pub fn close(&mut self, code: u16, reason: &str, out: &mut Vec<u8>) {
+        if self.close_sent {
+            return;
+        }
+        self.close_sent = true;
+        frame::append_plain(Opcode::Close, true, Body::new(code, reason).as_bytes(), out);
+    }
+
+    /// Length of the message that began, where its first frame is the last one: an echo can
+    /// write one header and pass the payload on as it comes.
+    pub fn message_length(&self) -> Option<u64> {
+        self.message.known_length()
+    }
+
+    #[inline]
+    fn frames<'a>(
+        &mut self,
+        input: &'a mut [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Step<ServerEvent<'a>>, ProtocolError> {
+        let mut at = 0;
+        loop {
+            if self.message.is_complete() {
+                self.message.finish()?;
+                return Ok(Step { consumed: at, event: Some(ServerEvent::End) });
+            }
+            if self.message.expects_payload() {
+                let taken = self.message.take(input.len() - at);
+                if taken == 0 {
+                    return Ok(waits(at));
+                }
+                let payload = &mut input[at..at + taken];
+                mask::apply(self.mask, payload);
+                self.mask = mask::advance(self.mask, taken);
+                self.message.check(payload)?;
+                return Ok(Step { consumed: at + taken, event: Some(ServerEvent::Chunk(payload)) });
+            }
+            let inside = self.message.is_under_way();
+            let Some(header) = Header::read(&input[at..], Sender::Client, inside)? else {
+                return Ok(waits(at));
+            };
+            let start = at + header.size;
+            if header.opcode.is_control() {
+                // At most 125 bytes: like a header, a control frame waits until it is whole.
+                let end = start + header.length as usize;
+                let Some(payload) = input.get_mut(start..end) else { return Ok(waits(at)) };
+                mask::apply(header.mask, payload);
+                at = end;
+                if let Some(close) = self.control(header.opcode, payload, out)? {
+                    return Ok(Step { consumed: at, event: Some(ServerEvent::Close(close)) });
+                }
+                continue;
+            }
+            at = start;
+            self.mask = header.mask;
+            self.message.begin_frame(&header, self.max_message)?;
+            if !inside {
+                let event = ServerEvent::Message(self.message.kind());
+                return Ok(Step { consumed: at, event: Some(event) });
+            }
+        }
+    }
+
+    fn control(
+        &mut self,
+        opcode: Opcode,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Close>, ProtocolError> {
+        match opcode {
+            Opcode::Ping => {
+                frame::append_plain(Opcode::Pong, true, payload, out);
+                Ok(None)
+            }
+            Opcode::Close => {
+                let code = close::read(payload)?;
+                self.close(code, "", out);
+                self.closed = true;
+                Ok(Some(Close { code }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, error: ProtocolError, out: &mut Vec<u8>) -> ProtocolError {
+        self.close(close::code_for(error.class), "", out);
+        self.closed = true;
+        error
+    }
+}
+
+impl ServerCodec for WebSocketServer {
+    /// `End` comes from a call of its own, which may have nothing to consume.
+    #[inline]
+    fn receive<'a>(
+        &mut self,
+        input: &'a mut [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Step<ServerEvent<'a>>, ProtocolError> {
+        if self.closed {
+            return Ok(waits(input.len()));
+        }
+        self.frames(input, out).map_err(|error| self.fail(error, out))
+    }
+}
+
+/// The step that needs more bytes.
+#[inline]
+fn waits<'a>(consumed: usize) -> Step<ServerEvent<'a>> {
+    Step { consumed, event: None }
+}
