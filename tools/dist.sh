@@ -15,9 +15,13 @@ for data in subjects studies; do
   fi
 done
 
-# A static libc: the engine runs on any Linux, old or bare.
+# A static libc, so that the engine runs on any Linux, old or bare; and no folder
+# of this machine in its messages.
+flags="-C target-feature=+crt-static"
+flags+=" --remap-path-prefix=$PWD/$stage=wiretrial"
+flags+=" --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=crates"
 cd "$stage"
-RUSTFLAGS="-C target-feature=+crt-static" CARGO_TARGET_DIR="$root/target" \
+RUSTFLAGS=$flags CARGO_TARGET_DIR="$root/target" \
   "$root/.venv/bin/maturin" build --quiet --profile dist --locked \
   --target x86_64-unknown-linux-gnu --out "$root/dist"
 cd "$root"

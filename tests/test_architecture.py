@@ -1,0 +1,205 @@
+"""The direction of dependency, as CONTRIBUTING.md draws it: imports point downwards only.
+
+Reads sources as text and syntax; runs nothing of what it judges.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "python" / "wiretrial"
+CRATES = ROOT / "crates"
+
+# What everybody may use: documents, errors, the start of a process. They know nobody else.
+LEAVES = {"errors", "launch", "plan", "snapshot"}
+LEAF_NEEDS = {"errors": set[str](), "snapshot": {"plan", "errors"}}
+
+# room -> the rooms it may import beside the leaves and itself.
+ROOMS: dict[str, set[str]] = {
+    "stats": set(),
+    "engine": set(),
+    "machine": set(),
+    "results": set(),
+    "subjects": {"machine", "engine"},
+    "warnings": {"results", "stats"},
+    "report": {"stats", "results", "warnings"},
+    "fleet": {"engine", "subjects", "machine", "results", "stats", "warnings"},
+    "studies": {"engine", "subjects", "machine", "results", "stats", "warnings"},
+    "cli": {
+        *("studies", "report", "fleet"),
+        *("engine", "subjects", "machine", "results", "stats", "warnings"),
+    },
+}
+
+# Rooms that compute and draw. They start nothing, so they can be trusted with any result file.
+STARTS_NO_PROCESS = ("report", "stats")
+PROCESS_MODULES = {"subprocess", "multiprocessing", "pty", "wiretrial.engine", "wiretrial.launch"}
+
+# Where a distribution's name is not the name of its module.
+IMPORT_NAMES = {"hdrhistogram": "hdrh", "vl-convert-python": "vl_convert"}
+
+# crate -> the crates of this workspace it may depend on.
+CRATE_RULES: dict[str, set[str]] = {
+    "proto": set(),
+    "net": set(),
+    "link": set(),
+    "load": {"net", "proto"},
+    "respond": {"net", "proto"},
+    "engine": {"load", "respond", "link", "net", "proto"},
+}
+UNSAFE_CRATES = {"net", "link"}
+
+# The codecs see bytes: no sockets, no clock, no threads, no files.
+PROTO_MUST_NOT_USE = re.compile(r"\bstd::(net|time|thread|fs|process|env|os)\b")
+
+# room of crates/load -> the rooms it may use beside itself, `plan` and `clock`.
+LOAD_LEAVES = {"plan", "clock"}
+LOAD_ROOMS: dict[str, set[str]] = {
+    "plan": set(),
+    "clock": set(),
+    "pacing": set(),
+    "source": set(),
+    "measure": set(),
+    "executor": {"pacing", "source"},
+    "protocol": {"source"},
+    "connection": {"protocol", "source", "measure"},
+    "worker": {"executor", "pacing", "protocol", "source", "connection", "measure"},
+    "emit": {"measure"},
+    "run": {"worker", "executor", "pacing", "protocol", "source", "connection", "measure", "emit"},
+    "calibrate": {"run", "worker", "executor", "pacing", "source", "measure", "emit"},
+}
+# The rest may take the time and the class of a failure from `net`, nothing else.
+LOAD_ROOMS_WITH_SOCKETS = {"connection", "worker", "run", "calibrate"}
+SOCKETS = re.compile(r"\bwiretrial_net::(?!clock\b|NetErrorClass\b)|\bstd::net::(?!(Ip|Socket)\w*Addr)")
+
+
+def python_rooms() -> list[str]:
+    """The modules and packages right under `wiretrial`."""
+    names = {path.stem for path in PACKAGE.glob("*.py")} | {
+        path.name for path in PACKAGE.iterdir() if any(path.glob("*.py"))
+    }
+    return sorted(names - {"__init__", "__main__"})
+
+
+def python_sources(room: str) -> list[Path]:
+    module = PACKAGE / f"{room}.py"
+    return [module] if module.is_file() else sorted((PACKAGE / room).rglob("*.py"))
+
+
+def imported_modules(source: Path) -> Iterator[str]:
+    """Every module that the file imports, wherever in the file; `from a import b` gives a.b."""
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imported_rooms(source: Path) -> set[str]:
+    """The rooms of `wiretrial` that the file imports."""
+    own = (name.split(".") for name in imported_modules(source))
+    return {parts[1] for parts in own if parts[0] == "wiretrial" and len(parts) > 1} - {
+        "__version__"
+    }
+
+
+def rust_sources(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.rs"))
+
+
+def rust_code(source: Path) -> str:
+    """The file without its comments and string literals, newlines kept."""
+    text = source.read_text(encoding="utf-8")
+    text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
+    text = re.sub(r"//[^\n]*", "", text)
+    return re.sub(r'"(?:\\.|[^"\\])*"', '""', text)
+
+
+def crates() -> list[str]:
+    return sorted(path.parent.name for path in CRATES.glob("*/Cargo.toml"))
+
+
+@pytest.mark.parametrize("room", python_rooms())
+def test_python_imports_point_downwards(room: str) -> None:
+    assert room in ROOMS or room in LEAVES, (
+        f"wiretrial.{room} has no place in the map: give it one here and in CONTRIBUTING.md"
+    )
+    allowed = LEAF_NEEDS.get(room, LEAVES) if room in LEAVES else ROOMS[room] | LEAVES
+    for source in python_sources(room):
+        upward = imported_rooms(source) - allowed - {room}
+        assert not upward, f"{source.relative_to(ROOT)} must not import {sorted(upward)}"
+
+
+@pytest.mark.parametrize("room", STARTS_NO_PROCESS)
+def test_report_and_statistics_start_no_process(room: str) -> None:
+    for source in python_sources(room):
+        used = {
+            starter
+            for name in imported_modules(source)
+            for starter in PROCESS_MODULES
+            if name == starter or name.startswith(f"{starter}.")
+        }
+        assert not used, f"{source.relative_to(ROOT)} must not import {sorted(used)}"
+
+
+def test_third_party_imports_are_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.split(r"[<>=\[;]", entry)[0] for entry in project["dependencies"]}
+    known = {IMPORT_NAMES.get(name, name.replace("-", "_")) for name in declared}
+    for source in sorted(PACKAGE.rglob("*.py")):
+        tops = {name.split(".")[0] for name in imported_modules(source)}
+        unknown = tops - known - sys.stdlib_module_names - {"wiretrial"}
+        assert not unknown, f"{source.relative_to(ROOT)} imports {sorted(unknown)}, not declared"
+
+
+@pytest.mark.parametrize("crate", crates())
+def test_crates_depend_downwards(crate: str) -> None:
+    manifest = tomllib.loads((CRATES / crate / "Cargo.toml").read_text(encoding="utf-8"))
+    named = {
+        name.removeprefix("wiretrial-")
+        for table in ("dependencies", "build-dependencies")
+        for name in manifest.get(table, {})
+        if name.startswith("wiretrial-")
+    }
+    assert crate in CRATE_RULES, f"crates/{crate} has no place in the map: give it one here"
+    assert named <= CRATE_RULES[crate]
+
+
+@pytest.mark.parametrize("crate", crates())
+def test_unsafe_stands_only_where_the_kernel_is_spoken_to(crate: str) -> None:
+    if crate in UNSAFE_CRATES:
+        pytest.skip("the crate that may")
+    for source in rust_sources(CRATES / crate):
+        assert not re.search(r"\bunsafe\b", rust_code(source)), source.relative_to(ROOT)
+
+
+def test_codecs_see_neither_sockets_nor_time() -> None:
+    sources = rust_sources(CRATES / "proto" / "src")
+    assert sources
+    for source in sources:
+        used = PROTO_MUST_NOT_USE.findall(rust_code(source))
+        assert not used, f"{source.relative_to(ROOT)} uses std::{used[0]}"
+
+
+def test_rooms_of_the_load_generator_point_downwards() -> None:
+    folder = CRATES / "load" / "src"
+    for source in rust_sources(folder):
+        room = source.relative_to(folder).parts[0].removesuffix(".rs")
+        if room == "lib":
+            continue
+        where = source.relative_to(ROOT)
+        assert room in LOAD_ROOMS, f"{where} has no place in the map: give it one here"
+        code = rust_code(source)
+        used = set(re.findall(r"\bcrate::(\w+)", code)) & LOAD_ROOMS.keys()
+        upward = used - LOAD_ROOMS[room] - LOAD_LEAVES - {room}
+        assert not upward, f"{where} must not use {sorted(upward)}"
+        if room not in LOAD_ROOMS_WITH_SOCKETS:
+            assert not SOCKETS.search(code), f"{where} must not know sockets"
