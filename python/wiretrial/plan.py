@@ -6,12 +6,12 @@ nanoseconds, all sizes bytes. A test compares these models with the engine's sch
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-PLAN_SCHEMA = "wiretrial-plan"
-PLAN_VERSION = 1
+PLAN_SCHEMA: Final = "wiretrial-plan"
+PLAN_VERSION: Final = 1
 
 
 class _Part(BaseModel):

@@ -6,12 +6,12 @@ and `end_ns` are offsets from the run's start on the engine's monotonic clock.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-SNAPSHOT_SCHEMA = "wiretrial-snapshot"
-SNAPSHOT_VERSION = 1
+SNAPSHOT_SCHEMA: Final = "wiretrial-snapshot"
+SNAPSHOT_VERSION: Final = 1
 
 Phase = Literal["connect", "warm-up", "measure", "drain"]
 

@@ -6,15 +6,15 @@ nanoseconds; offsets count from the engine's own start of the run.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from wiretrial.plan import Plan
 from wiretrial.snapshot import Interval, Start, Summary
 
-TRIAL_SCHEMA = "wiretrial-trial"
-TRIAL_VERSION = 1
+TRIAL_SCHEMA: Final = "wiretrial-trial"
+TRIAL_VERSION: Final = 1
 
 Verdict = Literal["valid", "client-bound", "invalid", "partial"]
 Bottleneck = Literal["server", "generator", "rate", "link", "unknown"]
