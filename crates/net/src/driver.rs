@@ -1,0 +1,354 @@
+//! The face of the poller: one driver per thread, readiness as values.
+//!
+//! Knows which poller is in use and owns what all sockets of a thread share.
+//! Must not know TLS, nor what the bytes mean. Nothing outside this crate can
+//! tell which poller it is, but for its name.
+
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::epoll::Epoll;
+use crate::{ConnectSpec, Listener, NetError, Socket, monotonic_ns};
+
+/// Names a socket in readiness. The slot is the caller's own index; the
+/// generation tells the present user of a slot from an earlier one, whose
+/// readiness may still be in the batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The caller's index, at most [`Key::LAST_SLOT`].
+    pub slot: u32,
+    /// Changed by the caller whenever the slot gets a new socket.
+    pub generation: u32,
+}
+
+impl Key {
+    /// The greatest slot; the driver uses the ones above for itself.
+    pub const LAST_SLOT: u32 = 0x7fff_fff0;
+}
+
+/// Which poller to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PollerKind {
+    /// The best one that works here.
+    #[default]
+    Auto,
+    /// Level-triggered epoll.
+    Epoll,
+}
+
+/// How a driver works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DriverConfig {
+    /// Which poller.
+    pub poller: PollerKind,
+    /// Size of the receive buffer that all sockets share, in bytes.
+    pub buffer_bytes: usize,
+    /// Burns CPU in [`Driver::wait`] in place of sleeping.
+    pub spin: bool,
+}
+
+impl Default for DriverConfig {
+    fn default() -> Self {
+        Self { poller: PollerKind::Auto, buffer_bytes: 256 * 1024, spin: false }
+    }
+}
+
+/// What has become possible on a socket. A closed or failed connection is
+/// readable, so that `fill` tells how it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    /// Whose readiness.
+    pub key: Key,
+    /// A pending connect has finished, well or badly: call
+    /// [`Driver::connect_result`]. Nothing else is set then.
+    pub connected: bool,
+    /// `fill` (or `accept`) has something.
+    pub readable: bool,
+    /// `flush` can go on.
+    pub writable: bool,
+    /// Both directions are dead. Told even while reads are paused.
+    pub hangup: bool,
+}
+
+/// What one read brought.
+#[derive(Debug)]
+pub enum Fill<'d> {
+    /// Carried and new bytes; how many are new; whether nothing more is known
+    /// to wait. When not drained, fill again before waiting.
+    Data(&'d mut [u8], usize, bool),
+    /// Nothing now.
+    WouldBlock,
+    /// The peer has finished sending. `carry` is untouched. Told again at
+    /// each further call.
+    End,
+    /// The connection is broken. `carry` is untouched.
+    Failed(NetError),
+}
+
+/// What one flush did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flush {
+    /// Bytes that the kernel took in this call.
+    pub bytes: usize,
+    /// Everything is with the kernel. Otherwise `writable` will tell when to
+    /// go on.
+    pub done: bool,
+}
+
+/// Ends another thread's [`Driver::wait`].
+#[derive(Debug, Clone)]
+pub struct Waker(Arc<OwnedFd>);
+
+impl Waker {
+    /// Makes the present or the next `wait` return.
+    pub fn wake(&self) {
+        // It fails only when the counter is full: then it is awake already.
+        let _ = rustix::io::write(&*self.0, &1_u64.to_ne_bytes());
+    }
+
+    pub(crate) fn new(event: Arc<OwnedFd>) -> Self {
+        Self(event)
+    }
+}
+
+/// One thread's poller and the buffers that its sockets share.
+#[derive(Debug)]
+pub struct Driver {
+    poller: Poller,
+    spin: bool,
+    buffer: Vec<u8>,
+    buffer_bytes: usize,
+    /// Where TLS puts what it has decrypted.
+    plaintext: Vec<u8>,
+}
+
+/// Static dispatch over the pollers. Each one has the same calls.
+#[derive(Debug)]
+enum Poller {
+    Epoll(Epoll),
+}
+
+/// What one receive brought into the shared buffer.
+pub(crate) enum Received {
+    /// Bytes, and whether nothing more is known to wait.
+    Bytes(usize, bool),
+    WouldBlock,
+    End,
+    Failed(NetError),
+}
+
+impl Driver {
+    /// Opens a poller.
+    ///
+    /// # Errors
+    /// When the kernel refuses one, as without descriptors.
+    pub fn new(config: &DriverConfig) -> Result<Self, NetError> {
+        let poller = match config.poller {
+            PollerKind::Auto | PollerKind::Epoll => Poller::Epoll(Epoll::new()?),
+        };
+        let buffer_bytes = config.buffer_bytes.max(4096);
+        Ok(Self {
+            poller,
+            spin: config.spin,
+            buffer: vec![0; buffer_bytes],
+            buffer_bytes,
+            plaintext: Vec::new(),
+        })
+    }
+
+    /// The poller in use: "epoll".
+    pub fn poller_name(&self) -> &'static str {
+        match self.poller {
+            Poller::Epoll(_) => "epoll",
+        }
+    }
+
+    /// A handle with which any thread ends this driver's `wait`.
+    pub fn waker(&self) -> Waker {
+        let Poller::Epoll(poller) = &self.poller;
+        poller.waker()
+    }
+
+    /// Starts to connect. `Ready::connected` tells when the result is there.
+    ///
+    /// # Errors
+    /// What is known at once: no descriptors, no ports, no route, a source
+    /// address that is not ours.
+    pub fn connect(&mut self, key: Key, spec: &ConnectSpec) -> Result<Socket, NetError> {
+        let Poller::Epoll(poller) = &mut self.poller;
+        poller.connect(key, spec)
+    }
+
+    /// How a connect ended, once `Ready::connected` was told. From here on
+    /// the socket is read from.
+    ///
+    /// # Errors
+    /// Why there is no connection.
+    pub fn connect_result(&mut self, socket: &mut Socket) -> Result<(), NetError> {
+        let Poller::Epoll(poller) = &mut self.poller;
+        poller.connect_result(socket)
+    }
+
+    /// Listens on an address; port 0 lets the kernel choose. With
+    /// `reuse_port`, several listeners share the address and the kernel deals
+    /// connections out among them.
+    ///
+    /// # Errors
+    /// When the address is in use, not ours, or not allowed.
+    pub fn listen(
+        &mut self,
+        key: Key,
+        address: SocketAddr,
+        reuse_port: bool,
+    ) -> Result<Listener, NetError> {
+        let Poller::Epoll(poller) = &mut self.poller;
+        poller.listen(key, address, reuse_port)
+    }
+
+    /// The next connection that waits, or None. Sockets have `TCP_NODELAY`.
+    ///
+    /// # Errors
+    /// When descriptors ran out. The listener stays ready then: pause it, or
+    /// `wait` will not sleep.
+    pub fn accept(
+        &mut self,
+        listener: &Listener,
+        key: Key,
+    ) -> Result<Option<(Socket, SocketAddr)>, NetError> {
+        let Poller::Epoll(poller) = &mut self.poller;
+        poller.accept(listener, key)
+    }
+
+    /// Stops or restarts telling that connections wait.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn set_accepting(&mut self, listener: &Listener, accepting: bool) -> Result<(), NetError> {
+        let Poller::Epoll(poller) = &mut self.poller;
+        poller.set_accepting(listener, accepting)
+    }
+
+    /// Sleeps until something is ready, a waker was used, or the timeout has
+    /// passed, which is kept to the nanosecond as far as the kernel's timers
+    /// go. None waits for ever, zero only looks. May return early, as after a
+    /// signal. Readiness of the wait before that was not asked for is told
+    /// again.
+    ///
+    /// # Errors
+    /// When the kernel refuses to poll, which no caller can mend.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<(), NetError> {
+        let Poller::Epoll(poller) = &mut self.poller;
+        if !self.spin {
+            return poller.wait(timeout);
+        }
+        let deadline = timeout.map(|timeout| {
+            monotonic_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
+        });
+        loop {
+            poller.wait(Some(Duration::ZERO))?;
+            if poller.has_events() || deadline.is_some_and(|deadline| monotonic_ns() >= deadline) {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// The next readiness of the last wait, or None when that was all.
+    #[allow(clippy::should_implement_trait, reason = "an iterator would borrow the driver")]
+    pub fn next(&mut self) -> Option<Ready> {
+        let Poller::Epoll(poller) = &mut self.poller;
+        poller.next()
+    }
+
+    /// Reads once into the shared buffer, behind a copy of `carry` (what the
+    /// codec left behind last time), and returns both together; `carry` is
+    /// empty then. The buffer grows where `carry` would fill it.
+    pub fn fill<'d>(&'d mut self, socket: &mut Socket, carry: &mut Vec<u8>) -> Fill<'d> {
+        let carried = carry.len();
+        match self.receive(socket, carried) {
+            Received::Bytes(count, drained) => {
+                self.buffer[..carried].copy_from_slice(carry);
+                carry.clear();
+                Fill::Data(&mut self.buffer[..carried + count], count, drained)
+            }
+            Received::WouldBlock => Fill::WouldBlock,
+            Received::End => Fill::End,
+            Received::Failed(error) => Fill::Failed(error),
+        }
+    }
+
+    /// Hands `socket.out` to the kernel as far as it takes it.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub fn flush(&mut self, socket: &mut Socket) -> Result<Flush, NetError> {
+        let Poller::Epoll(poller) = &mut self.poller;
+        poller.flush(socket)
+    }
+
+    /// Sends FIN once everything in `socket.out` is with the kernel. Reading
+    /// goes on.
+    pub fn shutdown_write(&mut self, socket: &mut Socket) {
+        let Poller::Epoll(poller) = &mut self.poller;
+        poller.shutdown_write(socket);
+    }
+
+    /// Closes with FIN. What was not flushed is lost, and where received
+    /// bytes were not read the kernel sends RST.
+    pub fn close(&mut self, socket: Socket) {
+        // Readiness of it that is still in the batch is told by its key, and
+        // the caller's generation has moved on.
+        drop(socket);
+    }
+
+    /// Closes with RST.
+    pub fn abort(&mut self, socket: Socket) {
+        // Without linger the close is only gentler than asked for.
+        let _ = rustix::net::sockopt::set_socket_linger(&socket.fd, Some(Duration::ZERO));
+        drop(socket);
+    }
+
+    /// No longer tells that the socket is readable, so that the peer feels
+    /// the backpressure. Also what to do after `Fill::End`, when there is
+    /// still something to send.
+    pub fn pause_reads(&mut self, socket: &mut Socket) {
+        self.set_reading(socket, false);
+    }
+
+    /// Tells again that the socket is readable.
+    pub fn resume_reads(&mut self, socket: &mut Socket) {
+        self.set_reading(socket, true);
+    }
+
+    /// Reads once into the shared buffer from index `from` on.
+    pub(crate) fn receive(&mut self, socket: &mut Socket, from: usize) -> Received {
+        if socket.ended {
+            // Level-triggered readiness would tell the end for ever.
+            self.pause_reads(socket);
+            return Received::End;
+        }
+        if self.buffer.len() < from + self.buffer_bytes / 2 {
+            self.buffer.resize(from + self.buffer_bytes, 0);
+        }
+        let Poller::Epoll(poller) = &mut self.poller;
+        poller.receive(socket, &mut self.buffer[from..])
+    }
+
+    /// What the last `receive` from index 0 brought, and the scratch for
+    /// plaintext.
+    pub(crate) fn received(&mut self, count: usize) -> (&[u8], &mut Vec<u8>) {
+        (&self.buffer[..count], &mut self.plaintext)
+    }
+
+    /// The scratch for plaintext.
+    pub(crate) fn plaintext(&mut self) -> &mut Vec<u8> {
+        &mut self.plaintext
+    }
+
+    fn set_reading(&mut self, socket: &mut Socket, reading: bool) {
+        let Poller::Epoll(poller) = &mut self.poller;
+        poller.set_reading(socket, reading);
+    }
+}

@@ -1,0 +1,115 @@
+//! What this machine allows the process and what the process has used.
+//!
+//! Knows limits, threads and names of hosts. Must not know sockets.
+
+use std::fs;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::NonZeroU64;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
+
+use crate::NetError;
+use crate::sys;
+
+/// How many file descriptors the process may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DescriptorLimit {
+    /// In force now.
+    pub soft: u64,
+    /// How far the process itself may raise it.
+    pub hard: u64,
+}
+
+/// Lets the calling thread run on these CPUs only. Nothing changes when the
+/// list is empty.
+///
+/// # Errors
+/// When a CPU does not exist or is not allowed to this process.
+pub fn pin_current_thread(cpus: &[u32]) -> Result<(), NetError> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        let cpu = cpu as usize;
+        if cpu >= CpuSet::MAX_CPU {
+            return Err(cannot_pin(cpus, rustix::io::Errno::INVAL));
+        }
+        set.set(cpu);
+    }
+    sched_setaffinity(None, &set).map_err(|errno| cannot_pin(cpus, errno))
+}
+
+/// Asks the kernel not to bundle this thread's timers: by default a sleep may
+/// end 50 microseconds late.
+pub fn set_timer_slack_min() {
+    // A kernel that refuses leaves the default; the lag is measured anyway.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+}
+
+/// The limit on file descriptors.
+pub fn descriptor_limit() -> DescriptorLimit {
+    let limit = getrlimit(Resource::Nofile);
+    DescriptorLimit {
+        soft: limit.current.unwrap_or(u64::MAX),
+        hard: limit.maximum.unwrap_or(u64::MAX),
+    }
+}
+
+/// Raises the soft limit on file descriptors to the hard one and returns what
+/// is in force afterwards.
+pub fn raise_descriptor_limit() -> DescriptorLimit {
+    let limit = getrlimit(Resource::Nofile);
+    // A refusal leaves the old limit, which is what the caller gets to see.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    descriptor_limit()
+}
+
+/// CPU time of the whole process so far, in nanoseconds: in user mode and in
+/// the kernel.
+pub fn process_cpu() -> (u64, u64) {
+    let usage = sys::resource_usage();
+    (nanoseconds(usage.ru_utime), nanoseconds(usage.ru_stime))
+}
+
+/// The most memory that the process has held in RAM, in bytes.
+pub fn peak_rss_bytes() -> u64 {
+    sys::resource_usage().ru_maxrss as u64 * 1024
+}
+
+/// Nanoseconds that the calling thread was ready to run but had no CPU. None
+/// where the kernel does not tell.
+pub fn thread_run_queue_ns() -> Option<u64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// The addresses of a host, which may be a literal address.
+///
+/// # Errors
+/// When the name has no address.
+pub fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, NetError> {
+    let literal = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    let unknown = |reason: &str| {
+        NetError::Name(format!("cannot find the address of host '{host}': {reason}").into())
+    };
+    let found: Vec<SocketAddr> =
+        (literal, port).to_socket_addrs().map_err(|error| unknown(&error.to_string()))?.collect();
+    if found.is_empty() {
+        return Err(unknown("the name exists but has no address"));
+    }
+    Ok(found)
+}
+
+fn cannot_pin(cpus: &[u32], errno: rustix::io::Errno) -> NetError {
+    NetError::Os {
+        doing: format!("cannot run on CPUs {cpus:?} (`nproc` and /proc/self/status tell which)")
+            .into(),
+        errno,
+    }
+}
+
+fn nanoseconds(time: libc::timeval) -> u64 {
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000
+}

@@ -1,0 +1,128 @@
+//! The system calls that rustix has no safe face for, one function each.
+//!
+//! Knows raw pointers and structure layouts. Must not know why a call is
+//! made. Every `unsafe` of the crate is in this file and argued in
+//! `docs/unsafe.md`.
+
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr;
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+/// Bytes of the kernel's `struct tcp_info` that are asked for; an older
+/// kernel fills fewer.
+pub(crate) const TCP_INFO_BYTES: usize = 256;
+
+/// `epoll_pwait2`: replaces the content of `events`, up to its capacity.
+///
+/// Called by number, because the C library has a wrapper only since glibc
+/// 2.35. Fails with `NOSYS` before Linux 5.11.
+pub(crate) fn epoll_pwait2(
+    epoll: BorrowedFd<'_>,
+    events: &mut Vec<libc::epoll_event>,
+    timeout: Option<Duration>,
+) -> Result<(), Errno> {
+    let timespec = timeout.map(|timeout| libc::timespec {
+        tv_sec: timeout.as_secs().min(i64::MAX as u64) as libc::time_t,
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    events.clear();
+    // SAFETY: the kernel writes at most `capacity` events to memory that the
+    // vector owns, and reads the timespec, which outlives the call.
+    let count = unsafe {
+        libc::syscall(
+            libc::SYS_epoll_pwait2,
+            epoll.as_raw_fd(),
+            events.as_mut_ptr(),
+            events.capacity() as libc::c_int,
+            timespec.as_ref().map_or(ptr::null(), ptr::from_ref),
+            ptr::null::<libc::sigset_t>(),
+            0_usize,
+        )
+    };
+    take_events(events, count)
+}
+
+/// `epoll_wait` without a timeout (`block`) or with a timeout of zero.
+pub(crate) fn epoll_wait(
+    epoll: BorrowedFd<'_>,
+    events: &mut Vec<libc::epoll_event>,
+    block: bool,
+) -> Result<(), Errno> {
+    events.clear();
+    // SAFETY: the kernel writes at most `capacity` events to memory that the
+    // vector owns.
+    let count = unsafe {
+        libc::epoll_wait(
+            epoll.as_raw_fd(),
+            events.as_mut_ptr(),
+            events.capacity() as libc::c_int,
+            if block { -1 } else { 0 },
+        )
+    };
+    take_events(events, count.into())
+}
+
+/// `IP_BIND_ADDRESS_NO_PORT`: a bind to port 0 fixes the address only, and
+/// the port is chosen at connect, when the peer is known. So ports of one
+/// source can be used again towards another peer.
+pub(crate) fn bind_address_no_port(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    let on: libc::c_int = 1;
+    // SAFETY: the kernel reads one c_int, and that is what is passed.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            ptr::from_ref(&on).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+/// `TCP_INFO` as bytes; what an older kernel does not fill stays zero.
+pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> Result<[u8; TCP_INFO_BYTES], Errno> {
+    let mut info = [0_u8; TCP_INFO_BYTES];
+    let mut length = TCP_INFO_BYTES as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes, the size of `info`,
+    // and any bytes are a valid value of it.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result == 0 { Ok(info) } else { Err(last_errno()) }
+}
+
+/// What the process and its threads have used so far.
+pub(crate) fn resource_usage() -> libc::rusage {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a whole `rusage`. The call cannot fail with
+    // RUSAGE_SELF and a good pointer; zeroes stand if it did.
+    unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
+    // SAFETY: all fields are integers, for which the zeroes written above are
+    // already valid.
+    unsafe { usage.assume_init() }
+}
+
+fn take_events(events: &mut Vec<libc::epoll_event>, count: libc::c_long) -> Result<(), Errno> {
+    let Ok(count) = usize::try_from(count) else {
+        return Err(last_errno());
+    };
+    // SAFETY: the kernel has written `count` events, no more than the
+    // capacity that it was given.
+    unsafe { events.set_len(count) };
+    Ok(())
+}
+
+fn last_errno() -> Errno {
+    let error = std::io::Error::last_os_error();
+    Errno::from_io_error(&error).unwrap_or(Errno::INVAL)
+}

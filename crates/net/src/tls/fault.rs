@@ -1,0 +1,92 @@
+//! TLS faults in one line each, with the remedy where there is one.
+//!
+//! Knows rustls' errors. Must not know sockets.
+
+use std::path::Path;
+
+use rustls::pki_types::ServerName;
+use rustls::{CertificateError, Error};
+
+use crate::NetError;
+
+/// A session that broke, or could not be agreed on.
+pub(super) fn session(error: &Error) -> NetError {
+    NetError::Tls(describe(error).into())
+}
+
+/// Settings that rustls refuses.
+pub(super) fn setup(error: &Error) -> NetError {
+    NetError::Tls(format!("TLS cannot be set up: {error}").into())
+}
+
+/// A chain and a key that do not go together.
+pub(super) fn key_pair(cert: &Path, key: &Path, error: &Error) -> NetError {
+    let text = match error {
+        Error::InconsistentKeys(_) => {
+            format!("{} is not the key of the certificate in {}", key.display(), cert.display())
+        }
+        error => format!("{} with {} cannot be used: {error}", cert.display(), key.display()),
+    };
+    NetError::Tls(text.into())
+}
+
+fn describe(error: &Error) -> String {
+    match error {
+        Error::InvalidCertificate(reason) => certificate(reason),
+        Error::AlertReceived(alert) => format!("the peer refused TLS with alert {alert:?}"),
+        Error::InvalidMessage(_) => {
+            "what the peer sent is not TLS: is this a port for plain connections?".to_owned()
+        }
+        Error::PeerIncompatible(reason) => {
+            format!(
+                "no common ground with the peer's TLS (1.2 and 1.3 are spoken here): {reason:?}"
+            )
+        }
+        Error::NoApplicationProtocol => "the peer speaks none of the offered protocols".to_owned(),
+        Error::DecryptError => "a TLS record was altered on its way".to_owned(),
+        error => format!("TLS failed: {error}"),
+    }
+}
+
+fn certificate(reason: &CertificateError) -> String {
+    match reason {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "the server's certificate has expired: renew it, or use --insecure".to_owned()
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "the server's certificate is not valid yet: check both clocks, or use --insecure"
+                .to_owned()
+        }
+        CertificateError::UnknownIssuer => {
+            "the server's certificate is from an unknown issuer: trust it with --cacert FILE, or \
+             use --insecure"
+                .to_owned()
+        }
+        CertificateError::NotValidForName => {
+            "the server's certificate is for another host: ask for a name it holds, or use \
+             --insecure"
+                .to_owned()
+        }
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            wrong_host(expected, presented)
+        }
+        CertificateError::BadEncoding => {
+            "the server's certificate is garbled; --insecure skips the check".to_owned()
+        }
+        CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+            "the server presents an authority's certificate as its own: issue it one with \
+             CA:FALSE, or use --insecure"
+                .to_owned()
+        }
+        reason => format!("the server's certificate is refused: {reason}; see --insecure"),
+    }
+}
+
+fn wrong_host(expected: &ServerName<'_>, presented: &[String]) -> String {
+    let held = if presented.is_empty() { "none".to_owned() } else { presented.join(", ") };
+    format!(
+        "the server's certificate is not for '{}' (it names: {held}): ask for a name it holds, or \
+         use --insecure",
+        expected.to_str()
+    )
+}

@@ -1,0 +1,14 @@
+//! TLS by rustls: settings made once, one session per connection.
+//!
+//! Knows certificates and how to speak of their faults. Must not know which
+//! poller moves the records.
+
+mod client;
+mod fault;
+mod pem;
+mod server;
+mod session;
+
+pub use client::{ClientTls, ClientTlsSettings};
+pub use server::ServerTls;
+pub(crate) use session::TlsSession;

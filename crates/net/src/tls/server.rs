@@ -1,0 +1,46 @@
+//! The server's side: one certificate chain and its key.
+//!
+//! Knows tickets. Must not know sockets.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::{ServerConfig, ServerConnection};
+
+use crate::NetError;
+use crate::tls::{fault, pem};
+
+/// Settings made ready. Clones share the ticket keys.
+#[derive(Debug, Clone)]
+pub struct ServerTls {
+    config: Arc<ServerConfig>,
+}
+
+impl ServerTls {
+    /// Reads the chain and the key, both PEM; `alpn` is what may be agreed
+    /// on, best first.
+    ///
+    /// # Errors
+    /// When a file is missing or holds something else, or the key does not
+    /// belong to the certificate.
+    pub fn new(cert: &Path, key: &Path, alpn: &[Vec<u8>]) -> Result<Self, NetError> {
+        let chain = pem::certificates(cert)?;
+        let secret = pem::private_key(key)?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| fault::setup(&error))?
+            .with_no_client_auth()
+            .with_single_cert(chain, secret)
+            .map_err(|error| fault::key_pair(cert, key, &error))?;
+        config.alpn_protocols = alpn.to_vec();
+        // Tickets need no memory here, whatever the number of clients.
+        config.ticketer =
+            rustls::crypto::ring::Ticketer::new().map_err(|error| fault::setup(&error))?;
+        Ok(Self { config: Arc::new(config) })
+    }
+
+    pub(crate) fn session(&self) -> Result<ServerConnection, NetError> {
+        ServerConnection::new(Arc::clone(&self.config)).map_err(|error| fault::setup(&error))
+    }
+}
