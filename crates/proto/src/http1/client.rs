@@ -1,0 +1,223 @@
+//! The client's side: requests out, replies in.
+//!
+//! Knows which request a reply answers and where a reply ends (RFC 9112 section 6.3); must not
+//! know what the reply should have been.
+
+use std::sync::Arc;
+
+use super::chunked::Chunked;
+use super::framing::Framing;
+use super::head::{HeadEnd, ParsedResponse};
+use super::request::RequestHead;
+use super::waiting::Waiting;
+use crate::codec::{
+    ClientCodec, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Step, Tag,
+};
+
+/// HTTP/1.1 as a client speaks it, one connection.
+#[derive(Debug)]
+pub struct Http1Client {
+    heads: Arc<[RequestHead]>,
+    waiting: Waiting<HeadRequest>,
+    state: State,
+    /// Status of the reply whose body is being read.
+    status: u16,
+    /// The reply that is being read is the last.
+    last: bool,
+    /// A part of the oldest request's answer was read, if only an interim response.
+    begun: bool,
+    /// No request may follow: one asked for the end, or the caller did.
+    closed: bool,
+    /// A request asked the server to end the connection.
+    asked_to_close: bool,
+}
+
+/// The method HEAD: the reply has no body, whatever its fields say.
+#[derive(Debug, Clone, Copy)]
+struct HeadRequest;
+
+#[derive(Debug, Clone, Copy)]
+enum State {
+    Head(HeadEnd),
+    /// So many bytes of the body are missing.
+    Length(u64),
+    Chunked(Chunked),
+    UntilEnd,
+    /// The last reply was read.
+    Done,
+}
+
+impl Http1Client {
+    /// A codec for a new connection. [`Request::route`] is an index into `heads`.
+    pub fn new(heads: Arc<[RequestHead]>) -> Self {
+        Self {
+            heads,
+            waiting: Waiting::new(),
+            state: State::Head(HeadEnd::default()),
+            status: 0,
+            last: false,
+            begun: false,
+            closed: false,
+            asked_to_close: false,
+        }
+    }
+}
+
+impl ClientCodec for Http1Client {
+    fn start(&mut self, _out: &mut Vec<u8>) {}
+
+    fn is_open(&self) -> bool {
+        !self.closed
+    }
+
+    #[inline]
+    fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
+        debug_assert!(!self.closed, "no request may follow");
+        let head = &self.heads[request.route];
+        head.write(request.payload, out);
+        self.waiting.push(head.is_head().then_some(HeadRequest));
+        if head.closes() {
+            self.closed = true;
+            self.asked_to_close = true;
+        }
+        Tag::Next
+    }
+
+    #[inline]
+    fn receive<'a>(
+        &mut self,
+        input: &'a [u8],
+        _out: &mut Vec<u8>,
+    ) -> Result<Step<Event<'a>>, ProtocolError> {
+        let at = match self.state {
+            State::Head(_) => self.read_heads(input)?,
+            _ => 0,
+        };
+        let (taken, event) = self.read_body(&input[at..])?;
+        Ok(Step { consumed: at + taken, event })
+    }
+
+    fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
+        self.closed = true;
+        match self.state {
+            State::UntilEnd => Ok(Some(self.reply(&[]))),
+            State::Head(_) if !self.begun => {
+                self.state = State::Done;
+                Ok(None)
+            }
+            State::Done => Ok(None),
+            State::Head(_) | State::Length(_) | State::Chunked(_) => Err(ProtocolError::new(
+                ErrorClass::Truncated,
+                "the connection ended inside a reply",
+            )),
+        }
+    }
+
+    fn close(&mut self, _out: &mut Vec<u8>) {
+        self.closed = true;
+    }
+}
+
+impl Http1Client {
+    /// Reads heads up to and with that of a final response; returns their length.
+    #[inline]
+    fn read_heads(&mut self, input: &[u8]) -> Result<usize, ProtocolError> {
+        let mut at = 0;
+        while let State::Head(end) = &mut self.state {
+            let rest = &input[at..];
+            if rest.is_empty() {
+                break;
+            }
+            if self.waiting.is_empty() {
+                return Err(protocol("a reply came to no request"));
+            }
+            self.begun = true;
+            if !ParsedResponse::may_begin(rest) {
+                return Err(protocol("the reply is not HTTP/1.x"));
+            }
+            let Some(length) = end.find(rest)? else {
+                break;
+            };
+            self.state = self.framed(&rest[..length])?;
+            at += length;
+        }
+        Ok(at)
+    }
+
+    /// What follows this head (RFC 9112 section 6.3).
+    #[inline]
+    fn framed(&mut self, head: &[u8]) -> Result<State, ProtocolError> {
+        let response = ParsedResponse::parse(head)?;
+        let mut framing = Framing::default();
+        for field in response.fields {
+            framing.note(&field?)?;
+        }
+        framing.check(response.version)?;
+        self.status = response.status;
+        self.last = !framing.persists(response.version);
+        let bodiless = self.waiting.oldest().is_some();
+        match (response.status, framing.length) {
+            (101, _) => Err(protocol("the server switched protocols without being asked")),
+            (100..200, _) => Ok(State::Head(HeadEnd::default())),
+            (204 | 304, _) => Ok(State::Length(0)),
+            _ if bodiless => Ok(State::Length(0)),
+            _ if framing.chunked => Ok(State::Chunked(Chunked::Size)),
+            (_, Some(length)) => Ok(State::Length(length)),
+            (_, None) => {
+                self.last = true;
+                Ok(State::UntilEnd)
+            }
+        }
+    }
+
+    /// Takes what is there of the body. A reply without one is complete with its head.
+    #[inline]
+    fn read_body<'a>(
+        &mut self,
+        input: &'a [u8],
+    ) -> Result<(usize, Option<Event<'a>>), ProtocolError> {
+        match &mut self.state {
+            State::Length(missing) => {
+                let take = usize::try_from(*missing).map_or(input.len(), |n| n.min(input.len()));
+                *missing -= take as u64;
+                let data = &input[..take];
+                let event = if *missing == 0 { Some(self.reply(data)) } else { chunk(data) };
+                Ok((take, event))
+            }
+            State::Chunked(chunked) => {
+                let piece = chunked.read(input)?;
+                let data = &input[piece.data];
+                let event = if piece.end { Some(self.reply(data)) } else { chunk(data) };
+                Ok((piece.consumed, event))
+            }
+            State::UntilEnd => Ok((input.len(), chunk(input))),
+            State::Done if !input.is_empty() => Err(protocol("bytes behind the last reply")),
+            State::Head(_) | State::Done => Ok((0, None)),
+        }
+    }
+
+    /// The oldest request is answered.
+    #[inline]
+    fn reply<'a>(&mut self, payload: &'a [u8]) -> Event<'a> {
+        self.waiting.pop();
+        let last = self.last || (self.asked_to_close && self.waiting.is_empty());
+        self.closed |= last;
+        self.begun = false;
+        self.state = if last { State::Done } else { State::Head(HeadEnd::default()) };
+        Event::Reply(Reply {
+            tag: Tag::Next,
+            status: self.status,
+            kind: MessageKind::Body,
+            payload,
+            last,
+        })
+    }
+}
+
+fn chunk(data: &[u8]) -> Option<Event<'_>> {
+    (!data.is_empty()).then_some(Event::Chunk(data))
+}
+
+const fn protocol(detail: &'static str) -> ProtocolError {
+    ProtocolError::new(ErrorClass::Protocol, detail)
+}

@@ -1,0 +1,20 @@
+//! HTTP/1.1 (RFC 9110, RFC 9112).
+//!
+//! Knows messages on one connection: heads, bodies, who answers what, when the connection ends.
+//! Must not know what a request means or when it is due.
+
+mod chunked;
+mod client;
+mod framing;
+pub(crate) mod head;
+mod inbound;
+mod request;
+mod respond;
+mod scan;
+mod server;
+mod waiting;
+
+pub use client::Http1Client;
+pub use request::{BadRequest, PayloadLength, RequestHead};
+pub use respond::BodyLength;
+pub use server::Http1Server;

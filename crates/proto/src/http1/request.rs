@@ -1,0 +1,172 @@
+//! The head of a request, rendered once.
+//!
+//! Knows what a request may look like; must not know when it is sent.
+
+use super::scan;
+
+/// A request's head: checked and rendered when it is made, copied when it is sent.
+#[derive(Debug, Clone)]
+pub struct RequestHead {
+    bytes: Box<[u8]>,
+    length: PayloadLength,
+    is_head: bool,
+    closes: bool,
+}
+
+/// What a request says about the length of its body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PayloadLength {
+    /// There is no body. `Content-Length: 0` is said where the method leads one to expect one.
+    None,
+    /// Each request has a body of so many bytes.
+    Fixed(u64),
+    /// Each request has a body of its own length.
+    Varying,
+}
+
+/// A request that HTTP does not allow, or that this codec does not speak.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadRequest {
+    /// Not a token.
+    #[error("method {0:?} is not a word of HTTP: use letters, as in GET or POST")]
+    Method(String),
+    /// The reply to CONNECT is a tunnel, not a message.
+    #[error("method CONNECT opens a tunnel and cannot be measured: use another method")]
+    Connect,
+    /// Empty, or with a character that must be percent-encoded, or a fragment.
+    #[error(
+        "request target {0:?} must begin with `/` (or be `*` or an absolute URL) and hold only \
+         visible ASCII without `#`: percent-encode the rest"
+    )]
+    Target(String),
+    /// Not `name`, `name:port` or an address.
+    #[error("host {0:?} is not a host name or address with an optional port")]
+    Host(String),
+    /// The name is not a token.
+    #[error("header name {0:?} is not a token: letters, digits and `-`")]
+    HeaderName(String),
+    /// A line end, a NUL or another control character.
+    #[error("the value of header {0} holds a control character or a line end: take it out")]
+    HeaderValue(String),
+    /// A field that this codec writes itself.
+    #[error("header {0} is written by the generator itself: leave it out")]
+    Reserved(String),
+}
+
+/// What the codec writes itself, because its own reading depends on it.
+const RESERVED: [&str; 5] =
+    ["host", "connection", "content-length", "transfer-encoding", "upgrade"];
+
+/// Methods whose requests say `Content-Length: 0` when they have no body (RFC 9110 section 8.6).
+const BODY_EXPECTED: [&str; 3] = ["POST", "PUT", "PATCH"];
+
+impl RequestHead {
+    /// Checks and renders. `host` is the value of the Host field; `close` asks the server to
+    /// end the connection after its reply.
+    ///
+    /// # Errors
+    /// A part that HTTP does not allow there, or a header that the codec writes itself.
+    pub fn new(
+        method: &str,
+        target: &str,
+        host: &str,
+        headers: &[(String, String)],
+        close: bool,
+        payload: PayloadLength,
+    ) -> Result<Self, BadRequest> {
+        check_method(method)?;
+        check_target(target)?;
+        if host.is_empty() || !is_host(host.as_bytes()) {
+            return Err(BadRequest::Host(host.to_owned()));
+        }
+        let mut text = format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n");
+        for (name, value) in headers {
+            check_header(name, value)?;
+            text.extend([name, ": ", value.trim_matches([' ', '\t']), "\r\n"]);
+        }
+        if close {
+            text.push_str("Connection: close\r\n");
+        }
+        text.push_str(&match payload {
+            PayloadLength::None if BODY_EXPECTED.contains(&method) => {
+                "Content-Length: 0\r\n\r\n".to_owned()
+            }
+            PayloadLength::None => "\r\n".to_owned(),
+            PayloadLength::Fixed(length) => format!("Content-Length: {length}\r\n\r\n"),
+            PayloadLength::Varying => "Content-Length: ".to_owned(),
+        });
+        Ok(Self {
+            bytes: text.into_bytes().into_boxed_slice(),
+            length: payload,
+            is_head: method == "HEAD",
+            closes: close,
+        })
+    }
+
+    /// Appends one request. The payload's length must be the one that was promised.
+    #[inline]
+    pub(super) fn write(&self, payload: &[u8], out: &mut Vec<u8>) {
+        debug_assert!(
+            match self.length {
+                PayloadLength::None => payload.is_empty(),
+                PayloadLength::Fixed(length) => payload.len() as u64 == length,
+                PayloadLength::Varying => true,
+            },
+            "the payload is not as long as its head says"
+        );
+        // The longest number and two line ends beside head and payload.
+        out.reserve(self.bytes.len() + payload.len() + 24);
+        out.extend_from_slice(&self.bytes);
+        if self.length == PayloadLength::Varying {
+            super::respond::decimal(payload.len() as u64, out);
+            out.extend_from_slice(b"\r\n\r\n");
+        }
+        out.extend_from_slice(payload);
+    }
+
+    /// Is the reply without a body, whatever its fields say?
+    pub(super) const fn is_head(&self) -> bool {
+        self.is_head
+    }
+
+    /// Does it end the connection?
+    pub(super) const fn closes(&self) -> bool {
+        self.closes
+    }
+}
+
+/// Could this be the value of a Host field (RFC 9110 section 7.2)?
+pub(super) fn is_host(value: &[u8]) -> bool {
+    value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(byte))
+}
+
+fn check_method(method: &str) -> Result<(), BadRequest> {
+    if method.is_empty() || !method.bytes().all(scan::is_token) {
+        return Err(BadRequest::Method(method.to_owned()));
+    }
+    if method == "CONNECT" {
+        return Err(BadRequest::Connect);
+    }
+    Ok(())
+}
+
+fn check_target(target: &str) -> Result<(), BadRequest> {
+    let form = target.starts_with('/') || target == "*" || target.contains("://");
+    if !form || !target.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
+        return Err(BadRequest::Target(target.to_owned()));
+    }
+    Ok(())
+}
+
+fn check_header(name: &str, value: &str) -> Result<(), BadRequest> {
+    if name.is_empty() || !name.bytes().all(scan::is_token) {
+        return Err(BadRequest::HeaderName(name.to_owned()));
+    }
+    if RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
+        return Err(BadRequest::Reserved(name.to_owned()));
+    }
+    if value.chars().any(|character| character.is_ascii_control() && character != '\t') {
+        return Err(BadRequest::HeaderValue(name.to_owned()));
+    }
+    Ok(())
+}

@@ -1,0 +1,273 @@
+//! Runs bytes through a codec, however they are split, and writes down what it reports.
+//!
+//! Knows the two codec traits and what they promise; must not know any one protocol.
+//! Used by the case tables here and by the fuzz targets.
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+
+use wiretrial_proto::{
+    ClientCodec, ErrorClass, Event, MessageKind, ServerCodec, ServerEvent, ServerRequest,
+};
+
+/// One row of a case table: bytes that come, and what must be reported.
+pub struct Case<'a> {
+    pub name: &'a str,
+    pub input: &'a [u8],
+    /// The peer's FIN comes behind the input (clients only).
+    pub fin: bool,
+    pub expected: Vec<Seen>,
+    /// Bytes put behind the input in one more run, and what they add to the report.
+    pub trailing: Option<(&'a [u8], Vec<Seen>)>,
+}
+
+/// What a codec reported, pieces of a payload joined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    Open,
+    Reply {
+        status: u16,
+        kind: MessageKind,
+        payload: Vec<u8>,
+        last: bool,
+    },
+    Delivery {
+        origin_due: u64,
+        seq: u64,
+        payload: Vec<u8>,
+    },
+    Request(RequestSeen),
+    Message(MessageKind),
+    /// A request or message is complete; its payload.
+    End(Vec<u8>),
+    Close(u16),
+    /// The begin of a payload that never came to its end.
+    Part(Vec<u8>),
+    /// The connection failed. A payload that was begun is forgotten: how much of it was
+    /// reported before the error depends on the splitting.
+    Error(ErrorClass),
+}
+
+/// A [`ServerRequest`] that owns its strings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RequestSeen {
+    pub method: String,
+    pub target: String,
+    pub keep_alive: bool,
+    pub content_length: Option<u64>,
+    pub websocket_key: Option<String>,
+    pub expects_continue: bool,
+}
+
+/// All that a run showed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Transcript {
+    pub seen: Vec<Seen>,
+    /// What the codec itself wanted to send.
+    pub out: Vec<u8>,
+}
+
+/// Runs the case whole, byte by byte, at every split in two and with its trailing data, each on
+/// a fresh codec; panics with the case's name where one run differs. Returns what was sent.
+pub fn check_client<C: ClientCodec>(case: &Case<'_>, fresh: impl Fn() -> C) -> Vec<u8> {
+    check(case, |input, cuts| run_client(&mut fresh(), input, cuts, case.fin))
+}
+
+/// As [`check_client`], for a server's codec.
+pub fn check_server<C: ServerCodec>(case: &Case<'_>, fresh: impl Fn() -> C) -> Vec<u8> {
+    check(case, |input, cuts| run_server(&mut fresh(), input, cuts))
+}
+
+/// Feeds `input`, cut at the places in `cuts` (ascending), and then the FIN where `fin`.
+pub fn run_client<C: ClientCodec>(
+    codec: &mut C,
+    input: &[u8],
+    cuts: &[usize],
+    fin: bool,
+) -> Transcript {
+    let mut notes = Notes::default();
+    let mut held = Vec::new();
+    for piece in pieces(input, cuts) {
+        held.extend_from_slice(piece);
+        let mut at = 0;
+        let mut budget = Budget::new(held.len());
+        loop {
+            budget.spend();
+            let step = match codec.receive(&held[at..], &mut notes.out) {
+                Ok(step) => step,
+                Err(error) => return notes.failed(error.class),
+            };
+            assert!(step.consumed <= held.len() - at, "consumed more than there was");
+            at += step.consumed;
+            match step.event {
+                Some(event) => notes.client(event),
+                None => break,
+            }
+        }
+        held.drain(..at);
+    }
+    if fin {
+        match codec.end() {
+            Ok(Some(event)) => notes.client(event),
+            Ok(None) => {}
+            Err(error) => return notes.failed(error.class),
+        }
+    }
+    notes.finished()
+}
+
+/// As [`run_client`], for a server's codec.
+pub fn run_server<C: ServerCodec>(codec: &mut C, input: &[u8], cuts: &[usize]) -> Transcript {
+    let mut notes = Notes::default();
+    let mut held = Vec::new();
+    for piece in pieces(input, cuts) {
+        held.extend_from_slice(piece);
+        let mut at = 0;
+        let mut budget = Budget::new(held.len());
+        loop {
+            budget.spend();
+            let left = held.len() - at;
+            let step = match codec.receive(&mut held[at..], &mut notes.out) {
+                Ok(step) => step,
+                Err(error) => return notes.failed(error.class),
+            };
+            assert!(step.consumed <= left, "consumed more than there was");
+            at += step.consumed;
+            match step.event {
+                Some(event) => notes.server(event),
+                None => break,
+            }
+        }
+        held.drain(..at);
+    }
+    notes.finished()
+}
+
+/// The splittings that every case is run with: whole, byte by byte, every split in two
+/// (of long inputs, about five hundred of them).
+pub fn splittings(length: usize) -> impl Iterator<Item = Vec<usize>> {
+    let stride = length / 512 + 1;
+    let whole = std::iter::once(Vec::new());
+    let bytes = std::iter::once((1..length).collect());
+    whole.chain(bytes).chain((1..length).step_by(stride).map(|cut| vec![cut]))
+}
+
+/// Where random bytes cut an input, for fuzz targets and properties: each is the distance to the
+/// next cut.
+pub fn cuts_from(distances: &[u8], length: usize) -> Vec<usize> {
+    let mut at = 0;
+    let ends = distances.iter().map(|distance| {
+        at += usize::from(*distance) + 1;
+        at
+    });
+    ends.take_while(|end| *end < length).collect()
+}
+
+fn check(case: &Case<'_>, run: impl Fn(&[u8], &[usize]) -> Transcript) -> Vec<u8> {
+    let whole = run(case.input, &[]);
+    assert_eq!(whole.seen, case.expected, "{}: whole", case.name);
+    for cuts in splittings(case.input.len()).skip(1) {
+        let place = if let [cut] = cuts[..] { format!("cut at {cut}") } else { "bytes".to_owned() };
+        assert_eq!(run(case.input, &cuts), whole, "{}: {place}", case.name);
+    }
+    if let Some((bytes, added)) = &case.trailing {
+        let input = [case.input, bytes].concat();
+        let expected = [&case.expected[..], added].concat();
+        let together = run(&input, &[]);
+        assert_eq!(together.seen, expected, "{}: with trailing data", case.name);
+        let behind = run(&input, &[case.input.len()]);
+        assert_eq!(behind, together, "{}: trailing data on its own", case.name);
+    }
+    whole.out
+}
+
+fn pieces<'a>(input: &'a [u8], cuts: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
+    let starts = std::iter::once(0).chain(cuts.iter().copied());
+    let ends = cuts.iter().copied().chain(std::iter::once(input.len()));
+    starts.zip(ends).map(|(start, end)| &input[start..end])
+}
+
+/// A codec that reports without end is a hang: no honest one needs two steps per byte.
+struct Budget(usize);
+
+impl Budget {
+    fn new(bytes: usize) -> Self {
+        Self(2 * bytes + 16)
+    }
+
+    fn spend(&mut self) {
+        assert!(self.0 > 0, "the codec goes on reporting without taking bytes");
+        self.0 -= 1;
+    }
+}
+
+#[derive(Default)]
+struct Notes {
+    seen: Vec<Seen>,
+    out: Vec<u8>,
+    payload: Vec<u8>,
+}
+
+impl Notes {
+    fn client(&mut self, event: Event<'_>) {
+        let seen = match event {
+            Event::Open => Seen::Open,
+            Event::Chunk(piece) => return self.piece(piece),
+            Event::Reply(reply) => Seen::Reply {
+                status: reply.status,
+                kind: reply.kind,
+                payload: self.joined(reply.payload),
+                last: reply.last,
+            },
+            Event::Delivery { origin_due, seq, payload } => {
+                Seen::Delivery { origin_due, seq, payload: self.joined(payload) }
+            }
+            Event::Close(close) => Seen::Close(close.code),
+        };
+        self.seen.push(seen);
+    }
+
+    fn server(&mut self, event: ServerEvent<'_>) {
+        let seen = match event {
+            ServerEvent::Request(request) => Seen::Request(request.into()),
+            ServerEvent::Message(kind) => Seen::Message(kind),
+            ServerEvent::Chunk(piece) => return self.piece(piece),
+            ServerEvent::End => Seen::End(self.joined(&[])),
+            ServerEvent::Close(close) => Seen::Close(close.code),
+        };
+        self.seen.push(seen);
+    }
+
+    fn piece(&mut self, piece: &[u8]) {
+        assert!(!piece.is_empty(), "a chunk is never empty");
+        self.payload.extend_from_slice(piece);
+    }
+
+    fn joined(&mut self, last: &[u8]) -> Vec<u8> {
+        self.payload.extend_from_slice(last);
+        std::mem::take(&mut self.payload)
+    }
+
+    fn failed(mut self, class: ErrorClass) -> Transcript {
+        self.seen.push(Seen::Error(class));
+        Transcript { seen: self.seen, out: self.out }
+    }
+
+    fn finished(mut self) -> Transcript {
+        if !self.payload.is_empty() {
+            self.seen.push(Seen::Part(self.payload));
+        }
+        Transcript { seen: self.seen, out: self.out }
+    }
+}
+
+impl From<ServerRequest<'_>> for RequestSeen {
+    fn from(request: ServerRequest<'_>) -> Self {
+        Self {
+            method: request.method.to_owned(),
+            target: request.target.to_owned(),
+            keep_alive: request.keep_alive,
+            content_length: request.content_length,
+            websocket_key: request.websocket_key.map(ToOwned::to_owned),
+            expects_continue: request.expects_continue,
+        }
+    }
+}
