@@ -9,8 +9,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::clock::monotonic_ns;
 use crate::epoll::Epoll;
-use crate::{ConnectSpec, Listener, NetError, Socket, monotonic_ns};
+use crate::{ConnectSpec, Listener, NetError, Socket};
 
 /// Names a socket in readiness. The slot is the caller's own index; the
 /// generation tells the present user of a slot from an earlier one, whose
@@ -58,6 +59,7 @@ impl Default for DriverConfig {
 /// What has become possible on a socket. A closed or failed connection is
 /// readable, so that `fill` tells how it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "four independent facts of one moment")]
 pub struct Ready {
     /// Whose readiness.
     pub key: Key,
@@ -291,8 +293,9 @@ impl Driver {
     /// Sends FIN once everything in `socket.out` is with the kernel. Reading
     /// goes on.
     pub fn shutdown_write(&mut self, socket: &mut Socket) {
-        let Poller::Epoll(poller) = &mut self.poller;
-        poller.shutdown_write(socket);
+        match self.poller {
+            Poller::Epoll(_) => Epoll::shutdown_write(socket),
+        }
     }
 
     /// Closes with FIN. What was not flushed is lost, and where received
@@ -332,8 +335,9 @@ impl Driver {
         if self.buffer.len() < from + self.buffer_bytes / 2 {
             self.buffer.resize(from + self.buffer_bytes, 0);
         }
-        let Poller::Epoll(poller) = &mut self.poller;
-        poller.receive(socket, &mut self.buffer[from..])
+        match self.poller {
+            Poller::Epoll(_) => Epoll::receive(socket, &mut self.buffer[from..]),
+        }
     }
 
     /// What the last `receive` from index 0 brought, and the scratch for

@@ -166,7 +166,7 @@ impl Epoll {
         None
     }
 
-    pub(crate) fn receive(&mut self, socket: &mut Socket, buffer: &mut [u8]) -> Received {
+    pub(crate) fn receive(socket: &mut Socket, buffer: &mut [u8]) -> Received {
         let offered = buffer.len();
         match rustix::net::recv(&socket.fd, buffer, RecvFlags::empty()) {
             Ok((_, 0)) => {
@@ -205,7 +205,7 @@ impl Epoll {
         Ok(Flush { bytes, done })
     }
 
-    pub(crate) fn shutdown_write(&mut self, socket: &mut Socket) {
+    pub(crate) fn shutdown_write(socket: &mut Socket) {
         if socket.pending() == 0 {
             finish(socket);
         } else {
@@ -262,7 +262,7 @@ impl Epoll {
             tv_nsec: after.subsec_nanos().into(),
         };
         let value = Itimerspec { it_interval: zero, it_value };
-        timerfd_settime(&timer, TimerfdTimerFlags::empty(), &value)?;
+        timerfd_settime(timer, TimerfdTimerFlags::empty(), &value)?;
         *armed = !after.is_zero();
         Ok(())
     }

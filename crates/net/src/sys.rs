@@ -25,7 +25,7 @@ pub(crate) fn epoll_pwait2(
     timeout: Option<Duration>,
 ) -> Result<(), Errno> {
     let timespec = timeout.map(|timeout| libc::timespec {
-        tv_sec: timeout.as_secs().min(i64::MAX as u64) as libc::time_t,
+        tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
         tv_nsec: timeout.subsec_nanos().into(),
     });
     events.clear();
@@ -36,7 +36,7 @@ pub(crate) fn epoll_pwait2(
             libc::SYS_epoll_pwait2,
             epoll.as_raw_fd(),
             events.as_mut_ptr(),
-            events.capacity() as libc::c_int,
+            capacity(events),
             timespec.as_ref().map_or(ptr::null(), ptr::from_ref),
             ptr::null::<libc::sigset_t>(),
             0_usize,
@@ -58,7 +58,7 @@ pub(crate) fn epoll_wait(
         libc::epoll_wait(
             epoll.as_raw_fd(),
             events.as_mut_ptr(),
-            events.capacity() as libc::c_int,
+            capacity(events),
             if block { -1 } else { 0 },
         )
     };
@@ -110,6 +110,10 @@ pub(crate) fn resource_usage() -> libc::rusage {
     // SAFETY: all fields are integers, for which the zeroes written above are
     // already valid.
     unsafe { usage.assume_init() }
+}
+
+fn capacity(events: &Vec<libc::epoll_event>) -> libc::c_int {
+    libc::c_int::try_from(events.capacity()).unwrap_or(libc::c_int::MAX)
 }
 
 fn take_events(events: &mut Vec<libc::epoll_event>, count: libc::c_long) -> Result<(), Errno> {
