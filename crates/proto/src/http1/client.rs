@@ -26,10 +26,17 @@ pub struct Http1Client {
     last: bool,
     /// A part of the oldest request's answer was read, if only an interim response.
     begun: bool,
-    /// No request may follow: one asked for the end, or the caller did.
-    closed: bool,
-    /// A request asked the server to end the connection.
-    asked_to_close: bool,
+    sending: Sending,
+}
+
+/// May requests follow?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sending {
+    Open,
+    /// No: the peer's or the caller's will.
+    Closed,
+    /// No: a request asked the server to end the connection, so the reply to it is the last.
+    AskedToClose,
 }
 
 /// The method HEAD: the reply has no body, whatever its fields say.
@@ -57,8 +64,7 @@ impl Http1Client {
             status: 0,
             last: false,
             begun: false,
-            closed: false,
-            asked_to_close: false,
+            sending: Sending::Open,
         }
     }
 }
@@ -67,18 +73,17 @@ impl ClientCodec for Http1Client {
     fn start(&mut self, _out: &mut Vec<u8>) {}
 
     fn is_open(&self) -> bool {
-        !self.closed
+        self.sending == Sending::Open
     }
 
     #[inline]
     fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
-        debug_assert!(!self.closed, "no request may follow");
+        debug_assert!(self.is_open(), "no request may follow");
         let head = &self.heads[request.route];
         head.write(request.payload, out);
         self.waiting.push(head.is_head().then_some(HeadRequest));
         if head.closes() {
-            self.closed = true;
-            self.asked_to_close = true;
+            self.sending = Sending::AskedToClose;
         }
         Tag::Next
     }
@@ -98,7 +103,7 @@ impl ClientCodec for Http1Client {
     }
 
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
-        self.closed = true;
+        self.stop_sending();
         match self.state {
             State::UntilEnd => Ok(Some(self.reply(&[]))),
             State::Head(_) if !self.begun => {
@@ -114,7 +119,7 @@ impl ClientCodec for Http1Client {
     }
 
     fn close(&mut self, _out: &mut Vec<u8>) {
-        self.closed = true;
+        self.stop_sending();
     }
 }
 
@@ -200,8 +205,10 @@ impl Http1Client {
     #[inline]
     fn reply<'a>(&mut self, payload: &'a [u8]) -> Event<'a> {
         self.waiting.pop();
-        let last = self.last || (self.asked_to_close && self.waiting.is_empty());
-        self.closed |= last;
+        let last = self.last || (self.sending == Sending::AskedToClose && self.waiting.is_empty());
+        if last {
+            self.stop_sending();
+        }
         self.begun = false;
         self.state = if last { State::Done } else { State::Head(HeadEnd::default()) };
         Event::Reply(Reply {
@@ -211,6 +218,12 @@ impl Http1Client {
             payload,
             last,
         })
+    }
+
+    fn stop_sending(&mut self) {
+        if self.sending == Sending::Open {
+            self.sending = Sending::Closed;
+        }
     }
 }
 

@@ -12,7 +12,13 @@ pub(super) struct Framing {
     pub(super) length: Option<u64>,
     /// Transfer-Encoding: chunked.
     pub(super) chunked: bool,
-    /// Connection has the member `upgrade`.
+    /// Connection.
+    pub(super) connection: Connection,
+}
+
+/// The members of Connection that mean something here.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Connection {
     pub(super) upgrade: bool,
     close: bool,
     keep_alive: bool,
@@ -23,7 +29,7 @@ impl Framing {
     #[inline]
     pub(super) fn note(&mut self, field: &Field<'_>) -> Result<bool, HeadError> {
         match field.name.len() {
-            10 if field.is("connection") => self.connection(field),
+            10 if field.is("connection") => self.connection.note(field),
             14 if field.is("content-length") => self.content_length(field)?,
             17 if field.is("transfer-encoding") => self.transfer_encoding(field)?,
             _ => return Ok(false),
@@ -47,13 +53,7 @@ impl Framing {
 
     /// May the connection carry another exchange (RFC 9112 section 9.3)?
     pub(super) fn persists(&self, version: Version) -> bool {
-        !self.close && (version == Version::Http11 || self.keep_alive)
-    }
-
-    fn connection(&mut self, field: &Field<'_>) {
-        self.close |= field.has_member("close");
-        self.keep_alive |= field.has_member("keep-alive");
-        self.upgrade |= field.has_member("upgrade");
+        !self.connection.close && (version == Version::Http11 || self.connection.keep_alive)
     }
 
     fn content_length(&mut self, field: &Field<'_>) -> Result<(), HeadError> {
@@ -83,6 +83,19 @@ impl Framing {
             return Err(HeadError::Malformed("Transfer-Encoding is empty"));
         }
         Ok(())
+    }
+}
+
+impl Connection {
+    fn note(&mut self, field: &Field<'_>) {
+        for member in field.members() {
+            match member.len() {
+                5 => self.close |= member.eq_ignore_ascii_case(b"close"),
+                7 => self.upgrade |= member.eq_ignore_ascii_case(b"upgrade"),
+                10 => self.keep_alive |= member.eq_ignore_ascii_case(b"keep-alive"),
+                _ => {}
+            }
+        }
     }
 }
 

@@ -223,7 +223,7 @@ pub(crate) struct Field<'a> {
 
 impl<'a> Field<'a> {
     /// Is this the field's name? Case does not count.
-    pub(crate) const fn is(&self, name: &str) -> bool {
+    pub(crate) fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name.as_bytes())
     }
 

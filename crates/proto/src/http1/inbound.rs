@@ -50,7 +50,7 @@ impl<'a> Inbound<'a> {
             }
         }
         framing.check(version)?;
-        if !noted.host && version == Version::Http11 {
+        if noted.host.is_none() && version == Version::Http11 {
             return Err(malformed("HTTP/1.1 request without Host"));
         }
         let body = match framing.length {
@@ -58,7 +58,7 @@ impl<'a> Inbound<'a> {
             length => InboundBody::Length(length.unwrap_or(0)),
         };
         let bodiless = body == InboundBody::Length(0);
-        let upgrades = framing.upgrade && noted.upgrade && method == "GET" && bodiless;
+        let upgrades = framing.connection.upgrade && noted.upgrade && method == "GET" && bodiless;
         let websocket_key = match version {
             Version::Http11 if upgrades => Some(noted.websocket_key()?),
             _ => None,
@@ -101,7 +101,7 @@ impl Refusal {
 /// The fields that only a server asks about.
 #[derive(Default)]
 struct Noted<'a> {
-    host: bool,
+    host: Option<&'a [u8]>,
     expects: bool,
     /// Upgrade names WebSocket.
     upgrade: bool,
@@ -115,7 +115,7 @@ impl<'a> Noted<'a> {
     fn note(&mut self, field: &Field<'a>) -> Result<(), Refusal> {
         match field.name.len() {
             4 if field.is("host") => {
-                if std::mem::replace(&mut self.host, true) {
+                if self.host.replace(field.value).is_some() {
                     return Err(malformed("more than one Host"));
                 }
                 if !is_host(field.value) {

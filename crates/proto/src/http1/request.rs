@@ -87,14 +87,16 @@ impl RequestHead {
         if close {
             text.push_str("Connection: close\r\n");
         }
-        text.push_str(&match payload {
+        match payload {
             PayloadLength::None if BODY_EXPECTED.contains(&method) => {
-                "Content-Length: 0\r\n\r\n".to_owned()
+                text.push_str("Content-Length: 0\r\n\r\n");
             }
-            PayloadLength::None => "\r\n".to_owned(),
-            PayloadLength::Fixed(length) => format!("Content-Length: {length}\r\n\r\n"),
-            PayloadLength::Varying => "Content-Length: ".to_owned(),
-        });
+            PayloadLength::None => text.push_str("\r\n"),
+            PayloadLength::Fixed(length) => {
+                text.extend(["Content-Length: ", &length.to_string(), "\r\n\r\n"]);
+            }
+            PayloadLength::Varying => text.push_str("Content-Length: "),
+        }
         Ok(Self {
             bytes: text.into_bytes().into_boxed_slice(),
             length: payload,

@@ -21,8 +21,8 @@ impl<T: Copy> Waiting<T> {
     }
 
     pub(super) fn push(&mut self, unusual: Option<T>) {
-        if let Some(trait_) = unusual {
-            self.unusual.push_back((self.begun, trait_));
+        if let Some(mark) = unusual {
+            self.unusual.push_back((self.begun, mark));
         }
         self.begun = self.begun.wrapping_add(1);
     }
