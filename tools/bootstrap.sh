@@ -7,48 +7,75 @@ python=${1:-python3}
 needs_python=3.11
 needs_cargo=1.88
 
+main() {
+  install_missing
+  check_python
+  check_cargo
+}
+
+install_missing() {
+  local missing=()
+  has cc || missing+=(gcc libc6-dev)
+  has c++ || missing+=(g++)
+  has git || missing+=(git)
+  has node || missing+=(nodejs)
+  has npm || missing+=(npm)
+  if [[ $python == python3 ]] && ! has python3; then
+    missing+=(python3 python3-venv)
+  elif is_debians_python && ! makes_environments; then
+    missing+=(python3-venv)
+  fi
+  ((${#missing[@]} == 0)) || apt_install "${missing[@]}"
+}
+
+apt_install() {
+  local by_hand="apt-get install $*" as_root=()
+  has apt-get || fail "missing $*, and there is no apt-get: install them by hand"
+  if ((EUID != 0)); then
+    may_sudo || fail "missing $*: run '$by_hand' as root"
+    as_root=(sudo)
+  fi
+  echo "bootstrap: installing $*"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120)
+  # Lists may be out of reach and still good enough, so only the installation decides.
+  "${apt[@]}" update || true
+  "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null ||
+    fail "could not install $*: run '$by_hand' as root"
+}
+
+check_python() {
+  has "$python" || fail "no $python: name a Python, make PYTHON=/path/to/python3"
+  makes_environments || fail "$python has no venv with pip: name another, make PYTHON=/path/to/python3"
+  "$python" -c "import sys; sys.exit(sys.version_info < (${needs_python/./, }))" ||
+    fail "$python is older than $needs_python: name a newer one, make PYTHON=/path/to/python3"
+}
+
+check_cargo() {
+  has cargo || fail "no cargo: install Rust $needs_cargo or newer (rustup is the usual way)"
+  local found component
+  found=$(cargo --version | cut -d ' ' -f 2)
+  [[ $(printf '%s\n' "$needs_cargo" "$found" | sort -V | head -n 1) == "$needs_cargo" ]] ||
+    fail "cargo is $found, $needs_cargo or newer is needed: rustup update stable"
+  for component in clippy fmt; do
+    cargo "$component" --version >/dev/null 2>&1 ||
+      fail "no cargo $component: rustup component add clippy rustfmt"
+  done
+}
+
+# Without a terminal there is nobody to type a password.
+may_sudo() { has sudo && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; }
+
+is_debians_python() {
+  has "$python" && [[ $(readlink -f "$(command -v "$python")") == /usr/bin/* ]]
+}
+
+makes_environments() { "$python" -c 'import ensurepip, venv' 2>/dev/null; }
+
+has() { command -v "$1" >/dev/null; }
+
 fail() {
   echo "bootstrap: $*" >&2
   exit 1
 }
 
-missing=()
-has() { command -v "$1" >/dev/null; }
-
-has cc || missing+=(gcc libc6-dev)
-has c++ || missing+=(g++)
-has git || missing+=(git)
-has node || missing+=(nodejs)
-has npm || missing+=(npm)
-
-if ! has "$python"; then
-  missing+=(python3 python3-venv)
-elif ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
-  missing+=(python3-venv)
-fi
-
-if ((${#missing[@]})); then
-  has apt-get || fail "missing ${missing[*]}, and there is no apt-get: install them by hand"
-  as_root=()
-  if ((EUID != 0)); then
-    has sudo || fail "missing ${missing[*]}: run 'apt-get install ${missing[*]}' as root"
-    as_root=(sudo)
-  fi
-  echo "bootstrap: installing ${missing[*]}"
-  export DEBIAN_FRONTEND=noninteractive
-  "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
-fi
-
-"$python" -c "import ensurepip, sys; sys.exit(sys.version_info < (${needs_python/./, }))" 2>/dev/null ||
-  fail "$python is not a Python $needs_python or newer with ensurepip: name another, make PYTHON=/path/to/python3"
-
-has cargo || fail "no cargo: install Rust $needs_cargo or newer (rustup is the usual way)"
-cargo_version=$(cargo --version | cut -d ' ' -f 2)
-[[ $(printf '%s\n' "$needs_cargo" "$cargo_version" | sort -V | head -n 1) == "$needs_cargo" ]] ||
-  fail "cargo is $cargo_version, $needs_cargo or newer is needed: rustup update stable"
-for component in clippy fmt; do
-  cargo "$component" --version >/dev/null 2>&1 ||
-    fail "no cargo $component: rustup component add clippy rustfmt"
-done
+main
