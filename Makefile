@@ -5,6 +5,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
+# cargo uses the cores by itself; two targets at once would only mix their output.
+.NOTPARALLEL:
 
 PYTHON ?= python3
 FUZZ_SECONDS ?= 10
