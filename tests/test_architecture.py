@@ -71,14 +71,17 @@ LOAD_ROOMS: dict[str, set[str]] = {
     "executor": {"pacing", "source"},
     "protocol": {"source"},
     "connection": {"protocol", "source", "measure"},
-    "worker": {"executor", "pacing", "protocol", "source", "connection", "measure"},
+    "control": {"measure"},
+    "worker": {"executor", "pacing", "protocol", "source", "connection", "measure", "control"},
     "emit": {"measure"},
-    "run": {"worker", "executor", "pacing", "protocol", "source", "connection", "measure", "emit"},
-    "calibrate": {"run", "worker", "executor", "pacing", "source", "measure", "emit"},
+    "run": {"worker", "executor", "pacing", "protocol", "source", "measure", "control", "emit"},
+    "calibrate": {"run", "measure", "emit"},
 }
 # The rest may take the time and the class of a failure from `net`, nothing else.
-LOAD_ROOMS_WITH_SOCKETS = {"connection", "worker", "run", "calibrate"}
-SOCKETS = re.compile(r"\bwiretrial_net::(?!clock\b|NetErrorClass\b)|\bstd::net::(?!(Ip|Socket)\w*Addr)")
+LOAD_ROOMS_WITH_SOCKETS = {"connection", "control", "worker", "run", "calibrate"}
+SOCKETS = re.compile(
+    r"\bwiretrial_net::(?!(monotonic_ns|NetErrorClass)\b)|\bstd::net::(?!(Ip|Socket)\w*Addr)"
+)
 
 
 def python_rooms() -> list[str]:
