@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, compress
 
 from hdrh.codec import (
     HdrCookieException,
@@ -85,9 +85,15 @@ class Hdr:
     @cached_property
     def values(self) -> tuple[tuple[int, int], ...]:
         """Each recorded value with its count, in rising order."""
+        # The library's own iterator walks tens of thousands of empty counts one call at a time.
+        histogram = self._histogram
+        counts = list(histogram.counts)
         return tuple(
-            (int(step.value_iterated_to), int(step.count_added_in_this_iter_step))
-            for step in self._histogram.get_recorded_iterator()
+            (
+                int(histogram.get_highest_equivalent_value(histogram.get_value_from_index(index))),
+                int(counts[index]),
+            )
+            for index in compress(range(len(counts)), counts)
         )
 
     def share_between(self, low_ns: float, high_ns: float) -> float:

@@ -1,0 +1,147 @@
+"""Who beats whom: pairwise comparisons within groups, and the ranking that follows.
+
+Knows scenarios and their trials' figures; must not know how a comparison is shown. Holm's family is
+all pairs of the study in one metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from wiretrial.report import metrics
+from wiretrial.report.metrics import Metric
+from wiretrial.stats.compare import Comparison, Verdict, censor, compare, holm, verdict
+from wiretrial.stats.ranks import Ranking, rank
+
+if TYPE_CHECKING:
+    from wiretrial.report.model import ScenarioResult
+
+OUTSIDE = "extra"
+"""The group whose scenarios are shown and take no part in the verdict."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Scenario `a` against scenario `b` in one metric. `comparison` is None without two pairs."""
+
+    a: str
+    b: str
+    metric: Metric
+    comparison: Comparison | None
+    verdict: Verdict
+
+    @property
+    def winner(self) -> str | None:
+        """The scenario shown to be better, None if none is."""
+        return {"A faster": self.a, "B faster": self.b}.get(self.verdict)
+
+    def seen_from(self, name: str) -> Pair:
+        """The same pair with `name` as `b`, so that the ratio says how many times `name`'s."""
+        if name == self.b:
+            return self
+        swapped: Mapping[Verdict, Verdict] = {"A faster": "B faster", "B faster": "A faster"}
+        return Pair(
+            self.b,
+            self.a,
+            self.metric,
+            self.comparison and _inverse(self.comparison),
+            swapped.get(self.verdict, self.verdict),
+        )
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One group's ranking by `metric`, and its pairs by metric key."""
+
+    metric: Metric
+    ranking: Ranking[str]
+    pairs: Mapping[str, tuple[Pair, ...]]
+
+    def against(self, name: str, metric: Metric) -> tuple[Pair, ...]:
+        """All pairs of `name` in `metric`, with `name` as `b`."""
+        pairs = self.pairs.get(metric.key, ())
+        return tuple(pair.seen_from(name) for pair in pairs if name in (pair.a, pair.b))
+
+
+def run(groups: Sequence[tuple[ScenarioResult, ...]]) -> list[Contest]:
+    """One contest per group."""
+    compared = [_metrics(group) for group in groups]
+    found: list[dict[str, tuple[Pair, ...]]] = [{} for _ in groups]
+    for metric in dict.fromkeys(metric for row in compared for metric in row):
+        family = [
+            (index, a, b)
+            for index, group in enumerate(groups)
+            if metric in compared[index] and group[0].group != OUTSIDE
+            for a, b in combinations(group, 2)
+        ]
+        pairs = _pairs([(a, b) for _, a, b in family], metric)
+        for index in {index for index, _, _ in family}:
+            own = (p for (i, _, _), p in zip(family, pairs, strict=True) if i == index)
+            found[index][metric.key] = tuple(own)
+    return [_contest(group, pairs) for group, pairs in zip(groups, found, strict=True)]
+
+
+def _metrics(group: Sequence[ScenarioResult]) -> tuple[Metric, ...]:
+    return (metrics.ranked_metric(is_open_loop=group[0].is_open_loop), metrics.SERVER)
+
+
+def _contest(
+    group: tuple[ScenarioResult, ...], pairs: Mapping[str, tuple[Pair, ...]]
+) -> Contest:
+    metric = _metrics(group)[0]
+    medians = {s.name: m for s in group if (m := s.median(metric)) is not None}
+    order = sorted(medians, key=medians.__getitem__, reverse=metric.higher_is_better)
+    better = {
+        (pair.winner, pair.a if pair.winner == pair.b else pair.b)
+        for pair in pairs.get(metric.key, ())
+        if pair.winner is not None
+    }
+    return Contest(metric, rank(order, better), pairs)
+
+
+def _pairs(
+    sides: Sequence[tuple[ScenarioResult, ScenarioResult]], metric: Metric
+) -> list[Pair]:
+    comparisons = [_compare(a, b, metric) for a, b in sides]
+    adjusted = iter(holm([c.p for c in comparisons if c is not None]))
+    pairs: list[Pair] = []
+    for (a, b), comparison in zip(sides, comparisons, strict=True):
+        found: Verdict = "invalid"
+        if comparison is not None:
+            p = next(adjusted)
+            found = verdict(comparison, p, higher_is_better=metric.higher_is_better)
+        if metric is metrics.THROUGHPUT:
+            found = censor(found, a_is_bound=a.at_least, b_is_bound=b.at_least)
+        pairs.append(Pair(a.name, b.name, metric, comparison, found))
+    return pairs
+
+
+def _compare(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison | None:
+    """The comparison over the blocks in which both have a usable figure."""
+    left, right = _by_block(a, metric), _by_block(b, metric)
+    blocks = sorted(left.keys() & right.keys())
+    if len(blocks) < 2:
+        return None
+    return compare([left[block] for block in blocks], [right[block] for block in blocks])
+
+
+def _by_block(scenario: ScenarioResult, metric: Metric) -> dict[int, float]:
+    return {
+        row.block: row.figures[metric.key]
+        for row in scenario.trials
+        if row.is_usable and row.figures.get(metric.key, 0) > 0
+    }
+
+
+def _inverse(comparison: Comparison) -> Comparison:
+    return Comparison(
+        ratio=1 / comparison.ratio,
+        low=None if comparison.high is None else 1 / comparison.high,
+        high=None if comparison.low is None else 1 / comparison.low,
+        p=comparison.p,
+        p_equal=comparison.p_equal,
+        pairs=comparison.pairs,
+    )

@@ -1,0 +1,117 @@
+"""The facts behind a result: machine, versions, plan, seed, order of trials.
+
+Knows which facts a reader needs to judge or repeat a study; must not know how they are laid out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import wiretrial
+from wiretrial.report import units
+from wiretrial.results.model import SubjectFacts, Trial
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled table of facts. A row is a tuple of cells; `head` names the columns."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def sections(trials: Sequence[Trial], command: str) -> tuple[Section, ...]:
+    """All facts, the most asked for first."""
+    made = (
+        _study(trials, command),
+        _machine(trials),
+        _subjects(trials),
+        _plans(trials),
+        _order(trials),
+    )
+    return tuple(section for section in made if section.rows)
+
+
+def _study(trials: Sequence[Trial], command: str) -> Section:
+    first = trials[0]
+    rows = [
+        ("Study", first.study),
+        ("Digest of the study", ", ".join(sorted({t.study_digest for t in trials}))),
+        ("Seed of the order", ", ".join(sorted({str(t.order_seed) for t in trials}))),
+        ("First trial", min(t.started_at for t in trials)),
+        ("Last trial", max(t.started_at for t in trials)),
+        ("wiretrial", wiretrial.__version__),
+        ("Engine", ", ".join(sorted({t.start.engine for t in trials}))),
+        ("Warm-up rule", ", ".join(sorted({t.window.rule for t in trials}))),
+        ("Run again", command),
+    ]
+    return Section("Study", ("Fact", "Value"), tuple(rows))
+
+
+def _machine(trials: Sequence[Trial]) -> Section:
+    rows = tuple(_flat(trials[0].machine.facts))
+    return Section("Machine", ("Fact", "Value"), rows)
+
+
+def _subjects(trials: Sequence[Trial]) -> Section:
+    found: dict[SubjectFacts, None] = {}
+    for trial in trials:
+        if trial.subject is not None:
+            found.setdefault(trial.subject)
+    rows = tuple(
+        (
+            subject.name,
+            subject.version,
+            subject.language,
+            "unknown" if subject.threads is None else str(subject.threads),
+            ", ".join(map(str, subject.cpus)) or "any",
+            subject.digest or "none",
+            " ".join(subject.command),
+        )
+        for subject in sorted(found, key=lambda s: (s.name, s.command))
+    )
+    head = ("Subject", "Version", "Language", "Threads", "CPUs", "Digest", "Command")
+    return Section("Subjects", head, rows)
+
+
+def _plans(trials: Sequence[Trial]) -> Section:
+    by_scenario = {trial.scenario.name: trial for trial in trials}
+    rows = tuple(
+        (name, json.dumps(json.loads(trial.plan.to_json()), separators=(", ", ": ")))
+        for name, trial in sorted(by_scenario.items())
+    )
+    return Section("Load plans", ("Scenario", "Plan"), rows)
+
+
+def _order(trials: Sequence[Trial]) -> Section:
+    rows = tuple(
+        (
+            str(trial.block),
+            str(trial.position),
+            trial.scenario.name,
+            units.duration(trial.window.start_ns - trial.summary.first_send_ns),
+            units.duration(trial.window.end_ns - trial.window.start_ns),
+            trial.judgement.verdict,
+            trial.judgement.evidence,
+        )
+        for trial in sorted(trials, key=lambda t: (t.block, t.position))
+    )
+    head = ("Block", "Place", "Scenario", "Warm-up", "Counted", "Verdict", "Evidence")
+    return Section("Order of trials", head, rows)
+
+
+def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for key, value in facts.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            rows += _flat(value, f"{name} ")
+        elif isinstance(value, list | tuple):
+            rows.append((name, ", ".join(map(str, value))))
+        else:
+            rows.append((name, str(value)))
+    return rows

@@ -1,0 +1,83 @@
+"""The figures that a report shows, in one table.
+
+Knows names, units and how to take each figure from a trial; must not know how it is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wiretrial.report import units
+from wiretrial.report.measures import Measured
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure: `of` takes it from a trial, None where it cannot be told."""
+
+    key: str
+    title: str
+    units: tuple[units.Unit, ...]
+    of: Callable[[Measured], float | None]
+    higher_is_better: bool = False
+
+
+def _quantile(q: float) -> Callable[[Measured], float | None]:
+    """A quantile of the response or service time, where ten messages or more lie beyond it."""
+
+    def of(measured: Measured) -> float | None:
+        histogram = measured.waiting_time
+        enough = histogram.count * (1 - q) >= FEWEST_BEYOND - 1e-6
+        return float(histogram.quantile(q)) if enough else None
+
+    return of
+
+
+FEWEST_BEYOND = 10
+
+THROUGHPUT = Metric(
+    "throughput", "Throughput", units.RATES, lambda m: m.throughput, higher_is_better=True
+)
+P50 = Metric("p50", "p50", units.TIMES, _quantile(0.5))
+P90 = Metric("p90", "p90", units.TIMES, _quantile(0.9))
+P99 = Metric("p99", "p99", units.TIMES, _quantile(0.99))
+P999 = Metric("p999", "p99.9", units.TIMES, _quantile(0.999))
+P9999 = Metric("p9999", "p99.99", units.TIMES, _quantile(0.9999))
+SERVER = Metric("server", "Server CPU", (units.MICROSECONDS,), lambda m: m.server_ns)
+SERVER_USER = Metric(
+    "server_user", "Server CPU, user", (units.MICROSECONDS,), lambda m: m.server_user_ns
+)
+SERVER_SYSTEM = Metric(
+    "server_system", "Server CPU, system", (units.MICROSECONDS,), lambda m: m.server_system_ns
+)
+GENERATOR = Metric("generator", "Generator CPU", (units.MICROSECONDS,), lambda m: m.generator_ns)
+APPLICATION_BYTES = Metric(
+    "application_bytes", "Application bytes", (units.BYTES[0],), lambda m: m.application_bytes
+)
+TRANSPORT_BYTES = Metric(
+    "transport_bytes", "TCP payload bytes", (units.BYTES[0],), lambda m: m.transport_bytes
+)
+CONNECT = Metric(
+    "connect",
+    "Connect time, p50",
+    units.TIMES,
+    lambda m: float(m.connect_time.quantile(0.5)) or None,
+)
+
+WAITING = (P50, P90, P99, P999, P9999)
+COSTS = (
+    SERVER,
+    SERVER_USER,
+    SERVER_SYSTEM,
+    GENERATOR,
+    APPLICATION_BYTES,
+    TRANSPORT_BYTES,
+    CONNECT,
+)
+METRICS = (THROUGHPUT, *WAITING, *COSTS)
+
+
+def ranked_metric(*, is_open_loop: bool) -> Metric:
+    """What scenarios are ranked by: throughput, or p99 where the rate is given from outside."""
+    return P99 if is_open_loop else THROUGHPUT

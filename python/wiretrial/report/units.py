@@ -1,0 +1,74 @@
+"""Numbers as people read them: three significant digits, a unit, the same everywhere.
+
+Knows formats; must not know what the numbers mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+NARROW_SPACE = "\u202f"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit with how many base units it holds. `short` stands behind a figure."""
+
+    name: str
+    short: str
+    size: float = 1.0
+
+    def figure(self, value: float) -> str:
+        """`value`, given in base units, in this unit and without its name."""
+        return significant(value / self.size)
+
+    def text(self, value: float) -> str:
+        """`value` with the short name of the unit."""
+        return f"{self.figure(value)} {self.short}"
+
+
+RATES = (
+    Unit("messages/s", "/s"),
+    Unit("thousand messages/s", "k/s", 1e3),
+    Unit("million messages/s", "M/s", 1e6),
+)
+TIMES = (Unit("ns", "ns"), Unit("µs", "µs", 1e3), Unit("ms", "ms", 1e6), Unit("s", "s", 1e9))
+MICROSECONDS = TIMES[1]
+BYTES = (Unit("bytes", "B"), Unit("kB", "kB", 1e3), Unit("MB", "MB", 1e6))
+RATIO = Unit("times", "×")
+
+
+def fitting(units: tuple[Unit, ...], values: Iterable[float]) -> Unit:
+    """The unit in which the middle of `values` (on a log scale) is at least 1, for all of them."""
+    logs = [math.log(value) for value in values if value > 0]
+    if not logs:
+        return units[0]
+    middle = math.exp((min(logs) + max(logs)) / 2)
+    return next((unit for unit in reversed(units) if middle >= unit.size), units[0])
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """`value` with three significant digits, thousands separated, zeros kept."""
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.{digits - 1}e}")
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:,.{decimals}f}"
+
+
+def duration(ns: float) -> str:
+    """A time with the unit that fits it, for running text and the terminal."""
+    return fitting(TIMES, (ns,)).text(ns) if ns else "0 s"
+
+
+def plural(n: int, word: str) -> str:
+    """`1 trial`, `2 trials`."""
+    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
+
+
+def listed(words: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
