@@ -1,0 +1,12 @@
+//! The WebSocket codecs against tables of bytes, against each other and against the RFC.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod conversation;
+mod handshake;
+mod messages;
+mod rejections;
+mod round_trips;
+mod sending;
+mod wire;
