@@ -321,3 +321,55 @@ fn data(key: Key, phase: Phase) -> EventData {
 fn own_slot(slot: u32) -> EventData {
     EventData::new_u64(u64::from(slot) << 32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Clock, Epoll};
+    use crate::clock::monotonic_ns;
+    use std::time::Duration;
+
+    /// As on a kernel without `epoll_pwait2`.
+    fn with_timer() -> Epoll {
+        let mut poller = Epoll::new().expect("a poller");
+        poller.clock = poller.timer_clock().expect("a timer");
+        poller
+    }
+
+    fn sleep(poller: &mut Epoll, timeout: Duration) -> u64 {
+        let start = monotonic_ns();
+        poller.wait(Some(timeout)).expect("wait");
+        assert!(poller.next().is_none(), "the timer is no readiness of a socket");
+        monotonic_ns() - start
+    }
+
+    #[test]
+    fn a_timer_in_the_set_keeps_the_same_precision() {
+        let mut poller = with_timer();
+        let mut slept: Vec<u64> =
+            (0..101).map(|_| sleep(&mut poller, Duration::from_micros(200))).collect();
+        slept.sort_unstable();
+        assert!(slept[0] >= 200_000, "{} ns", slept[0]);
+        assert!(slept[50] < 1_000_000, "{} ns", slept[50]);
+    }
+
+    #[test]
+    fn a_timer_that_rang_does_not_end_the_next_wait() {
+        let mut poller = with_timer();
+        sleep(&mut poller, Duration::from_micros(1));
+        sleep(&mut poller, Duration::ZERO);
+        assert!(!poller.has_events());
+        assert!(sleep(&mut poller, Duration::from_millis(2)) >= 2_000_000);
+        assert!(matches!(poller.clock, Clock::Timer { .. }));
+    }
+
+    #[test]
+    fn a_wait_for_ever_takes_the_timer_off() {
+        let mut poller = with_timer();
+        sleep(&mut poller, Duration::from_micros(1));
+        let waker = poller.waker();
+        let other = std::thread::spawn(move || waker.wake());
+        poller.wait(None).expect("wait");
+        other.join().expect("the other thread");
+        assert_eq!(poller.events.len(), 1, "the waker, and no timer");
+    }
+}

@@ -11,6 +11,9 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+compile_error!("wiretrial runs on 64-bit Linux");
+
 /// Bytes of the kernel's `struct tcp_info` that are asked for; an older
 /// kernel fills fewer.
 pub(crate) const TCP_INFO_BYTES: usize = 256;

@@ -66,7 +66,7 @@ impl Transport {
         }
     }
 
-    /// Version and cipher suite, as "`TLSv1_3` `TLS13_AES_256_GCM_SHA384`", or
+    /// Version and cipher suite, as `TLSv1.3 TLS13_AES_256_GCM_SHA384`, or
     /// None when plain or not yet agreed.
     pub fn tls_description(&self) -> Option<String> {
         match &self.kind {
@@ -107,9 +107,9 @@ impl Transport {
 
     /// Reads once; as [`Driver::fill`], with plaintext. With TLS, progress of
     /// the handshake is [`Fill::WouldBlock`]: look at
-    /// [`Transport::is_established`] then. An end of the connection without
-    /// `close_notify` is [`Fill::End`] too; whether something was cut off is
-    /// the codec's to judge.
+    /// [`Transport::is_established`] then. An end without `close_notify` is
+    /// [`Fill::End`] too, and whether something was cut off is the codec's to
+    /// judge; an end during the handshake is a failure.
     pub fn fill<'d>(&mut self, driver: &'d mut Driver, carry: &mut Vec<u8>) -> Fill<'d> {
         match &mut self.kind {
             Kind::Plain(socket) => driver.fill(socket, carry),
@@ -131,11 +131,15 @@ impl Transport {
         }
     }
 
-    /// Closes with FIN, with TLS after `close_notify`. What the kernel does
-    /// not take at once is lost.
+    /// Flushes and closes with FIN, with TLS after `close_notify`. What the
+    /// kernel does not take at once is lost.
     pub fn close(self, driver: &mut Driver) {
         match self.kind {
-            Kind::Plain(socket) => driver.close(socket),
+            Kind::Plain(mut socket) => {
+                // A failure is no concern of a connection that ends anyway.
+                let _ = driver.flush(&mut socket);
+                driver.close(socket);
+            }
             Kind::Tls(tls) => tls.close(driver),
         }
     }

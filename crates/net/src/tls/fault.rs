@@ -14,6 +14,11 @@ pub(super) fn session(error: &Error) -> NetError {
     NetError::Tls(describe(error).into())
 }
 
+/// A connection that ended before it was one.
+pub(super) fn closed_in_handshake() -> NetError {
+    NetError::Tls("the peer closed the connection during the TLS handshake".into())
+}
+
 /// Settings that rustls refuses.
 pub(super) fn setup(error: &Error) -> NetError {
     NetError::Tls(format!("TLS cannot be set up: {error}").into())
@@ -62,6 +67,11 @@ fn certificate(reason: &CertificateError) -> String {
              use --insecure"
                 .to_owned()
         }
+        CertificateError::BadSignature => {
+            "the server's certificate is not signed by the authority that it names: trust the \
+             right one with --cacert FILE, or use --insecure"
+                .to_owned()
+        }
         CertificateError::NotValidForName => {
             "the server's certificate is for another host: ask for a name it holds, or use \
              --insecure"
@@ -75,7 +85,7 @@ fn certificate(reason: &CertificateError) -> String {
         }
         CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
             "the server presents an authority's certificate as its own: issue it one with \
-             CA:FALSE, or use --insecure"
+             basicConstraints CA:FALSE, or use --insecure"
                 .to_owned()
         }
         reason => format!("the server's certificate is refused: {reason}; see --insecure"),

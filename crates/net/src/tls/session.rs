@@ -64,9 +64,10 @@ impl TlsSession {
     }
 
     pub(crate) fn description(&self) -> Option<String> {
-        let version = self.session.protocol_version()?.as_str()?;
-        let suite = self.session.negotiated_cipher_suite()?.suite();
-        Some(format!("{version} {}", suite.as_str()?))
+        // rustls names the version as an identifier: TLSv1_3.
+        let version = self.session.protocol_version()?.as_str()?.replace('_', ".");
+        let suite = self.session.negotiated_cipher_suite()?.suite().as_str()?;
+        Some(format!("{version} {suite}"))
     }
 
     pub(crate) fn resumed(&self) -> Option<bool> {
@@ -104,7 +105,8 @@ impl TlsSession {
         let (count, drained) = match driver.receive(&mut self.socket, 0) {
             Received::Bytes(count, drained) => (count, drained),
             Received::WouldBlock => return Fill::WouldBlock,
-            Received::End => return Fill::End,
+            Received::End if self.is_established() => return Fill::End,
+            Received::End => return Fill::Failed(fault::closed_in_handshake()),
             Received::Failed(error) => return Fill::Failed(error),
         };
         let (records, scratch) = driver.received(count);
@@ -131,8 +133,10 @@ impl TlsSession {
     }
 
     pub(crate) fn close(mut self, driver: &mut Driver) {
+        // What follows `close_notify` is void, so the rest goes first. Whether
+        // the peer still gets it is no concern of a closed connection.
+        let _ = self.flush(driver);
         self.session.send_close_notify();
-        // Whether the peer still gets it is no concern of a closed one.
         let _ = self.flush(driver);
         driver.close(self.socket);
     }

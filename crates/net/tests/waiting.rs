@@ -1,0 +1,75 @@
+//! How long `wait` sleeps and what ends it.
+
+mod common;
+
+use std::thread;
+use std::time::Duration;
+
+use common::driver;
+use wiretrial_net::clock::monotonic_ns;
+use wiretrial_net::{Driver, DriverConfig, machine};
+
+#[test]
+fn a_wake_ends_a_wait_without_timeout() {
+    let mut driver = driver();
+    let waker = driver.waker();
+    let other = thread::spawn(move || waker.wake());
+    driver.wait(None).expect("wait");
+    assert!(driver.next().is_none(), "a wake is no readiness of a socket");
+    other.join().expect("the other thread");
+}
+
+#[test]
+fn wakes_before_the_wait_count_once() {
+    let mut driver = driver();
+    let waker = driver.waker();
+    waker.wake();
+    waker.clone().wake();
+    driver.wait(None).expect("wait");
+    assert!(driver.next().is_none());
+    // Taken: the next wait runs its full time.
+    let start = monotonic_ns();
+    driver.wait(Some(Duration::from_millis(5))).expect("wait");
+    assert!(monotonic_ns() - start >= 5_000_000);
+}
+
+#[test]
+fn a_wait_is_never_shorter_than_its_timeout() {
+    let mut driver = driver();
+    for timeout in [1, 1_000, 50_000, 200_000, 1_500_000] {
+        let slept = median_sleep(&mut driver, timeout, 21);
+        assert!(slept >= timeout, "{slept} ns for {timeout} ns");
+    }
+}
+
+/// Not a bar for the machine's speed: a timeout in whole milliseconds would
+/// make the median at least a million nanoseconds by construction.
+#[test]
+fn a_timeout_is_not_rounded_up_to_milliseconds() {
+    machine::set_timer_slack_min();
+    let slept = median_sleep(&mut driver(), 200_000, 301);
+    assert!(slept < 1_000_000, "{slept} ns for 200 us");
+}
+
+#[test]
+fn a_spinning_driver_keeps_time_and_can_be_woken() {
+    let config = DriverConfig { spin: true, ..DriverConfig::default() };
+    let mut driver = Driver::new(&config).expect("a driver");
+    assert!(median_sleep(&mut driver, 300_000, 11) >= 300_000);
+    let waker = driver.waker();
+    let other = thread::spawn(move || waker.wake());
+    driver.wait(None).expect("wait");
+    other.join().expect("the other thread");
+}
+
+fn median_sleep(driver: &mut Driver, timeout: u64, times: usize) -> u64 {
+    let mut slept: Vec<u64> = (0..times)
+        .map(|_| {
+            let start = monotonic_ns();
+            driver.wait(Some(Duration::from_nanos(timeout))).expect("wait");
+            monotonic_ns() - start
+        })
+        .collect();
+    slept.sort_unstable();
+    slept[times / 2]
+}
