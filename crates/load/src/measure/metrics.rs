@@ -2,42 +2,62 @@
 //!
 //! Knows names, units and meanings; must not know how values are recorded.
 
-/// One recorded distribution.
+/// One recorded distribution of times, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Metric {
-    /// Name in snapshots.
-    pub name: &'static str,
-    /// One sentence for people.
-    pub meaning: &'static str,
+pub enum Metric {
+    /// From the instant a message was due to the last byte of its reply.
+    ResponseTime,
+    /// From the send to the last byte of the reply.
+    ServiceTime,
+    /// From the send to the first byte of the reply.
+    FirstByteTime,
+    /// From the instant a message was due to its send.
+    PacingLag,
+    /// From connect(2) to an established TCP connection.
+    ConnectTime,
+    /// From the established TCP connection to the end of the TLS handshake.
+    TlsTime,
+    /// From the end of transport set-up to the accepted WebSocket upgrade.
+    UpgradeTime,
+    /// From the send to the failure, of messages that failed.
+    FailedTime,
 }
 
-/// From the instant a message was due to the last byte of its reply (open loop only).
-pub const RESPONSE_TIME: Metric =
-    Metric { name: "response_time", meaning: "done - due; open loop only" };
-/// From the send to the last byte of the reply.
-pub const SERVICE_TIME: Metric = Metric { name: "service_time", meaning: "done - sent" };
-/// From the send to the first byte of the reply.
-pub const FIRST_BYTE_TIME: Metric = Metric { name: "first_byte_time", meaning: "first byte - sent" };
-/// From the instant a message was due to its send (open loop only).
-pub const PACING_LAG: Metric = Metric { name: "pacing_lag", meaning: "sent - due; open loop only" };
-/// From connect(2) to an established TCP connection.
-pub const CONNECT_TIME: Metric = Metric { name: "connect_time", meaning: "TCP established - connect" };
-/// From the established TCP connection to the end of the TLS handshake.
-pub const TLS_TIME: Metric = Metric { name: "tls_time", meaning: "TLS established - TCP established" };
-/// From the end of transport set-up to the accepted WebSocket upgrade.
-pub const UPGRADE_TIME: Metric =
-    Metric { name: "upgrade_time", meaning: "upgrade accepted - transport established" };
-/// Service time of messages that failed; never mixed with the good ones.
-pub const FAILED_TIME: Metric = Metric { name: "failed_time", meaning: "failure seen - sent" };
+/// Number of metrics.
+pub const COUNT: usize = 8;
 
-/// All metrics, in the order in which reports show them.
-pub const METRICS: [Metric; 8] = [
-    RESPONSE_TIME,
-    SERVICE_TIME,
-    FIRST_BYTE_TIME,
-    PACING_LAG,
-    CONNECT_TIME,
-    TLS_TIME,
-    UPGRADE_TIME,
-    FAILED_TIME,
+/// Metric, name in snapshots, meaning; in the order in which reports show them.
+pub const TABLE: [(Metric, &str, &str); COUNT] = [
+    (Metric::ResponseTime, "response_time", "done - due; open loop only"),
+    (Metric::ServiceTime, "service_time", "done - sent"),
+    (Metric::FirstByteTime, "first_byte_time", "first byte - sent"),
+    (Metric::PacingLag, "pacing_lag", "sent - due; open loop only"),
+    (Metric::ConnectTime, "connect_time", "TCP established - connect"),
+    (Metric::TlsTime, "tls_time", "TLS established - TCP established"),
+    (Metric::UpgradeTime, "upgrade_time", "upgrade accepted - transport established"),
+    (Metric::FailedTime, "failed_time", "failure seen - sent"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stands_at_its_own_number() {
+        for (at, (metric, name, _)) in TABLE.iter().enumerate() {
+            assert_eq!(*metric as usize, at, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_a_row_for_each_and_no_other() {
+        let text = include_str!("../../../../docs/statistics.md");
+        let rows = text
+            .lines()
+            .skip_while(|line| !line.starts_with("| metric"))
+            .take_while(|line| line.starts_with('|'))
+            .filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        let names = TABLE.iter().map(|(_, name, _)| *name);
+        assert_eq!(rows.collect::<Vec<_>>(), names.collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,173 @@
+//! One connection: transport + codec + the messages in flight on it.
+//!
+//! Knows how bytes become outcomes. Must not know who sends next (the executor) nor when
+//! anything happens: it is handed `now`.
+
+mod inflight;
+mod receive;
+
+use std::collections::VecDeque;
+
+use wiretrial_net::{Driver, NetError, Transport};
+use wiretrial_proto::{ClientCodec as _, Request};
+
+pub(crate) use inflight::InFlight;
+pub(crate) use receive::Expected;
+
+use crate::clock::Nanos;
+use crate::executor::Assignment;
+use crate::measure::{Class, Metric, Recorder};
+use crate::protocol::Protocol;
+use crate::source::{Payloads, Progress};
+
+/// How far a connection has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// No socket.
+    Idle,
+    /// No socket, and none before its time: the last attempt failed.
+    Backoff,
+    /// TCP is being set up.
+    Connecting,
+    /// TLS is being set up.
+    Securing,
+    /// The protocol's own handshake is under way.
+    Opening,
+    /// Requests may be sent.
+    Ready,
+}
+
+/// What a connection consists of while it has a socket.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) transport: Transport,
+    pub(crate) codec: Protocol,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) state: State,
+    /// Changes with each socket, so that late readiness of an old one is told apart.
+    pub(crate) generation: u32,
+    pub(crate) link: Option<Link>,
+    pub(crate) in_flight: InFlight,
+    /// Assigned, not yet encoded: the connection is congested, or has had its share of requests.
+    pub(crate) queue: VecDeque<Assignment>,
+    /// Bytes that the codec left behind.
+    carry: Vec<u8>,
+    /// How far the current reply has come.
+    progress: Progress,
+    /// When the current reply began to come.
+    first_byte: Option<Nanos>,
+    /// Requests encoded since the connection was ready.
+    pub(crate) requests: u64,
+    /// Slots that the executor has handed out and not got back.
+    pub(crate) slots_out: u32,
+    /// Messages done since the last slot was given back.
+    done_in_pack: u32,
+    /// When the current step of the set-up began.
+    pub(crate) since: Nanos,
+    /// Failed attempts in a row.
+    pub(crate) attempts: u32,
+    /// The kernel took not all of the last flush.
+    pub(crate) congested: bool,
+}
+
+/// Why a connection ends.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// As the plan or the peer had announced; what is in flight goes on on the next connection.
+    Orderly(&'static str),
+    /// What is in flight has failed.
+    Failed(Class, String),
+}
+
+impl Connection {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: State::Idle,
+            generation: 0,
+            link: None,
+            in_flight: InFlight::default(),
+            queue: VecDeque::new(),
+            carry: Vec::new(),
+            progress: Progress::default(),
+            first_byte: None,
+            requests: 0,
+            slots_out: 0,
+            done_in_pack: 0,
+            since: Nanos::ZERO,
+            attempts: 0,
+            congested: false,
+        }
+    }
+
+    /// Takes a socket; what the last one left behind is forgotten.
+    pub(crate) fn begin(&mut self, link: Link, now: Nanos) {
+        self.link = Some(link);
+        self.state = State::Connecting;
+        self.since = now;
+        self.carry.clear();
+        self.progress = Progress::default();
+        self.first_byte = None;
+        self.requests = 0;
+        self.congested = false;
+    }
+
+    /// Encodes one message that is new or goes again; it is stamped by the next flush.
+    pub(crate) fn encode(&mut self, seq: u64, payloads: &mut Payloads, recorder: &mut Recorder) {
+        let Some(Link { transport, codec }) = &mut self.link else { return };
+        let out = transport.out();
+        let before = out.len();
+        codec.encode(&Request { route: 0, payload: payloads.get(seq) }, out);
+        recorder.bytes.application_sent += (out.len() - before) as u64;
+        self.requests += 1;
+    }
+
+    /// Hands what is encoded to the kernel.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub(crate) fn flush(
+        &mut self,
+        driver: &mut Driver,
+        recorder: &mut Recorder,
+    ) -> Result<(), NetError> {
+        let Some(link) = &mut self.link else { return Ok(()) };
+        let flushed = link.transport.flush(driver)?;
+        recorder.bytes.sent += flushed.bytes as u64;
+        self.congested = !flushed.done;
+        Ok(())
+    }
+
+    /// The step of the set-up that began at `since` is done: records its time.
+    pub(crate) fn step_done(&mut self, metric: Metric, now: Nanos, recorder: &mut Recorder) {
+        recorder.record(metric, now - self.since);
+        self.since = now;
+    }
+
+    /// A message is done, well or badly: is its pack done with it, and a slot free?
+    pub(crate) fn message_done(&mut self, pack: u32) -> bool {
+        self.done_in_pack += 1;
+        if self.done_in_pack < pack {
+            return false;
+        }
+        self.done_in_pack = 0;
+        self.slots_out = self.slots_out.saturating_sub(1);
+        true
+    }
+
+    /// Everything in flight has failed; gives the number of slots that are free now. Those of
+    /// packs that are assigned and not encoded stay out.
+    pub(crate) fn fail_all(&mut self, class: Class, now: Nanos, recorder: &mut Recorder) -> u32 {
+        for pending in self.in_flight.drain() {
+            recorder.failure(class, now - pending.sent);
+        }
+        self.done_in_pack = 0;
+        let queued = self.queue.len() as u32;
+        let freed = self.slots_out.saturating_sub(queued);
+        self.slots_out -= freed;
+        freed
+    }
+}

@@ -1,0 +1,209 @@
+//! From bytes to outcomes: fill, decode, verify, record.
+
+use wiretrial_net::{Driver, Fill};
+use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Reply};
+
+use super::{Connection, Ending, Link, State};
+use crate::clock::{Clock, Nanos};
+use crate::measure::{Class, Recorder, Timeline};
+use crate::source::{Payloads, Verifier};
+
+/// What a right reply is, and where outcomes go.
+#[derive(Debug)]
+pub(crate) struct Expected<'w> {
+    pub(crate) verifier: &'w Verifier,
+    pub(crate) status: Option<u16>,
+    pub(crate) kind: Option<MessageKind>,
+    pub(crate) open_loop: bool,
+    pub(crate) payloads: &'w mut Payloads,
+    pub(crate) recorder: &'w mut Recorder,
+}
+
+/// What one fill brought.
+#[derive(Debug, Default)]
+pub(crate) struct Received {
+    /// Messages that are done, well or badly.
+    pub(crate) done: u32,
+    /// The protocol's handshake is done.
+    pub(crate) opened: bool,
+    /// The connection ends.
+    pub(crate) ending: Option<Ending>,
+    /// Nothing more is known to wait.
+    pub(crate) drained: bool,
+    /// When the bytes were there.
+    pub(crate) at: Nanos,
+}
+
+impl Connection {
+    /// Reads once, and takes in what came.
+    pub(crate) fn receive(
+        &mut self,
+        driver: &mut Driver,
+        clock: &impl Clock,
+        expected: &mut Expected<'_>,
+    ) -> Received {
+        let mut received = Received { drained: true, ..Received::default() };
+        let Some(Link { transport, codec }) = &mut self.link else { return received };
+        let before = transport.bytes().1;
+        let carry_before = self.carry.len();
+        let mut carry = std::mem::take(&mut self.carry);
+        let fill = transport.fill(driver, &mut carry);
+        received.at = clock.now();
+        match fill {
+            Fill::WouldBlock => self.carry = carry,
+            Fill::Failed(error) => {
+                received.ending =
+                    Some(Ending::Failed(Class::from(error.class()), error.to_string()));
+            }
+            Fill::End => {
+                self.carry = carry;
+                let event = codec.end();
+                self.end(event, &mut received, expected);
+            }
+            Fill::Data(bytes, new, drained) => {
+                received.drained = drained;
+                debug_assert_eq!(bytes.len(), carry_before + new);
+                expected.recorder.bytes.application_received += new as u64;
+                let consumed = self.decode(bytes, &mut received, expected);
+                carry.clear();
+                carry.extend_from_slice(&bytes[consumed..]);
+                self.carry = carry;
+            }
+        }
+        if let Some(link) = &self.link {
+            expected.recorder.bytes.received += link.transport.bytes().1 - before;
+        }
+        received
+    }
+
+    /// Takes in events until the codec needs more bytes, and says how many it consumed.
+    fn decode(
+        &mut self,
+        bytes: &[u8],
+        received: &mut Received,
+        expected: &mut Expected<'_>,
+    ) -> usize {
+        let mut at = 0;
+        while let Some(Link { transport, codec }) = &mut self.link {
+            let step = match codec.receive(&bytes[at..], transport.out()) {
+                Ok(step) => step,
+                Err(error) => {
+                    let excerpt = excerpt(&bytes[at..]);
+                    received.ending =
+                        Some(Ending::Failed(error.class.into(), format!("{error}{excerpt}")));
+                    return bytes.len();
+                }
+            };
+            at += step.consumed;
+            let Some(event) = step.event else { return at };
+            self.take_in(event, received, expected);
+            if received.ending.is_some() {
+                return bytes.len();
+            }
+        }
+        at
+    }
+
+    fn take_in(&mut self, event: Event<'_>, received: &mut Received, expected: &mut Expected<'_>) {
+        match event {
+            Event::Open => received.opened = true,
+            Event::Chunk(piece) => {
+                self.first_byte.get_or_insert(received.at);
+                let Some(pending) = self.in_flight.front() else {
+                    received.ending = Some(unasked());
+                    return;
+                };
+                let seq = pending.seq;
+                expected.verifier.update(&mut self.progress, seq, piece, expected.payloads);
+            }
+            Event::Reply(reply) => self.reply(&reply, received, expected),
+            Event::Delivery { origin_due, .. } => {
+                expected.recorder.delivery(Nanos(origin_due), received.at);
+            }
+            Event::Close(close) => {
+                let awaited = self.in_flight.len();
+                received.ending = Some(if awaited == 0 {
+                    Ending::Orderly("server")
+                } else {
+                    Ending::Failed(
+                        Class::Closed,
+                        format!("closed with code {}, {awaited} replies awaited", close.code),
+                    )
+                });
+            }
+        }
+    }
+
+    fn reply(&mut self, reply: &Reply<'_>, received: &mut Received, expected: &mut Expected<'_>) {
+        let Some(pending) = self.in_flight.take(reply.tag) else {
+            received.ending = Some(unasked());
+            return;
+        };
+        let now = received.at;
+        let first_byte = self.first_byte.take().unwrap_or(now);
+        let Expected { verifier, payloads, recorder, .. } = expected;
+        verifier.update(&mut self.progress, pending.seq, reply.payload, payloads);
+        let content = verifier.finish(&mut self.progress, pending.seq, payloads);
+        received.done += 1;
+
+        let elapsed = now - pending.sent;
+        if expected.status.is_some_and(|status| status != reply.status) {
+            recorder.failure(Class::Status, elapsed);
+            recorder.example(Class::Status, || format!("status {}", reply.status));
+        } else if let Err(mismatch) = content {
+            recorder.failure(Class::Mismatch, elapsed);
+            recorder.example(Class::Mismatch, || mismatch.to_string());
+        } else if expected.kind.is_some_and(|kind| kind != reply.kind) {
+            recorder.failure(Class::Mismatch, elapsed);
+            recorder.example(Class::Mismatch, || format!("a {:?} message", reply.kind));
+        } else {
+            let timeline = Timeline { due: pending.due, sent: pending.sent, first_byte, done: now };
+            recorder.reply(&timeline, expected.open_loop);
+        }
+        if reply.last {
+            received.ending = Some(Ending::Orderly("server"));
+        }
+    }
+
+    /// The peer sent its FIN.
+    fn end(
+        &mut self,
+        event: Result<Option<Event<'static>>, wiretrial_proto::ProtocolError>,
+        received: &mut Received,
+        expected: &mut Expected<'_>,
+    ) {
+        match event {
+            Ok(Some(event)) => self.take_in(event, received, expected),
+            Ok(None) => {}
+            // Between two messages of a connection that carries none, nobody was cut off.
+            Err(_) if self.state == State::Ready && self.in_flight.is_empty() => {}
+            Err(error) => {
+                received.ending = Some(Ending::Failed(error.class.into(), error.to_string()));
+                return;
+            }
+        }
+        if received.ending.is_some() {
+            return;
+        }
+        received.ending = Some(if self.in_flight.is_empty() && self.state == State::Ready {
+            Ending::Orderly("server")
+        } else {
+            Ending::Failed(Class::Truncated, "the connection ended before the reply".to_owned())
+        });
+    }
+}
+
+fn unasked() -> Ending {
+    Ending::Failed(Class::Protocol, "a reply came that no request asked for".to_owned())
+}
+
+/// The first bytes of what was wrong, for people.
+fn excerpt(bytes: &[u8]) -> String {
+    const SHOWN: usize = 24;
+    if bytes.is_empty() {
+        return String::new();
+    }
+    let hex: Vec<String> = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();
+    let more = if bytes.len() > SHOWN { " …" } else { "" };
+    format!(" (at bytes {}{more})", hex.join(" "))
+}

@@ -1,0 +1,194 @@
+//! Lines for people: the engine's standalone face.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+
+use super::Emit;
+use crate::measure::snapshot::{Counters, Interval, Phase, Snapshot, Start, Summary};
+
+/// Prints what runs, and at the end what was found.
+#[derive(Debug)]
+pub struct Text<W, P> {
+    /// Takes the result.
+    pub result: W,
+    /// Takes one line that is written over, while it runs; none when nobody watches.
+    pub progress: Option<P>,
+}
+
+impl<W: Write, P: Write> Emit for Text<W, P> {
+    fn emit(&mut self, snapshot: &Snapshot) -> io::Result<()> {
+        match snapshot {
+            Snapshot::Start(start) => self.start(start),
+            Snapshot::Interval(interval) => self.interval(interval),
+            Snapshot::Summary(summary) => self.summary(summary),
+            // The caller says it, as the last line on standard error.
+            Snapshot::Failure(_) => self.clear_progress(),
+        }
+    }
+}
+
+impl<W: Write, P: Write> Text<W, P> {
+    fn start(&mut self, start: &Start) -> io::Result<()> {
+        let tls = start.tls.as_ref().map_or(String::new(), |tls| format!(", {tls}"));
+        let addresses = start.addresses.join(", ");
+        writeln!(self.result, "{}   {addresses}, {} thread(s), {}{tls}\n", start.url, start.threads, start.poller)
+    }
+
+    fn interval(&mut self, interval: &Interval) -> io::Result<()> {
+        /// One line of progress per so many intervals.
+        const EVERY: u64 = 5;
+        let Some(progress) = self.progress.as_mut().filter(|_| interval.index % EVERY == 0) else {
+            return Ok(());
+        };
+        let seconds = (interval.end_ns - interval.start_ns) as f64 / 1e9;
+        let phase = match interval.phase {
+            Phase::Connect => "connecting",
+            Phase::WarmUp => "warming up",
+            Phase::Measure => "measuring",
+            Phase::Drain => "draining",
+        };
+        let per_second = if seconds > 0.0 { interval.counters.ok as f64 / seconds } else { 0.0 };
+        write!(
+            progress,
+            "\r\x1b[2K{phase}  {:.1} s  {} replies/s  {} open  {} errors",
+            interval.end_ns as f64 / 1e9,
+            grouped(per_second as u64),
+            interval.connections.open,
+            errors(&interval.counters)
+        )?;
+        progress.flush()
+    }
+
+    fn clear_progress(&mut self) -> io::Result<()> {
+        let Some(progress) = &mut self.progress else { return Ok(()) };
+        write!(progress, "\r\x1b[2K")?;
+        progress.flush()
+    }
+
+    fn summary(&mut self, summary: &Summary) -> io::Result<()> {
+        self.clear_progress()?;
+        let out = &mut self.result;
+        let counters = &summary.counters;
+        // All replies of the run, over the time from its first send to the end of the load.
+        let seconds = (summary.measure_end_ns - summary.first_send_ns) as f64 / 1e9;
+        let per_second = if seconds > 0.0 { counters.ok as f64 / seconds } else { 0.0 };
+        writeln!(
+            out,
+            "  throughput     {} messages/s over {seconds:.1} s, all verified",
+            grouped(per_second as u64)
+        )?;
+        writeln!(
+            out,
+            "  messages       sent {}  ok {}  in flight {}  errors {}{}",
+            grouped(counters.sent),
+            grouped(counters.ok),
+            grouped(counters.in_flight),
+            grouped(errors(counters)),
+            if counters.dropped > 0 { format!("  dropped {}", grouped(counters.dropped)) } else { String::new() }
+        )?;
+        for (class, count) in &counters.errors {
+            let example = summary.examples.get(class).map_or("", String::as_str);
+            writeln!(out, "                 {class} {}: {example}", grouped(*count))?;
+        }
+        for (name, label) in [
+            ("response_time", "response time"),
+            ("service_time", "service time"),
+            ("pacing_lag", "pacing lag"),
+            ("connect_time", "connect time"),
+            ("tls_time", "TLS time"),
+            ("upgrade_time", "upgrade time"),
+        ] {
+            if let Some(histogram) = summary.histograms.get(name).and_then(|text| decode(text)) {
+                writeln!(out, "  {label:<13}  {}", quantiles(&histogram))?;
+            }
+        }
+        let generator = &summary.generator;
+        let cpu = generator.cpu_user_ns + generator.cpu_system_ns;
+        let each = if counters.sent > 0 { cpu as f64 / counters.sent as f64 / 1e3 } else { 0.0 };
+        writeln!(
+            out,
+            "  generator      {each:.2} us CPU per message, loop {:.0} % busy",
+            generator.loop_utilisation * 100.0
+        )?;
+        if summary.blocked.exchanges > 0 {
+            writeln!(
+                out,
+                "  blocked        {} exchanges took {} in all (over {} each)",
+                grouped(summary.blocked.exchanges),
+                time(summary.blocked.slot_ns),
+                time(summary.blocked.threshold_ns)
+            )?;
+        }
+        if summary.disturbed_intervals > 0 {
+            writeln!(out, "  disturbed      in {} intervals the generator itself was kept from running", summary.disturbed_intervals)?;
+        }
+        out.flush()
+    }
+}
+
+fn errors(counters: &Counters) -> u64 {
+    counters.errors.values().sum()
+}
+
+fn decode(text: &str) -> Option<Histogram<u64>> {
+    let bytes = BASE64_STANDARD.decode(text).ok()?;
+    Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
+}
+
+fn quantiles(histogram: &Histogram<u64>) -> String {
+    let mut line = String::new();
+    for (name, quantile) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)] {
+        // Writing to a String can't fail.
+        let _ = write!(line, "{name} {}   ", time(histogram.value_at_quantile(quantile)));
+    }
+    let _ = write!(line, "max {}", time(histogram.max()));
+    line
+}
+
+/// Three significant digits, with the unit that suits.
+fn time(ns: u64) -> String {
+    let ns = ns as f64;
+    let (value, unit) = match ns {
+        ns if ns < 1e3 => return format!("{ns} ns"),
+        ns if ns < 1e6 => (ns / 1e3, "us"),
+        ns if ns < 1e9 => (ns / 1e6, "ms"),
+        ns => (ns / 1e9, "s"),
+    };
+    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.digits$} {unit}")
+}
+
+/// Digits in groups of three.
+fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{grouped, time};
+
+    #[test]
+    fn table_of_figures() {
+        let times = [(999, "999 ns"), (1_500, "1.50 us"), (99_960, "100 us"), (12_345_678, "12.3 ms"), (2_000_000_000, "2.00 s")];
+        for (ns, text) in times {
+            assert_eq!(time(ns), text);
+        }
+        let numbers = [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")];
+        for (number, text) in numbers {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}

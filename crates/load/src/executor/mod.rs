@@ -1,0 +1,114 @@
+//! Who sends next: closed loop and open loop.
+//!
+//! Knows which connections have a free slot ([`Slots`]) and, in an open loop, when messages are due.
+//! Must not know sockets, protocols or clocks: it is handed `now` and hands back
+//! assignments, and is tested under a simulated clock.
+
+mod closed;
+mod open;
+mod slots;
+
+pub use closed::Closed;
+pub use open::{Open, Overflow};
+pub use slots::Slots;
+
+use crate::clock::Nanos;
+
+/// One pack of messages to send on one connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Assignment {
+    /// Index of the connection within its worker.
+    pub connection: u32,
+    /// Messages in the pack.
+    pub messages: u32,
+    /// The instant at which the pack was due.
+    pub due: Nanos,
+}
+
+/// What to do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Send this, and ask again.
+    Send(Assignment),
+    /// Nothing before this instant, unless a slot becomes free.
+    Wait(Nanos),
+    /// Nothing until a slot becomes free.
+    Blocked,
+    /// Nothing any more.
+    Finished,
+}
+
+/// Who sends next.
+#[derive(Debug)]
+pub enum Executor {
+    /// The next message goes when a reply has come.
+    Closed(Closed),
+    /// Messages are due at instants that no reply moves.
+    Open(Open),
+}
+
+impl Executor {
+    /// What to do at `now`.
+    pub fn next(&mut self, now: Nanos, slots: &mut Slots) -> Next {
+        match self {
+            Self::Closed(executor) => executor.next(now, slots),
+            Self::Open(executor) => executor.next(now, slots),
+        }
+    }
+
+    /// What remains to wait for after [`next`](Self::next) had nothing more to send at `now`.
+    pub fn peek(&self, now: Nanos) -> Next {
+        match self {
+            Self::Closed(_) => Next::Blocked,
+            Self::Open(executor) => executor.peek(now),
+        }
+    }
+
+    /// Messages that are due at `now` and not yet assigned (open loop).
+    pub fn waiting(&mut self, now: Nanos) -> u64 {
+        match self {
+            Self::Closed(_) => 0,
+            Self::Open(executor) => executor.waiting(now),
+        }
+    }
+
+    /// Messages given up so far because no slot was free (open loop).
+    pub fn dropped(&self) -> u64 {
+        match self {
+            Self::Closed(_) => 0,
+            Self::Open(executor) => executor.dropped(),
+        }
+    }
+}
+
+/// How many messages may still be sent: the share of the stop rule `requests`.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget(Option<u64>);
+
+impl Budget {
+    /// No limit.
+    pub const UNLIMITED: Self = Self(None);
+
+    /// At most so many messages.
+    pub const fn of(messages: u64) -> Self {
+        Self(Some(messages))
+    }
+
+    /// Is nothing left?
+    pub fn is_spent(self) -> bool {
+        self.0 == Some(0)
+    }
+
+    /// So many of `messages` as are left.
+    pub fn limit(self, messages: u64) -> u64 {
+        self.0.map_or(messages, |left| left.min(messages))
+    }
+
+    /// Takes up to `pack` messages.
+    pub fn take(&mut self, pack: u32) -> u32 {
+        let Some(left) = self.0.as_mut() else { return pack };
+        let taken = u64::from(pack).min(*left);
+        *left -= taken;
+        taken as u32
+    }
+}

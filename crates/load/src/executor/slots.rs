@@ -1,0 +1,88 @@
+//! The places for packs in flight: each connection has `depth / pack` of them.
+
+use std::collections::VecDeque;
+
+/// Free slots in the order in which they became free. Slots of a connection that
+/// can't take messages are parked until it can.
+#[derive(Debug)]
+pub struct Slots {
+    free: VecDeque<u32>,
+    parked: Vec<u32>,
+    available: Vec<bool>,
+    per_connection: u32,
+}
+
+impl Slots {
+    /// No connection can take messages yet.
+    pub fn new(connections: u32, per_connection: u32) -> Self {
+        Self {
+            free: VecDeque::with_capacity((connections * per_connection) as usize),
+            parked: vec![per_connection; connections as usize],
+            available: vec![false; connections as usize],
+            per_connection,
+        }
+    }
+
+    /// A slot of this connection is free again.
+    pub fn release(&mut self, connection: u32) {
+        if self.available[connection as usize] {
+            self.free.push_back(connection);
+        } else {
+            self.parked[connection as usize] += 1;
+        }
+        debug_assert!(self.parked[connection as usize] <= self.per_connection);
+    }
+
+    /// Says whether this connection can take messages.
+    pub fn set_available(&mut self, connection: u32, available: bool) {
+        self.available[connection as usize] = available;
+        if !available {
+            return;
+        }
+        for _ in 0..std::mem::take(&mut self.parked[connection as usize]) {
+            self.free.push_back(connection);
+        }
+    }
+
+    /// Takes the slot that has been free the longest.
+    pub(super) fn take(&mut self) -> Option<u32> {
+        loop {
+            let connection = self.free.pop_front()?;
+            if self.available[connection as usize] {
+                return Some(connection);
+            }
+            self.parked[connection as usize] += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(slots: &mut Slots) -> Vec<u32> {
+        std::iter::from_fn(|| slots.take()).collect()
+    }
+
+    #[test]
+    fn nothing_is_free_before_a_connection_stands() {
+        let mut slots = Slots::new(2, 3);
+        assert_eq!(taken(&mut slots), []);
+        slots.set_available(1, true);
+        assert_eq!(taken(&mut slots), [1, 1, 1]);
+    }
+
+    #[test]
+    fn slots_of_a_lost_connection_come_back_all_and_once() {
+        let mut slots = Slots::new(2, 2);
+        slots.set_available(0, true);
+        slots.set_available(1, true);
+        assert_eq!(slots.take(), Some(0));
+        slots.set_available(0, false); // one slot in flight, one in the queue
+        assert_eq!(taken(&mut slots), [1, 1]);
+        slots.release(0);
+        assert_eq!(slots.take(), None);
+        slots.set_available(0, true);
+        assert_eq!(taken(&mut slots), [0, 0]);
+    }
+}

@@ -1,0 +1,22 @@
+//! The load generator: a plan goes in, snapshots come out.
+//!
+//! Knows load models, timing and verification. Protocols are `proto`'s, sockets are `net`'s.
+#![forbid(unsafe_code)]
+
+pub mod clock;
+mod connection;
+mod control;
+pub mod emit;
+pub mod executor;
+pub mod measure;
+pub mod pacing;
+pub mod plan;
+mod preflight;
+mod protocol;
+mod run;
+pub mod source;
+mod worker;
+
+pub use control::Control;
+pub use preflight::Refusal;
+pub use run::{RunError, run};

@@ -1,0 +1,15 @@
+//! What is counted and timed.
+//!
+//! Knows counters, histograms, intervals and snapshots. Must not know sockets,
+//! protocols or who sends: it is handed timelines and outcomes.
+
+pub mod metrics;
+mod outcome;
+mod recorder;
+pub mod snapshot;
+mod timeline;
+
+pub use metrics::Metric;
+pub use outcome::Class;
+pub use recorder::{IntervalRecord, Recorder};
+pub use timeline::Timeline;

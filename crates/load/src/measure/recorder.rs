@@ -1,0 +1,274 @@
+//! One worker's counters and histograms for one interval, and their sums.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+
+use super::metrics::{self, Metric};
+use super::snapshot::{Blocked, Bytes, Connections, Counters};
+use super::{Class, Timeline};
+use crate::clock::Nanos;
+
+/// Highest recorded value: one hour. What takes longer is recorded as one hour.
+const HIGHEST_NS: u64 = 3_600_000_000_000;
+/// Significant decimal digits of recorded values.
+const DIGITS: u8 = 3;
+
+/// Counters and histograms of one interval or of their sum.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    /// Messages; `in_flight`, `waiting` are set when the interval ends.
+    pub sent: u64,
+    ok: u64,
+    deliveries: u64,
+    errors: [u64; Class::ALL.len()],
+    /// Connections asked for.
+    pub attempted: u64,
+    /// Connections that became ready for requests.
+    pub opened: u64,
+    failed: [u64; Class::ALL.len()],
+    closed: BTreeMap<&'static str, u64>,
+    /// Bytes to and from the kernel and of the protocol.
+    pub bytes: Bytes,
+    /// Time that the loop waited.
+    pub idle: Nanos,
+    histograms: [Option<Box<Histogram<u64>>>; metrics::COUNT],
+    examples: BTreeMap<&'static str, String>,
+}
+
+/// One worker's interval, on its way to the run.
+#[derive(Debug)]
+pub struct IntervalRecord {
+    /// Index of the interval.
+    pub index: u64,
+    /// What happened in it.
+    pub recorder: Box<Recorder>,
+    /// Messages in flight at its end.
+    pub in_flight: u64,
+    /// Messages due and not sent at its end.
+    pub waiting: u64,
+    /// Messages given up, so far.
+    pub dropped: u64,
+    /// Connections ready at its end.
+    pub open: u64,
+    /// The worker came to its end so late that its times can't be trusted.
+    pub disturbed: bool,
+    /// Time that the worker's thread was runnable and not running, so far.
+    pub run_queue_ns: u64,
+}
+
+impl Recorder {
+    /// A reply came whole and was right. Open loop: its response time and lag count too.
+    pub fn reply(&mut self, timeline: &Timeline, open_loop: bool) {
+        self.ok += 1;
+        self.record(Metric::ServiceTime, timeline.service_time());
+        self.record(Metric::FirstByteTime, timeline.first_byte_time());
+        if open_loop {
+            self.record(Metric::ResponseTime, timeline.response_time());
+        }
+    }
+
+    /// A message was sent, open loop: how late?
+    pub fn lag(&mut self, lag: Nanos) {
+        self.record(Metric::PacingLag, lag);
+    }
+
+    /// One receiver's copy of a message came and was right.
+    pub fn delivery(&mut self, origin_due: Nanos, done: Nanos) {
+        self.deliveries += 1;
+        self.record(Metric::ResponseTime, done - origin_due);
+    }
+
+    /// A message failed after `elapsed`.
+    pub fn failure(&mut self, class: Class, elapsed: Nanos) {
+        self.errors[class as usize] += 1;
+        self.record(Metric::FailedTime, elapsed);
+    }
+
+    /// An attempt to connect failed.
+    pub fn connection_failed(&mut self, class: Class) {
+        self.failed[class as usize] += 1;
+    }
+
+    /// A connection ended that had been ready.
+    pub fn connection_closed(&mut self, reason: &'static str) {
+        *self.closed.entry(reason).or_default() += 1;
+    }
+
+    /// Keeps the first excerpt of each class, for people.
+    pub fn example(&mut self, class: Class, text: impl FnOnce() -> String) {
+        self.examples.entry(class.name()).or_insert_with(text);
+    }
+
+    /// Records one value of a metric.
+    pub fn record(&mut self, metric: Metric, value: Nanos) {
+        let histogram = self.histograms[metric as usize].get_or_insert_with(new_histogram);
+        histogram.saturating_record(value.0);
+    }
+
+    /// The histogram of a metric; none: nothing was recorded.
+    pub fn histogram(&self, metric: Metric) -> Option<&Histogram<u64>> {
+        self.histograms[metric as usize].as_deref().filter(|histogram| !histogram.is_empty())
+    }
+
+    /// Adds what another recorder holds.
+    pub fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.ok += other.ok;
+        self.deliveries += other.deliveries;
+        self.attempted += other.attempted;
+        self.opened += other.opened;
+        self.bytes.sent += other.bytes.sent;
+        self.bytes.received += other.bytes.received;
+        self.bytes.application_sent += other.bytes.application_sent;
+        self.bytes.application_received += other.bytes.application_received;
+        for at in 0..Class::ALL.len() {
+            self.errors[at] += other.errors[at];
+            self.failed[at] += other.failed[at];
+        }
+        for (reason, count) in &other.closed {
+            *self.closed.entry(reason).or_default() += count;
+        }
+        for (class, text) in &other.examples {
+            self.examples.entry(class).or_insert_with(|| text.clone());
+        }
+        for (mine, theirs) in self.histograms.iter_mut().zip(&other.histograms) {
+            let Some(theirs) = theirs.as_deref().filter(|histogram| !histogram.is_empty()) else {
+                continue;
+            };
+            // Both have the same range and precision, so adding can't fail.
+            let added = mine.get_or_insert_with(new_histogram).add(theirs);
+            debug_assert!(added.is_ok());
+        }
+    }
+
+    /// Empties it and keeps its memory.
+    pub fn clear(&mut self) {
+        let histograms = std::mem::take(&mut self.histograms);
+        *self = Self { histograms, ..Self::default() };
+        for histogram in self.histograms.iter_mut().flatten() {
+            if !histogram.is_empty() {
+                histogram.reset();
+            }
+        }
+    }
+
+    /// As counted in snapshots.
+    pub fn counters(&self, in_flight: u64, waiting: u64, dropped: u64) -> Counters {
+        Counters {
+            sent: self.sent,
+            ok: self.ok,
+            errors: by_name(&self.errors),
+            in_flight,
+            waiting,
+            dropped,
+            deliveries: self.deliveries,
+        }
+    }
+
+    /// As counted in snapshots.
+    pub fn connections(&self, open: u64) -> Connections {
+        Connections {
+            attempted: self.attempted,
+            opened: self.opened,
+            failed: by_name(&self.failed),
+            closed: self.closed.iter().map(|(reason, n)| ((*reason).to_owned(), *n)).collect(),
+            open,
+        }
+    }
+
+    /// The first excerpt per class.
+    pub fn examples(&self) -> BTreeMap<String, String> {
+        self.examples.iter().map(|(class, text)| ((*class).to_owned(), text.clone())).collect()
+    }
+
+    /// All histograms that hold something, as they go into snapshots.
+    pub fn encoded_histograms(&self) -> BTreeMap<String, String> {
+        metrics::TABLE
+            .iter()
+            .filter_map(|(metric, name, _)| {
+                Some(((*name).to_owned(), encode(self.histogram(*metric)?)))
+            })
+            .collect()
+    }
+
+    /// What stalls kept a closed loop from sending: the time of all exchanges that took more
+    /// than ten times the median, and more than 10 ms. Their slots could send nothing meanwhile.
+    pub fn blocked(&self) -> Blocked {
+        let Some(times) = self.histogram(Metric::ServiceTime) else {
+            return Blocked::default();
+        };
+        let threshold_ns = (10 * times.value_at_quantile(0.5)).max(10_000_000);
+        let mut blocked = Blocked { threshold_ns, ..Blocked::default() };
+        for bucket in times.iter_recorded().filter(|b| b.value_iterated_to() > threshold_ns) {
+            let count = bucket.count_at_value();
+            blocked.exchanges += count;
+            let value = bucket.value_iterated_to().min(times.max());
+            blocked.slot_ns = blocked.slot_ns.saturating_add(count.saturating_mul(value));
+        }
+        blocked
+    }
+}
+
+fn new_histogram() -> Box<Histogram<u64>> {
+    // The bounds are constants that the library accepts; a test makes one.
+    #[expect(clippy::expect_used, reason = "constant bounds")]
+    Box::new(Histogram::new_with_bounds(1, HIGHEST_NS, DIGITS).expect("constant bounds"))
+}
+
+fn by_name(counts: &[u64; Class::ALL.len()]) -> BTreeMap<String, u64> {
+    let named = Class::ALL.iter().map(|class| (class.name().to_owned(), counts[*class as usize]));
+    named.filter(|(_, count)| *count > 0).collect()
+}
+
+fn encode(histogram: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    // Writing into a Vec fails only if a count exceeds i64::MAX.
+    let written = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
+    debug_assert!(written.is_ok());
+    BASE64_STANDARD.encode(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timeline(due: u64, sent: u64, done: u64) -> Timeline {
+        Timeline { due: Nanos(due), sent: Nanos(sent), first_byte: Nanos(done), done: Nanos(done) }
+    }
+
+    #[test]
+    fn class_numbers_are_their_places() {
+        for (at, class) in Class::ALL.iter().enumerate() {
+            assert_eq!(*class as usize, at, "{}", class.name());
+        }
+    }
+
+    #[test]
+    fn sums_and_histograms_add_up_over_recorders() {
+        let (mut total, mut part) = (Recorder::default(), Recorder::default());
+        for at in 0..3u64 {
+            part.clear();
+            part.sent = 2;
+            part.reply(&timeline(0, 10, 1000 * (at + 1)), true);
+            part.failure(Class::Mismatch, Nanos(5));
+            total.add(&part);
+        }
+        let counters = total.counters(0, 0, 0);
+        assert_eq!((counters.sent, counters.ok, counters.errors["mismatch"]), (6, 3, 3));
+        let times = total.histogram(Metric::ResponseTime).expect("recorded");
+        assert_eq!((times.len(), times.min(), times.max()), (3, 1000, 3000));
+        assert!(total.histogram(Metric::PacingLag).is_none());
+    }
+
+    #[test]
+    fn longer_than_an_hour_is_recorded_as_an_hour() {
+        let mut recorder = Recorder::default();
+        recorder.record(Metric::ServiceTime, Nanos(2 * HIGHEST_NS));
+        let times = recorder.histogram(Metric::ServiceTime).expect("recorded");
+        assert!(times.max() >= HIGHEST_NS && times.max() < HIGHEST_NS + HIGHEST_NS / 1000);
+    }
+}

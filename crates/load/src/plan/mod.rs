@@ -1,0 +1,190 @@
+//! The typed plan: what a document becomes once everything in it is known to make sense.
+//!
+//! Knows what a runnable plan is. Must not know sockets or time: names are resolved
+//! and files are read by the run.
+
+pub mod document;
+mod parse;
+mod target;
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+pub use document::{PlanDocument, PollerDocument};
+pub use target::{Scheme, TargetUrl};
+
+use crate::clock::Nanos;
+use crate::executor::Overflow;
+
+/// What to send where, how, and for how long.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Address and request.
+    pub target: Target,
+    /// How many connections, and who sends next.
+    pub load: Load,
+    /// When the run stops.
+    pub stop: Stop,
+    /// Durations around the measure phase.
+    pub phases: Phases,
+    /// What the generator itself may use.
+    pub generator: GeneratorPlan,
+}
+
+/// Address and request.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The parsed URL.
+    pub url: TargetUrl,
+    /// Literal addresses; empty: to be resolved.
+    pub addresses: Vec<SocketAddr>,
+    /// Local addresses to connect from, in turn; empty: the kernel's choice.
+    pub sources: Vec<IpAddr>,
+    /// HTTP method.
+    pub method: String,
+    /// Further header fields.
+    pub headers: Vec<(String, String)>,
+    /// TLS settings; none for plain schemes.
+    pub tls: Option<TlsPlan>,
+    /// WebSocket frames are text.
+    pub text: bool,
+    /// Payloads of the requests.
+    pub payload: PayloadPlan,
+    /// What a right reply is.
+    pub expect: Expect,
+}
+
+/// TLS settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsPlan {
+    /// Accept any certificate.
+    pub insecure: bool,
+    /// PEM file with the authorities to trust.
+    pub ca_file: Option<PathBuf>,
+    /// Name to verify and to send as SNI.
+    pub server_name: String,
+    /// Resume sessions on reconnect.
+    pub resumption: bool,
+}
+
+/// Payloads of the requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PayloadPlan {
+    /// None.
+    None,
+    /// So many bytes, different from message to message.
+    Sequence(usize),
+    /// The same each time.
+    Fixed(Vec<u8>),
+    /// In turn; never empty.
+    List(Vec<Vec<u8>>),
+    /// Text with `{seq}` in it.
+    Template(String),
+}
+
+/// What a right reply is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expect {
+    /// HTTP status.
+    pub status: u16,
+    /// Content.
+    pub content: ContentRule,
+}
+
+/// Content of a right reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContentRule {
+    /// The request's own payload.
+    Echo,
+    /// What the preflight exchange's reply carried.
+    Learned,
+    /// These bytes.
+    Fixed(Vec<u8>),
+}
+
+/// How many connections, and who sends next.
+#[derive(Debug, Clone)]
+pub struct Load {
+    /// Connections over all workers, at least one per worker.
+    pub connections: u32,
+    /// Requests in flight per connection at most.
+    pub depth: u32,
+    /// Messages per send; divides `depth`.
+    pub pack: u32,
+    /// Requests after which a connection is closed and opened anew.
+    pub requests_per_connection: Option<u64>,
+    /// Who sends next.
+    pub loop_: LoopPlan,
+    /// Seed of every random choice.
+    pub seed: u64,
+}
+
+/// Who sends next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LoopPlan {
+    /// The next message goes when a reply has come.
+    Closed,
+    /// Messages are due at instants that no reply moves.
+    Open {
+        /// Messages per second over all workers; above 0.
+        rate: f64,
+        /// Exponential gaps instead of equal ones.
+        poisson: bool,
+        /// A due message without a free slot.
+        overflow: Overflow,
+    },
+}
+
+/// When the run stops: whatever comes first; at least one is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stop {
+    /// Length of the measure phase.
+    pub duration: Option<Nanos>,
+    /// Messages sent in the whole run.
+    pub requests: Option<u64>,
+}
+
+/// Durations around the measure phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Phases {
+    /// Until all connections stand.
+    pub connect: Nanos,
+    /// Warm-up.
+    pub warmup: Nanos,
+    /// Replies are awaited after the last send.
+    pub drain: Nanos,
+    /// Deadline of one exchange.
+    pub timeout: Nanos,
+    /// Length of a snapshot's interval.
+    pub interval: Nanos,
+}
+
+/// What the generator itself may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GeneratorPlan {
+    /// Worker threads.
+    pub threads: u32,
+    /// CPUs to pin them to, in turn.
+    pub cpus: Vec<u32>,
+    /// How readiness is learned.
+    pub poller: PollerDocument,
+    /// Poll without sleeping while a message is due soon.
+    pub spin: bool,
+}
+
+/// A plan that can't be run: one line with what is wrong and the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PlanError(pub String);
+
+impl Plan {
+    /// Reads the JSON of a plan.
+    ///
+    /// # Errors
+    /// One line that names the member that is wrong, and the remedy.
+    pub fn from_json(json: &str) -> Result<Self, PlanError> {
+        let document: PlanDocument = serde_json::from_str(json)
+            .map_err(|error| PlanError(format!("the plan is not readable: {error}")))?;
+        Self::parse(document)
+    }
+}

@@ -1,0 +1,245 @@
+//! From the document to the typed plan: every rule that makes a plan runnable stands here.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
+use super::document::{
+    ContentDocument, ExecutorDocument, GeneratorDocument, LoadDocument, MessageKind,
+    OverflowDocument, PLAN_SCHEMA, PLAN_VERSION, PacingDocument, PhasesDocument, PlanDocument,
+    SourceDocument, StopDocument, TargetDocument,
+};
+use super::{
+    ContentRule, Expect, GeneratorPlan, Load, LoopPlan, PayloadPlan, Phases, Plan, PlanError,
+    Scheme, Stop, Target, TargetUrl, TlsPlan,
+};
+use crate::clock::Nanos;
+use crate::executor::Overflow;
+
+/// Largest payload of a request, bytes.
+const MAX_PAYLOAD: u64 = 1 << 30;
+/// Longest duration, nanoseconds: 30 days.
+const MAX_DURATION: u64 = 30 * 24 * 3_600_000_000_000;
+
+impl Plan {
+    /// Makes a document into a runnable plan.
+    ///
+    /// # Errors
+    /// One line that names the member that is wrong, and the remedy.
+    pub fn parse(document: PlanDocument) -> Result<Self, PlanError> {
+        if document.schema != PLAN_SCHEMA {
+            return wrong(format!("schema: '{}' instead of '{PLAN_SCHEMA}'", document.schema));
+        }
+        if document.version != PLAN_VERSION {
+            return wrong(format!(
+                "version: this engine reads plans of version {PLAN_VERSION}, not {}; use matching versions of both halves",
+                document.version
+            ));
+        }
+        let generator = generator(document.generator)?;
+        Ok(Self {
+            target: target(document.target)?,
+            load: load(&document.load, &generator)?,
+            stop: stop(&document.stop)?,
+            phases: phases(&document.phases)?,
+            generator,
+        })
+    }
+}
+
+fn wrong<T>(what: String) -> Result<T, PlanError> {
+    Err(PlanError(what))
+}
+
+fn target(document: TargetDocument) -> Result<Target, PlanError> {
+    let url = TargetUrl::parse(&document.url)?;
+    let payload = payload(&document.message.source)?;
+    let text = document.message.kind == MessageKind::Text;
+    if text && !is_text(&payload) {
+        return wrong("message: a text message must be UTF-8; use kind 'binary'".to_owned());
+    }
+    if url.scheme == Scheme::Stream && is_empty(&payload) {
+        return wrong("message: a byte stream needs a payload (it is what comes back)".to_owned());
+    }
+    let content = content(&document.expect.content, &url, &payload)?;
+    if !(100..=599).contains(&document.expect.status) {
+        return wrong(format!("expect.status: {} is no HTTP status", document.expect.status));
+    }
+    let method = document.http.method.unwrap_or_else(|| {
+        if payload == PayloadPlan::None { "GET".to_owned() } else { "POST".to_owned() }
+    });
+    Ok(Target {
+        addresses: parse_all(&document.addresses, "addresses", "IP:PORT, e.g. 127.0.0.1:9001")?,
+        sources: parse_all(&document.sources, "sources", "an IP address, e.g. 127.0.1.1")?,
+        method,
+        headers: document.http.headers,
+        tls: url.secure.then(|| TlsPlan {
+            insecure: document.tls.insecure,
+            ca_file: document.tls.ca_file.map(Into::into),
+            server_name: document.tls.server_name.unwrap_or_else(|| url.host.clone()),
+            resumption: document.tls.resumption,
+        }),
+        text,
+        payload,
+        expect: Expect { status: document.expect.status, content },
+        url,
+    })
+}
+
+fn parse_all<T: std::str::FromStr>(
+    texts: &[String],
+    member: &str,
+    form: &str,
+) -> Result<Vec<T>, PlanError> {
+    let parse = |text: &String| {
+        text.parse().map_err(|_| PlanError(format!("{member}: '{text}' is not {form}")))
+    };
+    texts.iter().map(parse).collect()
+}
+
+fn payload(source: &SourceDocument) -> Result<PayloadPlan, PlanError> {
+    let plan = match source {
+        SourceDocument::None => PayloadPlan::None,
+        SourceDocument::Sequence { bytes } if *bytes > MAX_PAYLOAD => {
+            return wrong(format!("message: {bytes} bytes is over the limit of {MAX_PAYLOAD}"));
+        }
+        SourceDocument::Sequence { bytes } => PayloadPlan::Sequence(*bytes as usize),
+        SourceDocument::Fixed { base64 } => PayloadPlan::Fixed(decode(base64)?),
+        SourceDocument::List { base64 } if base64.is_empty() => {
+            return wrong("message: an empty list has nothing to send".to_owned());
+        }
+        SourceDocument::List { base64 } => {
+            PayloadPlan::List(base64.iter().map(|text| decode(text)).collect::<Result<_, _>>()?)
+        }
+        SourceDocument::Template { text } => PayloadPlan::Template(text.clone()),
+    };
+    Ok(plan)
+}
+
+fn decode(base64: &str) -> Result<Vec<u8>, PlanError> {
+    BASE64_STANDARD.decode(base64).map_err(|error| PlanError(format!("message: not base64: {error}")))
+}
+
+fn is_text(payload: &PayloadPlan) -> bool {
+    match payload {
+        PayloadPlan::None | PayloadPlan::Sequence(_) | PayloadPlan::Template(_) => true,
+        PayloadPlan::Fixed(bytes) => std::str::from_utf8(bytes).is_ok(),
+        PayloadPlan::List(list) => list.iter().all(|bytes| std::str::from_utf8(bytes).is_ok()),
+    }
+}
+
+fn is_empty(payload: &PayloadPlan) -> bool {
+    match payload {
+        PayloadPlan::None | PayloadPlan::Sequence(0) => true,
+        PayloadPlan::Sequence(_) => false,
+        PayloadPlan::Fixed(bytes) => bytes.is_empty(),
+        PayloadPlan::List(list) => list.iter().any(Vec::is_empty),
+        PayloadPlan::Template(text) => text.is_empty(),
+    }
+}
+
+fn content(
+    document: &ContentDocument,
+    url: &TargetUrl,
+    payload: &PayloadPlan,
+) -> Result<ContentRule, PlanError> {
+    let rule = match document {
+        ContentDocument::Auto if url.scheme == Scheme::Http => ContentRule::Learned,
+        ContentDocument::Auto | ContentDocument::Echo => ContentRule::Echo,
+        ContentDocument::Learned => ContentRule::Learned,
+        ContentDocument::Fixed { base64 } => ContentRule::Fixed(decode(base64)?),
+    };
+    if url.scheme == Scheme::Stream && rule != ContentRule::Echo {
+        return wrong("expect.content: a byte stream can only be checked as an echo".to_owned());
+    }
+    if rule == ContentRule::Echo && *payload == PayloadPlan::None {
+        return wrong("expect.content: an echo needs a payload; give one, or expect 'learned'".to_owned());
+    }
+    Ok(rule)
+}
+
+fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, PlanError> {
+    let LoadDocument { connections, depth, pack, requests_per_connection, .. } = *document;
+    if connections < generator.threads {
+        return wrong(format!(
+            "load.connections: {connections} connections can't be shared by {} threads; use --threads {}",
+            generator.threads,
+            connections.max(1)
+        ));
+    }
+    if connections == 0 || depth == 0 || pack == 0 {
+        return wrong("load: connections, depth and pack start at 1".to_owned());
+    }
+    if !depth.is_multiple_of(pack) {
+        return wrong(format!(
+            "load.depth: {depth} is not a multiple of the pack, {pack}; use --depth {}",
+            depth.next_multiple_of(pack)
+        ));
+    }
+    if u64::from(connections) * u64::from(depth) > 1 << 28 {
+        return wrong(format!("load: {connections} connections x depth {depth} is over 268,435,456 in flight"));
+    }
+    if requests_per_connection == Some(0) {
+        return wrong("load.requests_per_connection starts at 1".to_owned());
+    }
+    if requests_per_connection.is_some_and(|requests| !requests.is_multiple_of(u64::from(pack))) {
+        return wrong("load.requests_per_connection must be a multiple of the pack".to_owned());
+    }
+    if requests_per_connection.is_some_and(|requests| requests < u64::from(depth)) {
+        return wrong(format!(
+            "load.depth: {depth} in flight don't fit into {} requests per connection; use --depth 1",
+            requests_per_connection.unwrap_or_default()
+        ));
+    }
+    let loop_ = match document.executor {
+        ExecutorDocument::Closed => LoopPlan::Closed,
+        ExecutorDocument::Open { rate, .. } if !(rate.is_finite() && rate > 0.0 && rate <= 1e9) => {
+            return wrong(format!("load.executor.rate: {rate} is not a rate above 0 and up to 1e9"));
+        }
+        ExecutorDocument::Open { rate, pacing, overflow } => LoopPlan::Open {
+            rate,
+            poisson: pacing == PacingDocument::Poisson,
+            overflow: match overflow {
+                OverflowDocument::Wait => Overflow::Wait,
+                OverflowDocument::Drop => Overflow::Drop,
+            },
+        },
+    };
+    Ok(Load { connections, depth, pack, requests_per_connection, loop_, seed: document.seed })
+}
+
+fn stop(document: &StopDocument) -> Result<Stop, PlanError> {
+    if document.duration_ns.is_none() && document.requests.is_none() {
+        return wrong("stop: neither a duration nor a number of requests; give one".to_owned());
+    }
+    if document.requests == Some(0) {
+        return wrong("stop.requests starts at 1".to_owned());
+    }
+    let duration =
+        document.duration_ns.map(|ns| duration(ns, "stop.duration_ns", 1_000_000)).transpose()?;
+    Ok(Stop { duration, requests: document.requests })
+}
+
+fn phases(document: &PhasesDocument) -> Result<Phases, PlanError> {
+    Ok(Phases {
+        connect: duration(document.connect_ns, "phases.connect_ns", 1_000_000)?,
+        warmup: duration(document.warmup_ns, "phases.warmup_ns", 0)?,
+        drain: duration(document.drain_ns, "phases.drain_ns", 0)?,
+        timeout: duration(document.timeout_ns, "phases.timeout_ns", 1_000_000)?,
+        interval: duration(document.interval_ns, "phases.interval_ns", 10_000_000)?,
+    })
+}
+
+fn duration(ns: u64, member: &str, least: u64) -> Result<Nanos, PlanError> {
+    if !(least..=MAX_DURATION).contains(&ns) {
+        return wrong(format!("{member}: {ns} is outside {least} to {MAX_DURATION} (30 days)"));
+    }
+    Ok(Nanos(ns))
+}
+
+fn generator(document: GeneratorDocument) -> Result<GeneratorPlan, PlanError> {
+    let GeneratorDocument { threads, cpus, poller, spin } = document;
+    if !(1..=1024).contains(&threads) {
+        return wrong(format!("generator.threads: {threads} is outside 1 to 1024"));
+    }
+    Ok(GeneratorPlan { threads, cpus, poller, spin })
+}

@@ -1,0 +1,364 @@
+//! Before the load: does the plan fit this machine, and does the target answer rightly?
+//!
+//! Knows everything that is made once for a run, and the one exchange that proves it.
+//! Must not know workers.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use wiretrial_net::machine::{raise_descriptor_limit, resolve};
+use wiretrial_net::{
+    ClientTls, ClientTlsSettings, ConnectSpec, Driver, Fill, Key, NetError, NetErrorClass,
+    Transport,
+};
+use wiretrial_proto::{ClientCodec as _, Event, Reply, Request};
+
+use crate::clock::{Clock, Nanos};
+use crate::control::Control;
+use crate::measure::Class;
+use crate::plan::{ContentRule, Plan, PlanError, Scheme, Target, TlsPlan};
+use crate::protocol::{Protocol, ProtocolFactory};
+use crate::source::{Payloads, Progress, Verifier};
+use crate::worker::driver_config;
+
+/// Descriptors that the engine needs beside its connections, per worker and in all.
+const OWN_DESCRIPTORS: u64 = 60;
+/// The preflight's own message carries this number, which no message of the load has.
+const PREFLIGHT_SEQ: u64 = u64::MAX;
+/// A refusing server is asked again this often.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// What all workers share: made once, proven by one exchange.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) plan: Plan,
+    pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) tls: Option<ClientTls>,
+    pub(crate) factory: ProtocolFactory,
+    pub(crate) verifier: Verifier,
+    /// HTTP status of a right reply; none for other protocols.
+    pub(crate) status: Option<u16>,
+    pub(crate) reply_bytes: u64,
+    pub(crate) tls_description: Option<String>,
+    pub(crate) poller: &'static str,
+}
+
+/// Why a run can't begin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The plan itself.
+    #[error("{0}")]
+    Plan(#[from] PlanError),
+    /// This machine: what is short, and the remedy.
+    #[error("{0}")]
+    Machine(String),
+    /// The target.
+    #[error("{message}")]
+    Target {
+        /// How it failed.
+        class: Class,
+        /// One line.
+        message: String,
+    },
+    /// A signal came first.
+    #[error("interrupted before the load began")]
+    Interrupted,
+}
+
+/// Makes ready, and proves that the target answers rightly.
+pub(crate) fn prepare(
+    plan: Plan,
+    clock: &impl Clock,
+    control: &Control,
+) -> Result<Setup, Refusal> {
+    check_descriptors(&plan)?;
+    let factory = ProtocolFactory::new(&plan)?;
+    let tls = plan.target.tls.as_ref().map(client_tls).transpose()?;
+    let candidates = addresses(&plan.target)?;
+    let deadline = clock.now() + plan.phases.connect;
+    let answer = loop {
+        match ask_each(&plan, &candidates, tls.as_ref(), &factory, clock, deadline) {
+            Ok(answer) => break answer,
+            Err(_) if control.is_stopping() => return Err(Refusal::Interrupted),
+            // It may be starting: only a refusal is worth waiting for.
+            Err(Refusal::Target { class: Class::Refused, .. }) if clock.now() < deadline => {
+                std::thread::sleep(RETRY);
+            }
+            Err(refusal) => return Err(refusal),
+        }
+    };
+    let verifier = match &plan.target.expect.content {
+        ContentRule::Echo => Verifier::Echo,
+        ContentRule::Fixed(bytes) => Verifier::Fixed(Arc::from(bytes.as_slice())),
+        ContentRule::Learned => Verifier::Fixed(Arc::from(answer.content)),
+    };
+    Ok(Setup {
+        addresses: if plan.target.addresses.is_empty() { vec![answer.address] } else { candidates },
+        status: (plan.target.url.scheme == Scheme::Http).then_some(plan.target.expect.status),
+        tls,
+        factory,
+        verifier,
+        reply_bytes: answer.length,
+        tls_description: answer.tls,
+        poller: answer.poller,
+        plan,
+    })
+}
+
+fn check_descriptors(plan: &Plan) -> Result<(), Refusal> {
+    let limit = raise_descriptor_limit().soft;
+    let needed = u64::from(plan.load.connections) + OWN_DESCRIPTORS;
+    if needed <= limit {
+        return Ok(());
+    }
+    Err(Refusal::Machine(format!(
+        "{} connections need {needed} descriptors, the limit is {limit}: use at most {} connections, or raise it (ulimit -n {needed})",
+        plan.load.connections,
+        limit.saturating_sub(OWN_DESCRIPTORS)
+    )))
+}
+
+fn client_tls(plan: &TlsPlan) -> Result<ClientTls, Refusal> {
+    let settings = ClientTlsSettings {
+        ca_file: plan.ca_file.clone(),
+        insecure: plan.insecure,
+        server_name: plan.server_name.clone(),
+        resumption: plan.resumption,
+        alpn: Vec::new(),
+    };
+    ClientTls::new(&settings).map_err(|error| target(&error, None))
+}
+
+fn addresses(plan: &Target) -> Result<Vec<SocketAddr>, Refusal> {
+    if !plan.addresses.is_empty() {
+        return Ok(plan.addresses.clone());
+    }
+    resolve(&plan.url.host, plan.url.port).map_err(|error| target(&error, None))
+}
+
+fn target(error: &NetError, address: Option<SocketAddr>) -> Refusal {
+    let message = match (address, error.class()) {
+        (Some(address), NetErrorClass::Refused) => {
+            format!("{address}: {error}; is the server running?")
+        }
+        (Some(address), _) => format!("{address}: {error}"),
+        (None, _) => error.to_string(),
+    };
+    Refusal::Target { class: Class::from(error.class()), message }
+}
+
+/// What the preflight's exchange brought.
+struct Answer {
+    address: SocketAddr,
+    content: Vec<u8>,
+    length: u64,
+    tls: Option<String>,
+    poller: &'static str,
+}
+
+/// The first address that answers is the one in use: a name may have others that nobody listens on.
+fn ask_each(
+    plan: &Plan,
+    candidates: &[SocketAddr],
+    tls: Option<&ClientTls>,
+    factory: &ProtocolFactory,
+    clock: &impl Clock,
+    deadline: Nanos,
+) -> Result<Answer, Refusal> {
+    let mut first_refusal = None;
+    for &address in candidates {
+        let exchange = Exchange::begin(plan, address, tls, factory.make(entropy()));
+        match exchange.and_then(|exchange| exchange.run(clock, deadline)) {
+            Ok(answer) => return Ok(answer),
+            Err(refusal) => first_refusal.get_or_insert(refusal),
+        };
+    }
+    Err(first_refusal.unwrap_or_else(|| Refusal::Machine("no address to connect to".to_owned())))
+}
+
+fn entropy() -> [u64; 2] {
+    [getrandom::u64().unwrap_or(1), getrandom::u64().unwrap_or(2)]
+}
+
+/// One exchange on a connection of its own.
+struct Exchange<'p> {
+    plan: &'p Plan,
+    address: SocketAddr,
+    driver: Driver,
+    transport: Transport,
+    codec: Protocol,
+    payloads: Payloads,
+    progress: Progress,
+    content: Vec<u8>,
+    /// The codec's handshake was sent.
+    started: bool,
+    /// The request was sent.
+    asked: bool,
+}
+
+impl<'p> Exchange<'p> {
+    fn begin(
+        plan: &'p Plan,
+        address: SocketAddr,
+        tls: Option<&ClientTls>,
+        codec: Protocol,
+    ) -> Result<Self, Refusal> {
+        let refuse = |error: NetError| target(&error, Some(address));
+        let mut driver = Driver::new(&driver_config(plan)).map_err(refuse)?;
+        let source = plan.target.sources.first().copied();
+        let spec = ConnectSpec { peer: address, source, nodelay: true, receive_buffer: None };
+        let socket = driver.connect(Key { slot: 0, generation: 0 }, &spec).map_err(refuse)?;
+        let transport = match tls {
+            None => Transport::plain(socket),
+            Some(tls) => Transport::tls_client(socket, tls).map_err(refuse)?,
+        };
+        Ok(Self {
+            plan,
+            address,
+            driver,
+            transport,
+            codec,
+            payloads: Payloads::new(&plan.target.payload),
+            progress: Progress::default(),
+            content: Vec::new(),
+            started: false,
+            asked: false,
+        })
+    }
+
+    fn run(mut self, clock: &impl Clock, deadline: Nanos) -> Result<Answer, Refusal> {
+        let mut carry = Vec::new();
+        loop {
+            let now = clock.now();
+            if now >= deadline {
+                return Err(self.refuse(
+                    Class::Timeout,
+                    format!("no whole reply within {} ms", self.plan.phases.connect.0 / 1_000_000),
+                ));
+            }
+            self.driver.wait(Some((deadline - now).as_duration())).map_err(|e| self.net(&e))?;
+            while let Some(ready) = self.driver.next() {
+                if ready.connected {
+                    let result = self.driver.connect_result(self.transport.socket_mut());
+                    result.map_err(|error| self.net(&error))?;
+                    self.advance()?;
+                } else if ready.readable || ready.hangup {
+                    if let Some(answer) = self.receive(&mut carry)? {
+                        return Ok(answer);
+                    }
+                    self.advance()?;
+                } else if ready.writable {
+                    self.advance()?;
+                }
+            }
+        }
+    }
+
+    /// Asks once everything before it stands, and sends what there is to send.
+    fn advance(&mut self) -> Result<(), Refusal> {
+        if self.transport.is_established() {
+            if !self.started {
+                self.started = true;
+                self.codec.start(self.transport.out());
+            }
+            if self.codec.is_open() && !self.asked {
+                self.asked = true;
+                let payload = self.payloads.get(PREFLIGHT_SEQ);
+                self.codec.encode(&Request { route: 0, payload }, self.transport.out());
+            }
+        }
+        self.transport.flush(&mut self.driver).map_err(|error| self.net(&error))?;
+        Ok(())
+    }
+
+    fn receive(&mut self, carry: &mut Vec<u8>) -> Result<Option<Answer>, Refusal> {
+        let bytes = match self.transport.fill(&mut self.driver, carry) {
+            Fill::WouldBlock => return Ok(None),
+            Fill::Failed(error) => return Err(target(&error, Some(self.address))),
+            Fill::End => return self.ended(),
+            Fill::Data(bytes, ..) => bytes.to_vec(),
+        };
+        let mut at = 0;
+        loop {
+            let step = self.codec.receive(&bytes[at..], self.transport.out());
+            let step = step.map_err(|error| self.refuse(error.class.into(), error.to_string()))?;
+            at += step.consumed;
+            match step.event {
+                None => break,
+                Some(Event::Reply(reply)) => return self.judge(&reply).map(Some),
+                Some(Event::Chunk(piece)) => self.keep(piece),
+                Some(Event::Open | Event::Delivery { .. }) => {}
+                Some(Event::Close(close)) => {
+                    let text = format!("the server closed with code {}", close.code);
+                    return Err(self.refuse(Class::Closed, text));
+                }
+            }
+        }
+        carry.extend_from_slice(&bytes[at..]);
+        Ok(None)
+    }
+
+    fn ended(&mut self) -> Result<Option<Answer>, Refusal> {
+        match self.codec.end() {
+            Ok(Some(Event::Reply(reply))) => self.judge(&reply).map(Some),
+            _ => Err(self.refuse(
+                Class::Truncated,
+                "the server closed the connection before its reply".to_owned(),
+            )),
+        }
+    }
+
+    fn keep(&mut self, piece: &[u8]) {
+        if self.plan.target.expect.content == ContentRule::Learned {
+            self.content.extend_from_slice(piece);
+            self.progress.received += piece.len() as u64;
+        } else {
+            let verifier = self.verifier();
+            verifier.update(&mut self.progress, PREFLIGHT_SEQ, piece, &mut self.payloads);
+        }
+    }
+
+    fn verifier(&self) -> Verifier {
+        match &self.plan.target.expect.content {
+            ContentRule::Fixed(bytes) => Verifier::Fixed(Arc::from(bytes.as_slice())),
+            ContentRule::Echo | ContentRule::Learned => Verifier::Echo,
+        }
+    }
+
+    fn judge(&mut self, reply: &Reply<'_>) -> Result<Answer, Refusal> {
+        self.keep(reply.payload);
+        let length = self.progress.received;
+        let expect = &self.plan.target.expect;
+        if self.plan.target.url.scheme == Scheme::Http && reply.status != expect.status {
+            let text = format!(
+                "the server answered with status {}, not {}: check the URL and the method {}, or say which status is right",
+                reply.status, expect.status, self.plan.target.method
+            );
+            return Err(self.refuse(Class::Status, text));
+        }
+        if expect.content != ContentRule::Learned {
+            let verifier = self.verifier();
+            let content = verifier.finish(&mut self.progress, PREFLIGHT_SEQ, &mut self.payloads);
+            content.map_err(|mismatch| {
+                let text = format!("the first reply was not what is expected: {mismatch}");
+                self.refuse(Class::Mismatch, text)
+            })?;
+        }
+        Ok(Answer {
+            address: self.address,
+            content: std::mem::take(&mut self.content),
+            length,
+            tls: self.transport.tls_description(),
+            poller: self.driver.poller_name(),
+        })
+    }
+
+    fn net(&self, error: &NetError) -> Refusal {
+        target(error, Some(self.address))
+    }
+
+    fn refuse(&self, class: Class, message: String) -> Refusal {
+        Refusal::Target { class, message: format!("{}: {message}", self.plan.target.url.text) }
+    }
+}

@@ -1,0 +1,142 @@
+//! The protocols that the load generator speaks: one arm each, static dispatch.
+//!
+//! Knows which codec a plan asks for; must not know transports or time.
+
+use std::sync::Arc;
+
+use wiretrial_proto::http1::{Http1Client, PayloadLength, RequestHead};
+use wiretrial_proto::raw::RawClient;
+use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
+use wiretrial_proto::{ClientCodec, Event, MessageKind, ProtocolError, Request, Step, Tag};
+
+use crate::plan::{Plan, PlanError, Scheme};
+use crate::source::Payloads;
+
+/// Largest message that a client accepts, bytes.
+const MAX_MESSAGE: u64 = 1 << 40;
+
+/// One connection's codec.
+#[derive(Debug)]
+pub(crate) enum Protocol {
+    /// HTTP/1.1.
+    Http(Http1Client),
+    /// WebSocket.
+    WebSocket(WebSocketClient),
+    /// A byte stream.
+    Stream(RawClient),
+}
+
+/// Makes codecs: what all connections of a plan share, rendered once.
+#[derive(Debug, Clone)]
+pub(crate) enum ProtocolFactory {
+    /// Request heads.
+    Http(Arc<[RequestHead]>),
+    /// The upgrade.
+    WebSocket(Arc<WebSocketConfig>),
+    /// Nothing.
+    Stream,
+}
+
+impl ProtocolFactory {
+    /// For the target of this plan.
+    ///
+    /// # Errors
+    /// A method, path or header field that can't be sent.
+    pub(crate) fn new(plan: &Plan) -> Result<Self, PlanError> {
+        let target = &plan.target;
+        let url = &target.url;
+        match url.scheme {
+            Scheme::Stream => Ok(Self::Stream),
+            Scheme::WebSocket => {
+                let config = WebSocketConfig {
+                    host: url.authority.clone(),
+                    target: url.path.clone(),
+                    headers: target.headers.clone(),
+                    subprotocols: Vec::new(),
+                    kind: if target.text { MessageKind::Text } else { MessageKind::Binary },
+                    max_message: MAX_MESSAGE,
+                };
+                config.validate().map_err(|error| PlanError(format!("target.http: {error}")))?;
+                Ok(Self::WebSocket(Arc::new(config)))
+            }
+            Scheme::Http => {
+                let close = plan.load.requests_per_connection == Some(1);
+                let payloads = Payloads::new(&target.payload);
+                let length = match payloads.fixed_length() {
+                    Some(0) => PayloadLength::None,
+                    Some(length) => PayloadLength::Fixed(length as u64),
+                    None => PayloadLength::Varying,
+                };
+                let head = RequestHead::new(
+                    &target.method,
+                    &url.path,
+                    &url.authority,
+                    &target.headers,
+                    close,
+                    length,
+                );
+                let head = head.map_err(|error| PlanError(format!("target.http: {error}")))?;
+                Ok(Self::Http(Arc::from([head])))
+            }
+        }
+    }
+
+    /// A codec for a new connection. `entropy` seeds its masks.
+    pub(crate) fn make(&self, entropy: [u64; 2]) -> Protocol {
+        match self {
+            Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
+            Self::WebSocket(config) => {
+                Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
+            }
+            Self::Stream => Protocol::Stream(RawClient::new()),
+        }
+    }
+
+    /// Kind of a right reply; none where the protocol has no kinds.
+    pub(crate) fn reply_kind(&self) -> Option<MessageKind> {
+        match self {
+            Self::WebSocket(config) => Some(config.kind),
+            Self::Http(_) | Self::Stream => None,
+        }
+    }
+}
+
+macro_rules! each {
+    ($self:ident, $codec:ident => $call:expr) => {
+        match $self {
+            Protocol::Http($codec) => $call,
+            Protocol::WebSocket($codec) => $call,
+            Protocol::Stream($codec) => $call,
+        }
+    };
+}
+
+impl ClientCodec for Protocol {
+    fn start(&mut self, out: &mut Vec<u8>) {
+        each!(self, codec => codec.start(out));
+    }
+
+    fn is_open(&self) -> bool {
+        each!(self, codec => codec.is_open())
+    }
+
+    fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
+        each!(self, codec => codec.encode(request, out))
+    }
+
+    fn receive<'a>(
+        &mut self,
+        input: &'a [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Step<Event<'a>>, ProtocolError> {
+        each!(self, codec => codec.receive(input, out))
+    }
+
+    fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
+        each!(self, codec => codec.end())
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>) {
+        each!(self, codec => codec.close(out));
+    }
+}

@@ -1,0 +1,273 @@
+//! One run: workers, barrier, phases, merge.
+//!
+//! Knows how many workers there are and what they report. Must not know sockets or
+//! protocols: workers do.
+
+mod merge;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use wiretrial_net::clock::realtime_ns;
+use wiretrial_net::machine::{pin_current_thread, set_timer_slack_min};
+
+use crate::clock::{Clock, Monotonic, Nanos};
+use crate::control::{Control, Report};
+use crate::emit::Emit;
+use crate::executor::Budget;
+use crate::measure::snapshot::{
+    Failure, SNAPSHOT_SCHEMA, SNAPSHOT_VERSION, Snapshot, Start, Summary,
+};
+use crate::measure::{Class, Recorder};
+use crate::plan::Plan;
+use crate::preflight::{Refusal, Setup, prepare};
+use crate::source::Payloads;
+use crate::worker::{Share, Wires, Worker};
+
+use merge::Merge;
+
+/// A worker that says nothing for so long is lost: it reports each interval.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It could not begin.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+    /// A worker could not begin or go on.
+    #[error("{message}")]
+    Worker {
+        /// How it failed.
+        class: Class,
+        /// One line.
+        message: String,
+    },
+    /// The snapshots could not be written. The load was stopped.
+    #[error("the output can't be written: {0}")]
+    Output(#[from] io::Error),
+}
+
+/// Runs a plan to its end, or until `control` stops it, and emits snapshots on the way.
+///
+/// # Errors
+/// The run could not begin or go on; a [`Snapshot::Failure`] was emitted then, where output still works.
+pub fn run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<Summary, RunError> {
+    let outcome = try_run(plan, control, emit);
+    if let Err(error) = &outcome {
+        if let Some(failure) = failure(error) {
+            emit.emit(&Snapshot::Failure(failure))?;
+        }
+    }
+    outcome
+}
+
+fn try_run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<Summary, RunError> {
+    let clock = Monotonic::start();
+    let started_unix_ns = realtime_ns();
+    let setup = Arc::new(prepare(plan, &clock, control)?);
+    emit.emit(&Snapshot::Start(start(&setup, started_unix_ns)))?;
+
+    let mut crew = Crew::default();
+    let outcome = crew
+        .hire(&setup, control, clock)
+        .and_then(|reports| oversee(&reports, &crew, &setup, control, &clock, emit));
+    if outcome.is_err() {
+        control.stop();
+    }
+    crew.dismiss();
+    outcome
+}
+
+fn start(setup: &Setup, started_unix_ns: u64) -> Start {
+    let payloads = Payloads::new(&setup.plan.target.payload);
+    Start {
+        schema: SNAPSHOT_SCHEMA.to_owned(),
+        version: SNAPSHOT_VERSION,
+        engine: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        url: setup.plan.target.url.text.clone(),
+        addresses: setup.addresses.iter().map(ToString::to_string).collect(),
+        started_unix_ns,
+        threads: setup.plan.generator.threads,
+        poller: setup.poller.to_owned(),
+        request_payload_bytes: payloads.fixed_length().unwrap_or_default() as u64,
+        reply_payload_bytes: Some(setup.reply_bytes),
+        tls: setup.tls_description.clone(),
+    }
+}
+
+/// What a failed run says on its last line; nothing where the output itself failed.
+fn failure(error: &RunError) -> Option<Failure> {
+    let (class, exit_code) = match error {
+        RunError::Output(_) => return None,
+        RunError::Refused(Refusal::Plan(_)) => ("plan", 2),
+        RunError::Refused(Refusal::Machine(_)) => ("preflight", 1),
+        RunError::Refused(Refusal::Interrupted) => ("interrupted", 1),
+        RunError::Refused(Refusal::Target { class, .. }) | RunError::Worker { class, .. } => {
+            (class.name(), 1)
+        }
+    };
+    Some(Failure {
+        schema: SNAPSHOT_SCHEMA.to_owned(),
+        version: SNAPSHOT_VERSION,
+        class: class.to_owned(),
+        message: error.to_string(),
+        exit_code,
+    })
+}
+
+/// The workers of a run.
+#[derive(Default)]
+struct Crew {
+    threads: Vec<JoinHandle<()>>,
+    recyclers: Vec<Sender<Box<Recorder>>>,
+}
+
+impl Crew {
+    fn hire(
+        &mut self,
+        setup: &Arc<Setup>,
+        control: &Arc<Control>,
+        clock: Monotonic,
+    ) -> Result<Receiver<(u32, Report)>, RunError> {
+        let (report, reports) = channel();
+        for share in shares(&setup.plan) {
+            let (recycler, recycled) = channel();
+            let wires = Wires { control: Arc::clone(control), report: report.clone(), recycled };
+            let setup = Arc::clone(setup);
+            let thread = std::thread::Builder::new()
+                .name(format!("worker-{}", share.worker))
+                .spawn(move || work(setup, share, wires, clock))
+                .map_err(|error| RunError::Worker {
+                    class: Class::Client,
+                    message: format!("can't start a worker's thread: {error}"),
+                })?;
+            self.threads.push(thread);
+            self.recyclers.push(recycler);
+        }
+        Ok(reports)
+    }
+
+    /// Gives an emptied recorder back to its worker.
+    fn recycle(&self, worker: u32, mut recorder: Box<Recorder>) {
+        recorder.clear();
+        // A worker that is done needs none.
+        let _ = self.recyclers[worker as usize].send(recorder);
+    }
+
+    fn dismiss(self) {
+        for thread in self.threads {
+            // A worker that panicked has aborted the process or was seen as lost.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The plan, divided exactly: the sum of the shares is the plan.
+fn shares(plan: &Plan) -> Vec<Share> {
+    let threads = plan.generator.threads;
+    let mut first_connection = 0;
+    (0..threads)
+        .map(|worker| {
+            let connections = part(plan.load.connections.into(), worker, threads) as u32;
+            let budget = plan.stop.requests.map(|requests| part(requests, worker, threads));
+            let share = Share {
+                worker,
+                first_connection,
+                connections,
+                budget: budget.map_or(Budget::UNLIMITED, Budget::of),
+            };
+            first_connection += connections;
+            share
+        })
+        .collect()
+}
+
+fn part(whole: u64, index: u32, of: u32) -> u64 {
+    let (index, of) = (u64::from(index), u64::from(of));
+    whole / of + u64::from(index < whole % of)
+}
+
+fn work(setup: Arc<Setup>, share: Share, wires: Wires, clock: Monotonic) {
+    let number = share.worker;
+    let report = wires.report.clone();
+    let cpus = &setup.plan.generator.cpus;
+    let cpu = cpus.get(number as usize % cpus.len().max(1)).copied();
+    set_timer_slack_min();
+    let worker = pin_current_thread(cpu.as_slice())
+        .and_then(|()| Worker::new(setup, share, wires, clock));
+    match worker {
+        Ok(worker) => worker.run(),
+        Err(error) => {
+            let class = Class::from(error.class());
+            let _ = report.send((number, Report::Failed { class, message: error.to_string() }));
+        }
+    }
+}
+
+/// Listens to the workers until all are done.
+fn oversee(
+    reports: &Receiver<(u32, Report)>,
+    crew: &Crew,
+    setup: &Setup,
+    control: &Control,
+    clock: &Monotonic,
+    emit: &mut impl Emit,
+) -> Result<Summary, RunError> {
+    let plan = &setup.plan;
+    let mut merge = Merge::new(plan);
+    let mut connected = 0;
+    while !merge.is_finished() {
+        let (worker, report) = reports.recv_timeout(SILENCE).map_err(|_| RunError::Worker {
+            class: Class::Client,
+            message: "a worker stopped reporting".to_owned(),
+        })?;
+        match report {
+            Report::Connected => {
+                connected += 1;
+                if connected == plan.generator.threads {
+                    let begin = next_boundary(clock.now(), plan.phases.interval);
+                    merge.set_begin(begin);
+                    control.set_begin(begin);
+                }
+            }
+            Report::Interval(record) => {
+                let recorder = merge.interval(worker, record);
+                crew.recycle(worker, recorder);
+            }
+            Report::LoadEnded { first_send, at } => merge.load_ended(first_send, at),
+            Report::Finished { at } => merge.finished(at),
+            Report::Failed { class, message } => return Err(RunError::Worker { class, message }),
+        }
+        while let Some(interval) = merge.next_interval() {
+            emit.emit(&Snapshot::Interval(interval))?;
+        }
+    }
+    let summary = merge.summary(control.is_stopping(), control.signal());
+    emit.emit(&Snapshot::Summary(summary.clone()))?;
+    Ok(summary)
+}
+
+/// The load begins where an interval does, so that intervals belong to one phase.
+fn next_boundary(now: Nanos, interval: Nanos) -> Nanos {
+    Nanos((now + Nanos::from_millis(1)).0.next_multiple_of(interval.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        for whole in [0, 1, 7, 100, 1_000_003] {
+            for of in 1..9 {
+                let sum: u64 = (0..of).map(|index| part(whole, index, of)).sum();
+                assert_eq!(sum, whole);
+            }
+        }
+    }
+}

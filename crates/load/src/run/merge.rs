@@ -1,0 +1,214 @@
+//! The workers' intervals become the run's.
+
+use std::collections::BTreeMap;
+
+use wiretrial_net::machine::{peak_rss_bytes, process_cpu};
+
+use crate::clock::Nanos;
+use crate::measure::snapshot::{End, Generator, Interval, Phase, Summary};
+use crate::measure::{IntervalRecord, Recorder};
+use crate::plan::Plan;
+
+/// What the intervals of all workers add up to.
+pub(super) struct Merge {
+    workers: u64,
+    interval: Nanos,
+    warmup: Nanos,
+    /// Intervals that are not complete, by index.
+    open: BTreeMap<u64, Merged>,
+    total: Merged,
+    idle_per_worker: Vec<Nanos>,
+    run_queue_per_worker: Vec<u64>,
+    disturbed_intervals: u64,
+    first_interval: Option<u64>,
+    begin: Option<Nanos>,
+    load_ended: Option<Nanos>,
+    first_send: Option<Nanos>,
+    finished: u64,
+    end: Nanos,
+    cpu: (u64, u64),
+    run_queue_ns: u64,
+}
+
+/// One interval, or the whole run.
+#[derive(Default)]
+struct Merged {
+    recorder: Recorder,
+    parts: u64,
+    in_flight: u64,
+    waiting: u64,
+    dropped: u64,
+    open: u64,
+    least_idle: Option<Nanos>,
+    disturbed: bool,
+}
+
+impl Merge {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let workers = plan.generator.threads as usize;
+        Self {
+            workers: workers as u64,
+            interval: plan.phases.interval,
+            warmup: plan.phases.warmup,
+            open: BTreeMap::new(),
+            total: Merged::default(),
+            idle_per_worker: vec![Nanos::ZERO; workers],
+            run_queue_per_worker: vec![0; workers],
+            disturbed_intervals: 0,
+            first_interval: None,
+            begin: None,
+            load_ended: None,
+            first_send: None,
+            finished: 0,
+            end: Nanos::ZERO,
+            cpu: process_cpu(),
+            run_queue_ns: 0,
+        }
+    }
+
+    /// The load begins at this instant.
+    pub(super) fn set_begin(&mut self, begin: Nanos) {
+        self.begin = Some(begin);
+    }
+
+    /// A worker sends no more.
+    pub(super) fn load_ended(&mut self, first_send: Option<Nanos>, at: Nanos) {
+        self.load_ended = self.load_ended.max(Some(at));
+        self.first_send = match (self.first_send, first_send) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
+
+    /// A worker is done.
+    pub(super) fn finished(&mut self, at: Nanos) {
+        self.finished += 1;
+        self.end = self.end.max(at);
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished == self.workers && self.open.is_empty()
+    }
+
+    /// Takes in one worker's interval; its recorder comes back for another use.
+    pub(super) fn interval(&mut self, worker: u32, record: IntervalRecord) -> Box<Recorder> {
+        let merged = self.open.entry(record.index).or_default();
+        merged.parts += 1;
+        merged.in_flight += record.in_flight;
+        merged.waiting += record.waiting;
+        merged.dropped += record.dropped;
+        merged.open += record.open;
+        merged.disturbed |= record.disturbed;
+        let idle = record.recorder.idle;
+        merged.least_idle = Some(merged.least_idle.map_or(idle, |least| least.min(idle)));
+        merged.recorder.add(&record.recorder);
+        self.idle_per_worker[worker as usize] += idle;
+        self.run_queue_per_worker[worker as usize] = record.run_queue_ns;
+        record.recorder
+    }
+
+    /// The next interval that is complete: each worker has told its part, or has finished before.
+    pub(super) fn next_interval(&mut self) -> Option<Interval> {
+        let entry = self.open.first_entry()?;
+        let all = self.finished == self.workers;
+        if entry.get().parts + self.finished < self.workers && !all {
+            return None;
+        }
+        let (index, merged) = entry.remove_entry();
+        let first = *self.first_interval.get_or_insert(index);
+        let start = Nanos(index * self.interval.0);
+        let end = Nanos((index + 1) * self.interval.0);
+        let end = if all { end.min(self.end) } else { end };
+        let interval = Interval {
+            index: index - first,
+            start_ns: start.0,
+            end_ns: end.0,
+            phase: self.phase(start),
+            counters: merged.recorder.counters(
+                merged.in_flight,
+                merged.waiting,
+                merged.dropped - self.total.dropped.min(merged.dropped),
+            ),
+            connections: merged.recorder.connections(merged.open),
+            bytes: merged.recorder.bytes,
+            generator: self.generator(merged.least_idle.unwrap_or_default(), end - start),
+            disturbed: merged.disturbed,
+            histograms: merged.recorder.encoded_histograms(),
+        };
+        self.add_to_total(&merged);
+        Some(interval)
+    }
+
+    fn add_to_total(&mut self, merged: &Merged) {
+        let total = &mut self.total;
+        total.recorder.add(&merged.recorder);
+        total.in_flight = merged.in_flight;
+        total.waiting = merged.waiting;
+        total.dropped = merged.dropped;
+        total.open = merged.open;
+        self.disturbed_intervals += u64::from(merged.disturbed);
+    }
+
+    fn phase(&self, start: Nanos) -> Phase {
+        match (self.begin, self.load_ended) {
+            (Some(begin), _) if start < begin => Phase::Connect,
+            (None, _) => Phase::Connect,
+            (_, Some(ended)) if start >= ended => Phase::Drain,
+            (Some(begin), _) if start < begin + self.warmup => Phase::WarmUp,
+            _ => Phase::Measure,
+        }
+    }
+
+    /// The process's cost since the last call.
+    fn generator(&mut self, least_idle: Nanos, length: Nanos) -> Generator {
+        let (user, system) = process_cpu();
+        let (user_before, system_before) = std::mem::replace(&mut self.cpu, (user, system));
+        let run_queue: u64 = self.run_queue_per_worker.iter().sum();
+        let run_queue_before = std::mem::replace(&mut self.run_queue_ns, run_queue);
+        Generator {
+            cpu_user_ns: user - user_before,
+            cpu_system_ns: system - system_before,
+            peak_rss_bytes: peak_rss_bytes(),
+            loop_utilisation: utilisation(least_idle, length),
+            run_queue_ns: run_queue.saturating_sub(run_queue_before),
+        }
+    }
+
+    pub(super) fn summary(&self, stopped: bool, signal: Option<i32>) -> Summary {
+        let total = &self.total;
+        let (cpu_user_ns, cpu_system_ns) = process_cpu();
+        let begin = self.begin.unwrap_or(self.end);
+        let load_ended = self.load_ended.unwrap_or(self.end);
+        let least_idle = self.idle_per_worker.iter().min().copied().unwrap_or_default();
+        let first = Nanos(self.first_interval.unwrap_or_default() * self.interval.0);
+        Summary {
+            end: if stopped { End::Interrupted } else { End::Complete },
+            signal,
+            first_send_ns: self.first_send.unwrap_or(begin).0,
+            measure_start_ns: (begin + self.warmup).min(load_ended).0,
+            measure_end_ns: load_ended.0,
+            end_ns: self.end.0,
+            counters: total.recorder.counters(total.in_flight, total.waiting, total.dropped),
+            connections: total.recorder.connections(total.open),
+            bytes: total.recorder.bytes,
+            generator: Generator {
+                cpu_user_ns,
+                cpu_system_ns,
+                peak_rss_bytes: peak_rss_bytes(),
+                loop_utilisation: utilisation(least_idle, self.end - first),
+                run_queue_ns: self.run_queue_per_worker.iter().sum(),
+            },
+            blocked: total.recorder.blocked(),
+            disturbed_intervals: self.disturbed_intervals,
+            examples: total.recorder.examples(),
+            histograms: total.recorder.encoded_histograms(),
+        }
+    }
+}
+
+fn utilisation(idle: Nanos, length: Nanos) -> f64 {
+    if length == Nanos::ZERO {
+        return 0.0;
+    }
+    (1.0 - idle.0 as f64 / length.0 as f64).clamp(0.0, 1.0)
+}

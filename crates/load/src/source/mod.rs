@@ -1,0 +1,11 @@
+//! What each message carries, and whether what came back is right.
+//!
+//! Knows payloads by sequence number: the same number always gives the same bytes, so
+//! nothing is remembered per message. Must not know protocols, connections or time.
+
+mod payload;
+mod template;
+mod verify;
+
+pub use payload::Payloads;
+pub use verify::{Mismatch, Progress, Verifier};

@@ -1,0 +1,133 @@
+//! Is this reply right? Checked as it flows, byte by byte, without being held.
+
+use std::sync::Arc;
+
+use super::Payloads;
+
+/// Says what right content is.
+#[derive(Debug, Clone)]
+pub enum Verifier {
+    /// The request's own payload.
+    Echo,
+    /// Always these bytes.
+    Fixed(Arc<[u8]>),
+}
+
+/// How far the current reply of one connection has come.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Progress {
+    /// Payload bytes so far.
+    pub received: u64,
+    /// Where it first differed.
+    pub mismatch: Option<Mismatch>,
+}
+
+/// Where a reply first differed from what was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Offset of the first wrong byte, or the length where the reply is too short.
+    pub at: u64,
+    /// What came there; none: the reply ended.
+    pub got: Option<u8>,
+    /// What was expected there; none: the reply should have ended.
+    pub expected: Option<u8>,
+}
+
+impl Verifier {
+    /// Checks the next `piece` of the reply to message `seq`.
+    pub fn update(&self, progress: &mut Progress, seq: u64, piece: &[u8], payloads: &mut Payloads) {
+        let offset = progress.received;
+        progress.received += piece.len() as u64;
+        if progress.mismatch.is_some() {
+            return;
+        }
+        let expected = self.expected(seq, payloads);
+        let rest = expected.get(offset as usize..).unwrap_or_default();
+        if rest.len() >= piece.len() && rest[..piece.len()] == *piece {
+            return;
+        }
+        let same = rest.iter().zip(piece).take_while(|(a, b)| a == b).count();
+        progress.mismatch = Some(Mismatch {
+            at: offset + same as u64,
+            got: piece.get(same).copied(),
+            expected: rest.get(same).copied(),
+        });
+    }
+
+    /// The reply to message `seq` is complete: was it right? Begins anew for the next one.
+    ///
+    /// # Errors
+    /// Where it first differed.
+    pub fn finish(
+        &self,
+        progress: &mut Progress,
+        seq: u64,
+        payloads: &mut Payloads,
+    ) -> Result<(), Mismatch> {
+        let Progress { received, mismatch } = std::mem::take(progress);
+        if let Some(mismatch) = mismatch {
+            return Err(mismatch);
+        }
+        let expected = self.expected(seq, payloads);
+        match expected.get(received as usize) {
+            None => Ok(()),
+            Some(&next) => Err(Mismatch { at: received, got: None, expected: Some(next) }),
+        }
+    }
+
+    fn expected<'a>(&'a self, seq: u64, payloads: &'a mut Payloads) -> &'a [u8] {
+        match self {
+            Self::Echo => payloads.get(seq),
+            Self::Fixed(bytes) => bytes,
+        }
+    }
+}
+
+impl std::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.got, self.expected) {
+            (None, _) => write!(f, "the reply ended after {} bytes, too early", self.at),
+            (Some(_), None) => write!(f, "the reply went on after its {} bytes", self.at),
+            (Some(got), Some(expected)) => {
+                write!(f, "byte {} was {got:#04x}, not {expected:#04x}", self.at)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::PayloadPlan;
+
+    fn check(verifier: &Verifier, seq: u64, reply: &[u8], piece: usize) -> Result<(), Mismatch> {
+        let mut payloads = Payloads::new(&PayloadPlan::Sequence(20));
+        let mut progress = Progress::default();
+        for part in reply.chunks(piece) {
+            verifier.update(&mut progress, seq, part, &mut payloads);
+        }
+        verifier.finish(&mut progress, seq, &mut payloads)
+    }
+
+    #[test]
+    fn table_of_replies_in_pieces_of_every_size() {
+        let right = b"0000000000000009qrst";
+        let other = b"000000000000000aqrst";
+        let cases: [(&[u8], Result<(), Mismatch>); 5] = [
+            (right, Ok(())),
+            (other, Err(Mismatch { at: 15, got: Some(b'a'), expected: Some(b'9') })),
+            (&right[..19], Err(Mismatch { at: 19, got: None, expected: Some(b't') })),
+            (b"", Err(Mismatch { at: 0, got: None, expected: Some(b'0') })),
+            (
+                b"0000000000000009qrstu",
+                Err(Mismatch { at: 20, got: Some(b'u'), expected: None }),
+            ),
+        ];
+        for (reply, expected) in cases {
+            for piece in 1..=21 {
+                assert_eq!(check(&Verifier::Echo, 9, reply, piece), expected, "pieces of {piece}");
+            }
+        }
+        assert_eq!(check(&Verifier::Fixed(Arc::from(*right)), 1, right, 7), Ok(()));
+    }
+}

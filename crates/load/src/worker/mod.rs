@@ -1,0 +1,190 @@
+//! One worker: one thread, one loop. Due -> send -> poll -> receive -> snapshot.
+//!
+//! The only place that knows both time and sockets. Must not know other workers (the run
+//! merges), nor how a protocol or a pacer works.
+
+mod opening;
+mod stages;
+mod traffic;
+
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use wiretrial_net::{ClientTls, Driver, DriverConfig, NetError, PollerKind};
+
+use crate::clock::{Clock, Monotonic, Nanos};
+use crate::connection::Connection;
+use crate::control::{Control, Report};
+use crate::executor::{Budget, Executor, Slots};
+use crate::measure::{Class, Recorder};
+use crate::plan::{Plan, PollerDocument};
+use crate::preflight::Setup;
+use crate::source::Payloads;
+
+use opening::Retry;
+use stages::Stage;
+
+/// A worker's part of the plan.
+#[derive(Debug)]
+pub(crate) struct Share {
+    /// Number of the worker, from 0.
+    pub(crate) worker: u32,
+    /// Number of its first connection.
+    pub(crate) first_connection: u32,
+    /// Its connections.
+    pub(crate) connections: u32,
+    /// Its messages.
+    pub(crate) budget: Budget,
+}
+
+/// How a worker talks to its run.
+#[derive(Debug)]
+pub(crate) struct Wires {
+    pub(crate) control: Arc<Control>,
+    /// Reports, each with the worker's number.
+    pub(crate) report: Sender<(u32, Report)>,
+    /// Recorders to use again.
+    pub(crate) recycled: Receiver<Box<Recorder>>,
+}
+
+/// One thread's connections and loop.
+pub(crate) struct Worker {
+    setup: Arc<Setup>,
+    share: Share,
+    wires: Wires,
+    clock: Monotonic,
+    driver: Driver,
+    tls: Option<ClientTls>,
+    rng: fastrand::Rng,
+
+    connections: Vec<Connection>,
+    slots: Slots,
+    executor: Option<Executor>,
+    payloads: Payloads,
+    recorder: Box<Recorder>,
+    stage: Stage,
+
+    /// Sequence number of the next message.
+    seq: u64,
+    in_flight: u64,
+    first_send: Option<Nanos>,
+    /// Messages that were due when the load ended, and not sent.
+    gave_up: u64,
+    /// Connections that are ready.
+    open: u32,
+    /// Connections on their way to it.
+    opening: u32,
+    /// Next connection to open for the first time.
+    unopened: u32,
+    /// Connections to open again, by instant.
+    retries: BinaryHeap<Retry>,
+    /// Connections with room for what was queued on them.
+    unqueue: VecDeque<u32>,
+    /// Last reason why a connection did not stand.
+    last_failure: Option<(Class, String)>,
+
+    /// Index of the current interval.
+    interval: u64,
+    next_sweep: Nanos,
+}
+
+impl Worker {
+    pub(crate) fn new(
+        setup: Arc<Setup>,
+        share: Share,
+        wires: Wires,
+        clock: Monotonic,
+    ) -> Result<Self, NetError> {
+        let plan = &setup.plan;
+        let driver = Driver::new(&driver_config(plan))?;
+        wires.control.register(driver.waker());
+        let slots = Slots::new(share.connections, plan.load.depth / plan.load.pack);
+        let now = clock.now();
+        Ok(Self {
+            clock,
+            driver,
+            tls: setup.tls.clone(),
+            rng: fastrand::Rng::with_seed(plan.load.seed ^ (u64::from(share.worker) << 32)),
+            connections: (0..share.connections).map(|_| Connection::new()).collect(),
+            slots,
+            executor: None,
+            payloads: Payloads::new(&plan.target.payload),
+            recorder: Box::default(),
+            stage: Stage::Connect { deadline: now + plan.phases.connect },
+            seq: u64::from(share.worker) << 40,
+            in_flight: 0,
+            first_send: None,
+            gave_up: 0,
+            open: 0,
+            opening: 0,
+            unopened: 0,
+            retries: BinaryHeap::new(),
+            unqueue: VecDeque::new(),
+            last_failure: None,
+            interval: now.0 / plan.phases.interval.0,
+            next_sweep: now,
+            setup,
+            share,
+            wires,
+        })
+    }
+
+    /// Runs to the end of the plan, and reports on the way.
+    pub(crate) fn run(mut self) {
+        if let Err(failure) = self.run_loop() {
+            let (class, message) = failure;
+            self.tell(Report::Failed { class, message });
+        }
+    }
+
+    fn run_loop(&mut self) -> Result<(), (Class, String)> {
+        loop {
+            let now = self.clock.now();
+            self.close_intervals(now);
+            if !self.advance_stage(now)? {
+                self.finish(now);
+                return Ok(());
+            }
+            self.open_more(now);
+            self.retry(now);
+            self.sweep(now);
+            self.pump(now);
+
+            let before = self.clock.now();
+            let timeout = (self.wake_at(before) - before).as_duration();
+            self.driver.wait(Some(timeout)).map_err(fatal)?;
+            self.recorder.idle += self.clock.now() - before;
+            while let Some(ready) = self.driver.next() {
+                self.on_ready(ready);
+            }
+        }
+    }
+
+    fn tell(&self, report: Report) {
+        // The run is gone only after it failed itself; then nobody listens.
+        let _ = self.wires.report.send((self.share.worker, report));
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.setup.plan
+    }
+
+    /// Connections are opened anew after so many requests, as part of an exchange.
+    fn renews(&self) -> Option<u64> {
+        self.plan().load.requests_per_connection
+    }
+}
+
+/// The driver that a plan asks for.
+pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
+    let poller = match plan.generator.poller {
+        PollerDocument::Auto => PollerKind::Auto,
+        PollerDocument::Epoll => PollerKind::Epoll,
+    };
+    DriverConfig { poller, spin: plan.generator.spin, ..DriverConfig::default() }
+}
+
+fn fatal(error: NetError) -> (Class, String) {
+    (Class::from(error.class()), error.to_string())
+}

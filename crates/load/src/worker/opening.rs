@@ -1,0 +1,265 @@
+//! Connections come and go: connect, TLS, the protocol's handshake, backoff, the end.
+
+use std::cmp::Ordering;
+
+use wiretrial_net::{ConnectSpec, Key, NetError, Transport};
+use wiretrial_proto::ClientCodec as _;
+
+use super::{Stage, Worker};
+use crate::clock::{Clock as _, Nanos};
+use crate::connection::{Ending, Link, State};
+use crate::measure::{Class, Metric};
+
+/// Connections that may be on their way at once, per worker: below every usual listen backlog.
+const OPENING_AT_ONCE: u32 = 128;
+/// Wait after the first failed attempt; doubled up to [`LONGEST_BACKOFF`].
+const FIRST_BACKOFF: Nanos = Nanos::from_millis(10);
+const LONGEST_BACKOFF: Nanos = Nanos::from_secs(1);
+
+/// A connection to open again.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Retry {
+    pub(super) at: Nanos,
+    connection: u32,
+}
+
+/// The earliest is the greatest: `BinaryHeap` gives the greatest first.
+impl Ord for Retry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.at, other.connection).cmp(&(self.at, self.connection))
+    }
+}
+
+impl PartialOrd for Retry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Worker {
+    /// Opens kept connections for the first time, a limited number at once.
+    pub(super) fn open_more(&mut self, now: Nanos) {
+        if !matches!(self.stage, Stage::Connect { .. }) || self.renews().is_some() {
+            return;
+        }
+        while self.opening < OPENING_AT_ONCE && self.unopened < self.share.connections {
+            let at = self.unopened;
+            self.unopened += 1;
+            self.connect(at, now);
+        }
+    }
+
+    /// Opens again what has waited long enough.
+    pub(super) fn retry(&mut self, now: Nanos) {
+        while self.retries.peek().is_some_and(|retry| retry.at <= now) {
+            let Some(Retry { connection: at, .. }) = self.retries.pop() else { return };
+            let connection = &mut self.connections[at as usize];
+            if connection.state != State::Backoff {
+                continue;
+            }
+            connection.state = State::Idle;
+            if self.renews().is_none() {
+                self.connect(at, now);
+            } else {
+                self.slots.set_available(at, true);
+                self.unqueue.push_back(at);
+            }
+        }
+    }
+
+    /// Asks for a connection.
+    pub(super) fn connect(&mut self, at: u32, now: Nanos) {
+        let number = (self.share.first_connection + at) as usize;
+        let setup = &self.setup;
+        let sources = &setup.plan.target.sources;
+        let spec = ConnectSpec {
+            peer: setup.addresses[number % setup.addresses.len()],
+            source: (!sources.is_empty()).then(|| sources[number % sources.len()]),
+            nodelay: true,
+            receive_buffer: None,
+        };
+        let connection = &mut self.connections[at as usize];
+        connection.generation = connection.generation.wrapping_add(1);
+        let key = Key { slot: at, generation: connection.generation };
+        self.recorder.attempted += 1;
+        self.opening += 1;
+        let transport = self.driver.connect(key, &spec).and_then(|socket| match &self.tls {
+            None => Ok(Transport::plain(socket)),
+            Some(tls) => Transport::tls_client(socket, tls),
+        });
+        let entropy = [self.rng.u64(..), self.rng.u64(..)];
+        let connection = &mut self.connections[at as usize];
+        match transport {
+            Ok(transport) => {
+                connection.begin(Link { transport, codec: setup.factory.make(entropy) }, now);
+            }
+            Err(error) => {
+                connection.state = State::Connecting;
+                self.end(at, failed(&error), now);
+            }
+        }
+    }
+
+    /// TCP's own set-up is over, well or badly.
+    pub(super) fn connected(&mut self, at: u32) {
+        let now = self.clock.now();
+        let connection = &mut self.connections[at as usize];
+        let Some(link) = &mut connection.link else { return };
+        if let Err(error) = self.driver.connect_result(link.transport.socket_mut()) {
+            self.end(at, failed(&error), now);
+            return;
+        }
+        connection.step_done(Metric::ConnectTime, now, &mut self.recorder);
+        connection.state = State::Securing;
+        self.secured(at, now);
+    }
+
+    /// Goes on once TLS stands, which for plain connections it does at once.
+    pub(super) fn secured(&mut self, at: u32, now: Nanos) {
+        let connection = &mut self.connections[at as usize];
+        let Some(link) = &mut connection.link else { return };
+        if link.transport.is_established() {
+            link.codec.start(link.transport.out());
+            let open = link.codec.is_open();
+            if self.tls.is_some() {
+                connection.step_done(Metric::TlsTime, now, &mut self.recorder);
+            }
+            connection.state = State::Opening;
+            if open {
+                self.ready(at, now);
+                return;
+            }
+        }
+        self.flush(at, now);
+    }
+
+    /// The protocol's handshake is done.
+    pub(super) fn opened(&mut self, at: u32, now: Nanos) {
+        self.connections[at as usize].step_done(Metric::UpgradeTime, now, &mut self.recorder);
+        self.ready(at, now);
+    }
+
+    /// Requests may be sent; those that had to wait for it, or go again, do so now.
+    fn ready(&mut self, at: u32, now: Nanos) {
+        self.recorder.opened += 1;
+        self.opening -= 1;
+        self.open += 1;
+        let connection = &mut self.connections[at as usize];
+        connection.state = State::Ready;
+        for place in 0..connection.in_flight.len() {
+            let Some(pending) = connection.in_flight.get(place) else { break };
+            connection.encode(pending.seq, &mut self.payloads, &mut self.recorder);
+        }
+        if self.renews().is_none() {
+            self.slots.set_available(at, true);
+        }
+        self.unqueue.push_back(at);
+        self.flush(at, now);
+    }
+
+    /// The connection is over.
+    pub(super) fn end(&mut self, at: u32, ending: Ending, now: Nanos) {
+        self.say_goodbye(at);
+        let connection = &mut self.connections[at as usize];
+        let was_ready = connection.state == State::Ready;
+        let served = connection.requests > 0;
+        if was_ready {
+            self.open -= 1;
+        } else {
+            self.opening -= 1;
+        }
+        if self.renews().is_none() {
+            self.slots.set_available(at, false);
+        }
+        match ending {
+            Ending::Orderly(reason) => {
+                self.recorder.connection_closed(reason);
+                self.connections[at as usize].state = State::Idle;
+                // A peer that closes before anything was asked must not be asked in a tight loop.
+                if was_ready && !served {
+                    self.back_off(at, now);
+                } else {
+                    self.reopen(at, now);
+                }
+            }
+            Ending::Failed(class, text) => {
+                if was_ready {
+                    self.recorder.connection_closed(class.name());
+                } else {
+                    self.recorder.connection_failed(class);
+                    self.last_failure = Some((class, text.clone()));
+                }
+                self.recorder.example(class, || text);
+                self.fail_in_flight(at, class, now);
+                self.back_off(at, now);
+            }
+        }
+    }
+
+    /// After an orderly end: at once where something waits for it, or where connections are kept.
+    fn reopen(&mut self, at: u32, now: Nanos) {
+        let connection = &self.connections[at as usize];
+        let sending = !matches!(self.stage, Stage::Drain { .. });
+        let kept = self.renews().is_none() && sending;
+        if kept || !connection.in_flight.is_empty() {
+            self.connect(at, now);
+        } else {
+            self.unqueue.push_back(at);
+        }
+    }
+
+    fn fail_in_flight(&mut self, at: u32, class: Class, now: Nanos) {
+        let connection = &mut self.connections[at as usize];
+        self.in_flight -= connection.in_flight.len() as u64;
+        let freed = connection.fail_all(class, now, &mut self.recorder);
+        for _ in 0..freed {
+            self.slots.release(at);
+        }
+    }
+
+    fn back_off(&mut self, at: u32, now: Nanos) {
+        self.slots.set_available(at, false);
+        let connection = &mut self.connections[at as usize];
+        connection.state = State::Backoff;
+        let doubled = FIRST_BACKOFF.0 << connection.attempts.min(7);
+        connection.attempts += 1;
+        let longest = doubled.min(LONGEST_BACKOFF.0);
+        // Between half and the whole, so that a thousand connections don't come back at one instant.
+        let wait = longest / 2 + self.rng.u64(0..=longest / 2);
+        self.retries.push(Retry { at: now + Nanos(wait), connection: at });
+    }
+
+    fn say_goodbye(&mut self, at: u32) {
+        let connection = &mut self.connections[at as usize];
+        let Some(mut link) = connection.link.take() else { return };
+        if let Ok(flushed) = link.transport.flush(&mut self.driver) {
+            self.recorder.bytes.sent += flushed.bytes as u64;
+        }
+        link.transport.close(&mut self.driver);
+    }
+
+    /// Every connection is closed in the protocol's own way.
+    pub(super) fn close_all(&mut self, _now: Nanos) {
+        for at in 0..self.share.connections {
+            self.close_codec(at);
+            self.say_goodbye(at);
+        }
+    }
+
+    fn close_codec(&mut self, at: u32) {
+        let connection = &mut self.connections[at as usize];
+        if let Some(link) = connection.link.as_mut().filter(|_| connection.state == State::Ready) {
+            link.codec.close(link.transport.out());
+        }
+    }
+
+    /// The connection has carried its share of requests.
+    pub(super) fn renew(&mut self, at: u32, now: Nanos) {
+        self.close_codec(at);
+        self.end(at, Ending::Orderly("plan"), now);
+    }
+}
+
+pub(super) fn failed(error: &NetError) -> Ending {
+    Ending::Failed(Class::from(error.class()), error.to_string())
+}

@@ -1,0 +1,164 @@
+//! The stages of a worker's life and its intervals: what time alone decides.
+
+use super::Worker;
+use crate::clock::Nanos;
+use crate::control::Report;
+use crate::executor::{Closed, Executor, Open};
+use crate::measure::{Class, IntervalRecord};
+use crate::pacing::{Constant, Pacer, Poisson};
+use crate::plan::LoopPlan;
+
+/// A worker that comes to the end of an interval later than this was kept from running.
+const LATE: Nanos = Nanos::from_millis(20);
+
+/// Where a worker is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Its connections are being opened.
+    Connect { deadline: Nanos },
+    /// They stand; the run has not said when the load begins, or that instant lies ahead.
+    Await,
+    /// Messages are sent.
+    Load { end: Nanos },
+    /// No more sends.
+    Drain { deadline: Nanos },
+}
+
+impl Worker {
+    /// Goes on to the next stage when its time has come. False: all is done.
+    pub(super) fn advance_stage(&mut self, now: Nanos) -> Result<bool, (Class, String)> {
+        let stopping = self.wires.control.is_stopping();
+        match self.stage {
+            Stage::Connect { .. } | Stage::Await if stopping => self.end_load(now, Nanos::ZERO),
+            Stage::Connect { .. } if self.all_stand() => {
+                self.stage = Stage::Await;
+                self.tell(Report::Connected);
+            }
+            Stage::Connect { deadline } if now >= deadline => return Err(self.not_connected()),
+            Stage::Await => self.begin_load(now),
+            Stage::Load { end } if stopping || now >= end => {
+                self.end_load(now, self.plan().phases.drain);
+            }
+            Stage::Drain { deadline } => return Ok(self.in_flight > 0 && now < deadline),
+            Stage::Connect { .. } | Stage::Load { .. } => {}
+        }
+        Ok(true)
+    }
+
+    fn all_stand(&self) -> bool {
+        self.renews().is_some() || self.open == self.share.connections
+    }
+
+    fn not_connected(&self) -> (Class, String) {
+        let (class, message) = self
+            .last_failure
+            .clone()
+            .unwrap_or((Class::ConnectTimeout, "no answer to the connect".to_owned()));
+        let text = format!(
+            "{} of {} connections stood after {} ms: {message}",
+            self.open,
+            self.share.connections,
+            self.plan().phases.connect.0 / 1_000_000
+        );
+        (class, text)
+    }
+
+    fn begin_load(&mut self, now: Nanos) {
+        let Some(begin) = self.wires.control.begin().filter(|begin| now >= *begin) else { return };
+        let phases = self.plan().phases;
+        let duration = self.plan().stop.duration;
+        let end = duration.map_or(Nanos::MAX, |duration| begin + phases.warmup + duration);
+        if self.renews().is_some() {
+            for connection in 0..self.share.connections {
+                self.slots.set_available(connection, true);
+            }
+        }
+        self.executor = Some(self.executor_from(begin));
+        self.stage = Stage::Load { end };
+    }
+
+    fn executor_from(&self, begin: Nanos) -> Executor {
+        let load = &self.plan().load;
+        match load.loop_ {
+            LoopPlan::Closed => Executor::Closed(Closed::new(load.pack, self.share.budget)),
+            LoopPlan::Open { rate, poisson, overflow } => {
+                // The rate counts messages, the pacer packs; each worker takes its connections' part,
+                // and the workers' instants lie between each other's.
+                let packs = rate / f64::from(load.pack);
+                let part = f64::from(self.share.connections) / f64::from(load.connections);
+                let phase = f64::from(self.share.worker) / f64::from(self.plan().generator.threads);
+                let seed = load.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.share.worker.into());
+                let pacer = if poisson {
+                    Pacer::Poisson(Poisson::new(begin, packs * part, seed))
+                } else {
+                    Pacer::Constant(Constant::new(begin, packs * part, phase))
+                };
+                Executor::Open(Open::new(pacer, load.pack, self.share.budget, overflow))
+            }
+        }
+    }
+
+    /// The executor has nothing more to send: what is in flight gets the time that any exchange has.
+    pub(super) fn all_sent(&mut self, now: Nanos) {
+        let phases = self.plan().phases;
+        self.end_load(now, phases.timeout.max(phases.drain));
+    }
+
+    fn end_load(&mut self, now: Nanos, drain: Nanos) {
+        self.gave_up = self.executor.as_mut().map_or(0, |executor| executor.waiting(now));
+        self.stage = Stage::Drain { deadline: now + drain };
+        self.tell(Report::LoadEnded { first_send: self.first_send, at: now });
+    }
+
+    /// When the loop must run again, whatever happens on the sockets.
+    pub(super) fn wake_at(&mut self, now: Nanos) -> Nanos {
+        let mut at = self.interval_end().min(self.next_sweep);
+        if let Some(retry) = self.retries.peek() {
+            at = at.min(retry.at);
+        }
+        match self.stage {
+            Stage::Connect { deadline } | Stage::Drain { deadline } => at.min(deadline),
+            Stage::Await => at.min(self.wires.control.begin().unwrap_or(Nanos::MAX)),
+            Stage::Load { end } => at.min(end).min(self.next_due(now)),
+        }
+    }
+
+    fn interval_end(&self) -> Nanos {
+        Nanos((self.interval + 1) * self.plan().phases.interval.0)
+    }
+
+    /// Hands over the intervals that are over.
+    pub(super) fn close_intervals(&mut self, now: Nanos) {
+        while now >= self.interval_end() {
+            let late = now - self.interval_end();
+            self.close_interval(self.interval_end(), late > LATE);
+        }
+    }
+
+    /// Hands over the last, partial interval, and ends.
+    pub(super) fn finish(&mut self, now: Nanos) {
+        self.close_all(now);
+        self.close_interval(now, false);
+        self.tell(Report::Finished { at: now });
+    }
+
+    fn close_interval(&mut self, end: Nanos, disturbed: bool) {
+        let fresh = self.wires.recycled.try_recv().unwrap_or_default();
+        let sending = matches!(self.stage, Stage::Load { .. });
+        let executor = self.executor.as_mut().filter(|_| sending);
+        let waiting = executor.map_or(0, |executor| executor.waiting(end));
+        let dropped = self.executor.as_ref().map_or(0, Executor::dropped) + self.gave_up;
+        let record = IntervalRecord {
+            index: self.interval,
+            recorder: std::mem::replace(&mut self.recorder, fresh),
+            in_flight: self.in_flight,
+            waiting,
+            dropped,
+            open: self.open.into(),
+            disturbed,
+            run_queue_ns: wiretrial_net::machine::thread_run_queue_ns().unwrap_or(0),
+        };
+        self.interval += 1;
+        self.tell(Report::Interval(record));
+    }
+}

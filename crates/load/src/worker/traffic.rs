@@ -1,0 +1,239 @@
+//! Messages go out and come back.
+
+use wiretrial_net::Ready;
+
+use super::opening::failed;
+use super::{Stage, Worker};
+use crate::clock::{Clock as _, Nanos};
+use crate::connection::{Ending, Expected, State};
+use crate::executor::{Assignment, Next};
+use crate::measure::Class;
+use crate::plan::LoopPlan;
+
+/// Deadlines are looked at this often within one timeout, and between these bounds.
+const SWEEPS_PER_TIMEOUT: u64 = 8;
+const SHORTEST_SWEEP: Nanos = Nanos::from_millis(5);
+const LONGEST_SWEEP: Nanos = Nanos::from_secs(1);
+
+impl Worker {
+    /// Sends all that is due.
+    pub(super) fn pump(&mut self, now: Nanos) {
+        while let Some(at) = self.unqueue.pop_front() {
+            self.send_queued(at, now);
+        }
+        if !matches!(self.stage, Stage::Load { .. }) {
+            return;
+        }
+        while let Some(executor) = &mut self.executor {
+            match executor.next(now, &mut self.slots) {
+                Next::Send(assignment) => {
+                    self.connections[assignment.connection as usize].slots_out += 1;
+                    self.send(assignment, now);
+                }
+                Next::Finished => return self.all_sent(now),
+                Next::Wait(_) | Next::Blocked => return,
+            }
+        }
+    }
+
+    /// When the executor has something to send, if nothing comes before.
+    pub(super) fn next_due(&mut self, now: Nanos) -> Nanos {
+        // `pump` has sent all that could be: only a due instant in the future is left to wait for.
+        match self.executor.as_mut().map(|executor| executor.peek(now)) {
+            Some(Next::Wait(due)) => due,
+            _ => Nanos::MAX,
+        }
+    }
+
+    fn send(&mut self, assignment: Assignment, now: Nanos) {
+        let Assignment { connection: at, messages, due } = assignment;
+        let renews = self.renews();
+        let connection = &mut self.connections[at as usize];
+        match connection.state {
+            State::Ready => {
+                let after = connection.requests + u64::from(messages);
+                if connection.congested || renews.is_some_and(|limit| after > limit) {
+                    connection.queue.push_back(assignment);
+                    return;
+                }
+                for _ in 0..messages {
+                    connection.in_flight.push(self.seq, due);
+                    connection.encode(self.seq, &mut self.payloads, &mut self.recorder);
+                    self.seq += 1;
+                }
+                self.in_flight += u64::from(messages);
+                self.flush(at, now);
+            }
+            State::Idle => {
+                self.send_with_connection(assignment, now);
+                self.connect(at, now);
+            }
+            State::Connecting | State::Securing | State::Opening => {
+                self.send_with_connection(assignment, now);
+            }
+            State::Backoff => connection.queue.push_back(assignment),
+        }
+    }
+
+    /// The message waits for a connection that is asked for on its behalf: that is its send.
+    fn send_with_connection(&mut self, assignment: Assignment, now: Nanos) {
+        let Assignment { connection: at, messages, due } = assignment;
+        let open_loop = self.is_open_loop();
+        let connection = &mut self.connections[at as usize];
+        for _ in 0..messages {
+            connection.in_flight.push_sent(self.seq, due, now);
+            self.seq += 1;
+            if open_loop {
+                self.recorder.lag(now - due);
+            }
+        }
+        self.recorder.sent += u64::from(messages);
+        self.in_flight += u64::from(messages);
+        self.first_send.get_or_insert(now);
+    }
+
+    /// Sends what was queued on a connection, as far as it has room.
+    fn send_queued(&mut self, at: u32, now: Nanos) {
+        if !matches!(self.stage, Stage::Load { .. }) {
+            return;
+        }
+        for _ in 0..self.connections[at as usize].queue.len() {
+            let Some(assignment) = self.connections[at as usize].queue.pop_front() else { return };
+            self.send(assignment, now);
+        }
+    }
+
+    /// Stamps what is new and hands it to the kernel.
+    pub(super) fn flush(&mut self, at: u32, now: Nanos) {
+        let open_loop = self.is_open_loop();
+        let connection = &mut self.connections[at as usize];
+        let stamped = connection.in_flight.stamp_with(|| self.clock.now());
+        if let Some((sent, count)) = stamped {
+            self.recorder.sent += u64::from(count);
+            self.first_send.get_or_insert(sent);
+            if open_loop {
+                for pending in connection.in_flight.last(count) {
+                    self.recorder.lag(pending.sent - pending.due);
+                }
+            }
+        }
+        if let Err(error) = connection.flush(&mut self.driver, &mut self.recorder) {
+            self.end(at, failed(&error), now);
+        }
+    }
+
+    /// Something has become possible on a socket.
+    pub(super) fn on_ready(&mut self, ready: Ready) {
+        let at = ready.key.slot;
+        let current = self.connections.get(at as usize).map(|connection| connection.generation);
+        if current != Some(ready.key.generation) {
+            return;
+        }
+        if ready.connected {
+            self.connected(at);
+            return;
+        }
+        if ready.writable {
+            let now = self.clock.now();
+            self.flush(at, now);
+            if !self.connections[at as usize].congested {
+                self.unqueue.push_back(at);
+                self.pump(now);
+            }
+        }
+        if ready.readable || ready.hangup {
+            self.receive(at);
+        }
+    }
+
+    fn receive(&mut self, at: u32) {
+        loop {
+            let generation = self.connections[at as usize].generation;
+            let drained = self.receive_once(at);
+            let connection = &self.connections[at as usize];
+            if drained || connection.link.is_none() || connection.generation != generation {
+                return;
+            }
+        }
+    }
+
+    fn receive_once(&mut self, at: u32) -> bool {
+        let open_loop = self.is_open_loop();
+        let mut expected = Expected {
+            verifier: &self.setup.verifier,
+            status: self.setup.status,
+            kind: self.setup.factory.reply_kind(),
+            open_loop,
+            payloads: &mut self.payloads,
+            recorder: &mut self.recorder,
+        };
+        let connection = &mut self.connections[at as usize];
+        let received = connection.receive(&mut self.driver, &self.clock, &mut expected);
+        let now = received.at;
+
+        self.in_flight -= u64::from(received.done);
+        for _ in 0..received.done {
+            connection.attempts = 0;
+            if connection.message_done(self.setup.plan.load.pack) {
+                self.slots.release(at);
+            }
+        }
+        if received.opened {
+            self.opened(at, now);
+        } else if self.connections[at as usize].state == State::Securing && received.ending.is_none() {
+            self.secured(at, now);
+        }
+        let drained = received.drained;
+        if let Some(ending) = received.ending {
+            self.end(at, ending, now);
+        } else if self.has_had_its_share(at) {
+            self.renew(at, now);
+        } else {
+            self.flush(at, now);
+        }
+        if received.done > 0 || !self.unqueue.is_empty() {
+            self.pump(now);
+        }
+        drained
+    }
+
+    fn has_had_its_share(&self, at: u32) -> bool {
+        let connection = &self.connections[at as usize];
+        self.renews().is_some_and(|limit| connection.requests >= limit)
+            && connection.in_flight.is_empty()
+    }
+
+    /// Fails what has waited too long.
+    pub(super) fn sweep(&mut self, now: Nanos) {
+        if now < self.next_sweep {
+            return;
+        }
+        let timeout = self.plan().phases.timeout;
+        let period = Nanos(timeout.0 / SWEEPS_PER_TIMEOUT);
+        self.next_sweep = now + period.clamp(SHORTEST_SWEEP, LONGEST_SWEEP);
+        for at in 0..self.share.connections {
+            let connection = &self.connections[at as usize];
+            let ending = match connection.state {
+                State::Idle | State::Backoff => continue,
+                State::Connecting | State::Securing | State::Opening => {
+                    if now - connection.since < timeout {
+                        continue;
+                    }
+                    Ending::Failed(Class::ConnectTimeout, "the connection did not stand in time".into())
+                }
+                State::Ready => {
+                    let oldest = connection.in_flight.front();
+                    if oldest.is_none_or(|pending| now - pending.sent < timeout) {
+                        continue;
+                    }
+                    Ending::Failed(Class::Timeout, "no whole reply before the deadline".into())
+                }
+            };
+            self.end(at, ending, now);
+        }
+    }
+
+    fn is_open_loop(&self) -> bool {
+        matches!(self.setup.plan.load.loop_, LoopPlan::Open { .. })
+    }
+}
