@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from wiretrial import warnings
 from wiretrial.report import contest, facts, sentences
 from wiretrial.report.contest import OUTSIDE, Contest
 from wiretrial.report.measures import Measured
-from wiretrial.report.metrics import METRICS, Metric
+from wiretrial.report.metrics import FEWEST_BEYOND, METRICS, Metric
 from wiretrial.results.model import Bottleneck, Trial
 from wiretrial.results.model import Verdict as TrialVerdict
 from wiretrial.stats.summary import Estimate, summarise
 
-CURVE = tuple(1 - 10 ** -(nines / 10) for nines in range(3, 41))
+CURVE = (0.5, *(round(1 - 10 ** -(tenths / 10), 8) for tenths in range(4, 41)))
 
 
 @dataclass(frozen=True)
@@ -229,10 +230,10 @@ def _curve(usable: Sequence[Measured]) -> tuple[CurvePoint, ...]:
     fewest = min(run.waiting_time.count for run in usable)
     points: list[CurvePoint] = []
     for q in CURVE:
-        if fewest * (1 - q) < 9.999:
+        if fewest * (1 - q) < FEWEST_BEYOND - 1e-6:
             break
-        estimate = sorted(run.waiting_time.quantile(round(q, 6)) for run in usable)
-        points.append(CurvePoint(q, summarise(estimate).median, estimate[0], estimate[-1]))
+        values = sorted(run.waiting_time.quantile(q) for run in usable)
+        points.append(CurvePoint(q, median(values), values[0], values[-1]))
     return tuple(points)
 
 

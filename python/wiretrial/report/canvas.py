@@ -1,0 +1,141 @@
+"""From an Altair chart to a picture: SVG for the page and for files, PNG for files.
+
+Knows Vega-Lite's output and how a page recolours it; must not know what a chart says. No browser
+and no network: vl-convert carries its own renderer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from wiretrial.report import palette
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+WIDE = 1040
+NARROW = 343
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How much room a picture has: the page's column, or a phone's."""
+
+    width: int
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether names stand above their rows instead of beside them."""
+        return self.width < 600
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart with a sentence that says what it shows."""
+
+    chart: alt.LayerChart
+    alternative: str
+
+
+@dataclass(frozen=True)
+class Padding:
+    """Room around the plot for names and figures, pixels."""
+
+    left: int
+    right: int
+    top: int
+    bottom: int
+
+
+def data(rows: Sequence[Row]) -> alt.Data:
+    """Rows as inline data."""
+    return alt.Data(values=list(rows))
+
+
+def finish(
+    layers: Sequence[alt.Chart], frame: Frame, height: int, padding: Padding
+) -> alt.LayerChart:
+    """Layers to one chart of the frame's width; the plot gets what the padding leaves."""
+    return (
+        alt.layer(*layers)
+        .properties(
+            width=frame.width - padding.left - padding.right,
+            height=height,
+            autosize=alt.AutoSizeParams(type="none"),
+            padding={
+                "left": padding.left,
+                "right": padding.right,
+                "top": padding.top,
+                "bottom": padding.bottom,
+            },
+        )
+        .configure(font=FONT, background="transparent")
+        .configure_view(stroke=None)
+        .configure_axis(
+            aria=False,
+            domain=False,
+            gridColor=palette.HAIRLINE,
+            labelColor=palette.MUTED,
+            labelFontSize=12,
+            labelPadding=6,
+            ticks=False,
+            titleColor=palette.MUTED,
+            titleFontSize=12,
+            titleFontWeight="normal",
+        )
+    )
+
+
+def inline_svg(picture: Picture, css_class: str) -> str:
+    """The picture for the page: scales with its column, figures on hover, follows the theme."""
+    svg = vl_convert.vegalite_to_svg(picture.chart.to_json())
+    label = escape(picture.alternative, quote=True)
+    svg = re.sub(
+        r'<svg [^>]*?width="([\d.]+)"[^>]*?viewBox="([^"]*)">',
+        rf'<svg class="{css_class}" role="img" aria-label="{label}" viewBox="\2" '
+        r'style="max-width:\1px">',
+        svg,
+        count=1,
+    )
+    return _slim(_with_titles(svg))
+
+
+def file_svg(picture: Picture) -> str:
+    """The picture as a file of its own, on light paper."""
+    chart = picture.chart.configure(font=FONT, background=palette.PAPER)
+    svg = _with_titles(vl_convert.vegalite_to_svg(chart.to_json()))
+    title = f"<title>{escape(picture.alternative)}</title>"
+    return re.sub(r"(<svg [^>]*>)", lambda found: found[1] + title, svg, count=1)
+
+
+def file_png(picture: Picture, scale: float = 2) -> bytes:
+    """The picture as PNG, on light paper."""
+    chart = picture.chart.configure(font=FONT, background=palette.PAPER)
+    return bytes(vl_convert.vegalite_to_png(chart.to_json(), scale=scale))
+
+
+def _with_titles(svg: str) -> str:
+    """Descriptions of marks become titles, which browsers show on hover without a script."""
+    return re.sub(
+        r'<(path|line) aria-label="([^"]*)" role="graphics-symbol" '
+        r'aria-roledescription="[^"]*"([^>]*)/>',
+        r"<\1\3><title>\2</title></\1>",
+        svg,
+    )
+
+
+def _slim(svg: str) -> str:
+    """Leaves out what only Vega's own tools read; a number with two decimals is enough."""
+    svg = re.sub(r' (aria-roledescription|pointer-events)="[^"]*"', "", svg)
+    svg = re.sub(r' (role="graphics-(object|symbol)"|aria-hidden="true")', "", svg)
+    svg = re.sub(r'<path class="(background|foreground)"[^>]*/>', "", svg)
+    svg = re.sub(r' class="[^"]*(mark|role)[^"]*"', "", svg)
+    svg = re.sub(r' font-family="[^"]*"| opacity="1"', "", svg)
+    return re.sub(r"(\d+\.\d\d)\d+", r"\1", svg)

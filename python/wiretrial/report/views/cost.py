@@ -1,0 +1,196 @@
+"""Cost per message: small multiples, one unit each, and the figures with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+from markupsafe import Markup
+
+from wiretrial.report import metrics, palette, sentences, units
+from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row, data, finish
+from wiretrial.report.metrics import Metric
+from wiretrial.report.model import ReportModel, ScenarioResult
+from wiretrial.report.views.ranking import swatch
+
+PITCH = 38
+FRAME = Frame(NARROW)
+_SAME_BYTES = 0.005
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One small picture: its parts are stacked in one bar, the later ones paler."""
+
+    key: str
+    title: str
+    total: Metric
+    parts: tuple[Metric, ...]
+    note: str = ""
+
+
+SERVER = Panel(
+    "server",
+    "Server CPU, µs per message",
+    metrics.SERVER,
+    (metrics.SERVER_USER, metrics.SERVER_SYSTEM),
+    "full colour: user; pale: system",
+)
+GENERATOR = Panel(
+    "generator", "Generator CPU, µs per message", metrics.GENERATOR, (metrics.GENERATOR,)
+)
+BYTES = Panel(
+    "bytes",
+    "TCP payload, bytes per message",
+    metrics.TRANSPORT_BYTES,
+    (metrics.TRANSPORT_BYTES,),
+    "sent and received; without TLS the application's own",
+)
+APPLICATION = Panel(
+    "application",
+    "Application, bytes per message",
+    metrics.APPLICATION_BYTES,
+    (metrics.APPLICATION_BYTES,),
+    "sent and received, inside TLS",
+)
+
+
+def panels(model: ReportModel) -> tuple[Panel, ...]:
+    """The panels that have figures; application bytes only where TLS adds to them."""
+    known = [p for p in (SERVER, GENERATOR, BYTES) if _known(model, p.total)]
+    if BYTES in known and any(_tls_adds(scenario) for scenario in model.scenarios):
+        known.append(APPLICATION)
+    return tuple(known)
+
+
+def picture(model: ReportModel, panel: Panel) -> Picture:
+    """A bar per scenario, its name above, its figure at the end."""
+    drawn = [s for group in model.groups for s in group.ranked if panel.total.key in s.estimates]
+    unit = panel.total.units[0]
+    padding = Padding(2, 52, 4, 4)
+    width = FRAME.width - padding.left - padding.right
+    greatest = max(_value(s, panel.total, unit) for s in drawn)
+    x = alt.X("from:Q", axis=None, scale=alt.Scale(domain=[0, greatest], nice=False))
+    y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[0, len(drawn)], reverse=True))
+    bars, names = [], []
+    for index, scenario in enumerate(drawn):
+        bars += _bar(scenario, panel, unit, index)
+        names.append(
+            {
+                "row": index + 0.28,
+                "foot": index + 0.7,
+                "name": scenario.name,
+                "end": _value(scenario, panel.total, unit),
+                "figure": unit.figure(scenario.estimates[panel.total.key].median),
+            }
+        )
+    layers = [
+        alt.Chart(data(bars))
+        .mark_rule(strokeWidth=10)
+        .encode(
+            x=x,
+            x2="to:Q",
+            y=y,
+            color=alt.Color("colour:N", scale=None),
+            opacity=alt.Opacity("opacity:Q", scale=None),
+            description="text:N",
+        ),
+        alt.Chart(data(names))
+        .mark_text(aria=False, align="left", baseline="middle", fontSize=12.5, color=palette.INK)
+        .encode(x=alt.value(0), y=y, text="name:N"),
+        alt.Chart(data(names))
+        .mark_text(
+            aria=False,
+            align="left",
+            baseline="middle",
+            dx=7,
+            fontSize=13,
+            fontWeight=600,
+            color=palette.INK,
+        )
+        .encode(x=alt.X("end:Q"), y=alt.Y("foot:Q"), text="figure:N"),
+    ]
+    chart = finish(layers, Frame(width + padding.left + padding.right), PITCH * len(drawn), padding)
+    return Picture(chart, _alternative(drawn, panel, unit))
+
+
+def table(model: ReportModel) -> Markup:
+    """All cost figures with their intervals."""
+    shown = [metric for metric in metrics.COSTS if _known(model, metric)]
+    head = Markup("").join(
+        Markup('<th class="num">{}, {}</th>').format(m.title, _unit(model, m).name) for m in shown
+    )
+    body = Markup("").join(
+        Markup("<tr><td>{}{}</td>{}</tr>").format(
+            swatch(scenario),
+            scenario.name,
+            Markup("").join(_cell(model, scenario, metric) for metric in shown),
+        )
+        for group in model.groups
+        for scenario in group.ranked
+    )
+    return Markup(
+        '<div class="scroll"><table><thead><tr><th>Per message</th>{}</tr></thead>'
+        "<tbody>{}</tbody></table></div>"
+    ).format(head, body)
+
+
+def _unit(model: ReportModel, metric: Metric) -> units.Unit:
+    return units.fitting(
+        metric.units, (v for s in model.scenarios if (v := s.median(metric)) is not None)
+    )
+
+
+def _cell(model: ReportModel, scenario: ScenarioResult, metric: Metric) -> Markup:
+    estimate, unit = scenario.estimates.get(metric.key), _unit(model, metric)
+    if estimate is None:
+        return Markup('<td class="num">–</td>')
+    return Markup('<td class="num">{}<small>{}</small></td>').format(
+        unit.figure(estimate.median), sentences.interval_text(estimate, unit)
+    )
+
+
+def _known(model: ReportModel, metric: Metric) -> bool:
+    return any(metric.key in scenario.estimates for scenario in model.scenarios)
+
+
+def _tls_adds(scenario: ScenarioResult) -> bool:
+    outer, inner = (
+        scenario.median(metric) for metric in (metrics.TRANSPORT_BYTES, metrics.APPLICATION_BYTES)
+    )
+    return outer is not None and inner is not None and outer > inner * (1 + _SAME_BYTES)
+
+
+def _value(scenario: ScenarioResult, metric: Metric, unit: units.Unit) -> float:
+    return (scenario.median(metric) or 0.0) / unit.size
+
+
+def _bar(scenario: ScenarioResult, panel: Panel, unit: units.Unit, index: int) -> list[Row]:
+    """The bar's parts. They are scaled to the total: medians of parts need not add up to it."""
+    values = [_value(scenario, part, unit) for part in panel.parts]
+    scale = _value(scenario, panel.total, unit) / (sum(values) or 1.0)
+    rows: list[Row] = []
+    start = 0.0
+    for part, value, opacity in zip(panel.parts, values, (1.0, 0.45), strict=False):
+        end = start + value * scale
+        rows.append(
+            {
+                "row": index + 0.7,
+                "from": start,
+                "to": end,
+                "opacity": opacity,
+                "colour": palette.scenario(scenario.colour),
+                "text": f"{scenario.name}, {part.title}: {unit.figure(value * unit.size)} "
+                f"{unit.name}",
+            }
+        )
+        start = end
+    return rows
+
+
+def _alternative(drawn: Sequence[ScenarioResult], panel: Panel, unit: units.Unit) -> str:
+    parts = units.listed(
+        f"{s.name} {unit.figure(s.estimates[panel.total.key].median)}" for s in drawn
+    )
+    return f"{panel.title}: {parts}."
