@@ -72,15 +72,18 @@ LOAD_ROOMS: dict[str, set[str]] = {
     "protocol": {"source"},
     "connection": {"protocol", "source", "measure"},
     "control": {"measure"},
-    "worker": {"executor", "pacing", "protocol", "source", "connection", "measure", "control"},
+    "preflight": {"protocol", "source", "measure", "control"},
+    "worker": {
+        *("executor", "pacing", "source", "connection", "protocol", "measure"),
+        *("control", "preflight"),
+    },
     "emit": {"measure"},
-    "run": {"worker", "executor", "pacing", "protocol", "source", "measure", "control", "emit"},
-    "calibrate": {"run", "measure", "emit"},
+    "run": {"worker", "executor", "source", "measure", "control", "preflight", "emit"},
 }
 # The rest may take the time and the class of a failure from `net`, nothing else.
-LOAD_ROOMS_WITH_SOCKETS = {"connection", "control", "worker", "run", "calibrate"}
+LOAD_ROOMS_WITH_SOCKETS = {"connection", "control", "preflight", "worker", "run"}
 SOCKETS = re.compile(
-    r"\bwiretrial_net::(?!(monotonic_ns|NetErrorClass)\b)|\bstd::net::(?!(Ip|Socket)\w*Addr)"
+    r"\bwiretrial_net::(?!(clock|NetErrorClass)\b)|\b(TcpStream|TcpListener|UdpSocket)\b"
 )
 
 

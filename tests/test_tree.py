@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import tomllib
@@ -38,12 +39,11 @@ def tracked_files() -> list[Path]:
 
 
 def texts() -> list[tuple[Path, str]]:
-    """The tracked files that are text, each with its content."""
+    """The tracked files that are text, each with its content; pictures and fuzz seeds are not."""
     found = []
     for path in tracked_files():
-        content = path.read_bytes()
-        if b"\0" not in content:
-            found.append((path.relative_to(ROOT), content.decode("utf-8")))
+        with contextlib.suppress(UnicodeDecodeError):
+            found.append((path.relative_to(ROOT), path.read_bytes().decode("utf-8")))
     return found
 
 
