@@ -64,8 +64,8 @@ class EngineRun:
 
     def __init__(self, binary: Path, plan: Plan) -> None:
         self.begun_ns: int | None = None
-        """Our monotonic clock when the first snapshot came: offset 0 of the run, to a millisecond."""
-        self._errors = tempfile.TemporaryFile()
+        """Our monotonic clock when the first snapshot came, taken as offset 0 of the run."""
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         self._process = subprocess.Popen(
             launch.command_line([str(binary), "run"], death_signal=signal.SIGKILL),
             stdin=subprocess.PIPE,
@@ -140,7 +140,9 @@ class EngineRun:
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
         return EngineFailed(
             f"the engine ended by {how} before its summary{said}",
-            "look for an out-of-memory kill in the kernel's log" if status == -signal.SIGKILL else "",
+            "look for an out-of-memory kill in the kernel's log"
+            if status == -signal.SIGKILL
+            else "",
             exit_code=status if status > 0 else EXIT_FAILED,
         )
 

@@ -53,7 +53,7 @@ def install(subject: Subject, engine: Path) -> Build:
     digest = subject.digest()
     place = _place(subject, digest)
     place.parent.mkdir(parents=True, exist_ok=True)
-    # Built beside its place and renamed, so that an interrupted build is never taken for a whole one.
+    # Built beside its place and renamed: an interrupted build is never taken for a whole one.
     work = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
         if recipe.deb:
@@ -132,7 +132,7 @@ def _unpack_debs(subject: Subject, packages: Sequence[str], work: Path) -> None:
 
 
 def _apt_step(subject: Subject, command: Sequence[str], folder: Path) -> None:
-    """Runs an apt command; when it fails, once more after the package lists were brought up to date."""
+    """Runs an apt command; when it fails, once more with fresh package lists."""
     try:
         _step(subject, command, folder)
     except SubjectUnavailable:

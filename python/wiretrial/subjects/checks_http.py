@@ -106,7 +106,9 @@ def _split_request(method: str, path: str, body: bytes) -> Callable[[Endpoint], 
 
     def check(endpoint: Endpoint) -> None:
         length = f"Content-Length: {len(body)}\r\n" if body else ""
-        request = f"{method} {path} HTTP/1.1\r\nHost: {endpoint.host}\r\n{length}\r\n".encode() + body
+        request = (
+            f"{method} {path} HTTP/1.1\r\nHost: {endpoint.host}\r\n{length}\r\n".encode() + body
+        )
         with endpoint.connect() as connection:
             for at in range(len(request) // 2):
                 connection.sendall(request[at : at + 1])

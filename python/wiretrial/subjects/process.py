@@ -24,8 +24,9 @@ from wiretrial import launch
 from wiretrial.errors import SubjectFailed, UsageProblem
 from wiretrial.subjects import certificates
 from wiretrial.subjects.build import Build
+from wiretrial.subjects.endpoint import Endpoint
 from wiretrial.subjects.spec import PORT_OF, ConfigurationName, Protocol, Subject, fill
-from wiretrial.subjects.verify import Endpoint, probe
+from wiretrial.subjects.verify import probe
 
 STOP_GRACE_S = 5.0
 READY_PAUSE_S = 0.01

@@ -53,7 +53,7 @@ class _Part(BaseModel):
 
 
 class Version(_Part):
-    """How the installed version is learned: the first group of `pattern` in the command's output."""
+    """How the version is learned: the first group of `pattern` in the command's output."""
 
     command: tuple[str, ...]
     pattern: str
@@ -182,7 +182,9 @@ def load(folder: Path) -> Subject:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         what = first["msg"].removeprefix("Value error, ")
-        raise UsageProblem(f"{path}: {where + ': ' if where else ''}{what}", "correct it") from error
+        raise UsageProblem(
+            f"{path}: {where + ': ' if where else ''}{what}", "correct it"
+        ) from error
 
 
 def fill(text: str, values: dict[str, str]) -> str:

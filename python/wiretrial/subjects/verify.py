@@ -6,8 +6,6 @@ started. The checks themselves are in `checks_http`, `checks_websocket` and `che
 
 from __future__ import annotations
 
-import socket
-import ssl
 from collections.abc import Callable, Iterator
 
 from pydantic import BaseModel, ConfigDict
@@ -67,7 +65,7 @@ def _problem(check: Check, endpoint: Endpoint) -> str | None:
         check(endpoint)
     except Broken as broken:
         return str(broken)
-    except (OSError, EOFError, socket.timeout, ssl.SSLError, WebSocketException) as error:
+    except (OSError, EOFError, WebSocketException) as error:
         return f"{type(error).__name__}: {error}"
     except checks_http.HTTP_ERRORS as error:
         return f"{type(error).__name__}: {error}"

@@ -1,0 +1,244 @@
+"""`wiretrial compare A B …`: interleaved trials of own URLs and subjects, and a verdict."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+
+from wiretrial.cli import progress, units, workload
+from wiretrial.cli.demo import Results, Resume
+from wiretrial.errors import UsageProblem
+from wiretrial.plan import (
+    EchoContent,
+    Expect,
+    Http,
+    LearnedContent,
+    Load,
+    Message,
+    NoPayload,
+    Payload,
+    SequencePayload,
+)
+from wiretrial.results.model import Scenario
+from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.workloads import FRESH_SOURCES, PATHS
+from wiretrial.subjects import registry
+from wiretrial.subjects.spec import (
+    PROTOCOLS_OF,
+    ConfigurationName,
+    ContractName,
+    Protocol,
+    Spec,
+)
+
+EXAMPLES = """\b
+Examples:
+  wiretrial compare reference node --protocol ws
+  wiretrial compare node node:tuned ./mine --protocol http -c 64 --trials 10
+  wiretrial compare http://127.0.0.1:8080/ http://127.0.0.1:8081/ -d 5s
+  wiretrial compare --resume results/compare-20260101-120000
+
+A subject is a name of `wiretrial subject list` or a folder, with `:tuned` for its tuned
+configuration. A URL is a server of your own; it is not started or stopped.
+"""
+
+NAME = "compare"
+DEFAULT_DURATION = "5s"
+
+
+def compare(
+    contestants: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="URL|SUBJECT[:tuned]...", help="Two or more.", show_default=False),
+    ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            "--protocol", metavar="NAME", help="Of the subjects: http, https, ws, wss, tcp or tls."
+        ),
+    ] = None,
+    trials: Annotated[
+        str | None, typer.Option("--trials", metavar="N", help="Trials of each. [5]")
+    ] = None,
+    connections: workload.Connections = "32",
+    duration: workload.Duration = None,
+    warmup: Annotated[
+        str, typer.Option("--warmup", metavar="TIME", help="Allowance before the measured time.")
+    ] = "1s",
+    rate: workload.Rate = None,
+    depth: workload.Depth = "1",
+    pack: workload.Pack = "1",
+    requests_per_connection: workload.PerConnection = None,
+    payload: workload.PayloadSize = None,
+    json_text: workload.JsonText = None,
+    threads: workload.Threads = "1",
+    server_threads: Annotated[
+        str, typer.Option("--server-threads", metavar="T", help="Threads of each subject.")
+    ] = "1",
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Seed of the order. [random, recorded]")
+    ] = None,
+    results: Results = Path("results"),
+    resume: Resume = None,
+) -> int:
+    """Measure two or more in interleaved trials and say which is faster, if that can be told."""
+    wanted = None if trials is None else units.count(trials, "--trials", most=1000)
+    if resume:
+        if contestants:
+            raise UsageProblem("--resume takes its contestants from DIR", "leave them out")
+        return progress.run(*progress.resume(resume, NAME, wanted))
+    if not contestants or len(contestants) < 2:
+        raise UsageProblem("compare needs two or more", "name URLs or subjects, such as node nginx")
+    load = workload.load_of(
+        connections=connections,
+        depth=depth,
+        pack=pack,
+        rate=rate,
+        pacing="constant",
+        overflow="wait",
+        requests_per_connection=requests_per_connection,
+    )
+    order_seed = secrets.randbits(32) if seed is None else seed
+    common = _common(contestants, protocol)
+    study = Study(
+        name=NAME,
+        title=" or ".join(contestants) + "?",
+        question=f"Which of {', '.join(contestants)} is faster for this load, on this machine?",
+        command=_command(order_seed, given=seed is not None),
+        cases=tuple(
+            _case(contestant, common, load, payload, json_text) for contestant in contestants
+        ),
+        trials=wanted or 5,
+        seed=order_seed,
+        duration_ns=units.duration_ns(duration or DEFAULT_DURATION, "--duration"),
+        warmup_allowance_ns=units.duration_ns(warmup, "--warmup"),
+        server_threads=units.count(server_threads, "--server-threads", most=1024),
+        generator_threads=units.count(threads, "--threads", most=1024),
+    )
+    return progress.run(study, progress.begin(study, results))
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What all subjects of one comparison are asked for."""
+
+    protocol: Protocol
+    contract: ContractName
+
+
+def _command(seed: int, *, given: bool) -> str:
+    words = ["wiretrial", *sys.argv[1:]]
+    return shlex.join(words if given else [*words, "--seed", str(seed)])
+
+
+def _is_url(contestant: str) -> bool:
+    return "://" in contestant
+
+
+def _common(contestants: list[str], wanted: str | None) -> _Common | None:
+    """A protocol and contract that all subjects keep; None where there are only URLs."""
+    specs = [_subject(contestant)[0] for contestant in contestants if not _is_url(contestant)]
+    if not specs:
+        if wanted:
+            raise UsageProblem("--protocol is for subjects", "the URLs' schemes say it already")
+        return None
+    if wanted is not None and wanted not in get_args(Protocol):
+        raise UsageProblem(
+            f"--protocol {wanted}: unknown", f"use one of {', '.join(get_args(Protocol))}"
+        )
+    for contract, protocols in PROTOCOLS_OF.items():
+        for protocol in protocols:
+            if wanted in (None, protocol) and all(
+                (contract, protocol) in s.claims() for s in specs
+            ):
+                return _Common(protocol=protocol, contract=contract)
+    names = " and ".join(dict.fromkeys(spec.name for spec in specs))
+    raise UsageProblem(
+        f"{names} keep no contract in common{f' over {wanted}' if wanted else ''}",
+        "see `wiretrial subject list` for what each speaks",
+    )
+
+
+def _subject(contestant: str) -> tuple[Spec, ConfigurationName]:
+    name, _, configuration = contestant.partition(":")
+    if configuration not in ("", "default", "tuned"):
+        raise UsageProblem(
+            f"{contestant}: no configuration {configuration!r}", "use :default or :tuned"
+        )
+    subject = registry.find(name)
+    chosen: ConfigurationName = "tuned" if configuration == "tuned" else "default"
+    subject.configuration(chosen)
+    return subject.spec, chosen
+
+
+def _case(
+    contestant: str,
+    common: _Common | None,
+    load: Load,
+    size: str | None,
+    json_text: str | None,
+) -> Case:
+    fresh = load.requests_per_connection is not None
+    if _is_url(contestant):
+        target = workload.parse_url(contestant)
+        payload = workload.payload_of(target.protocol, size, json_text)
+        return Case(
+            scenario=_scenario(contestant, contestant, "default", target.protocol, load),
+            url=target.url,
+            protocol=target.protocol,
+            http=workload.http_of(target.protocol, None, [], json_text),
+            message=workload.message_of(payload, json_text, text=False),
+            load=load,
+        )
+    assert common is not None
+    _, configuration = _subject(contestant)
+    payload = _payload(common, size, json_text)
+    return Case(
+        scenario=_scenario(
+            contestant, contestant.partition(":")[0], configuration, common.protocol, load
+        ),
+        protocol=common.protocol,
+        path=PATHS[common.contract],
+        contract=common.contract,
+        http=Http()
+        if json_text is None
+        else workload.http_of(common.protocol, None, [], json_text),
+        message=Message(
+            kind="text" if common.contract == "ws-echo" and json_text is not None else "binary",
+            source=payload,
+        ),
+        expect=Expect(content=LearnedContent() if common.contract == "static" else EchoContent()),
+        load=load,
+        sources=FRESH_SOURCES if fresh else (),
+    )
+
+
+def _payload(common: _Common, size: str | None, json_text: str | None) -> Payload:
+    if common.contract == "static":
+        if size is not None or json_text is not None:
+            raise UsageProblem(
+                "a payload can't be compared: not all of these subjects echo",
+                "leave --payload and --json out",
+            )
+        return NoPayload()
+    if size is None and json_text is None:
+        return SequencePayload(bytes=workload.DEFAULT_MESSAGE_BYTES)
+    return workload.payload_of(common.protocol, size, json_text)
+
+
+def _scenario(
+    name: str, subject: str, configuration: ConfigurationName, protocol: Protocol, load: Load
+) -> Scenario:
+    return Scenario(
+        name=name,
+        subject=subject,
+        configuration=configuration,
+        protocol=protocol,
+        workload=f"{load.connections} connections, {load.executor.kind} loop, depth {load.depth}",
+    )

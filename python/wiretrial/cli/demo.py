@@ -1,0 +1,109 @@
+"""`wiretrial demo`: the main job, on real systems, in about two minutes."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wiretrial.cli import progress, units
+from wiretrial.report import metrics, sentences
+from wiretrial.report.metrics import Metric
+from wiretrial.report.model import ReportModel, ScenarioResult
+from wiretrial.report.units import significant
+from wiretrial.studies import demo as demo_study
+
+EXAMPLES = """\b
+Examples:
+  wiretrial demo
+  wiretrial demo --trials 10
+  wiretrial demo --resume results/demo-20260101-120000
+"""
+
+Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Folder for the results.")]
+Resume = Annotated[
+    Path | None,
+    typer.Option("--resume", metavar="DIR", help="Go on with the trials that DIR lacks."),
+]
+
+
+def demo(
+    trials: Annotated[
+        str | None, typer.Option("--trials", metavar="N", help="Trials per scenario. [5]")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Seed of the order. [random, recorded]")
+    ] = None,
+    results: Results = Path("results"),
+    resume: Resume = None,
+) -> int:
+    """Ask for one 64-byte JSON over HTTP, WebSocket and TCP, and say what each costs and why."""
+    wanted = None if trials is None else units.count(trials, "--trials", most=1000)
+    if resume:
+        study, folder = progress.resume(resume, demo_study.NAME, wanted)
+    else:
+        study = demo_study.study(wanted or 5, secrets.randbits(32) if seed is None else seed)
+        folder = progress.begin(study, results)
+    return progress.run(study, folder, verdict)
+
+
+def verdict(made: ReportModel) -> Sequence[str]:
+    """What HTTP costs next to WebSocket here, and why."""
+    return [
+        sentence
+        for where, http, ws in (
+            ("On the reference server", demo_study.REFERENCE_HTTP, demo_study.REFERENCE_WS),
+            ("On Node", demo_study.NODE_HTTP, demo_study.NODE_WS),
+        )
+        if (sentence := _price(made, where, http, ws))
+    ]
+
+
+def _price(made: ReportModel, where: str, http: str, ws: str) -> str | None:
+    by_name = {scenario.name: scenario for scenario in made.scenarios}
+    if http not in by_name or ws not in by_name:
+        return None
+    ratio = _ratio(made, http, ws, metrics.SERVER)
+    over_http, over_ws = (_cost(by_name[name]) for name in (http, ws))
+    if ratio is None or over_http is None or over_ws is None:
+        return None
+    why = (
+        f"its request and reply are {over_http.octets:,.0f} bytes against {over_ws.octets:,.0f} for"
+        " the same 2 x 64 bytes of content"
+    )
+    more_cpu = over_http.cpu_ns - over_ws.cpu_ns
+    if more_cpu > 0:
+        share = min(max((over_http.user_ns - over_ws.user_ns) / more_cpu, 0.0), 1.0)
+        why += (
+            f", and {share:.0%} of the {significant(more_cpu / 1e3)} µs more is spent in the server"
+            f" program (headers read and written), {1 - share:.0%} in the kernel"
+        )
+    return f"{where}, an HTTP request costs {ratio} times the server CPU of a WebSocket message: {why}."
+
+
+@dataclass(frozen=True)
+class _Cost:
+    octets: float
+    cpu_ns: float
+    user_ns: float
+
+
+def _cost(scenario: ScenarioResult) -> _Cost | None:
+    octets = scenario.median(metrics.APPLICATION_BYTES)
+    cpu = scenario.median(metrics.SERVER)
+    user = scenario.median(metrics.SERVER_USER)
+    if octets is None or cpu is None or user is None:
+        return None
+    return _Cost(octets, cpu, user)
+
+
+def _ratio(made: ReportModel, name: str, base: str, metric: Metric) -> str | None:
+    for group in made.groups:
+        for pair in group.contest.pairs.get(metric.key, ()):
+            if {pair.a, pair.b} == {name, base} and pair.comparison:
+                return sentences.ratio_text(pair.seen_from(base))
+    return None

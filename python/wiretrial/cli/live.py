@@ -1,0 +1,123 @@
+"""The block that updates in place while a load runs; nothing where no terminal watches.
+
+Knows snapshots and a terminal; must not know what the run is for. It draws twice a second: drawing
+costs CPU that the measurement could want.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from rich.console import Console, Group
+from rich.live import Live as RichLive
+from rich.text import Text
+
+from wiretrial.plan import Plan
+from wiretrial.results import hdr
+from wiretrial.snapshot import Interval, Snapshot, Start
+
+PERIOD_S = 0.5
+
+
+class Live:
+    """One run's live block. A context manager; `see` each snapshot."""
+
+    def __init__(self, heading: str, length_ns: int | None, requests: int | None) -> None:
+        console = Console(stderr=True, highlight=False)
+        self._live = (
+            RichLive(console=console, transient=True, auto_refresh=False)
+            if sys.stderr.isatty()
+            else None
+        )
+        self._heading = heading
+        self._length_ns = length_ns
+        self._requests = requests
+        self._sent = self._ok = self._errors = 0
+        self._pending: list[Interval] = []
+        self._drawn = 0.0
+
+    @classmethod
+    def for_plan(cls, plan: Plan, heading: str | None = None) -> Live:
+        """The block for a run of `plan`."""
+        length = plan.stop.duration_ns
+        return cls(
+            heading or plan.target.url,
+            None if length is None else length + plan.phases.warmup_ns,
+            plan.stop.requests,
+        )
+
+    def __enter__(self) -> Live:
+        if self._live:
+            self._live.start()
+            self._live.update(Text(f"{self._heading}   connecting"), refresh=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    def see(self, snapshot: Snapshot) -> None:
+        """Takes a snapshot into account, and draws when it is time."""
+        if isinstance(snapshot, Start):
+            self._sent = self._ok = self._errors = 0
+        if not self._live or not isinstance(snapshot, Interval):
+            return
+        self._sent += snapshot.counters.sent
+        self._ok += snapshot.counters.ok
+        self._errors += sum(snapshot.counters.errors.values())
+        self._pending.append(snapshot)
+        now = time.monotonic()
+        if now - self._drawn >= PERIOD_S:
+            self._live.update(self._block(), refresh=True)
+            self._pending.clear()
+            self._drawn = now
+
+    def _block(self) -> Group:
+        last = self._pending[-1]
+        elapsed_ns = max(sum(i.end_ns - i.start_ns for i in self._pending), 1)
+        rate = sum(i.counters.ok for i in self._pending) * 1e9 / elapsed_ns
+        lines = [
+            f"{self._heading}   {last.phase}{self._left(last)}",
+            f"  {rate:>12,.0f} messages/s   {self._times()}   errors {self._errors:,}",
+            (
+                f"  {self._sent:>12,} sent   {last.connections.open:,} connections"
+                f"   generator {last.generator.loop_utilisation:.0%} busy"
+            ),
+        ]
+        return Group(*(Text(line) for line in lines))
+
+    def _left(self, last: Interval) -> str:
+        if last.phase in ("connect", "drain"):
+            return ""
+        if self._length_ns is not None:
+            return f", {max(self._length_ns - last.end_ns, 0) / 1e9:.0f} s left"
+        if self._requests:
+            return f", {min(self._sent / self._requests, 1):.0%}"
+        return ""
+
+    def _times(self) -> str:
+        # An open loop's own time is the response time; a closed loop has none.
+        texts = [
+            text
+            for interval in self._pending
+            if (
+                text := interval.histograms.get("response_time")
+                or interval.histograms.get("service_time")
+            )
+        ]
+        if not texts:
+            return "no reply yet"
+        merged = hdr.merge(texts)
+        p50, p99 = (_microseconds(merged.quantile(q)) for q in (0.5, 0.99))
+        return f"p50 {p50}   p99 {p99}"
+
+
+def _microseconds(ns: float) -> str:
+    return f"{ns / 1e3:,.0f} µs" if ns < 10_000_000 else f"{ns / 1e6:,.1f} ms"

@@ -1,0 +1,293 @@
+"""`wiretrial load URL`: one run against a server that somebody else started."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wiretrial.cli import interrupts, output, units, workload
+from wiretrial.cli.live import Live
+from wiretrial.engine import Engine
+from wiretrial.errors import EXIT_GOOD, EXIT_INVALID, EXIT_SIGNAL, UsageProblem
+from wiretrial.machine import facts, preflight
+from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target, Tls
+from wiretrial.report import load_json
+from wiretrial.report import text as text_report
+from wiretrial.results.model import Scenario, Trial
+from wiretrial.studies.recording import Recording
+from wiretrial.subjects import observe
+
+EXAMPLES = """\b
+Examples:
+  wiretrial load http://127.0.0.1:8080/
+  wiretrial load http://127.0.0.1:8080/echo --json '{"n":"{seq}"}' --expect echo
+  wiretrial load ws://127.0.0.1:9001 -c 1k -d 30s --payload 20
+  wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
+  wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
+"""
+
+DEFAULT_DURATION = "10s"
+LEAST_ALLOWANCE_NS = 500_000_000
+MOST_ALLOWANCE_NS = 5_000_000_000
+
+
+class Pacing(StrEnum):
+    """The gaps between due instants."""
+
+    CONSTANT = "constant"
+    POISSON = "poisson"
+
+
+class Overflow(StrEnum):
+    """What becomes of a due message that finds no free slot."""
+
+    WAIT = "wait"
+    DROP = "drop"
+
+
+class Poller(StrEnum):
+    """How readiness is learned."""
+
+    AUTO = "auto"
+    EPOLL = "epoll"
+
+
+def load(
+    url: Annotated[str, typer.Argument(metavar="URL", help="http, https, ws, wss, tcp or tls.")],
+    connections: workload.Connections = "10",
+    duration: workload.Duration = None,
+    requests: Annotated[
+        str | None,
+        typer.Option("-n", "--requests", metavar="N", help="Stop after N messages (1k, 1m)."),
+    ] = None,
+    rate: workload.Rate = None,
+    pacing: Annotated[
+        Pacing, typer.Option("--pacing", help="Open loop: the gaps between due instants.")
+    ] = Pacing.CONSTANT,
+    overflow: Annotated[
+        Overflow,
+        typer.Option("--overflow", help="Open loop: a due message without a free slot."),
+    ] = Overflow.WAIT,
+    depth: workload.Depth = "1",
+    pack: workload.Pack = "1",
+    requests_per_connection: workload.PerConnection = None,
+    payload: workload.PayloadSize = None,
+    json_text: workload.JsonText = None,
+    text: Annotated[bool, typer.Option("--text", help="WebSocket: send text frames.")] = False,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "-X", "--method", metavar="NAME", help="HTTP method. [GET; POST with a payload]"
+        ),
+    ] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option("-H", "--header", metavar="'NAME: VALUE'", help="HTTP header; repeatable."),
+    ] = None,
+    expect: Annotated[
+        str,
+        typer.Option(
+            "--expect",
+            metavar="auto|echo|learned|@FILE",
+            help="The right reply's content. auto: echo for ws, tcp; learned for http.",
+        ),
+    ] = "auto",
+    expect_status: Annotated[
+        str, typer.Option("--expect-status", metavar="CODE", help="The right HTTP status.")
+    ] = "200",
+    warmup: Annotated[
+        str,
+        typer.Option(
+            "--warmup",
+            metavar="auto|TIME",
+            help="Load before the measured time; how much was warm-up is found afterwards.",
+        ),
+    ] = "auto",
+    timeout: Annotated[
+        str, typer.Option("--timeout", metavar="TIME", help="Deadline of one exchange.")
+    ] = "10s",
+    connect_timeout: Annotated[
+        str,
+        typer.Option("--connect-timeout", metavar="TIME", help="Until all connections must stand."),
+    ] = "10s",
+    threads: workload.Threads = "1",
+    cpus: Annotated[
+        str | None, typer.Option("--cpus", metavar="LIST", help="Pin the threads to CPUs: 1,3-5.")
+    ] = None,
+    spin: Annotated[
+        bool, typer.Option("--spin", help="Open loop: poll while a message is due soon.")
+    ] = False,
+    poller: Annotated[
+        Poller, typer.Option("--poller", help="How readiness is learned.")
+    ] = Poller.AUTO,
+    sources: Annotated[
+        str | None,
+        typer.Option("--sources", metavar="CIDR", help="Local addresses to connect from, in turn."),
+    ] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Accept any certificate; recorded in the result.")
+    ] = False,
+    cacert: Annotated[
+        Path | None, typer.Option("--cacert", metavar="FILE", help="Authorities to trust, PEM.")
+    ] = None,
+    server_name: Annotated[
+        str | None,
+        typer.Option("--server-name", metavar="NAME", help="Name to verify and to send."),
+    ] = None,
+    resumption: Annotated[
+        bool,
+        typer.Option("--resumption/--no-resumption", help="Resume TLS sessions on reconnect."),
+    ] = True,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of random choices.")] = 0,
+    format_: Annotated[
+        output.Format, typer.Option("--format", help="How the result is written.")
+    ] = output.Format.TEXT,
+    file: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the result there.")
+    ] = None,
+) -> int:
+    """Load a server at URL, verify every reply, and say what it took and who was the limit."""
+    target = workload.parse_url(url)
+    if duration is not None and requests is not None:
+        raise UsageProblem("-d and -n exclude each other", "keep one")
+    length_ns = None
+    if requests is None:
+        length_ns = units.duration_ns(duration or DEFAULT_DURATION, "--duration")
+        if not length_ns:
+            raise UsageProblem("-d must be more than nothing", "use 1s or more")
+    chosen = workload.payload_of(target.protocol, payload, json_text)
+    local = units.addresses(sources, "--sources") if sources else ()
+    plan = Plan(
+        target=Target(
+            url=target.url,
+            sources=local,
+            http=workload.http_of(target.protocol, method, header or [], json_text),
+            tls=_tls(insecure, cacert, server_name, resumption),
+            message=workload.message_of(chosen, json_text, text),
+            expect=workload.expect_of(expect, expect_status),
+        ),
+        load=workload.load_of(
+            connections=connections,
+            depth=depth,
+            pack=pack,
+            rate=rate,
+            pacing=pacing.value,
+            overflow=overflow.value,
+            requests_per_connection=requests_per_connection,
+            seed=seed,
+        ),
+        stop=Stop(
+            duration_ns=length_ns,
+            requests=None if requests is None else units.count(requests, "--requests", most=2**53),
+        ),
+        phases=Phases(
+            warmup_ns=_allowance_ns(warmup, length_ns),
+            timeout_ns=units.duration_ns(timeout, "--timeout"),
+            connect_ns=units.duration_ns(connect_timeout, "--connect-timeout"),
+        ),
+        generator=GeneratorSettings(
+            threads=units.count(threads, "--threads", most=1024),
+            cpus=_cpus(cpus),
+            poller=poller.value,
+            spin=spin,
+        ),
+    )
+    if file:
+        output.require_writable(file)
+    preflight.require(
+        preflight.Demand(
+            connections=plan.load.connections,
+            source_addresses=max(1, len(local)),
+            server_here=_is_loopback(target.host),
+        )
+    )
+    trial, signal_number = _run(plan, target)
+    output.emit(_render(trial, format_, to_terminal=file is None), file)
+    if signal_number is not None:
+        return EXIT_SIGNAL + signal_number
+    return EXIT_INVALID if trial.judgement.verdict == "invalid" else EXIT_GOOD
+
+
+def _run(plan: Plan, target: workload.Target) -> tuple[Trial, int | None]:
+    engine = Engine.find()
+    server = observe.listener(target.host, target.port) if _is_loopback(target.host) else None
+    with (
+        Recording(engine, plan, server) as recording,
+        interrupts.graceful(recording.stop) as interrupt,
+        Live.for_plan(plan) as live,
+    ):
+        for snapshot in recording:
+            live.see(snapshot)
+    trial = recording.trial(
+        study="load",
+        study_digest="",
+        block=0,
+        position=0,
+        order_seed=0,
+        scenario=Scenario(
+            name=target.url,
+            subject=target.url,
+            protocol=target.protocol,
+            workload="from the command line",
+            environment="loopback" if _is_loopback(target.host) else "network",
+        ),
+        subject=None,
+        machine=facts.collect(),
+    )
+    return trial, interrupt.number
+
+
+def _render(trial: Trial, chosen: output.Format, *, to_terminal: bool) -> str:
+    if chosen is output.Format.JSON:
+        return output.as_json(load_json(trial))
+    return text_report.render_load(
+        trial, width=output.width(), colour=to_terminal and output.colour(sys.stdout)
+    )
+
+
+def _allowance_ns(warmup: str, length_ns: int | None) -> int:
+    if warmup != "auto":
+        return units.duration_ns(warmup, "--warmup")
+    if length_ns is None:
+        return 0
+    return min(max(length_ns // 5, LEAST_ALLOWANCE_NS), MOST_ALLOWANCE_NS)
+
+
+def _tls(insecure: bool, cacert: Path | None, server_name: str | None, resumption: bool) -> Tls:
+    if insecure and cacert:
+        raise UsageProblem("--insecure and --cacert exclude each other", "keep one")
+    if cacert and not os.access(cacert, os.R_OK):
+        raise UsageProblem(f"--cacert {cacert} can't be read", "name a PEM file")
+    return Tls(
+        insecure=insecure,
+        ca_file=str(cacert.resolve()) if cacert else None,
+        server_name=server_name,
+        resumption=resumption,
+    )
+
+
+def _cpus(text: str | None) -> tuple[int, ...]:
+    if text is None:
+        return ()
+    chosen = units.cpus(text, "--cpus")
+    usable = os.sched_getaffinity(0)
+    missing = sorted(set(chosen) - usable)
+    if missing:
+        raise UsageProblem(
+            f"--cpus {text}: there is no CPU {missing[0]} for us",
+            f"use some of {','.join(str(cpu) for cpu in sorted(usable))}",
+        )
+    return chosen
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

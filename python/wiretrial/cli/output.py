@@ -1,0 +1,80 @@
+"""What goes to the terminal, to a file, to a pipe.
+
+Knows streams, colour and width; must not know what is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from wiretrial.errors import UsageProblem
+
+WIDEST = 120
+
+
+class Format(StrEnum):
+    """How a result is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def colour(stream: Any = sys.stdout) -> bool:
+    """Whether colour is wanted there."""
+    return (
+        bool(stream.isatty()) and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    )
+
+
+def width() -> int:
+    """Columns to write in."""
+    return min(shutil.get_terminal_size((100, 24)).columns, WIDEST)
+
+
+def require_writable(path: Path) -> None:
+    """Raises before any work is done for a file that couldn't be written after it."""
+    if path.is_dir():
+        raise UsageProblem(f"-o {path} is a folder", "name a file")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise UsageProblem(
+            f"-o {path} can't be written: {error.strerror}", "name another file"
+        ) from error
+    if path.exists() and not os.access(path, os.W_OK):
+        raise UsageProblem(f"-o {path} can't be written: it is read-only", "name another file")
+
+
+def as_json(document: Any) -> str:
+    """A document for machines."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def emit(text: str, path: Path | None) -> None:
+    """Writes a result to the file, or to standard output."""
+    if path is None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+        return
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        # What was measured must not be lost to a full disk.
+        sys.stdout.write(text)
+        raise UsageProblem(
+            f"-o {path} can't be written: {error.strerror}", "the result is printed instead"
+        ) from error
+
+
+def say(line: str) -> None:
+    """A line for people, beside the result."""
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()

@@ -1,0 +1,248 @@
+"""The flags that say what is sent and how, turned into the parts of a plan.
+
+Knows the command line's words for a load; must not know how a load runs.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from wiretrial.cli import units
+from wiretrial.errors import UsageProblem
+from wiretrial.plan import (
+    AutoContent,
+    ClosedLoop,
+    Content,
+    EchoContent,
+    Expect,
+    FixedContent,
+    FixedPayload,
+    Http,
+    LearnedContent,
+    Load,
+    Message,
+    NoPayload,
+    OpenLoop,
+    Payload,
+    SequencePayload,
+    TemplatePayload,
+)
+from wiretrial.subjects.spec import PORT_OF, Protocol
+
+SCHEMES = tuple(PORT_OF)
+DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
+DEFAULT_MESSAGE_BYTES = 64
+
+Connections = Annotated[
+    str, typer.Option("-c", "--connections", metavar="N", help="Connections, over all threads.")
+]
+Duration = Annotated[
+    str | None,
+    typer.Option(
+        "-d", "--duration", metavar="TIME", help="How long to measure: 10s, 500ms, 2m. [10s]"
+    ),
+]
+Depth = Annotated[
+    str, typer.Option("--depth", metavar="K", help="Requests in flight per connection at most.")
+]
+Pack = Annotated[
+    str, typer.Option("--pack", metavar="F", help="Messages per send; depth must be a multiple.")
+]
+Rate = Annotated[
+    str | None,
+    typer.Option(
+        "-r",
+        "--rate",
+        metavar="R",
+        help="Open loop: messages per second in all (10k). Else closed.",
+    ),
+]
+PayloadSize = Annotated[
+    str | None,
+    typer.Option("--payload", metavar="SIZE|@FILE", help="Payload: 64, 1KiB, or a file's content."),
+]
+JsonText = Annotated[
+    str | None,
+    typer.Option(
+        "--json", metavar="TEXT", help="JSON payload; {seq} becomes the message's number."
+    ),
+]
+Threads = Annotated[str, typer.Option("--threads", metavar="T", help="Generator threads.")]
+PerConnection = Annotated[
+    str | None,
+    typer.Option(
+        "--requests-per-connection",
+        metavar="K",
+        help="Close each connection after K requests and open another. [kept]",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A URL that names everything a load needs."""
+
+    url: str
+    protocol: Protocol
+    host: str
+    port: int
+
+
+def parse_url(text: str) -> Target:
+    """The target that a URL names."""
+    if "://" not in text:
+        raise UsageProblem(f"{text!r} is not a URL: it has no scheme", f"write http://{text}")
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        raise UsageProblem(
+            f"{text!r} is not a URL: {error}", "write http://HOST:PORT/PATH"
+        ) from error
+    protocol = next((scheme for scheme in SCHEMES if scheme == parts.scheme), None)
+    if protocol is None:
+        raise UsageProblem(
+            f"{text!r}: unknown scheme {parts.scheme!r}", f"use one of {', '.join(SCHEMES)}"
+        )
+    if not parts.hostname:
+        raise UsageProblem(f"{text!r} names no host", f"write {protocol}://HOST:PORT/")
+    if port is None:
+        port = DEFAULT_PORTS.get(protocol)
+    if not port:
+        raise UsageProblem(f"{text!r} names no port", f"write {protocol}://{parts.hostname}:PORT")
+    return Target(url=text, protocol=protocol, host=parts.hostname, port=port)
+
+
+def is_http(protocol: Protocol) -> bool:
+    """Whether requests have methods and headers."""
+    return protocol in ("http", "https")
+
+
+def payload_of(protocol: Protocol, size: str | None, json_text: str | None) -> Payload:
+    """What each request carries."""
+    if size is not None and json_text is not None:
+        raise UsageProblem("--payload and --json exclude each other", "keep one")
+    if json_text is not None:
+        if "{seq}" in json_text:
+            return TemplatePayload(text=json_text)
+        return FixedPayload(base64=_base64(json_text.encode()))
+    if size is None:
+        return NoPayload() if is_http(protocol) else SequencePayload(bytes=DEFAULT_MESSAGE_BYTES)
+    if size.startswith("@"):
+        return FixedPayload(base64=_base64(_read(size, "--payload")))
+    wanted = units.size_bytes(size, "--payload")
+    if wanted == 0 and is_http(protocol):
+        return NoPayload()
+    return SequencePayload(bytes=wanted)
+
+
+def message_of(payload: Payload, json_text: str | None, text: bool) -> Message:
+    """The message, in a WebSocket text frame where that is asked for, or JSON."""
+    return Message(kind="text" if text or json_text is not None else "binary", source=payload)
+
+
+def headers_of(lines: list[str], json_text: str | None) -> tuple[tuple[str, str], ...]:
+    """Header fields from `Name: value` lines; JSON brings its own type."""
+    fields: list[tuple[str, str]] = []
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon or not name.strip() or " " in name.strip():
+            raise UsageProblem(f"--header {line!r}: not `Name: value`", "write it so")
+        fields.append((name.strip(), value.strip()))
+    if json_text is not None and not any(name.lower() == "content-type" for name, _ in fields):
+        fields.append(("Content-Type", "application/json"))
+    return tuple(fields)
+
+
+def http_of(
+    protocol: Protocol, method: str | None, header: list[str], json_text: str | None
+) -> Http:
+    """Method and headers; only where the protocol has them."""
+    if protocol in ("tcp", "tls"):
+        if method or header:
+            raise UsageProblem(f"{protocol} has no methods or headers", "leave them out")
+        return Http()
+    if method and not is_http(protocol):
+        raise UsageProblem("--method is for http and https", "leave it out")
+    return Http(
+        method=method.upper() if method else None,
+        headers=headers_of(header, json_text if is_http(protocol) else None),
+    )
+
+
+def expect_of(expect: str, status: str) -> Expect:
+    """What a right reply is."""
+    return Expect(
+        content=_content(expect), status=units.count(status, "--expect-status", least=100, most=599)
+    )
+
+
+def load_of(
+    *,
+    connections: str,
+    depth: str,
+    pack: str,
+    rate: str | None,
+    pacing: str,
+    overflow: str,
+    requests_per_connection: str | None,
+    seed: int = 0,
+) -> Load:
+    """How many connections, and who sends next."""
+    in_flight = units.count(depth, "--depth")
+    together = units.count(pack, "--pack")
+    if in_flight % together:
+        raise UsageProblem(
+            f"--depth {in_flight} is no multiple of --pack {together}",
+            f"use --depth {max(in_flight // together, 1) * together}",
+        )
+    executor: ClosedLoop | OpenLoop = ClosedLoop()
+    if rate is not None:
+        executor = OpenLoop.model_validate(
+            {"rate": units.rate(rate, "--rate"), "pacing": pacing, "overflow": overflow}
+        )
+    return Load(
+        connections=units.count(connections, "--connections"),
+        depth=in_flight,
+        pack=together,
+        requests_per_connection=(
+            None
+            if requests_per_connection is None
+            else units.count(requests_per_connection, "--requests-per-connection", most=2**53)
+        ),
+        executor=executor,
+        seed=seed,
+    )
+
+
+def _content(expect: str) -> Content:
+    match expect:
+        case "auto":
+            return AutoContent()
+        case "echo":
+            return EchoContent()
+        case "learned":
+            return LearnedContent()
+    if expect.startswith("@"):
+        return FixedContent(base64=_base64(_read(expect, "--expect")))
+    raise UsageProblem(f"--expect {expect!r}", "use auto, echo, learned or @FILE")
+
+
+def _read(argument: str, flag: str) -> bytes:
+    path = Path(argument[1:])
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageProblem(
+            f"{flag} {argument}: {error.strerror}", "name a file that can be read"
+        ) from error
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

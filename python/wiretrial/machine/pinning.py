@@ -1,0 +1,69 @@
+"""Which CPUs the server gets, and which the generator: never the same where there are two.
+
+Knows the CPUs that we may use and how they share cores; must not know what runs on them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Pinning:
+    """CPUs of both sides. `problem` says why they are not apart, where they can't be."""
+
+    server: tuple[int, ...]
+    generator: tuple[int, ...]
+    problem: str | None = None
+
+
+def choose(server_threads: int = 1, generator_threads: int = 1) -> Pinning:
+    """A CPU for each thread of either side, as far as this machine has them."""
+    return split(
+        _whole_cores_first(sorted(os.sched_getaffinity(0))), server_threads, generator_threads
+    )
+
+
+def split(cpus: Sequence[int], server_threads: int, generator_threads: int) -> Pinning:
+    """`cpus` in order of preference, dealt to the server first."""
+    if len(cpus) < 2:
+        return Pinning(
+            server=tuple(cpus),
+            generator=tuple(cpus),
+            problem="there is one CPU: server and generator take it from each other",
+        )
+    # The generator always keeps one: a server that starves it would look fast.
+    server = tuple(cpus[: min(server_threads, len(cpus) - 1)])
+    generator = tuple(cpus[len(server) : len(server) + generator_threads])
+    wanted = server_threads + generator_threads
+    problem = None
+    if wanted > len(cpus):
+        problem = (
+            f"{server_threads} server and {generator_threads} generator threads share"
+            f" {len(cpus)} CPUs"
+        )
+    return Pinning(server=server, generator=generator, problem=problem)
+
+
+def _whole_cores_first(cpus: Sequence[int]) -> list[int]:
+    """One CPU of each core first, then their siblings, which are no cores of their own."""
+    first: dict[str, int] = {}
+    siblings: list[int] = []
+    for cpu in cpus:
+        core = _core(cpu)
+        if core in first:
+            siblings.append(cpu)
+        else:
+            first[core] = cpu
+    return [*first.values(), *siblings]
+
+
+def _core(cpu: int) -> str:
+    path = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        return str(cpu)

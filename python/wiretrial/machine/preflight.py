@@ -1,0 +1,125 @@
+"""What can't work is refused before it is tried, with the arithmetic and the remedy.
+
+Knows limits and sums; must not know how a load is made.
+"""
+
+from __future__ import annotations
+
+import resource
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from wiretrial.errors import UsageProblem
+from wiretrial.machine.facts import sysctl
+
+SPARE_DESCRIPTORS = 64
+"""What a process holds beside its connections: standard streams, poller, timers, libraries."""
+BYTES_PER_CONNECTION = 16_384
+"""Memory of one loopback connection, both ends, kernel included: a safe upper figure."""
+BYTES_PER_TRIAL = 8 << 20
+"""A stored trial is well under this."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a run is going to need."""
+
+    connections: int
+    source_addresses: int = 1
+    server_here: bool = True
+    fresh_connections: int = 0
+    """Connections that are opened anew within one minute, in all."""
+    trials: int = 1
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One resource: what is needed and what is there."""
+
+    name: str
+    needed: int
+    available: int
+    unit: str
+    remedy: str
+
+    @property
+    def enough(self) -> bool:
+        """Whether the run can go on."""
+        return self.needed <= self.available
+
+    def line(self) -> str:
+        """The arithmetic, for people."""
+        return f"needs {self.needed:,} {self.unit}, {self.available:,} are available"
+
+
+def check(demand: Demand) -> list[Finding]:
+    """Every resource, needed and available."""
+    findings = [
+        Finding(
+            name="descriptors",
+            needed=demand.connections + SPARE_DESCRIPTORS,
+            available=_descriptors(),
+            unit="descriptors",
+            remedy="use fewer connections (-c), or raise the limit (ulimit -n)",
+        ),
+        Finding(
+            name="ports",
+            needed=demand.connections + demand.fresh_connections,
+            available=_ports() * demand.source_addresses,
+            unit="local ports",
+            remedy="use fewer connections (-c), or connect from more addresses (--sources)",
+        ),
+        Finding(
+            name="memory",
+            needed=demand.connections * BYTES_PER_CONNECTION * (2 if demand.server_here else 1),
+            available=psutil.virtual_memory().available,
+            unit="bytes of memory",
+            remedy="use fewer connections (-c)",
+        ),
+    ]
+    if demand.folder is not None:
+        findings.append(
+            Finding(
+                name="disk",
+                needed=demand.trials * BYTES_PER_TRIAL,
+                available=psutil.disk_usage(str(_existing(demand.folder))).free,
+                unit="bytes of disk",
+                remedy="free some, or name another folder (--results)",
+            )
+        )
+    return findings
+
+
+def require(demand: Demand) -> None:
+    """Raises on the first resource that is short."""
+    for finding in check(demand):
+        if not finding.enough:
+            raise UsageProblem(finding.line(), finding.remedy)
+
+
+def _descriptors() -> int:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        soft = int(sysctl("fs.nr_open") or 1 << 20)
+    held = sysctl("fs.file-nr")
+    if held is None:
+        return soft
+    used, _unused, most = (int(field) for field in held.split())
+    return min(soft, most - used)
+
+
+def _ports() -> int:
+    first, last = (
+        int(field) for field in (sysctl("net.ipv4.ip_local_port_range") or "1 0").split()
+    )
+    return last - first + 1
+
+
+def _existing(folder: Path) -> Path:
+    folder = folder.absolute()
+    while not folder.exists():
+        folder = folder.parent
+    return folder

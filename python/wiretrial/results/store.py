@@ -1,0 +1,160 @@
+"""One folder per study, one immutable file per trial: written whole, or not at all.
+
+Knows files; must not know how a trial was measured or what is asked of it. The trial files are the
+truth; everything else about them can be made again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import tempfile
+import zlib
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from wiretrial.errors import StoreError
+from wiretrial.results.model import TRIAL_SCHEMA, TRIAL_VERSION, Trial
+
+STUDY_FILE = "study.json"
+TRIALS = "trials"
+SUFFIX = ".json.gz"
+
+
+class ResultsFolder:
+    """The results of one study."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def create(cls, base: Path, study_name: str, document: str) -> ResultsFolder:
+        """A new folder below `base`, with the study's own document in it."""
+        stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+        for number in range(100):
+            folder = base / (f"{study_name}-{stamp}" + (f"-{number}" if number else ""))
+            try:
+                (folder / TRIALS).mkdir(parents=True)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise StoreError(
+                    f"can't write results to {base}: {error.strerror}",
+                    "name another folder (--results)",
+                ) from error
+            results = cls(folder)
+            results.write(STUDY_FILE, document.encode())
+            return results
+        raise StoreError(f"{base} has a hundred results of this second", "wait a second")
+
+    @classmethod
+    def open(cls, folder: Path) -> ResultsFolder:
+        """An existing folder."""
+        if not (folder / STUDY_FILE).is_file():
+            raise StoreError(
+                f"{folder} holds no results (there is no {STUDY_FILE})",
+                "name a folder that `wiretrial results list` shows",
+            )
+        return cls(folder)
+
+    def document(self) -> str:
+        """The study's own document, as it was given at the start."""
+        try:
+            return (self.folder / STUDY_FILE).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError(f"{self.folder / STUDY_FILE} can't be read: {error}") from error
+
+    def add(self, trial: Trial) -> Path:
+        """Stores one trial; when this returns, it survives a crash."""
+        slug = re.sub(r"[^a-z0-9]+", "-", trial.scenario.name.lower()).strip("-")
+        name = f"{TRIALS}/{trial.block:03}-{trial.position:03}-{slug}{SUFFIX}"
+        text = trial.model_dump_json(by_alias=True)
+        return self.write(name, gzip.compress(text.encode(), compresslevel=6, mtime=0))
+
+    def trials(self) -> list[Trial]:
+        """Every stored trial, in the order in which they ran."""
+        return [read_trial(path) for path in self.paths()]
+
+    def paths(self) -> list[Path]:
+        """The files of the stored trials, in the order in which they ran."""
+        return sorted((self.folder / TRIALS).glob(f"*{SUFFIX}"))
+
+    def write(self, name: str, data: bytes) -> Path:
+        """Writes one file whole: another name, fsync, rename, fsync of the folder."""
+        path = self.folder / name
+        try:
+            write_whole(path, data)
+        except OSError as error:
+            raise StoreError(
+                f"can't write {path}: {error.strerror}", "free some space, then --resume"
+            ) from error
+        return path
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replaces `path` by `data` in one step, durably. Raises `OSError`."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def read_trial(path: Path) -> Trial:
+    """The trial in one file."""
+    try:
+        packed = path.read_bytes()
+        document: Any = json.loads(gzip.decompress(packed) if path.suffix == ".gz" else packed)
+    except OSError as error:
+        # gzip.BadGzipFile is an OSError too, without an error number.
+        reason = error.strerror or "it is not whole"
+        raise StoreError(f"{path} can't be read: {reason}", _REMEDY) from error
+    except (EOFError, zlib.error, ValueError) as error:
+        raise StoreError(f"{path} is corrupt: {error}", _REMEDY) from error
+    _check_version(path, document)
+    try:
+        return Trial.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise StoreError(f"{path} is no whole trial ({where}: {first['msg']})", _REMEDY) from error
+
+
+def folders(base: Path) -> Iterator[ResultsFolder]:
+    """Every folder of results below `base`, oldest name first."""
+    for path in sorted(base.glob(f"*/{STUDY_FILE}")):
+        yield ResultsFolder(path.parent)
+
+
+_REMEDY = "delete the file, and `--resume` measures that trial again"
+
+
+def _check_version(path: Path, document: Any) -> None:
+    if not isinstance(document, dict) or document.get("schema") != TRIAL_SCHEMA:
+        raise StoreError(f"{path} is no trial of wiretrial (schema {TRIAL_SCHEMA})", _REMEDY)
+    version = document.get("version")
+    if version == TRIAL_VERSION:
+        return
+    newer = isinstance(version, int) and version > TRIAL_VERSION
+    raise StoreError(
+        f"{path} is version {version} of {TRIAL_SCHEMA}, this wiretrial reads {TRIAL_VERSION}",
+        "use a newer wiretrial" if newer else "use the wiretrial that wrote it",
+    )

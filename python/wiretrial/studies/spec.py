@@ -1,0 +1,97 @@
+"""A study: the question, its scenarios, and the settings that all of them share.
+
+Knows names and what makes two studies the same; must not know how a trial is run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from wiretrial.errors import StoreError
+from wiretrial.plan import Expect, Http, Load, Message, Tls
+from wiretrial.results.model import Scenario
+from wiretrial.subjects.spec import ContractName, Protocol
+
+STUDY_SCHEMA: Final = "wiretrial-study"
+STUDY_VERSION: Final = 1
+
+OUTSIDE = "extra"
+"""The group of scenarios that are shown beside the others and take no part in the verdict."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Case(_Part):
+    """One scenario and how its load is made."""
+
+    scenario: Scenario
+    url: str | None = None
+    """An own server's URL, which is not started here; None: the scenario's subject is."""
+    protocol: Protocol
+    path: str = ""
+    contract: ContractName | None = None
+    """What the subject must keep for this scenario; None for an own URL."""
+    http: Http = Field(default_factory=Http)
+    tls: Tls = Field(default_factory=Tls)
+    message: Message = Field(default_factory=Message)
+    expect: Expect = Field(default_factory=Expect)
+    load: Load
+    sources: tuple[str, ...] = ()
+
+
+class Study(_Part):
+    """A question with its matrix. Everything that decides what is measured is in here."""
+
+    schema_name: Literal["wiretrial-study"] = Field(default=STUDY_SCHEMA, alias="schema")
+    version: Literal[1] = STUDY_VERSION
+    name: str
+    title: str
+    question: str
+    command: str
+    """What a person types to run it again."""
+    cases: tuple[Case, ...] = Field(min_length=1)
+    trials: int = Field(default=5, ge=1)
+    seed: int
+    duration_ns: int = Field(gt=0)
+    warmup_allowance_ns: int = Field(ge=0)
+    server_threads: int = Field(default=1, ge=1)
+    generator_threads: int = Field(default=1, ge=1)
+    baselines: tuple[str, ...] = ()
+    """Scenarios that the verdict compares the others of their group with; none: the best."""
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        names = [case.scenario.name for case in self.cases]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(f"two scenarios are called {min(twice)!r}")
+        return self
+
+    def digest(self) -> str:
+        """SHA-256 of all that decides what is measured; wording does not."""
+        decisive = self.model_dump_json(
+            by_alias=True, exclude={"title", "question", "command", "trials", "baselines"}
+        )
+        return hashlib.sha256(decisive.encode()).hexdigest()
+
+    def case(self, name: str) -> Case:
+        """The case of the scenario called `name`."""
+        return next(case for case in self.cases if case.scenario.name == name)
+
+
+def parse(document: str) -> Study:
+    """The study that a results folder was begun with."""
+    try:
+        return Study.model_validate_json(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "document"
+        raise StoreError(
+            f"the study of these results can't be read ({where}: {first['msg']})",
+            "use the wiretrial that wrote it",
+        ) from error
