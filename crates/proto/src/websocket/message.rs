@@ -15,9 +15,10 @@ pub(super) struct Message {
     /// Bytes of all frames so far, as their headers announced them.
     length: u64,
     kind: MessageKind,
+    /// Between two characters whenever no message is under way.
     text: Utf8,
     under_way: bool,
-    /// The current frame is the last one.
+    /// The current frame is the last one of the message under way.
     last: bool,
     /// The current frame is the first one.
     first: bool,
@@ -47,7 +48,6 @@ impl Message {
             };
             self.under_way = true;
             self.length = 0;
-            self.text = Utf8::START;
         }
         self.last = header.last;
         self.remaining = header.length;
@@ -112,7 +112,7 @@ impl Message {
 
     /// Length of the message under way where its first frame is the last one.
     pub(super) fn known_length(&self) -> Option<u64> {
-        (self.under_way && self.first && self.last).then_some(self.length)
+        (self.first && self.last).then_some(self.length)
     }
 }
 
