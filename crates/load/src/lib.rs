@@ -14,6 +14,7 @@ pub mod plan;
 mod preflight;
 mod protocol;
 mod run;
+pub mod schema;
 pub mod source;
 mod worker;
 

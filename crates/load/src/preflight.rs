@@ -67,11 +67,7 @@ pub enum Refusal {
 }
 
 /// Makes ready, and proves that the target answers rightly.
-pub(crate) fn prepare(
-    plan: Plan,
-    clock: &impl Clock,
-    control: &Control,
-) -> Result<Setup, Refusal> {
+pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Result<Setup, Refusal> {
     check_descriptors(&plan)?;
     let factory = ProtocolFactory::new(&plan)?;
     let tls = plan.target.tls.as_ref().map(client_tls).transpose()?;

@@ -198,8 +198,8 @@ fn work(setup: Arc<Setup>, share: Share, wires: Wires, clock: Monotonic) {
     let cpus = &setup.plan.generator.cpus;
     let cpu = cpus.get(number as usize % cpus.len().max(1)).copied();
     set_timer_slack_min();
-    let worker = pin_current_thread(cpu.as_slice())
-        .and_then(|()| Worker::new(setup, share, wires, clock));
+    let worker =
+        pin_current_thread(cpu.as_slice()).and_then(|()| Worker::new(setup, share, wires, clock));
     match worker {
         Ok(worker) => worker.run(),
         Err(error) => {

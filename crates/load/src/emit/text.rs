@@ -36,7 +36,11 @@ impl<W: Write, P: Write> Text<W, P> {
     fn start(&mut self, start: &Start) -> io::Result<()> {
         let tls = start.tls.as_ref().map_or(String::new(), |tls| format!(", {tls}"));
         let addresses = start.addresses.join(", ");
-        writeln!(self.result, "{}   {addresses}, {} thread(s), {}{tls}\n", start.url, start.threads, start.poller)
+        writeln!(
+            self.result,
+            "{}   {addresses}, {} thread(s), {}{tls}\n",
+            start.url, start.threads, start.poller
+        )
     }
 
     fn interval(&mut self, interval: &Interval) -> io::Result<()> {
@@ -89,7 +93,11 @@ impl<W: Write, P: Write> Text<W, P> {
             grouped(counters.ok),
             grouped(counters.in_flight),
             grouped(errors(counters)),
-            if counters.dropped > 0 { format!("  dropped {}", grouped(counters.dropped)) } else { String::new() }
+            if counters.dropped > 0 {
+                format!("  dropped {}", grouped(counters.dropped))
+            } else {
+                String::new()
+            }
         )?;
         for (class, count) in &counters.errors {
             let example = summary.examples.get(class).map_or("", String::as_str);
@@ -125,7 +133,11 @@ impl<W: Write, P: Write> Text<W, P> {
             )?;
         }
         if summary.disturbed_intervals > 0 {
-            writeln!(out, "  disturbed      in {} intervals the generator itself was kept from running", summary.disturbed_intervals)?;
+            writeln!(
+                out,
+                "  disturbed      in {} intervals the generator itself was kept from running",
+                summary.disturbed_intervals
+            )?;
         }
         out.flush()
     }
@@ -182,7 +194,13 @@ mod tests {
 
     #[test]
     fn table_of_figures() {
-        let times = [(999, "999 ns"), (1_500, "1.50 us"), (99_960, "100 us"), (12_345_678, "12.3 ms"), (2_000_000_000, "2.00 s")];
+        let times = [
+            (999, "999 ns"),
+            (1_500, "1.50 us"),
+            (99_960, "100 us"),
+            (12_345_678, "12.3 ms"),
+            (2_000_000_000, "2.00 s"),
+        ];
         for (ns, text) in times {
             assert_eq!(time(ns), text);
         }

@@ -116,7 +116,9 @@ fn payload(source: &SourceDocument) -> Result<PayloadPlan, PlanError> {
 }
 
 fn decode(base64: &str) -> Result<Vec<u8>, PlanError> {
-    BASE64_STANDARD.decode(base64).map_err(|error| PlanError(format!("message: not base64: {error}")))
+    BASE64_STANDARD
+        .decode(base64)
+        .map_err(|error| PlanError(format!("message: not base64: {error}")))
 }
 
 fn is_text(payload: &PayloadPlan) -> bool {
@@ -152,7 +154,9 @@ fn content(
         return wrong("expect.content: a byte stream can only be checked as an echo".to_owned());
     }
     if rule == ContentRule::Echo && *payload == PayloadPlan::None {
-        return wrong("expect.content: an echo needs a payload; give one, or expect 'learned'".to_owned());
+        return wrong(
+            "expect.content: an echo needs a payload; give one, or expect 'learned'".to_owned(),
+        );
     }
     Ok(rule)
 }
@@ -176,7 +180,9 @@ fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, Plan
         ));
     }
     if u64::from(connections) * u64::from(depth) > 1 << 28 {
-        return wrong(format!("load: {connections} connections x depth {depth} is over 268,435,456 in flight"));
+        return wrong(format!(
+            "load: {connections} connections x depth {depth} is over 268,435,456 in flight"
+        ));
     }
     if requests_per_connection == Some(0) {
         return wrong("load.requests_per_connection starts at 1".to_owned());
@@ -193,7 +199,9 @@ fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, Plan
     let loop_ = match document.executor {
         ExecutorDocument::Closed => LoopPlan::Closed,
         ExecutorDocument::Open { rate, .. } if !(rate.is_finite() && rate > 0.0 && rate <= 1e9) => {
-            return wrong(format!("load.executor.rate: {rate} is not a rate above 0 and up to 1e9"));
+            return wrong(format!(
+                "load.executor.rate: {rate} is not a rate above 0 and up to 1e9"
+            ));
         }
         ExecutorDocument::Open { rate, pacing, overflow } => LoopPlan::Open {
             rate,

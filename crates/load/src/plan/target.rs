@@ -84,7 +84,11 @@ impl TargetUrl {
             host: host.trim_matches(['[', ']']).to_owned(),
             port,
             path: path.to_owned(),
-            authority: if Some(port) == default_port { host.to_owned() } else { format!("{host}:{port}") },
+            authority: if Some(port) == default_port {
+                host.to_owned()
+            } else {
+                format!("{host}:{port}")
+            },
         })
     }
 }
@@ -96,7 +100,15 @@ mod tests {
     #[test]
     fn table_of_right_urls() {
         let cases = [
-            ("ws://127.0.0.1:9001", Scheme::WebSocket, false, "127.0.0.1", 9001, "/", "127.0.0.1:9001"),
+            (
+                "ws://127.0.0.1:9001",
+                Scheme::WebSocket,
+                false,
+                "127.0.0.1",
+                9001,
+                "/",
+                "127.0.0.1:9001",
+            ),
             ("http://a.example/x?y=1", Scheme::Http, false, "a.example", 80, "/x?y=1", "a.example"),
             ("https://a.example", Scheme::Http, true, "a.example", 443, "/", "a.example"),
             ("wss://[::1]:8443/chat", Scheme::WebSocket, true, "::1", 8443, "/chat", "[::1]:8443"),

@@ -118,10 +118,7 @@ mod tests {
             (other, Err(Mismatch { at: 15, got: Some(b'a'), expected: Some(b'9') })),
             (&right[..19], Err(Mismatch { at: 19, got: None, expected: Some(b't') })),
             (b"", Err(Mismatch { at: 0, got: None, expected: Some(b'0') })),
-            (
-                b"0000000000000009qrstu",
-                Err(Mismatch { at: 20, got: Some(b'u'), expected: None }),
-            ),
+            (b"0000000000000009qrstu", Err(Mismatch { at: 20, got: Some(b'u'), expected: None })),
         ];
         for (reply, expected) in cases {
             for piece in 1..=21 {

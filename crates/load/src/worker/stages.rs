@@ -37,7 +37,7 @@ impl Worker {
             Stage::Connect { deadline } if now >= deadline => return Err(self.not_connected()),
             Stage::Await => self.begin_load(now),
             Stage::Load { end } if stopping || now >= end => {
-                self.end_load(now, self.plan().phases.drain);
+                self.end_load(now.min(end), self.plan().phases.drain);
             }
             Stage::Drain { deadline } => return Ok(self.in_flight > 0 && now < deadline),
             Stage::Connect { .. } | Stage::Load { .. } => {}
@@ -87,7 +87,8 @@ impl Worker {
                 let packs = rate / f64::from(load.pack);
                 let part = f64::from(self.share.connections) / f64::from(load.connections);
                 let phase = f64::from(self.share.worker) / f64::from(self.plan().generator.threads);
-                let seed = load.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.share.worker.into());
+                let seed =
+                    load.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.share.worker.into());
                 let pacer = if poisson {
                     Pacer::Poisson(Poisson::new(begin, packs * part, seed))
                 } else {
@@ -105,7 +106,9 @@ impl Worker {
     }
 
     fn end_load(&mut self, now: Nanos, drain: Nanos) {
-        self.gave_up = self.executor.as_mut().map_or(0, |executor| executor.waiting(now));
+        // What is due at the very end belongs to the time after it.
+        let last = now - Nanos(1);
+        self.gave_up = self.executor.as_mut().map_or(0, |executor| executor.waiting(last));
         self.stage = Stage::Drain { deadline: now + drain };
         self.tell(Report::LoadEnded { first_send: self.first_send, at: now });
     }

@@ -180,7 +180,9 @@ impl Worker {
         }
         if received.opened {
             self.opened(at, now);
-        } else if self.connections[at as usize].state == State::Securing && received.ending.is_none() {
+        } else if self.connections[at as usize].state == State::Securing
+            && received.ending.is_none()
+        {
             self.secured(at, now);
         }
         let drained = received.drained;
@@ -219,7 +221,10 @@ impl Worker {
                     if now - connection.since < timeout {
                         continue;
                     }
-                    Ending::Failed(Class::ConnectTimeout, "the connection did not stand in time".into())
+                    Ending::Failed(
+                        Class::ConnectTimeout,
+                        "the connection did not stand in time".into(),
+                    )
                 }
                 State::Ready => {
                     let oldest = connection.in_flight.front();

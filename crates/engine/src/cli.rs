@@ -1,0 +1,235 @@
+//! The command line, as clap reads it.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use wiretrial_load::clock::Nanos;
+use wiretrial_respond::{Delay, Fault, Stall};
+
+use crate::quantity::{count, duration, rate, size, small_count};
+
+/// Load generator and reference server for HTTP, WebSocket and sockets. Verifies every reply.
+#[derive(Debug, Parser)]
+#[command(name = "wiretrial-engine", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Read a plan (JSON) from standard input, write snapshots (newline-delimited JSON); a line `stop` ends it.
+    Run,
+    /// Load a URL.
+    #[command(after_help = LOAD_EXAMPLES)]
+    Load(Box<LoadFlags>),
+    /// Serve as the reference server: http with WebSocket echo, TCP echo, both over TLS; delays, stalls and faults by script.
+    #[command(after_help = RESPOND_EXAMPLES)]
+    Respond(Box<RespondFlags>),
+    /// Print the JSON Schema of one side of the seam.
+    Schema {
+        /// Which side.
+        side: Side,
+    },
+    /// Print a completion script for a shell.
+    Completion {
+        /// Which shell.
+        shell: Shell,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Side {
+    /// What `run` reads.
+    Plan,
+    /// What `run` writes.
+    Snapshot,
+}
+
+const LOAD_EXAMPLES: &str = "\
+Examples:
+  wiretrial-engine load http://127.0.0.1:8080/ -c 100 -d 10s
+  wiretrial-engine load ws://127.0.0.1:9001/ -c 1000 --depth 10 --pack 10 --payload 20
+  wiretrial-engine load tcp://127.0.0.1:7000 --rate 20k --pacing poisson --format json > snapshots.ndjson
+  wiretrial-engine load https://localhost:8443/echo --json '{\"id\":\"{seq}\"}' --expect echo --cacert ca.pem";
+
+const RESPOND_EXAMPLES: &str = "\
+Examples:
+  wiretrial-engine respond --http 127.0.0.1:8080 --tcp 127.0.0.1:7000
+  wiretrial-engine respond --http 127.0.0.1:8080 --delay 1ms,20ms@0.1      one reply in ten takes 20 ms
+  wiretrial-engine respond --http 127.0.0.1:8080 --stall 5s/1s             freezes for 1 s in every 5 s
+  wiretrial-engine respond --http 127.0.0.1:8080 --fault wrong@1000        every 1000th reply is altered
+  wiretrial-engine respond --https 127.0.0.1:8443 --cert cert.pem --key key.pem";
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadFlags {
+    /// http, https, ws, wss, tcp or tls URL.
+    pub(crate) url: String,
+    /// Connections.
+    #[arg(short, long, default_value = "10", value_parser = small_count)]
+    pub(crate) connections: u32,
+    /// Length of the measurement.
+    #[arg(short, long, value_parser = duration, default_value = "10s", conflicts_with = "requests")]
+    pub(crate) duration: Nanos,
+    /// Send so many messages in place of a duration.
+    #[arg(short = 'n', long, value_parser = count)]
+    pub(crate) requests: Option<u64>,
+    /// Open loop: messages per second over all connections.
+    #[arg(long, value_parser = rate)]
+    pub(crate) rate: Option<f64>,
+    /// Open loop: the gaps between due instants.
+    #[arg(long, value_enum, default_value = "constant", requires = "rate")]
+    pub(crate) pacing: Pacing,
+    /// Open loop: what happens to a due message that finds no free slot.
+    #[arg(long, value_enum, default_value = "wait", requires = "rate")]
+    pub(crate) overflow: Overflow,
+    /// Requests in flight per connection.
+    #[arg(long, default_value = "1", value_parser = small_count)]
+    pub(crate) depth: u32,
+    /// Messages per send; divides the depth.
+    #[arg(long, default_value = "1", value_parser = small_count)]
+    pub(crate) pack: u32,
+    /// Payload: a size (its content differs from message to message), or @FILE.
+    #[arg(long, value_name = "BYTES|@FILE", conflicts_with = "json")]
+    pub(crate) payload: Option<String>,
+    /// Payload: JSON text; {seq} becomes the message's sequence number.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) json: Option<String>,
+    /// Send WebSocket text frames.
+    #[arg(long)]
+    pub(crate) text: bool,
+    /// HTTP method.
+    #[arg(long)]
+    pub(crate) method: Option<String>,
+    /// HTTP header field, may be given again.
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    pub(crate) headers: Vec<String>,
+    /// HTTP status of a right reply.
+    #[arg(long, default_value = "200")]
+    pub(crate) expect_status: u16,
+    /// Content of a right reply: echo, learned (as the first one), @FILE. Default: learned for http, echo otherwise.
+    #[arg(long, value_name = "echo|learned|@FILE")]
+    pub(crate) expect: Option<String>,
+    /// Close a connection after so many requests, and open a new one.
+    #[arg(long, value_parser = count)]
+    pub(crate) requests_per_connection: Option<u64>,
+    /// Worker threads.
+    #[arg(short, long, default_value = "1", value_parser = small_count)]
+    pub(crate) threads: u32,
+    /// CPUs to pin the workers to, e.g. 1,3.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) cpus: Vec<u32>,
+    /// Local addresses to connect from, in turn.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) sources: Vec<IpAddr>,
+    /// Load before the measurement; marked in the snapshots.
+    #[arg(long, value_parser = duration, default_value = "1s")]
+    pub(crate) warmup: Nanos,
+    /// Deadline of one exchange.
+    #[arg(long, value_parser = duration, default_value = "10s")]
+    pub(crate) timeout: Nanos,
+    /// How long all connections may take to stand.
+    #[arg(long, value_parser = duration, default_value = "10s")]
+    pub(crate) connect_timeout: Nanos,
+    /// Accept any certificate.
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    /// Trust these authorities (PEM).
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// Do a full TLS handshake for every connection.
+    #[arg(long)]
+    pub(crate) no_resumption: bool,
+    /// Poll without sleeping while a message is due soon.
+    #[arg(long)]
+    pub(crate) spin: bool,
+    /// How readiness is learned.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) poller: Poller,
+    /// Seed of the random choices.
+    #[arg(long, default_value = "0")]
+    pub(crate) seed: u64,
+    /// text for people, json for snapshots.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Pacing {
+    /// Equal gaps.
+    Constant,
+    /// Exponential gaps.
+    Poisson,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Overflow {
+    /// It waits, and stays due when it was.
+    Wait,
+    /// It is counted dropped.
+    Drop,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Poller {
+    /// The fastest that this machine has.
+    Auto,
+    /// epoll(7).
+    Epoll,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A few lines.
+    Text,
+    /// Newline-delimited JSON.
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RespondFlags {
+    /// Serve HTTP and WebSocket here, e.g. 127.0.0.1:8080; may be given again. Port 0: a free one.
+    #[arg(long, value_name = "IP:PORT")]
+    pub(crate) http: Vec<SocketAddr>,
+    /// The same over TLS.
+    #[arg(long, value_name = "IP:PORT", requires = "cert")]
+    pub(crate) https: Vec<SocketAddr>,
+    /// Echo bytes here.
+    #[arg(long, value_name = "IP:PORT")]
+    pub(crate) tcp: Vec<SocketAddr>,
+    /// The same over TLS.
+    #[arg(long, value_name = "IP:PORT", requires = "cert")]
+    pub(crate) tls: Vec<SocketAddr>,
+    /// Certificate chain (PEM).
+    #[arg(long, requires = "key")]
+    pub(crate) cert: Option<PathBuf>,
+    /// Its key (PEM).
+    #[arg(long, requires = "cert")]
+    pub(crate) key: Option<PathBuf>,
+    /// Threads.
+    #[arg(short, long, default_value = "1", value_parser = small_count)]
+    pub(crate) threads: u32,
+    /// CPUs to pin the threads to, e.g. 0,2.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) cpus: Vec<u32>,
+    /// Delay of each reply: 5ms, or two modes: 1ms,20ms@0.1.
+    #[arg(long)]
+    pub(crate) delay: Option<Delay>,
+    /// Freeze: EVERY/FOR such as 5s/1s, or once: at:3s/1s; counted from the first request.
+    #[arg(long)]
+    pub(crate) stall: Option<Stall>,
+    /// Do wrong: KIND or KIND@EVERY; may be given again. Kinds: wrong, swap, repeat, truncate, reset, close, silent, garbage, slow, status.
+    #[arg(long)]
+    pub(crate) fault: Vec<Fault>,
+    /// Close a connection with its Nth reply.
+    #[arg(long)]
+    pub(crate) close_after: Option<std::num::NonZeroU32>,
+    /// Seed of the two-mode delays.
+    #[arg(long, default_value = "0")]
+    pub(crate) seed: u64,
+    /// Largest WebSocket message.
+    #[arg(long, value_parser = size, default_value = "1GiB")]
+    pub(crate) max_message: u64,
+}

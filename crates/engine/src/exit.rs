@@ -1,0 +1,63 @@
+//! Exit codes, and the one line that goes with a bad one.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use wiretrial_load::measure::snapshot::{End, Summary};
+use wiretrial_load::plan::PlanError;
+use wiretrial_load::{Refusal, RunError};
+use wiretrial_respond::RespondError;
+
+/// The run failed.
+const FAILED: u8 = 1;
+/// The command line or the plan makes no sense.
+const USAGE: u8 = 2;
+/// It ran, and its figures can't be used.
+const INVALID: u8 = 4;
+/// Added to a signal's number, as shells do.
+const SIGNAL: u8 = 128;
+
+/// Why the command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failed {
+    #[error("{0}")]
+    Usage(String),
+    #[error("{0}")]
+    Plan(#[from] PlanError),
+    #[error("{0}")]
+    Run(#[from] RunError),
+    #[error("{0}")]
+    Respond(#[from] RespondError),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl Failed {
+    /// Says it in one line, and gives the code.
+    pub(crate) fn report(&self) -> ExitCode {
+        // Standard error may be closed; the code still tells.
+        let _ = writeln!(io::stderr(), "wiretrial-engine: {self}");
+        ExitCode::from(match self {
+            Self::Usage(_) | Self::Plan(_) | Self::Run(RunError::Refused(Refusal::Plan(_))) => {
+                USAGE
+            }
+            Self::Run(_) | Self::Respond(_) | Self::Io(_) => FAILED,
+        })
+    }
+}
+
+/// The code of a run that came to its end.
+pub(crate) fn of(summary: &Summary) -> ExitCode {
+    if summary.end == End::Interrupted {
+        let signal = summary.signal.and_then(|signal| u8::try_from(signal).ok());
+        return signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNAL + signal));
+    }
+    let counters = &summary.counters;
+    if counters.errors.contains_key("client") {
+        return ExitCode::from(INVALID);
+    }
+    if counters.ok == 0 && counters.deliveries == 0 && counters.sent > 0 {
+        return ExitCode::from(FAILED);
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,166 @@
+//! `load URL`: flags become a plan; the standalone face of the load generator.
+
+use std::io::{self, IsTerminal as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use wiretrial_load::Control;
+use wiretrial_load::emit::{Ndjson, Text};
+use wiretrial_load::plan::Plan;
+use wiretrial_load::plan::document::{
+    ContentDocument, ExecutorDocument, ExpectDocument, GeneratorDocument, HttpDocument,
+    LoadDocument, MessageDocument, MessageKind, OverflowDocument, PLAN_SCHEMA, PLAN_VERSION,
+    PacingDocument, PhasesDocument, PlanDocument, PollerDocument, SourceDocument, StopDocument,
+    TargetDocument, TlsDocument,
+};
+
+use crate::cli::{Format, LoadFlags, Overflow, Pacing, Poller};
+use crate::exit::{self, Failed};
+use crate::{quantity, signals};
+
+/// Payload of a message where none is given and the protocol needs one, bytes.
+const USUAL_PAYLOAD: u64 = 20;
+
+pub(crate) fn run(flags: &LoadFlags) -> Result<ExitCode, Failed> {
+    let plan = Plan::parse(document(flags)?)?;
+    let control = Arc::new(Control::default());
+    let by_signal = Arc::clone(&control);
+    signals::on_first(move |signal| by_signal.stop_by_signal(signal))?;
+    let summary = match flags.format {
+        Format::Json => wiretrial_load::run(plan, &control, &mut Ndjson(io::stdout().lock())),
+        Format::Text => {
+            let watched = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let progress = watched.then(|| io::stderr().lock());
+            let mut emit = Text { result: io::stdout().lock(), progress };
+            wiretrial_load::run(plan, &control, &mut emit)
+        }
+    }?;
+    Ok(exit::of(&summary))
+}
+
+fn document(flags: &LoadFlags) -> Result<PlanDocument, Failed> {
+    Ok(PlanDocument {
+        schema: PLAN_SCHEMA.to_owned(),
+        version: PLAN_VERSION,
+        target: target(flags)?,
+        load: LoadDocument {
+            connections: flags.connections,
+            depth: flags.depth,
+            pack: flags.pack,
+            requests_per_connection: flags.requests_per_connection,
+            executor: executor(flags),
+            seed: flags.seed,
+        },
+        stop: match flags.requests {
+            Some(requests) => StopDocument { duration_ns: None, requests: Some(requests) },
+            None => StopDocument { duration_ns: Some(flags.duration.0), requests: None },
+        },
+        phases: PhasesDocument {
+            connect_ns: flags.connect_timeout.0,
+            warmup_ns: if flags.requests.is_some() { 0 } else { flags.warmup.0 },
+            timeout_ns: flags.timeout.0,
+            ..PhasesDocument::default()
+        },
+        generator: GeneratorDocument {
+            threads: flags.threads,
+            cpus: flags.cpus.clone(),
+            poller: match flags.poller {
+                Poller::Auto => PollerDocument::Auto,
+                Poller::Epoll => PollerDocument::Epoll,
+            },
+            spin: flags.spin,
+        },
+    })
+}
+
+fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
+    Ok(TargetDocument {
+        url: flags.url.clone(),
+        addresses: Vec::new(),
+        sources: flags.sources.iter().map(ToString::to_string).collect(),
+        http: HttpDocument {
+            method: flags.method.clone(),
+            headers: flags.headers.iter().map(|header| split(header)).collect::<Result<_, _>>()?,
+        },
+        tls: TlsDocument {
+            insecure: flags.insecure,
+            ca_file: flags.cacert.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            server_name: None,
+            resumption: !flags.no_resumption,
+        },
+        message: MessageDocument {
+            kind: if flags.text || flags.json.is_some() {
+                MessageKind::Text
+            } else {
+                MessageKind::Binary
+            },
+            source: source(flags)?,
+        },
+        expect: ExpectDocument { status: flags.expect_status, content: content(flags)? },
+    })
+}
+
+fn split(header: &str) -> Result<(String, String), Failed> {
+    let (name, value) = header.split_once(':').ok_or_else(|| {
+        Failed::Usage(format!("--header '{header}': no colon; e.g. 'Accept: */*'"))
+    })?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn source(flags: &LoadFlags) -> Result<SourceDocument, Failed> {
+    if let Some(text) = &flags.json {
+        return Ok(SourceDocument::Template { text: text.clone() });
+    }
+    let Some(payload) = &flags.payload else {
+        let http = flags.url.starts_with("http");
+        return Ok(if http {
+            SourceDocument::None
+        } else {
+            SourceDocument::Sequence { bytes: USUAL_PAYLOAD }
+        });
+    };
+    match payload.strip_prefix('@') {
+        Some(path) => Ok(SourceDocument::Fixed { base64: read(path, "--payload")? }),
+        None => {
+            let bytes = quantity::size(payload).map_err(|error| {
+                Failed::Usage(format!("--payload '{payload}': {error}, or @FILE"))
+            })?;
+            Ok(SourceDocument::Sequence { bytes })
+        }
+    }
+}
+
+fn content(flags: &LoadFlags) -> Result<ContentDocument, Failed> {
+    match flags.expect.as_deref() {
+        None => Ok(ContentDocument::Auto),
+        Some("echo") => Ok(ContentDocument::Echo),
+        Some("learned") => Ok(ContentDocument::Learned),
+        Some(other) => match other.strip_prefix('@') {
+            Some(path) => Ok(ContentDocument::Fixed { base64: read(path, "--expect")? }),
+            None => Err(Failed::Usage(format!("--expect '{other}': not echo, learned or @FILE"))),
+        },
+    }
+}
+
+fn read(path: &str, flag: &str) -> Result<String, Failed> {
+    let bytes = std::fs::read(path)
+        .map_err(|error| Failed::Usage(format!("{flag}: can't read '{path}': {error}")))?;
+    Ok(BASE64_STANDARD.encode(bytes))
+}
+
+fn executor(flags: &LoadFlags) -> ExecutorDocument {
+    let Some(rate) = flags.rate else { return ExecutorDocument::Closed };
+    ExecutorDocument::Open {
+        rate,
+        pacing: match flags.pacing {
+            Pacing::Constant => PacingDocument::Constant,
+            Pacing::Poisson => PacingDocument::Poisson,
+        },
+        overflow: match flags.overflow {
+            Overflow::Wait => OverflowDocument::Wait,
+            Overflow::Drop => OverflowDocument::Drop,
+        },
+    }
+}

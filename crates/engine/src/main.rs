@@ -1,0 +1,51 @@
+//! `wiretrial-engine`: the load generator and the reference server in one binary.
+//!
+//! A thin face: flags become a plan, the plan runs, the outcome becomes an exit code.
+//! Knows the command line; must not know how anything is measured or served.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod exit;
+mod load;
+mod quantity;
+mod respond;
+mod run;
+mod signals;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+
+use cli::{Cli, Command, Side};
+use exit::Failed;
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Run => run::from_stdin(),
+        Command::Load(flags) => load::run(&flags),
+        Command::Respond(flags) => respond::serve(flags),
+        Command::Schema { side } => print_schema(side),
+        Command::Completion { shell } => {
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "wiretrial-engine",
+                &mut io::stdout(),
+            );
+            Ok(ExitCode::SUCCESS)
+        }
+    };
+    outcome.unwrap_or_else(|failed| failed.report())
+}
+
+fn print_schema(side: Side) -> Result<ExitCode, Failed> {
+    let schema = match side {
+        Side::Plan => wiretrial_load::schema::plan(),
+        Side::Snapshot => wiretrial_load::schema::snapshot(),
+    };
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;
+    writeln!(out)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,76 @@
+//! Durations, sizes and counts as people write them: `10s`, `64KiB`, `20k`.
+
+use wiretrial_load::clock::Nanos;
+
+const DURATIONS: [(&str, f64); 6] =
+    [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9)];
+const SIZES: [(&str, f64); 9] = [
+    ("", 1.0),
+    ("B", 1.0),
+    ("k", 1e3),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("K", 1024.0),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+];
+const COUNTS: [(&str, f64); 4] = [("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9)];
+
+/// A duration such as `10s`, `500ms`, `1.5m`.
+pub(crate) fn duration(text: &str) -> Result<Nanos, String> {
+    let ns = parse(text, &DURATIONS, "a duration such as 10s, 500ms or 2m")?;
+    Ok(Nanos(ns as u64))
+}
+
+/// A number of bytes such as `20`, `64KiB`, `100MB`.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    Ok(parse(text, &SIZES, "a size such as 20, 64KiB or 1MB")? as u64)
+}
+
+/// A number such as `1000`, `20k`, `1M`.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    Ok(parse(text, &COUNTS, "a number such as 1000, 20k or 1M")? as u64)
+}
+
+/// As [`count`], up to four thousand million.
+pub(crate) fn small_count(text: &str) -> Result<u32, String> {
+    u32::try_from(count(text)?).map_err(|_| format!("{text} is too many"))
+}
+
+/// A rate such as `20k` or `0.5`, per second.
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
+    parse(text, &COUNTS, "a rate such as 1000, 20k or 0.5, per second")
+}
+
+fn parse(text: &str, units: &[(&str, f64)], form: &str) -> Result<f64, String> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| factor);
+    let number: Option<f64> = number.parse().ok().filter(|number: &f64| number.is_finite());
+    match (number, factor) {
+        (Some(number), Some(factor)) if number >= 0.0 => Ok(number * factor),
+        _ => Err(format!("not {form}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_of_quantities() {
+        assert_eq!(duration("10s"), Ok(Nanos::from_secs(10)));
+        assert_eq!(duration("1.5ms"), Ok(Nanos(1_500_000)));
+        assert_eq!(size("64KiB"), Ok(65_536));
+        assert_eq!(size("20"), Ok(20));
+        assert_eq!(count("1M"), Ok(1_000_000));
+        assert_eq!(rate("0.5"), Ok(0.5));
+        for wrong in ["", "10", "s", "-1s", "10 s", "tens", "1e400s", "nans", "infs"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "-1", "1.2.3", "1q"] {
+            assert!(count(wrong).is_err() && size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! `respond`: flags become a server, which serves until a signal ends it.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::sync::mpsc::channel;
+
+use wiretrial_respond::{Addresses, Script, ServerPlan};
+
+use crate::cli::RespondFlags;
+use crate::exit::Failed;
+use crate::signals;
+
+pub(crate) fn serve(flags: Box<RespondFlags>) -> Result<ExitCode, Failed> {
+    let (ended, end) = channel();
+    signals::on_first(move |signal| {
+        // Nobody listens only when the server could not start.
+        let _ = ended.send(signal);
+    })?;
+    let server = wiretrial_respond::start(plan(*flags))?;
+    say_ready(server.addresses())?;
+    let signal = end.recv();
+    server.stop()?;
+    let signal = signal.ok().and_then(|signal| u8::try_from(signal).ok());
+    Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(128 + signal)))
+}
+
+fn plan(flags: RespondFlags) -> ServerPlan {
+    ServerPlan {
+        http: flags.http,
+        https: flags.https,
+        tcp: flags.tcp,
+        tls: flags.tls,
+        cert: flags.cert,
+        key: flags.key,
+        threads: flags.threads,
+        cpus: flags.cpus,
+        script: Script {
+            delay: flags.delay,
+            stall: flags.stall,
+            faults: flags.fault,
+            close_after: flags.close_after,
+            seed: flags.seed,
+        },
+        max_message: flags.max_message,
+    }
+}
+
+/// One line that says that it listens, and where: the ports are known only now.
+fn say_ready(addresses: &Addresses) -> io::Result<()> {
+    let mut line = String::from("ready");
+    let kinds = [
+        ("http", &addresses.http),
+        ("https", &addresses.https),
+        ("tcp", &addresses.tcp),
+        ("tls", &addresses.tls),
+    ];
+    for (kind, list) in kinds {
+        for address in list {
+            line.push_str(&format!(" {kind}={address}"));
+        }
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}
