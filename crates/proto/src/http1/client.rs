@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::chunked::Chunked;
 use super::framing::Framing;
-use super::head::{HeadEnd, ParsedResponse};
+use super::head::{HeadEnd, MAX_HEAD, ParsedResponse};
 use super::request::RequestHead;
 use super::waiting::Waiting;
 use crate::codec::{
@@ -128,7 +128,7 @@ impl Http1Client {
     #[inline]
     fn read_heads(&mut self, input: &[u8]) -> Result<usize, ProtocolError> {
         let mut at = 0;
-        while let State::Head(end) = &mut self.state {
+        while let State::Head(end) = self.state {
             let rest = &input[at..];
             if rest.is_empty() {
                 break;
@@ -137,42 +137,66 @@ impl Http1Client {
                 return Err(protocol("a reply came to no request"));
             }
             self.begun = true;
-            if !ParsedResponse::may_begin(rest) {
-                return Err(protocol("the reply is not HTTP/1.x"));
-            }
-            let Some(length) = end.find(rest)? else {
+            let Some((state, length)) = self.read_head(rest, end)? else {
                 break;
             };
-            self.state = self.framed(&rest[..length])?;
+            self.state = state;
             at += length;
         }
         Ok(at)
     }
 
-    /// What follows this head (RFC 9112 section 6.3).
+    /// What follows the head at the front, and the head's length; none where more bytes are
+    /// needed.
     #[inline]
-    fn framed(&mut self, head: &[u8]) -> Result<State, ProtocolError> {
-        let response = ParsedResponse::parse(head)?;
+    fn read_head(
+        &mut self,
+        input: &[u8],
+        mut end: HeadEnd,
+    ) -> Result<Option<(State, usize)>, ProtocolError> {
+        // Nearly every head comes whole, and then one look is enough. What may be wrong with it
+        // is told below, so that it does not depend on how the bytes were split.
+        if !end.has_looked()
+            && let Ok(framed) = self.framed(&input[..input.len().min(MAX_HEAD)])
+        {
+            return Ok(Some(framed));
+        }
+        if !ParsedResponse::may_begin(input) {
+            return Err(protocol("the reply is not HTTP/1.x"));
+        }
+        let found = end.find(input)?;
+        self.state = State::Head(end);
+        found.map(|length| self.framed(&input[..length])).transpose()
+    }
+
+    /// What follows this head (RFC 9112 section 6.3), and its length.
+    #[inline]
+    fn framed(&mut self, head: &[u8]) -> Result<(State, usize), ProtocolError> {
+        let mut response = ParsedResponse::parse(head)?;
         let mut framing = Framing::default();
-        for field in response.fields {
+        for field in response.fields.by_ref() {
             framing.note(&field?)?;
         }
         framing.check(response.version)?;
+        let length = head.len() - response.fields.behind().len();
         self.status = response.status;
         self.last = !framing.persists(response.version);
         let bodiless = self.waiting.oldest().is_some();
-        match (response.status, framing.length) {
-            (101, _) => Err(protocol("the server switched protocols without being asked")),
-            (100..200, _) => Ok(State::Head(HeadEnd::default())),
-            (204 | 304, _) => Ok(State::Length(0)),
-            _ if bodiless => Ok(State::Length(0)),
-            _ if framing.chunked => Ok(State::Chunked(Chunked::Size)),
-            (_, Some(length)) => Ok(State::Length(length)),
+        let state = match (response.status, framing.length) {
+            (101, _) => {
+                return Err(protocol("the server switched protocols without being asked"));
+            }
+            (100..200, _) => State::Head(HeadEnd::default()),
+            (204 | 304, _) => State::Length(0),
+            _ if bodiless => State::Length(0),
+            _ if framing.chunked => State::Chunked(Chunked::Size),
+            (_, Some(length)) => State::Length(length),
             (_, None) => {
                 self.last = true;
-                Ok(State::UntilEnd)
+                State::UntilEnd
             }
-        }
+        };
+        Ok((state, length))
     }
 
     /// Takes what is there of the body. A reply without one is complete with its head.

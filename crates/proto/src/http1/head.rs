@@ -68,6 +68,11 @@ impl HeadEnd {
         self.pause(window.len(), input)
     }
 
+    /// Were the first bytes looked at already?
+    pub(crate) const fn has_looked(self) -> bool {
+        self.scanned > 0
+    }
+
     fn pause(&mut self, scanned: usize, input: &[u8]) -> Result<Option<usize>, HeadError> {
         if input.len() >= MAX_HEAD {
             return Err(HeadError::TooLarge);
@@ -96,7 +101,8 @@ impl<'a> ParsedResponse<'a> {
         input[..length] == begin[..length]
     }
 
-    /// Reads the status line of a head of which [`HeadEnd`] found the end (RFC 9112 section 4).
+    /// Reads the status line (RFC 9112 section 4). What [`HeadEnd`] finds out first is checked
+    /// here, too, so that a head that is probably whole can be read at once.
     pub(crate) fn parse(head: &'a [u8]) -> Result<Self, HeadError> {
         let bad = HeadError::Malformed("status line is not `HTTP/1.x NNN reason`");
         let &[b'H', b'T', b'T', b'P', b'/', b'1', b'.', minor, b' ', a, b, c, b' ', ref rest @ ..] =
@@ -112,7 +118,7 @@ impl<'a> ParsedResponse<'a> {
         if !(100..600).contains(&status) {
             return Err(HeadError::Malformed("status outside 100 to 599"));
         }
-        let (_reason, fields) = split_line(rest);
+        let (_reason, fields) = split_line(rest)?;
         Ok(Self { version: Version::of(minor), status, fields: Fields { rest: fields } })
     }
 }
@@ -134,7 +140,7 @@ impl<'a> ParsedRequest<'a> {
     /// Reads the request line of a head of which [`HeadEnd`] found the end (RFC 9112 section 3).
     pub(crate) fn parse(head: &'a [u8]) -> Result<Self, HeadError> {
         let bad = HeadError::Malformed("request line is not `METHOD target HTTP/1.x`");
-        let (line, fields) = split_line(head);
+        let (line, fields) = split_line(head)?;
         let mut words = line.split(|byte| *byte == b' ');
         let (Some(method), Some(target), Some(version), None) =
             (words.next(), words.next(), words.next(), words.next())
@@ -181,7 +187,8 @@ impl Version {
     }
 }
 
-/// The field lines of a head or a trailer section, checked as they are taken.
+/// The field lines of a head or a trailer section, checked as they are taken. They end with the
+/// empty line, or behind the first that is wrong.
 #[derive(Debug, Clone)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
@@ -192,23 +199,35 @@ impl<'a> Fields<'a> {
     pub(crate) const fn of_trailers(section: &'a [u8]) -> Self {
         Self { rest: section }
     }
+
+    /// What is behind the empty line that ended the fields; only when all were taken.
+    pub(crate) fn behind(self) -> &'a [u8] {
+        self.rest.strip_prefix(b"\r\n").unwrap_or_default()
+    }
+
+    fn take_line(&mut self) -> Result<Field<'a>, HeadError> {
+        let (name, behind) = self.rest.split_at(scan::token(self.rest));
+        let (line, rest) = split_line(behind)?;
+        self.rest = rest;
+        match line {
+            [b':', value @ ..] if !name.is_empty() => Ok(Field { name, value: value.trim_ascii() }),
+            _ => Err(HeadError::Malformed(why_no_field(name, line))),
+        }
+    }
 }
 
 impl<'a> Iterator for Fields<'a> {
     type Item = Result<Field<'a>, HeadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let name_end = self.rest.iter().position(|byte| !scan::is_token(*byte))?;
-        if self.rest[name_end] == b'\r' && name_end == 0 {
+        if self.rest.starts_with(b"\r\n") {
             return None;
         }
-        let (name, behind) = self.rest.split_at(name_end);
-        let (line, rest) = split_line(behind);
-        self.rest = rest;
-        let [b':', value @ ..] = line else {
-            return Some(Err(HeadError::Malformed(why_no_field(name, line))));
-        };
-        Some(Ok(Field { name, value: value.trim_ascii() }))
+        let field = self.take_line();
+        if field.is_err() {
+            self.rest = b"\r\n";
+        }
+        Some(field)
     }
 }
 
@@ -240,17 +259,18 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The line at the front, without its end, and what is behind it. Both [`HeadEnd`] and the
-/// caller made sure that each line has its end.
-fn split_line(bytes: &[u8]) -> (&[u8], &[u8]) {
+/// The line at the front, without its end, and what is behind it.
+#[inline]
+fn split_line(bytes: &[u8]) -> Result<(&[u8], &[u8]), HeadError> {
     let mut from = 0;
     while let Some(place) = scan::control(bytes, from) {
-        if bytes[place] == b'\r' {
-            return (&bytes[..place], bytes.get(place + 2..).unwrap_or_default());
+        match bytes[place..] {
+            [b'\t', ..] => from = place + 1,
+            [b'\r', b'\n', ref behind @ ..] => return Ok((&bytes[..place], behind)),
+            _ => return Err(HeadError::Malformed("control character in a line")),
         }
-        from = place + 1;
     }
-    (bytes, &[])
+    Err(HeadError::Malformed("line without an end"))
 }
 
 fn why_no_field(name: &[u8], behind: &[u8]) -> &'static str {

@@ -22,6 +22,11 @@ pub(super) fn control(bytes: &[u8], from: usize) -> Option<usize> {
     Some(from + words.len() * 8 + place)
 }
 
+/// Length of the token at the front (RFC 9110 section 5.6.2).
+pub(super) fn token(bytes: &[u8]) -> usize {
+    bytes.iter().position(|byte| !is_token(*byte)).unwrap_or(bytes.len())
+}
+
 /// Is this byte allowed in a token (RFC 9110 section 5.6.2)?
 pub(super) const fn is_token(byte: u8) -> bool {
     TOKEN[byte as usize]
@@ -46,7 +51,7 @@ const TOKEN: [bool; 256] = {
 
 #[cfg(test)]
 mod tests {
-    use super::{control, is_token};
+    use super::{control, is_token, token};
 
     #[test]
     fn control_is_found_at_every_place() {
@@ -71,6 +76,20 @@ mod tests {
         assert_eq!(control(b"", 0), None);
         assert_eq!(control(b"ab", 2), None);
         assert_eq!(control(b"ab", 9), None);
+    }
+
+    #[test]
+    fn a_token_ends_at_every_other_byte() {
+        for length in 0..20 {
+            for place in 0..length {
+                for byte in 0..=255 {
+                    let mut bytes = vec![b'-'; length];
+                    bytes[place] = byte;
+                    let expected = if is_token(byte) { length } else { place };
+                    assert_eq!(token(&bytes), expected, "{byte} at {place} of {length}");
+                }
+            }
+        }
     }
 
     #[test]

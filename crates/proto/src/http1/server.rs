@@ -98,7 +98,8 @@ impl Http1Server {
     }
 
     /// Appends the head of a response to the oldest request; its body follows with
-    /// [`body_chunk`](Self::body_chunk) and [`body_end`](Self::body_end).
+    /// [`body_chunk`](Self::body_chunk) and [`body_end`](Self::body_end). Tells whether the
+    /// connection persists: not where the body can only end with it.
     pub fn respond_head(
         &mut self,
         status: u16,
@@ -106,7 +107,7 @@ impl Http1Server {
         length: BodyLength,
         keep_alive: bool,
         out: &mut Vec<u8>,
-    ) {
+    ) -> bool {
         let unusual = self.waiting.oldest();
         let is_head = unusual.is_some_and(|request| request.is_head);
         let is_http10 = unusual.is_some_and(|request| request.is_http10);
@@ -127,6 +128,7 @@ impl Http1Server {
             BodyFraming::Chunked => Writing::Chunked,
             BodyFraming::Length(_) | BodyFraming::UntilEnd | BodyFraming::Nothing => Writing::Plain,
         };
+        persistence != Persistence::Close
     }
 
     /// Appends a piece of the response's body, framed as its head said. All pieces together

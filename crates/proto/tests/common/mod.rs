@@ -9,19 +9,19 @@ use wiretrial_proto::{
 };
 
 /// One row of a case table: bytes that come, and what must be reported.
-pub struct Case<'a> {
-    pub name: &'a str,
-    pub input: &'a [u8],
+pub(crate) struct Case<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) input: &'a [u8],
     /// The peer's FIN comes behind the input (clients only).
-    pub fin: bool,
-    pub expected: Vec<Seen>,
+    pub(crate) fin: bool,
+    pub(crate) expected: Vec<Seen>,
     /// Bytes put behind the input in one more run, and what they add to the report.
-    pub trailing: Option<(&'a [u8], Vec<Seen>)>,
+    pub(crate) trailing: Option<(&'a [u8], Vec<Seen>)>,
 }
 
 /// What a codec reported, pieces of a payload joined.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
+pub(crate) enum Seen {
     Open,
     Reply {
         status: u16,
@@ -48,36 +48,36 @@ pub enum Seen {
 
 /// A [`ServerRequest`] that owns its strings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RequestSeen {
-    pub method: String,
-    pub target: String,
-    pub keep_alive: bool,
-    pub content_length: Option<u64>,
-    pub websocket_key: Option<String>,
-    pub expects_continue: bool,
+pub(crate) struct RequestSeen {
+    pub(crate) method: String,
+    pub(crate) target: String,
+    pub(crate) keep_alive: bool,
+    pub(crate) content_length: Option<u64>,
+    pub(crate) websocket_key: Option<String>,
+    pub(crate) expects_continue: bool,
 }
 
 /// All that a run showed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Transcript {
-    pub seen: Vec<Seen>,
+pub(crate) struct Transcript {
+    pub(crate) seen: Vec<Seen>,
     /// What the codec itself wanted to send.
-    pub out: Vec<u8>,
+    pub(crate) out: Vec<u8>,
 }
 
 /// Runs the case whole, byte by byte, at every split in two and with its trailing data, each on
 /// a fresh codec; panics with the case's name where one run differs. Returns what was sent.
-pub fn check_client<C: ClientCodec>(case: &Case<'_>, fresh: impl Fn() -> C) -> Vec<u8> {
+pub(crate) fn check_client<C: ClientCodec>(case: &Case<'_>, fresh: impl Fn() -> C) -> Vec<u8> {
     check(case, |input, cuts| run_client(&mut fresh(), input, cuts, case.fin))
 }
 
 /// As [`check_client`], for a server's codec.
-pub fn check_server<C: ServerCodec>(case: &Case<'_>, fresh: impl Fn() -> C) -> Vec<u8> {
+pub(crate) fn check_server<C: ServerCodec>(case: &Case<'_>, fresh: impl Fn() -> C) -> Vec<u8> {
     check(case, |input, cuts| run_server(&mut fresh(), input, cuts))
 }
 
 /// Feeds `input`, cut at the places in `cuts` (ascending), and then the FIN where `fin`.
-pub fn run_client<C: ClientCodec>(
+pub(crate) fn run_client<C: ClientCodec>(
     codec: &mut C,
     input: &[u8],
     cuts: &[usize],
@@ -115,7 +115,11 @@ pub fn run_client<C: ClientCodec>(
 }
 
 /// As [`run_client`], for a server's codec.
-pub fn run_server<C: ServerCodec>(codec: &mut C, input: &[u8], cuts: &[usize]) -> Transcript {
+pub(crate) fn run_server<C: ServerCodec>(
+    codec: &mut C,
+    input: &[u8],
+    cuts: &[usize],
+) -> Transcript {
     let mut notes = Notes::default();
     let mut held = Vec::new();
     for piece in pieces(input, cuts) {
@@ -143,7 +147,7 @@ pub fn run_server<C: ServerCodec>(codec: &mut C, input: &[u8], cuts: &[usize]) -
 
 /// The splittings that every case is run with: whole, byte by byte, every split in two
 /// (of long inputs, about five hundred of them).
-pub fn splittings(length: usize) -> impl Iterator<Item = Vec<usize>> {
+pub(crate) fn splittings(length: usize) -> impl Iterator<Item = Vec<usize>> {
     let stride = length / 512 + 1;
     let whole = std::iter::once(Vec::new());
     let bytes = std::iter::once((1..length).collect());
@@ -152,7 +156,7 @@ pub fn splittings(length: usize) -> impl Iterator<Item = Vec<usize>> {
 
 /// Where random bytes cut an input, for fuzz targets and properties: each is the distance to the
 /// next cut.
-pub fn cuts_from(distances: &[u8], length: usize) -> Vec<usize> {
+pub(crate) fn cuts_from(distances: &[u8], length: usize) -> Vec<usize> {
     let mut at = 0;
     let ends = distances.iter().map(|distance| {
         at += usize::from(*distance) + 1;

@@ -1,0 +1,57 @@
+//! What the HTTP/1.1 client sends, and what it refuses to send.
+
+use std::sync::Arc;
+
+use wiretrial_proto::http1::{BadRequest, Http1Client, PayloadLength, RequestHead};
+use wiretrial_proto::{ClientCodec, Request};
+
+#[test]
+fn requests_are_what_was_asked_for() {
+    let headers = [("Accept".to_owned(), " text/plain ".to_owned())];
+    let head = |method, close, length| {
+        RequestHead::new(method, "/a?b=c", "h:1", &headers, close, length).unwrap()
+    };
+    let heads: Arc<[RequestHead]> = [
+        head("GET", false, PayloadLength::None),
+        head("POST", false, PayloadLength::None),
+        head("POST", false, PayloadLength::Fixed(2)),
+        head("PUT", true, PayloadLength::Varying),
+    ]
+    .into();
+    let mut codec = Http1Client::new(heads);
+    let mut out = Vec::new();
+    for (route, payload) in [b"".as_slice(), b"", b"ab", b"0123456789"].into_iter().enumerate() {
+        codec.encode(&Request { route, payload }, &mut out);
+    }
+    let expected = "GET /a?b=c HTTP/1.1\r\nHost: h:1\r\nAccept: text/plain\r\n\r\n\
+        POST /a?b=c HTTP/1.1\r\nHost: h:1\r\nAccept: text/plain\r\nContent-Length: 0\r\n\r\n\
+        POST /a?b=c HTTP/1.1\r\nHost: h:1\r\nAccept: text/plain\r\nContent-Length: 2\r\n\r\nab\
+        PUT /a?b=c HTTP/1.1\r\nHost: h:1\r\nAccept: text/plain\r\nConnection: close\r\n\
+        Content-Length: 10\r\n\r\n0123456789";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn bad_requests_are_named() {
+    let new = |method, target, host, header: Option<(&str, &str)>| {
+        let headers: Vec<_> =
+            header.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        RequestHead::new(method, target, host, &headers, false, PayloadLength::None).unwrap_err()
+    };
+    let name = |text: &str| text.to_owned();
+    assert_eq!(new("G T", "/", "h", None), BadRequest::Method(name("G T")));
+    assert_eq!(new("", "/", "h", None), BadRequest::Method(name("")));
+    assert_eq!(new("CONNECT", "/", "h", None), BadRequest::Connect);
+    for target in ["", "a", "/a b", "/a#b", "/\r\nX: y", "/\u{e9}"] {
+        assert_eq!(new("GET", target, "h", None), BadRequest::Target(name(target)));
+    }
+    for host in ["", "a b", "a/b", "a\r\nX: y", "user@h"] {
+        assert_eq!(new("GET", "/", host, None), BadRequest::Host(name(host)));
+    }
+    assert_eq!(new("GET", "/", "h", Some(("A b", "c"))), BadRequest::HeaderName(name("A b")));
+    assert_eq!(new("GET", "/", "h", Some(("A", "b\r\nc: d"))), BadRequest::HeaderValue(name("A")));
+    for reserved in ["Host", "connection", "CONTENT-LENGTH", "Transfer-Encoding", "Upgrade"] {
+        let error = new("GET", "/", "h", Some((reserved, "x")));
+        assert_eq!(error, BadRequest::Reserved(name(reserved)));
+    }
+}
