@@ -1,0 +1,83 @@
+"""Judgements follow from evidence."""
+
+from __future__ import annotations
+
+import pytest
+from tests.lab.trials import SECOND_NS, interval, summary
+
+from wiretrial.plan import Load, OpenLoop
+from wiretrial.results.model import Bottleneck, Verdict, Window
+from wiretrial.studies import judge
+
+WINDOW = Window(start_ns=0, end_ns=SECOND_NS, steady=True, rule="r")
+CLOSED = Load(connections=10)
+OPEN = Load(connections=10, executor=OpenLoop(rate=1000.0))
+
+
+@pytest.mark.parametrize(
+    ("load", "sent", "busy", "server_busy", "verdict", "bottleneck"),
+    [
+        (CLOSED, 100, 0.50, 0.99, "valid", "server"),
+        (CLOSED, 100, 0.99, 0.60, "client-bound", "generator"),
+        (CLOSED, 100, 0.99, None, "client-bound", "generator"),
+        (CLOSED, 100, 0.99, 0.99, "valid", "server"),
+        (CLOSED, 100, 0.30, 0.30, "valid", "unknown"),
+        (CLOSED, 100, 0.30, None, "valid", "unknown"),
+        (OPEN, 100, 0.30, 0.50, "valid", "rate"),
+        (OPEN, 60, 0.30, 0.99, "valid", "server"),
+        (OPEN, 60, 0.99, 0.50, "client-bound", "generator"),
+    ],
+)
+def test_who_limited_it(
+    load: Load,
+    sent: int,
+    busy: float,
+    server_busy: float | None,
+    verdict: Verdict,
+    bottleneck: Bottleneck,
+) -> None:
+    intervals = [interval(index, sent=sent, busy=busy) for index in range(10)]
+    found = judge.judge(
+        intervals, summary(), WINDOW, load, server_busy=server_busy, server_died=None
+    )
+    assert (found.verdict, found.bottleneck) == (verdict, bottleneck)
+    assert "idle" in found.evidence
+
+
+def test_an_error_makes_it_invalid_and_says_which() -> None:
+    found = judge.judge(
+        [interval(0)],
+        summary(ok=990, errors={"mismatch": 10}),
+        WINDOW,
+        CLOSED,
+        server_busy=0.99,
+        server_died=None,
+    )
+    assert found.verdict == "invalid"
+    assert found.evidence.startswith("10 mismatch of 1,000 messages failed")
+
+
+def test_a_server_that_died_makes_it_invalid() -> None:
+    found = judge.judge(
+        [interval(0)], summary(), WINDOW, CLOSED, server_busy=0.5, server_died="signal SIGSEGV"
+    )
+    assert found.verdict == "invalid"
+    assert "SIGSEGV" in found.evidence
+
+
+def test_an_interrupted_run_is_partial() -> None:
+    stopped = summary().model_copy(update={"end": "interrupted", "signal": 2})
+    found = judge.judge([interval(0)], stopped, WINDOW, CLOSED, server_busy=1, server_died=None)
+    assert found.verdict == "partial"
+
+
+def test_only_the_window_counts() -> None:
+    window = Window(start_ns=SECOND_NS // 2, end_ns=SECOND_NS, steady=True, rule="r")
+    intervals = [interval(index, busy=0.1 if index < 5 else 0.9) for index in range(10)]
+    assert judge.loop_utilisation(judge.within(intervals, window)) == pytest.approx(0.9)
+
+
+def test_a_run_given_in_requests_counts_whole() -> None:
+    found = judge.window_of([interval(0)], summary(), warmup_allowance_ns=0, duration_ns=None)
+    assert (found.start_ns, found.end_ns) == (0, SECOND_NS)
+    assert found.rule == judge.WHOLE_RUN

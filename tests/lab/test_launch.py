@@ -1,0 +1,62 @@
+"""Programs that can't outlive whoever started them."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from wiretrial import launch
+
+DEADLINE_S = 20.0
+
+MIDDLE = """
+import subprocess, sys, time
+from wiretrial import launch
+child = subprocess.Popen(launch.command_line(
+    [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"],
+    death_signal=9,
+))
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_program_runs_on_the_cpus_that_it_was_given() -> None:
+    cpu = max(os.sched_getaffinity(0))
+    show = [sys.executable, "-c", "import os; print(sorted(os.sched_getaffinity(0)))"]
+    done = subprocess.run(
+        launch.command_line(show, cpus=[cpu]), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == f"[{cpu}]"
+
+
+def test_a_program_that_is_not_there_is_told_in_one_line() -> None:
+    done = subprocess.run(
+        launch.command_line(["no-such-program"]), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "no-such-program: No such file or directory\n"
+
+
+def test_it_dies_with_its_parent() -> None:
+    package = str(Path(launch.__file__).parent.parent)
+    with subprocess.Popen(
+        [sys.executable, "-c", MIDDLE],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": package},
+    ) as middle:
+        assert middle.stdout is not None
+        lines = {middle.stdout.readline().strip(), middle.stdout.readline().strip()}
+        (number,) = lines - {"up"}
+        grandchild = os.pidfd_open(int(number))
+        try:
+            middle.send_signal(signal.SIGKILL)
+            ended, _, _ = select.select([grandchild], [], [], DEADLINE_S)
+        finally:
+            os.close(grandchild)
+    assert ended

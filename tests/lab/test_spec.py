@@ -1,0 +1,99 @@
+"""`subject.toml`: what is accepted, what is refused, and with which words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wiretrial.errors import UsageProblem
+from wiretrial.subjects import registry, spec
+
+GOOD = """
+name = "mine"
+kind = "server"
+summary = "A server"
+language = "C"
+homepage = "https://example.org"
+licence = "MIT"
+speaks = ["http"]
+contracts = ["http-echo"]
+
+[version]
+command = ["mine", "--version"]
+pattern = '(.+)'
+
+[configurations.default]
+description = "As its quick start says."
+command = ["mine", "{host}", "{port}"]
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / spec.SPEC_FILE).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_subject_is_a_folder(tmp_path: Path) -> None:
+    subject = spec.load(write(tmp_path, GOOD))
+    assert subject.spec.name == "mine"
+    assert subject.spec.claims() == [("http-echo", "http")]
+    assert subject.spec.port_names() == ["port"]
+    assert registry.find(f"{tmp_path}/").spec == subject.spec
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('name = "mine"', 'name = "My Server"', "name"),
+        ('licence = "MIT"', "", "licence"),
+        ('["http"]', '["gopher"]', "speaks"),
+        ('["http"]', '["http", "ws"]', "speaks ws, but no contract"),
+        ('["http-echo"]', '["http-echo", "ws-echo"]', "claims ws-echo, but speaks neither"),
+        ('"{port}"', '"{prot}"', "unknown placeholder {prot}"),
+        ("[configurations.default]", "[configurations.tuned]", "a `default` is needed"),
+        ('licence = "MIT"', 'licence = "MIT"\ncolour = "red"', "colour"),
+        ('kind = "server"', "kind = ", "line 3"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, old: str, new: str, words: str) -> None:
+    assert old in GOOD
+    folder = write(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(UsageProblem) as refused:
+        spec.load(folder)
+    assert words in refused.value.line()
+    assert "\n" not in refused.value.line()
+
+
+def test_the_digest_follows_every_file(tmp_path: Path) -> None:
+    subject = spec.load(write(tmp_path, GOOD))
+    before = subject.digest()
+    assert subject.digest() == before
+    (tmp_path / "server.c").write_text("int main;", encoding="utf-8")
+    with_source = subject.digest()
+    assert with_source != before
+    (tmp_path / "server.c").rename(tmp_path / "main.c")
+    assert subject.digest() not in (before, with_source)
+
+
+def test_only_known_placeholders_are_filled() -> None:
+    text = "listen {host}:{port}; events {} types { text/html html; } $uri"
+    filled = spec.fill(text, {"host": "127.0.0.1", "port": "80"})
+    assert filled == "listen 127.0.0.1:80; events {} types { text/html html; } $uri"
+
+
+def test_the_catalogue_is_whole() -> None:
+    subjects = {subject.spec.name: subject for subject in registry.catalogue()}
+    assert {"nginx", "node", "reference"} <= set(subjects)
+    for name, subject in subjects.items():
+        assert subject.folder.name == name
+        assert (subject.folder / "README.md").is_file()
+        assert set(subject.spec.configurations) == {"default", "tuned"}
+        for configuration in subject.spec.configurations.values():
+            assert all((subject.folder / file).is_file() for file in configuration.files.values())
+
+
+def test_an_unknown_subject_is_told_with_the_known_ones() -> None:
+    with pytest.raises(UsageProblem) as refused:
+        registry.find("ngnix")
+    assert "nginx" in refused.value.remedy
