@@ -178,19 +178,9 @@ impl Socket {
 
     /// Notes that the kernel took `count` more bytes of `out`.
     pub(crate) fn advance(&mut self, count: usize) {
-        self.taken += count;
         self.bytes_sent += count as u64;
-        if self.taken == self.out.len() {
-            self.taken = 0;
-            self.out.clear();
-            if self.out.capacity() > KEPT_CAPACITY {
-                self.out = Vec::new();
-            }
-        } else if self.taken > KEPT_CAPACITY && self.taken > self.out.len() / 2 {
-            // A writer that never lets it run empty must not make it grow.
-            self.out.drain(..self.taken);
-            self.taken = 0;
-        }
+        self.taken += count;
+        trim(&mut self.out, &mut self.taken);
     }
 
     /// The pending error, which the kernel forgets by telling it.
@@ -256,6 +246,22 @@ impl TcpInfo {
     }
 }
 
+/// Drops the front part of a buffer that is done with, when that is cheap or
+/// a large buffer can be given back.
+pub(crate) fn trim(buffer: &mut Vec<u8>, done: &mut usize) {
+    if *done == buffer.len() {
+        *done = 0;
+        buffer.clear();
+        if buffer.capacity() > KEPT_CAPACITY {
+            *buffer = Vec::new();
+        }
+    } else if *done > KEPT_CAPACITY && *done > buffer.len() / 2 {
+        // A writer that never lets it run empty must not make it grow.
+        buffer.drain(..*done);
+        *done = 0;
+    }
+}
+
 fn open(address: SocketAddr) -> Result<OwnedFd, NetError> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
@@ -271,4 +277,38 @@ fn bind_source(fd: &OwnedFd, source: IpAddr) -> Result<(), NetError> {
             .into(),
         errno,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    #[test]
+    fn a_source_takes_no_port_before_the_peer_is_known() {
+        for source in [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)] {
+            let Ok(fd) = open(SocketAddr::new(source, 0)) else {
+                continue;
+            };
+            bind_source(&fd, source).expect("bound");
+            let bound = rustix::net::getsockname(&fd).expect("named");
+            let bound = SocketAddr::try_from(bound).expect("an address");
+            assert_eq!(bound, SocketAddr::new(source, 0));
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_took_does_not_pile_up() {
+        let fd = open(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a socket");
+        let mut socket = Socket::new(fd, Key { slot: 0, generation: 0 }, Phase::Connected);
+        // A writer that is always a little ahead of the kernel.
+        socket.out.extend_from_slice(&[0; 1000]);
+        for _ in 0..10_000 {
+            socket.out.extend_from_slice(&[0; 1000]);
+            socket.advance(1000);
+            assert_eq!(socket.pending(), 1000);
+        }
+        assert!(socket.out.capacity() <= 4 * KEPT_CAPACITY, "{}", socket.out.capacity());
+        assert_eq!(socket.bytes(), (10_000_000, 0));
+    }
 }

@@ -122,14 +122,33 @@ fn one_direction_closes_and_the_other_goes_on() {
     let (client_tls, server_tls) = both(&issued(&["localhost"]), true);
     let mut driver = driver();
     let (mut client, mut server) = connected(&mut driver, &client_tls, &server_tls);
-    client.out().extend_from_slice(&pattern(3_000_000));
+    let message = pattern(16 * 1024 * 1024);
+    client.out().extend_from_slice(&message);
     client.shutdown_write(&mut driver);
     let (_, at_server) = exchange(&mut driver, &mut client, &mut server, |_, s, _, _| s.ended);
-    assert!(at_server.bytes == pattern(3_000_000));
+    assert!(at_server.bytes == message);
     server.out().extend_from_slice(b"still here");
     let (at_client, _) =
         exchange(&mut driver, &mut client, &mut server, |c, _, _, _| c.bytes.len() == 10);
     assert!(at_client.bytes == b"still here" && !at_client.ended);
+}
+
+#[test]
+fn what_the_kernel_does_not_take_stays_plain() {
+    let (client_tls, server_tls) = both(&issued(&["localhost"]), true);
+    let mut driver = driver();
+    let (mut client, mut server) = connected(&mut driver, &client_tls, &server_tls);
+    establish(&mut driver, &mut client, &mut server);
+    let message = pattern(32 * 1024 * 1024);
+    client.out().extend_from_slice(&message);
+    for _ in 0..200 {
+        assert!(!client.flush(&mut driver).expect("flush").done, "the peer does not read");
+    }
+    assert!(client.socket().pending() < 1024 * 1024, "{}", client.socket().pending());
+    let (_, at_server) = exchange(&mut driver, &mut client, &mut server, |_, s, _, _| {
+        s.bytes.len() == message.len()
+    });
+    assert!(at_server.bytes == message);
 }
 
 #[test]

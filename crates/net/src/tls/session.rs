@@ -8,15 +8,13 @@ use std::io::{ErrorKind, Read, Write};
 use rustls::{Connection, HandshakeKind};
 
 use crate::driver::Received;
+use crate::socket::trim;
 use crate::tls::fault;
 use crate::{ClientTls, Driver, Fill, Flush, NetError, ServerTls, Socket};
 
 /// Plaintext encrypted at a time. A rest that the kernel does not take stays
 /// plain, so a large message is not held twice.
 const CHUNK: usize = 256 * 1024;
-
-/// A buffer larger than this is given back once it is empty.
-const KEPT_CAPACITY: usize = 64 * 1024;
 
 /// The most plaintext that one record holds.
 const RECORD: usize = 16 * 1024;
@@ -167,13 +165,7 @@ impl TlsSession {
             let chunk = &self.out[self.encrypted..end];
             self.session.writer().write_all(chunk).map_err(|error| broken(&error))?;
             self.encrypted = end;
-            if self.encrypted == self.out.len() {
-                self.encrypted = 0;
-                self.out.clear();
-                if self.out.capacity() > KEPT_CAPACITY {
-                    self.out = Vec::new();
-                }
-            }
+            trim(&mut self.out, &mut self.encrypted);
         }
         while self.session.wants_write() {
             self.session.write_tls(&mut self.socket.out).map_err(|error| broken(&error))?;
