@@ -1,0 +1,227 @@
+//! The routes over HTTP/1.1, and the door to WebSocket.
+//!
+//! Knows requests and what they are answered with; holds no body, neither one that
+//! comes nor one that goes. Must not know sockets.
+
+use wiretrial_proto::http1::{BodyLength, Http1Server};
+use wiretrial_proto::websocket::WebSocketServer;
+use wiretrial_proto::{ServerCodec, ServerEvent, ServerRequest};
+
+use crate::content::{MESSAGE, PAGE, pattern_from};
+use crate::route::{Method, Route};
+use crate::sink::{Ending, Sink, Twist};
+
+/// A streamed answer is written ahead of the connection as far as this, in bytes.
+const STREAM_AHEAD: usize = 256 * 1024;
+
+const TEXT: &str = "text/plain; charset=utf-8";
+const BYTES: &str = "application/octet-stream";
+
+#[derive(Debug)]
+pub(crate) struct HttpConversation {
+    codec: Http1Server,
+    answer: Answer,
+    twist: Twist,
+    /// The answer under way is the last one, and the conversation ends so.
+    last: Option<Ending>,
+    answers: u32,
+    /// The current request has a body that may never come.
+    uninvited: bool,
+}
+
+/// Where the conversation stands after a batch of input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It needs more input.
+    Listens,
+    /// It has more to say and no room to say it in: no input is taken until then.
+    Blocked,
+    /// From here on it is a WebSocket.
+    Upgraded,
+}
+
+/// The answer to the current request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// Given; what is left of the request is thrown away.
+    Given,
+    /// The request's own body.
+    Echo,
+    /// The pattern, of which so much is out.
+    Pattern { offset: u64, length: u64 },
+}
+
+impl HttpConversation {
+    pub(crate) fn new() -> Self {
+        Self {
+            codec: Http1Server::new(),
+            answer: Answer::Given,
+            twist: Twist::None,
+            last: None,
+            answers: 0,
+            uninvited: false,
+        }
+    }
+
+    /// Takes the input that can be taken, returns how much that was. After
+    /// [`Standing::Blocked`] it must be called when there is room again, with or without input.
+    pub(crate) fn take(&mut self, input: &mut [u8], sink: &mut Sink<'_>) -> (usize, Standing) {
+        let mut taken = 0;
+        while !sink.is_finished() {
+            if !self.continue_pattern(sink) {
+                return (taken, Standing::Blocked);
+            }
+            let Ok(step) = self.codec.receive(&mut input[taken..], sink.out) else {
+                sink.finish(Ending::Early);
+                break;
+            };
+            taken += step.consumed;
+            match step.event {
+                None => {
+                    sink.settle();
+                    return (taken, Standing::Listens);
+                }
+                Some(ServerEvent::Request(request)) => {
+                    if let Some(key) = request.websocket_key {
+                        WebSocketServer::accept(key, None, sink.out);
+                        sink.settle();
+                        return (taken, Standing::Upgraded);
+                    }
+                    self.answer(&request, sink);
+                }
+                Some(ServerEvent::Chunk(piece)) => {
+                    if self.answer == Answer::Echo {
+                        self.twist.apply(piece);
+                        self.codec.body_chunk(piece, sink.out);
+                        sink.settle();
+                    }
+                }
+                Some(ServerEvent::End) => {
+                    if self.answer == Answer::Echo {
+                        self.codec.body_end(sink.out);
+                        self.complete(sink);
+                    }
+                    if let Some(ending) = self.last {
+                        sink.finish(ending);
+                    }
+                }
+                // Only WebSocket has these.
+                Some(ServerEvent::Message(_) | ServerEvent::Close(_)) => sink.finish(Ending::Early),
+            }
+        }
+        (input.len(), Standing::Listens)
+    }
+
+    fn answer(&mut self, request: &ServerRequest<'_>, sink: &mut Sink<'_>) {
+        let method = Method::of(request.method);
+        let route = Route::of(request.target);
+        let allowed = route.allows(method);
+        self.answers = self.answers.saturating_add(1);
+        let limit = sink.shared().script.close_after;
+        self.last = if request.keep_alive {
+            limit.filter(|limit| self.answers >= limit.get()).map(|_| Ending::Early)
+        } else {
+            Some(Ending::Orderly)
+        };
+        self.uninvited = request.expects_continue && !(route == Route::Echo && allowed);
+        if self.uninvited {
+            // Whether the body comes or not, the end of the connection is the end of it.
+            self.last = Some(Ending::Early);
+        } else if request.expects_continue {
+            self.codec.invite_body(sink.out);
+        }
+
+        self.twist = sink.begin();
+        if self.twist == Twist::Status {
+            return self.give(500, TEXT, b"scripted fault\n", sink);
+        }
+        match route {
+            Route::Unknown => self.give(404, TEXT, b"no such route\n", sink),
+            _ if !allowed => self.refuse_method(route, sink),
+            Route::Page => self.give(200, "text/html; charset=utf-8", PAGE, sink),
+            Route::Message => self.give(200, "application/json", MESSAGE, sink),
+            Route::Status(status) => {
+                self.give(status, TEXT, format!("status {status}\n").as_bytes(), sink);
+            }
+            Route::Echo => {
+                let length = request.content_length.map_or(BodyLength::Chunked, BodyLength::Known);
+                self.head(200, BYTES, length, sink);
+                self.answer = Answer::Echo;
+            }
+            Route::Bytes(length) => self.begin_pattern(method, length, false, sink),
+            Route::Chunked(length) => self.begin_pattern(method, length, true, sink),
+        }
+    }
+
+    /// A whole answer.
+    fn give(&mut self, status: u16, content_type: &str, body: &[u8], sink: &mut Sink<'_>) {
+        if self.twist == Twist::Wrong {
+            let mut body = body.to_vec();
+            self.twist.apply(&mut body);
+            self.codec.respond(status, content_type, &body, self.last.is_none(), sink.out);
+        } else {
+            self.codec.respond(status, content_type, body, self.last.is_none(), sink.out);
+        }
+        self.complete(sink);
+    }
+
+    fn refuse_method(&mut self, route: Route, sink: &mut Sink<'_>) {
+        self.head(405, "", BodyLength::Known(0), sink);
+        // One more field, in front of the empty line that ends the head.
+        sink.out.truncate(sink.out.len() - b"\r\n".len());
+        sink.out.extend_from_slice(b"Allow: ");
+        sink.out.extend_from_slice(route.allow().as_bytes());
+        sink.out.extend_from_slice(b"\r\n\r\n");
+        self.codec.body_end(sink.out);
+        self.complete(sink);
+    }
+
+    fn begin_pattern(&mut self, method: Method, length: u64, chunked: bool, sink: &mut Sink<'_>) {
+        let framing = if chunked { BodyLength::Chunked } else { BodyLength::Known(length) };
+        self.head(200, BYTES, framing, sink);
+        let length = if method == Method::Head { 0 } else { length };
+        self.answer = Answer::Pattern { offset: 0, length };
+    }
+
+    /// False: there was no room for all of it.
+    fn continue_pattern(&mut self, sink: &mut Sink<'_>) -> bool {
+        let Answer::Pattern { mut offset, length } = self.answer else {
+            return true;
+        };
+        while offset < length {
+            if sink.backlog() >= STREAM_AHEAD {
+                self.answer = Answer::Pattern { offset, length };
+                sink.settle();
+                return false;
+            }
+            let piece = pattern_from(offset, length - offset);
+            offset += piece.len() as u64;
+            if self.twist == Twist::Wrong {
+                let mut piece = piece.to_vec();
+                self.twist.apply(&mut piece);
+                self.codec.body_chunk(&piece, sink.out);
+            } else {
+                self.codec.body_chunk(piece, sink.out);
+            }
+        }
+        self.codec.body_end(sink.out);
+        self.complete(sink);
+        true
+    }
+
+    fn head(&mut self, status: u16, content_type: &str, length: BodyLength, sink: &mut Sink<'_>) {
+        let keep_alive = self.last.is_none();
+        if !self.codec.respond_head(status, content_type, length, keep_alive, sink.out) {
+            // An old client, told by the head, reads an answer in pieces up to the end.
+            self.last.get_or_insert(Ending::Orderly);
+        }
+    }
+
+    fn complete(&mut self, sink: &mut Sink<'_>) {
+        self.answer = Answer::Given;
+        sink.end();
+        if self.uninvited {
+            sink.finish(Ending::Early);
+        }
+    }
+}

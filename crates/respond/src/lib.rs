@@ -1,0 +1,28 @@
+//! The reference server: HTTP/1.1, WebSocket and raw echo, each plain and over TLS.
+//!
+//! Knows what a right answer is, and how to be wrong or late on purpose (the
+//! script). Must not know the load generator: the two meet only on the wire.
+#![forbid(unsafe_code)]
+
+mod connection;
+mod content;
+mod http;
+mod plan;
+mod protocol;
+mod route;
+mod script;
+mod server;
+mod shared;
+mod sink;
+mod slab;
+mod stage;
+mod stats;
+mod timers;
+mod websocket;
+mod worker;
+
+pub use content::{MESSAGE, pattern_at};
+pub use plan::{RespondError, ServerPlan};
+pub use script::{Delay, Fault, FaultKind, Script, ScriptError, Stall};
+pub use server::{Addresses, Server, start};
+pub use stats::Stats;

@@ -1,0 +1,131 @@
+//! What to serve, where, and with how much of the machine.
+//!
+//! Knows settings and what is wrong with them; must not know how they are carried out.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use wiretrial_net::{NetError, ServerTls};
+
+use crate::script::Script;
+
+/// One server.
+#[derive(Debug, Clone)]
+pub struct ServerPlan {
+    /// Addresses for HTTP/1.1 and WebSocket. Port 0 lets the kernel choose.
+    pub http: Vec<SocketAddr>,
+    /// The same over TLS.
+    pub https: Vec<SocketAddr>,
+    /// Addresses for the raw echo.
+    pub tcp: Vec<SocketAddr>,
+    /// The same over TLS.
+    pub tls: Vec<SocketAddr>,
+    /// PEM file of the certificate chain; needed for `https` and `tls`.
+    pub cert: Option<PathBuf>,
+    /// PEM file of its private key.
+    pub key: Option<PathBuf>,
+    /// Threads, each with its own listeners, at least 1.
+    pub threads: u32,
+    /// CPUs that the threads are pinned to, in turn; empty: not pinned.
+    pub cpus: Vec<u32>,
+    /// What goes wrong or comes late.
+    pub script: Script,
+    /// Longest WebSocket message, in bytes.
+    pub max_message: u64,
+}
+
+impl Default for ServerPlan {
+    fn default() -> Self {
+        Self {
+            http: Vec::new(),
+            https: Vec::new(),
+            tcp: Vec::new(),
+            tls: Vec::new(),
+            cert: None,
+            key: None,
+            threads: 1,
+            cpus: Vec::new(),
+            script: Script::default(),
+            max_message: 1 << 30,
+        }
+    }
+}
+
+/// Why there is no server. Each message is one line with its remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RespondError {
+    /// No address at all.
+    #[error("nothing to serve: give at least one address for http, https, tcp or tls")]
+    NoAddress,
+    /// No thread.
+    #[error("a server needs at least 1 thread")]
+    NoThreads,
+    /// TLS without a certificate.
+    #[error("https and tls need a certificate and its key: give both PEM files")]
+    NoCertificate,
+    /// The kernel or the certificate refuses.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// A thread could not be started.
+    #[error("cannot start a thread: {0}")]
+    Thread(String),
+    /// A thread ended before it was told to.
+    #[error("a server thread ended unexpectedly")]
+    ThreadDied,
+}
+
+/// What is spoken at an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Http,
+    Https,
+    Tcp,
+    Tls,
+}
+
+/// One address to listen on.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    pub(crate) kind: Kind,
+    pub(crate) address: SocketAddr,
+    /// Where the kind is over TLS.
+    pub(crate) tls: Option<ServerTls>,
+}
+
+impl ServerPlan {
+    /// The addresses, in the order http, https, tcp, tls.
+    pub(crate) fn endpoints(&self) -> Result<Vec<Endpoint>, RespondError> {
+        if self.threads == 0 {
+            return Err(RespondError::NoThreads);
+        }
+        let https = self.tls_for(&self.https, &[b"http/1.1".to_vec()])?;
+        let tls = self.tls_for(&self.tls, &[])?;
+        let kinds = [
+            (Kind::Http, &self.http, None),
+            (Kind::Https, &self.https, https),
+            (Kind::Tcp, &self.tcp, None),
+            (Kind::Tls, &self.tls, tls),
+        ];
+        let mut endpoints = Vec::new();
+        for (kind, addresses, tls) in kinds {
+            for &address in addresses {
+                endpoints.push(Endpoint { kind, address, tls: tls.clone() });
+            }
+        }
+        if endpoints.is_empty() { Err(RespondError::NoAddress) } else { Ok(endpoints) }
+    }
+
+    fn tls_for(
+        &self,
+        addresses: &[SocketAddr],
+        alpn: &[Vec<u8>],
+    ) -> Result<Option<ServerTls>, RespondError> {
+        if addresses.is_empty() {
+            return Ok(None);
+        }
+        let (Some(cert), Some(key)) = (&self.cert, &self.key) else {
+            return Err(RespondError::NoCertificate);
+        };
+        Ok(Some(ServerTls::new(cert, key, alpn)?))
+    }
+}

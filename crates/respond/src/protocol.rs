@@ -1,0 +1,64 @@
+//! Which conversation a connection is having.
+//!
+//! Knows the conversations and the way from one to the other; must not know sockets.
+
+use crate::http::{HttpConversation, Standing};
+use crate::plan::Kind;
+use crate::sink::Sink;
+use crate::websocket::WebSocketEcho;
+
+#[derive(Debug)]
+pub(crate) enum Protocol {
+    Http(HttpConversation),
+    WebSocket(WebSocketEcho),
+    /// Bytes come back as they are. One stretch that was read is one reply.
+    Raw,
+}
+
+/// What became of a batch of input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Heard {
+    /// Bytes taken from its front.
+    pub(crate) taken: usize,
+    /// There is more to say and no room: call again, with or without input, when there is.
+    pub(crate) blocked: bool,
+}
+
+impl Protocol {
+    pub(crate) fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Http | Kind::Https => Self::Http(HttpConversation::new()),
+            Kind::Tcp | Kind::Tls => Self::Raw,
+        }
+    }
+
+    /// Takes the input that can be taken and appends the answers to the sink.
+    pub(crate) fn take(&mut self, input: &mut [u8], sink: &mut Sink<'_>) -> Heard {
+        let mut taken = 0;
+        loop {
+            let rest = &mut input[taken..];
+            match self {
+                Self::Http(conversation) => {
+                    let (used, standing) = conversation.take(rest, sink);
+                    taken += used;
+                    if standing != Standing::Upgraded {
+                        return Heard { taken, blocked: standing == Standing::Blocked };
+                    }
+                    *self = Self::WebSocket(WebSocketEcho::new(sink.shared().max_message));
+                }
+                Self::WebSocket(echo) => {
+                    taken += echo.take(rest, sink);
+                    return Heard { taken, blocked: false };
+                }
+                Self::Raw => {
+                    if !rest.is_empty() {
+                        sink.begin().apply(rest);
+                        sink.out.extend_from_slice(rest);
+                        sink.end();
+                    }
+                    return Heard { taken: input.len(), blocked: false };
+                }
+            }
+        }
+    }
+}

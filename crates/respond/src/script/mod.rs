@@ -1,0 +1,225 @@
+//! What the server does wrong or late on purpose.
+//!
+//! Knows which reply gets which treatment: pure functions of the reply's number
+//! and the seed, so that a run can be repeated. Must not know sockets or clocks.
+
+mod duration;
+mod parse;
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+pub use parse::ScriptError;
+
+/// The whole script. The default one answers everything rightly and at once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Script {
+    /// How long each reply is held back.
+    pub delay: Option<Delay>,
+    /// When the whole server freezes.
+    pub stall: Option<Stall>,
+    /// What is done to every Nth reply. Where two meet on one reply, the first of the list wins.
+    pub faults: Vec<Fault>,
+    /// HTTP: `Connection: close` on this reply of each connection.
+    pub close_after: Option<NonZeroU32>,
+    /// Chooses which replies get the rare delay, and the garbage.
+    pub seed: u64,
+}
+
+/// How long replies are held back, from the arrival of the request's first byte.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Delay {
+    /// Nanoseconds for most replies.
+    pub usual: u64,
+    /// The second mode.
+    pub rare: Option<RareDelay>,
+}
+
+/// The second mode of a two-mode delay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RareDelay {
+    /// Nanoseconds.
+    pub delay: u64,
+    /// Share of the replies, 0 to 1.
+    pub share: f64,
+}
+
+/// When the whole server freezes: it neither reads, nor accepts, nor sends.
+/// Times count from the first request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stall {
+    /// Begin of the first freeze, nanoseconds.
+    pub first: u64,
+    /// From begin to begin of the freezes, nanoseconds; none: only one.
+    pub every: Option<NonZeroU64>,
+    /// Length of a freeze, nanoseconds.
+    pub length: u64,
+}
+
+/// One fault and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// What happens.
+    pub kind: FaultKind,
+    /// Applied to every reply whose number divides by this.
+    pub every: NonZeroU64,
+}
+
+/// What can go wrong with a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// One byte of the content is altered; an empty content stays as it is.
+    Wrong,
+    /// It changes places with the next reply of its connection. Where none is under way by
+    /// the time that it is due, the previous reply is sent again in its place.
+    Swap,
+    /// Sent twice.
+    Repeat,
+    /// Half of it, then FIN.
+    Truncate,
+    /// Half of it, then RST.
+    Reset,
+    /// FIN before any byte of it.
+    Close,
+    /// Never sent, and nothing after it: replies are in order.
+    Silent,
+    /// Random bytes in its place.
+    Garbage,
+    /// One byte every 10 ms.
+    Slow,
+    /// HTTP: status 500 in its place. The other protocols have none and answer rightly.
+    Status,
+}
+
+/// What is done to one reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Directive {
+    /// Nanoseconds to hold it back.
+    pub(crate) delay: u64,
+    /// What goes wrong with it.
+    pub(crate) fault: Option<FaultKind>,
+}
+
+impl Script {
+    /// Must replies be held before they go out?
+    pub(crate) fn stages_replies(&self) -> bool {
+        self.delay.is_some() || !self.faults.is_empty()
+    }
+
+    /// Has any reply this fault?
+    pub(crate) fn has(&self, kind: FaultKind) -> bool {
+        self.faults.iter().any(|fault| fault.kind == kind)
+    }
+
+    /// What is done to the reply with this number, counted from 1 over the whole server.
+    pub(crate) fn directive(&self, number: u64) -> Directive {
+        let delay = self.delay.map_or(0, |delay| delay.of(number, self.seed));
+        let hit = self.faults.iter().find(|fault| number.is_multiple_of(fault.every.get()));
+        Directive { delay, fault: hit.map(|fault| fault.kind) }
+    }
+}
+
+impl Delay {
+    fn of(&self, number: u64, seed: u64) -> u64 {
+        match self.rare {
+            Some(rare) if unit_interval(mix(seed, number)) < rare.share => rare.delay,
+            _ => self.usual,
+        }
+    }
+}
+
+impl Stall {
+    /// The end of the freeze that holds at `elapsed` nanoseconds after the first request.
+    pub(crate) fn frozen_until(&self, elapsed: u64) -> Option<u64> {
+        let since_first = elapsed.checked_sub(self.first)?;
+        let since_begin = match self.every {
+            Some(every) => since_first % every.get(),
+            None => since_first,
+        };
+        (since_begin < self.length).then(|| elapsed - since_begin + self.length)
+    }
+}
+
+/// A number that looks random and depends on nothing but the two given (the finalizer of
+/// `SplitMix64`).
+pub(crate) fn mix(seed: u64, number: u64) -> u64 {
+    let mut z = seed.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// To [0, 1), by the upper 53 bits.
+fn unit_interval(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every(kind: FaultKind, every: u64) -> Fault {
+        Fault { kind, every: NonZeroU64::new(every).unwrap() }
+    }
+
+    #[test]
+    fn the_default_script_does_nothing() {
+        let script = Script::default();
+        assert!(!script.stages_replies());
+        assert!((1..100).all(|n| script.directive(n) == Directive::default()));
+    }
+
+    #[test]
+    fn a_constant_delay_holds_for_every_reply() {
+        let script = Script { delay: Some(Delay { usual: 7, rare: None }), ..Script::default() };
+        assert!((1..100).all(|n| script.directive(n).delay == 7));
+    }
+
+    #[test]
+    fn the_rare_delay_takes_its_share_and_repeats_with_the_seed() {
+        let rare = Some(RareDelay { delay: 20, share: 0.1 });
+        let script =
+            |seed| Script { delay: Some(Delay { usual: 1, rare }), seed, ..Script::default() };
+        let slow = |seed| -> Vec<u64> {
+            let script = script(seed);
+            (1..=100_000).filter(|&n| script.directive(n).delay == 20).collect()
+        };
+        let first = slow(1);
+        // Binomial(100000, 0.1): sigma 95, so 500 is more than five sigma.
+        assert!(first.len().abs_diff(10_000) < 500, "{}", first.len());
+        assert_eq!(first, slow(1));
+        assert_ne!(first, slow(2));
+    }
+
+    #[test]
+    fn a_fault_meets_every_nth_reply_and_the_first_listed_wins() {
+        let script = Script {
+            faults: vec![every(FaultKind::Wrong, 4), every(FaultKind::Close, 2)],
+            ..Script::default()
+        };
+        let faults: Vec<_> = (1..=8).map(|n| script.directive(n).fault).collect();
+        let (wrong, close) = (Some(FaultKind::Wrong), Some(FaultKind::Close));
+        assert_eq!(faults, [None, close, None, wrong, None, close, None, wrong]);
+    }
+
+    #[test]
+    fn freezes_are_where_the_stall_says() {
+        let again = Stall { first: 50, every: NonZeroU64::new(50), length: 10 };
+        let once = Stall { first: 30, every: None, length: 10 };
+        let table = [
+            (again, 0, None),
+            (again, 49, None),
+            (again, 50, Some(60)),
+            (again, 59, Some(60)),
+            (again, 60, None),
+            (again, 105, Some(110)),
+            (once, 29, None),
+            (once, 30, Some(40)),
+            (once, 39, Some(40)),
+            (once, 40, None),
+            (once, 80, None),
+        ];
+        for (stall, elapsed, expected) in table {
+            assert_eq!(stall.frozen_until(elapsed), expected, "{stall:?} at {elapsed}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What all threads of one server see.
+//!
+//! Knows the script's common state: which number the next reply has, when the first request
+//! came, whether the server is stopping. Must not know connections.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use crate::script::Script;
+use crate::stats::Counters;
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) script: Script,
+    pub(crate) max_message: u64,
+    /// By thread.
+    pub(crate) counters: Vec<Counters>,
+    replies: AtomicU64,
+    first_request: AtomicU64,
+    stopping: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(script: Script, max_message: u64, threads: u32) -> Self {
+        Self {
+            script,
+            max_message,
+            counters: (0..threads).map(|_| Counters::default()).collect(),
+            replies: AtomicU64::new(0),
+            first_request: AtomicU64::new(0),
+            stopping: AtomicBool::new(false),
+        }
+    }
+
+    /// The next reply's number, from 1, over all threads.
+    pub(crate) fn number_reply(&self) -> u64 {
+        self.replies.fetch_add(1, Relaxed) + 1
+    }
+
+    /// A request came now. The first one starts the clock of the stalls.
+    pub(crate) fn note_request(&self, now: u64) {
+        if self.first_request.load(Relaxed) == 0 {
+            // Whoever loses the race came later.
+            let _ = self.first_request.compare_exchange(0, now, Relaxed, Relaxed);
+        }
+    }
+
+    /// When the freeze that holds now ends; none: the server answers.
+    pub(crate) fn frozen_until(&self, now: u64) -> Option<u64> {
+        let stall = self.script.stall?;
+        let first = self.first_request.load(Relaxed);
+        if first == 0 {
+            return None;
+        }
+        stall.frozen_until(now.saturating_sub(first)).map(|end| first + end)
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Relaxed)
+    }
+}

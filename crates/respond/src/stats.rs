@@ -1,0 +1,73 @@
+//! What the server counts about itself.
+//!
+//! Knows counters of one writer each; must not know what is counted when.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What the server did since it started, over all threads. Each number is exact once the
+/// server is idle or stopped, and a moment old while it works.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Requests, messages, or stretches of a byte stream that were answered or begun to be.
+    pub requests: u64,
+    /// Connections accepted.
+    pub accepted: u64,
+    /// Connections open now.
+    pub open: u64,
+    /// Bytes received: what was decrypted, where there is TLS.
+    pub received: u64,
+    /// Bytes handed to the kernel.
+    pub sent: u64,
+}
+
+/// The counters of one thread, alone on their cache lines. Only that thread writes.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Counters {
+    requests: AtomicU64,
+    accepted: AtomicU64,
+    closed: AtomicU64,
+    received: AtomicU64,
+    sent: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn add_requests(&self, count: u64) {
+        bump(&self.requests, count);
+    }
+
+    pub(crate) fn add_accepted(&self) {
+        bump(&self.accepted, 1);
+    }
+
+    pub(crate) fn add_closed(&self) {
+        bump(&self.closed, 1);
+    }
+
+    pub(crate) fn add_received(&self, bytes: usize) {
+        bump(&self.received, bytes as u64);
+    }
+
+    pub(crate) fn add_sent(&self, bytes: usize) {
+        bump(&self.sent, bytes as u64);
+    }
+
+    pub(crate) fn sum<'a>(threads: impl Iterator<Item = &'a Self>) -> Stats {
+        threads.fold(Stats::default(), |sum, thread| {
+            let closed = thread.closed.load(Relaxed);
+            let accepted = thread.accepted.load(Relaxed);
+            Stats {
+                requests: sum.requests + thread.requests.load(Relaxed),
+                accepted: sum.accepted + accepted,
+                open: sum.open + accepted.saturating_sub(closed),
+                received: sum.received + thread.received.load(Relaxed),
+                sent: sum.sent + thread.sent.load(Relaxed),
+            }
+        })
+    }
+}
+
+/// One writer: a load and a store, without the bus lock of `fetch_add`.
+fn bump(counter: &AtomicU64, by: u64) {
+    counter.store(counter.load(Relaxed) + by, Relaxed);
+}

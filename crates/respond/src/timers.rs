@@ -1,0 +1,35 @@
+//! When which connection wants to be looked at.
+//!
+//! Knows instants and keys; must not know why.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use wiretrial_net::Key;
+
+/// Alarms in the order of their instants, nanoseconds on the monotonic clock. They are not
+/// cancelled: who gets one asks whether it is still wanted.
+#[derive(Debug, Default)]
+pub(crate) struct Timers {
+    heap: BinaryHeap<Reverse<(u64, u32, u32)>>,
+}
+
+impl Timers {
+    pub(crate) fn push(&mut self, due: u64, key: Key) {
+        self.heap.push(Reverse((due, key.slot, key.generation)));
+    }
+
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        self.heap.peek().map(|Reverse((due, ..))| *due)
+    }
+
+    /// The next alarm that is due by now.
+    pub(crate) fn pop_due(&mut self, now: u64) -> Option<Key> {
+        let next = self.heap.peek_mut()?;
+        if next.0.0 > now {
+            return None;
+        }
+        let Reverse((_, slot, generation)) = std::collections::binary_heap::PeekMut::pop(next);
+        Some(Key { slot, generation })
+    }
+}

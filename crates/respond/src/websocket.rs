@@ -1,0 +1,99 @@
+//! The echo over WebSocket.
+//!
+//! Knows messages; holds none: what came goes out again. Must not know sockets.
+
+use wiretrial_proto::websocket::WebSocketServer;
+use wiretrial_proto::{MessageKind, ServerCodec, ServerEvent};
+
+use crate::sink::{Ending, Sink, Twist};
+
+#[derive(Debug)]
+pub(crate) struct WebSocketEcho {
+    codec: WebSocketServer,
+    message: Message,
+    twist: Twist,
+}
+
+/// How the message that is being echoed goes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Message {
+    /// There is none.
+    None,
+    /// As one frame; its header is out.
+    Whole,
+    /// As fragments, because its length is not known.
+    Fragments { kind: MessageKind, first: bool },
+}
+
+impl WebSocketEcho {
+    pub(crate) fn new(max_message: u64) -> Self {
+        Self {
+            codec: WebSocketServer::new(max_message),
+            message: Message::None,
+            twist: Twist::None,
+        }
+    }
+
+    /// Takes all of the input that can be taken, returns how much that was.
+    pub(crate) fn take(&mut self, input: &mut [u8], sink: &mut Sink<'_>) -> usize {
+        let mut taken = 0;
+        while !sink.is_finished() {
+            let before = sink.out.len();
+            let Ok(step) = self.codec.receive(&mut input[taken..], sink.out) else {
+                // In the middle of a frame the client would read a close as content.
+                if self.message == Message::Whole {
+                    sink.out.truncate(before);
+                }
+                sink.finish(Ending::Early);
+                break;
+            };
+            taken += step.consumed;
+            match step.event {
+                None => {
+                    sink.settle();
+                    return taken;
+                }
+                Some(ServerEvent::Message(kind)) => {
+                    self.twist = sink.begin();
+                    self.message = match self.codec.message_length() {
+                        Some(length) => {
+                            self.codec.message_head(kind, length, sink.out);
+                            Message::Whole
+                        }
+                        None => Message::Fragments { kind, first: true },
+                    };
+                }
+                Some(ServerEvent::Chunk(payload)) => {
+                    self.twist.apply(payload);
+                    match &mut self.message {
+                        Message::Fragments { kind, first } => {
+                            let begins = std::mem::take(first);
+                            self.codec.fragment(*kind, payload, begins, false, sink.out);
+                        }
+                        _ => sink.out.extend_from_slice(payload),
+                    }
+                    sink.settle();
+                }
+                Some(ServerEvent::End) => {
+                    if let Message::Fragments { kind, first } = self.message {
+                        self.codec.fragment(kind, b"", first, true, sink.out);
+                    }
+                    self.message = Message::None;
+                    sink.end();
+                }
+                // Only HTTP has requests.
+                Some(ServerEvent::Close(_) | ServerEvent::Request(_)) => {
+                    sink.finish(Ending::Orderly);
+                }
+            }
+        }
+        input.len()
+    }
+
+    /// Appends a close frame: the server goes away.
+    pub(crate) fn go_away(&mut self, out: &mut Vec<u8>) {
+        if self.message == Message::None {
+            self.codec.close(1001, "", out);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! One thread, one loop: readiness in, turns out.
+//!
+//! Knows sockets, timers and which connection is whose; must not know what is said.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use wiretrial_net::clock::monotonic_ns;
+use wiretrial_net::{Driver, DriverConfig, Key, Listener, NetError, Socket, Transport, Waker};
+
+use crate::connection::{Connection, Next, Room};
+use crate::plan::Endpoint;
+use crate::shared::Shared;
+use crate::slab::Slab;
+use crate::timers::Timers;
+
+/// Connections accepted before others have their turn.
+const ACCEPTS_PER_TURN: u32 = 64;
+/// How long no connection is accepted after descriptors ran out, nanoseconds.
+const ACCEPT_PAUSE: u64 = 50_000_000;
+/// How long a stopping server waits for answers to go out, nanoseconds.
+const STOP_GRACE: u64 = 1_000_000_000;
+/// How often it looks whether they have.
+const STOP_LOOK: Duration = Duration::from_millis(5);
+
+/// The loop of one thread and what it owns.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    driver: Driver,
+    doors: Vec<Door>,
+    connections: Slab<Connection>,
+    timers: Timers,
+    /// Those that asked for another turn.
+    again: Vec<Key>,
+    /// Doors are shut until then, because descriptors ran out.
+    shut_until: Option<u64>,
+    scratch: Vec<u8>,
+    shared: Arc<Shared>,
+    /// Which thread of the server this is.
+    index: usize,
+}
+
+/// A listener and what is spoken behind it.
+#[derive(Debug)]
+struct Door {
+    listener: Listener,
+    endpoint: Endpoint,
+}
+
+impl Worker {
+    /// Listens on all endpoints. Their slots are the first ones, in their order.
+    pub(crate) fn new(
+        endpoints: Vec<Endpoint>,
+        shared: Arc<Shared>,
+        index: usize,
+    ) -> Result<Self, NetError> {
+        let mut driver = Driver::new(&DriverConfig::default())?;
+        let mut doors = Vec::with_capacity(endpoints.len());
+        for (slot, endpoint) in (0..).zip(endpoints) {
+            let key = Key { slot, generation: 0 };
+            let listener = driver.listen(key, endpoint.address, true)?;
+            doors.push(Door { listener, endpoint });
+        }
+        Ok(Self {
+            driver,
+            connections: Slab::new(doors.len() as u32),
+            doors,
+            timers: Timers::default(),
+            again: Vec::new(),
+            shut_until: None,
+            scratch: Vec::new(),
+            shared,
+            index,
+        })
+    }
+
+    /// Where the doors are, in the order of the endpoints.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.doors.iter().map(|door| door.listener.local_addr()).collect()
+    }
+
+    pub(crate) fn waker(&self) -> Waker {
+        self.driver.waker()
+    }
+
+    /// Serves until the server stops.
+    pub(crate) fn run(mut self) -> Result<(), NetError> {
+        while !self.shared.is_stopping() {
+            let timeout = self.timeout();
+            self.driver.wait(timeout)?;
+            self.sit_out_freeze();
+            self.look_after();
+        }
+        self.say_goodbye()
+    }
+
+    /// One round: what became ready, what asked for another turn, what is due.
+    fn look_after(&mut self) {
+        while let Some(ready) = self.driver.next() {
+            match self.doors.get(ready.key.slot as usize) {
+                Some(_) => self.accept(ready.key.slot as usize),
+                None => self.turn(ready.key, |it, room| it.on_ready(ready, room)),
+            }
+        }
+        for key in std::mem::take(&mut self.again) {
+            self.turn(key, Connection::on_turn);
+        }
+        if self.timers.next_due().is_some() {
+            let now = monotonic_ns();
+            while let Some(key) = self.timers.pop_due(now) {
+                self.turn(key, |it, room| it.on_alarm(now, room));
+            }
+        }
+        if self.shut_until.is_some_and(|until| until <= monotonic_ns()) {
+            self.shut_until = None;
+            self.set_accepting(true);
+        }
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        if !self.again.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let due = self.timers.next_due().into_iter().chain(self.shut_until).min()?;
+        Some(Duration::from_nanos(due.saturating_sub(monotonic_ns())))
+    }
+
+    /// In a freeze nothing at all happens.
+    fn sit_out_freeze(&self) {
+        if self.shared.script.stall.is_none() {
+            return;
+        }
+        loop {
+            let now = monotonic_ns();
+            let Some(until) = self.shared.frozen_until(now).filter(|_| !self.shared.is_stopping())
+            else {
+                return;
+            };
+            // The server unparks its threads when it stops.
+            thread::park_timeout(Duration::from_nanos(until - now));
+        }
+    }
+
+    fn accept(&mut self, door: usize) {
+        for _ in 0..ACCEPTS_PER_TURN {
+            let Some(key) = self.connections.next_key() else {
+                return self.shut_doors();
+            };
+            match self.driver.accept(&self.doors[door].listener, key) {
+                Ok(Some((socket, _))) => self.admit(door, socket),
+                Ok(None) => return,
+                Err(_) => return self.shut_doors(),
+            }
+        }
+    }
+
+    fn admit(&mut self, door: usize, socket: Socket) {
+        let endpoint = &self.doors[door].endpoint;
+        let transport = match &endpoint.tls {
+            None => Transport::plain(socket),
+            Some(tls) => match Transport::tls_server(socket, tls) {
+                Ok(transport) => transport,
+                // The settings were good when the server started; it lives on without this one.
+                Err(_) => return,
+            },
+        };
+        self.connections.insert(Connection::new(transport, endpoint.kind, &self.shared));
+        self.shared.counters[self.index].add_accepted();
+    }
+
+    /// Descriptors ran out: without a pause the loop would spin on those that wait.
+    fn shut_doors(&mut self) {
+        self.shut_until = Some(monotonic_ns() + ACCEPT_PAUSE);
+        self.set_accepting(false);
+    }
+
+    fn set_accepting(&mut self, accepting: bool) {
+        for door in &self.doors {
+            // It fails only for a listener that is not in the poller, and these are.
+            let _ = self.driver.set_accepting(&door.listener, accepting);
+        }
+    }
+
+    /// Gives a connection its turn, if it is still there, and does what it asks for.
+    fn turn(&mut self, key: Key, act: impl FnOnce(&mut Connection, &mut Room<'_>) -> Next) {
+        let Some(connection) = self.connections.get_mut(key) else {
+            return;
+        };
+        let mut room = Room {
+            driver: &mut self.driver,
+            shared: &self.shared,
+            counters: &self.shared.counters[self.index],
+            scratch: &mut self.scratch,
+        };
+        let next = act(connection, &mut room);
+        match next {
+            Next::Again => self.again.push(key),
+            Next::Wait => {}
+            Next::Close | Next::Abort => return self.dismiss(key, next == Next::Abort),
+        }
+        if let Some(due) = connection.take_alarm() {
+            self.timers.push(due, key);
+        }
+    }
+
+    fn dismiss(&mut self, key: Key, abort: bool) {
+        let Some(connection) = self.connections.remove(key) else {
+            return;
+        };
+        let transport = connection.into_transport();
+        if abort {
+            transport.abort(&mut self.driver);
+        } else {
+            transport.close(&mut self.driver);
+        }
+        self.shared.counters[self.index].add_closed();
+    }
+
+    /// Accepts nobody any more, lets what is under way go out for a while, closes the rest.
+    fn say_goodbye(&mut self) -> Result<(), NetError> {
+        let until = monotonic_ns() + STOP_GRACE;
+        self.shut_until = None;
+        self.set_accepting(false);
+        loop {
+            for key in self.connections.keys() {
+                self.turn(key, Connection::leave);
+            }
+            if self.connections.len() == 0 || monotonic_ns() >= until {
+                break;
+            }
+            let timeout = self.timeout().map_or(STOP_LOOK, |timeout| timeout.min(STOP_LOOK));
+            self.driver.wait(Some(timeout))?;
+            self.look_after();
+        }
+        for key in self.connections.keys() {
+            self.dismiss(key, false);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! Memory stays bounded whatever a client does. Alone in its process, because it reads the
+//! memory of the process.
+
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod common;
+
+use std::io::{ErrorKind, Read, Write};
+use std::thread;
+use std::time::Duration;
+
+use common::{Client, GET_MESSAGE, masked, message_answer, server};
+use wiretrial_net::machine::peak_rss_bytes;
+use wiretrial_respond::Script;
+
+const MIB: usize = 1024 * 1024;
+
+/// One test, so that nothing else of this process allocates meanwhile.
+#[test]
+fn memory_is_bounded() {
+    let server = server(Script::default());
+    let mut client = Client::websocket(&server);
+    // Whatever is allocated once is allocated now.
+    client.send(masked(0x82, &vec![7; MIB]));
+    client.take(MIB + 10);
+
+    let before = peak_rss_bytes();
+    a_large_message_is_passed_on_as_it_comes(&mut client);
+    who_does_not_read_is_not_read_from(Client::tcp(&server));
+    who_does_not_read_is_not_written_to(Client::http(&server));
+    let grown = peak_rss_bytes() - before;
+    assert!(grown < 16 * MIB as u64, "{grown} bytes");
+
+    // The others were served all the while, and are now.
+    let mut other = Client::http(&server);
+    other.send(GET_MESSAGE);
+    other.expect(message_answer());
+}
+
+/// 100 MB in one frame.
+fn a_large_message_is_passed_on_as_it_comes(client: &mut Client) {
+    const LENGTH: usize = 100_000_000;
+    let header = |mask: u8| [&[0x82, mask | 0x7f], &(LENGTH as u64).to_be_bytes()[..]].concat();
+    // The bytes repeat after 64, and a mask of zeros is a mask.
+    let block: Vec<u8> = (0..64_000).map(|at| (at % 64) as u8).collect();
+    let mut writer = client.0.try_clone().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            writer.write_all(&[header(0x80), vec![0; 4]].concat()).unwrap();
+            let mut left = LENGTH;
+            while left > 0 {
+                let piece = left.min(block.len());
+                writer.write_all(&block[..piece]).unwrap();
+                left -= piece;
+            }
+        });
+        client.expect(header(0));
+        let mut buffer = vec![0; 64_000];
+        let mut at = 0;
+        while at < LENGTH {
+            let most = buffer.len().min(LENGTH - at);
+            let count = client.0.read(&mut buffer[..most]).unwrap();
+            assert!(count > 0, "ended at {at}");
+            let right = block.iter().cycle().skip(at % 64).take(count);
+            assert!(buffer[..count].iter().eq(right), "differs after {at}");
+            at += count;
+        }
+    });
+}
+
+/// An echo of what is never read would grow without bound.
+fn who_does_not_read_is_not_read_from(mut client: Client) {
+    const MOST: usize = 100 * MIB;
+    client.0.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
+    let block = vec![7; 64 * 1024];
+    let mut sent = 0;
+    while sent < MOST {
+        match client.0.write(&block) {
+            Ok(count) => sent += count,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(sent < MOST, "the server took all of it");
+    // And when it does read, nothing is missing.
+    client.0.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut got = 0;
+    loop {
+        match client.0.read(&mut buffer).unwrap() {
+            0 => break,
+            count => got += count,
+        }
+    }
+    assert_eq!(got, sent);
+}
+
+/// A long answer is made no faster than it is read.
+fn who_does_not_read_is_not_written_to(mut client: Client) {
+    for _ in 0..10 {
+        client.send("GET /bytes/1000000000000 HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    client.take(1000);
+    thread::park_timeout(Duration::from_millis(200));
+    client.take(10 * MIB);
+}
