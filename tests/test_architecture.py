@@ -78,6 +78,7 @@ LOAD_ROOMS: dict[str, set[str]] = {
         *("control", "preflight"),
     },
     "emit": {"measure"},
+    "schema": {"measure"},
     "run": {"worker", "executor", "source", "measure", "control", "preflight", "emit"},
 }
 # The rest may take the time and the class of a failure from `net`, nothing else.
