@@ -345,11 +345,10 @@ mod tests {
     #[test]
     fn a_timer_in_the_set_keeps_the_same_precision() {
         let mut poller = with_timer();
-        let mut slept: Vec<u64> =
-            (0..101).map(|_| sleep(&mut poller, Duration::from_micros(200))).collect();
-        slept.sort_unstable();
-        assert!(slept[0] >= 200_000, "{} ns", slept[0]);
-        assert!(slept[50] < 1_000_000, "{} ns", slept[50]);
+        let slept = (0..301).map(|_| sleep(&mut poller, Duration::from_micros(200)));
+        let shortest = slept.min().expect("one at least");
+        // In whole milliseconds, none could be shorter than one.
+        assert!((200_000..1_000_000).contains(&shortest), "{shortest} ns");
     }
 
     #[test]
