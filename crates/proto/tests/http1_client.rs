@@ -28,30 +28,23 @@ fn last(status: u16, payload: &[u8]) -> Seen {
     Seen::Reply { status, kind: MessageKind::Body, payload: payload.to_vec(), last: true }
 }
 
+type Methods = &'static [&'static str];
+
 struct Row {
     name: &'static str,
-    methods: &'static [&'static str],
+    methods: Methods,
     input: &'static str,
     fin: bool,
     expected: Vec<Seen>,
 }
 
-fn row(
-    name: &'static str,
-    methods: &'static [&'static str],
-    input: &'static str,
-    expected: Vec<Seen>,
-) -> Row {
+fn row(name: &'static str, methods: Methods, input: &'static str, expected: Vec<Seen>) -> Row {
     Row { name, methods, input, fin: false, expected }
 }
 
-fn fin(
-    name: &'static str,
-    methods: &'static [&'static str],
-    input: &'static str,
-    expected: Vec<Seen>,
-) -> Row {
-    Row { name, methods, input, fin: true, expected }
+/// A row whose bytes the server's FIN follows.
+fn fin(name: &'static str, methods: Methods, input: &'static str, expected: Vec<Seen>) -> Row {
+    Row { fin: true, ..row(name, methods, input, expected) }
 }
 
 const GET: &[&str] = &["GET"];
@@ -374,6 +367,7 @@ fn heads_and_trailers_over_64_kib_are_too_large() {
     refused("a head", fill(head, limit + 1).as_bytes(), ErrorClass::HeaderTooLarge);
     let endless = format!("HTTP/1.1 200 {}", "x".repeat(limit));
     refused("a status line", endless.as_bytes(), ErrorClass::HeaderTooLarge);
+    refused("the first 64 KiB", &endless.as_bytes()[..limit], ErrorClass::HeaderTooLarge);
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n";
     let trailers = format!("{chunked}{}", fill("", limit + 1));
     refused("trailers", trailers.as_bytes(), ErrorClass::HeaderTooLarge);

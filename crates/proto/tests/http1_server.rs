@@ -24,9 +24,11 @@ fn served(request: RequestSeen, payload: &[u8]) -> Vec<Seen> {
     vec![Seen::Request(request), Seen::End(payload.to_vec())]
 }
 
-/// Requests as RFC 9112 frames them. A request that follows a row's is read, too, unless the
-/// row's was the last.
-fn rows() -> Vec<(&'static str, &'static str, Vec<Seen>)> {
+/// A name, the bytes, what they are. A request that follows them is read, too.
+type Row = (&'static str, &'static str, Vec<Seen>);
+
+/// Requests as RFC 9112 frames them.
+fn plain() -> Vec<Row> {
     vec![
         ("plain", "GET /a?b HTTP/1.1\r\nHost: h:80\r\n\r\n", served(get("/a?b"), b"")),
         (
@@ -76,6 +78,12 @@ fn rows() -> Vec<(&'static str, &'static str, Vec<Seen>)> {
             "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
             served(post(None), b""),
         ),
+    ]
+}
+
+/// Requests that ask for more than an answer (RFC 9110 sections 7.8 and 10.1.1).
+fn asking() -> Vec<Row> {
+    vec![
         (
             "expect",
             "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\nok",
@@ -108,6 +116,17 @@ fn rows() -> Vec<(&'static str, &'static str, Vec<Seen>)> {
             served(get("/"), b""),
         ),
         (
+            "upgrade by another method",
+            "POST / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+            served(post(Some(0)), b""),
+        ),
+        (
+            "upgrade with a body",
+            "GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\
+             Content-Length: 1\r\n\r\na",
+            served(RequestSeen { content_length: Some(1), ..get("/") }, b"a"),
+        ),
+        (
             "websocket",
             "GET /ws HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, Upgrade\r\n\
              Upgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\n\
@@ -130,7 +149,7 @@ fn rows() -> Vec<(&'static str, &'static str, Vec<Seen>)> {
 
 #[test]
 fn requests_are_read_however_they_are_split() {
-    for (name, input, expected) in rows() {
+    for (name, input, expected) in plain().into_iter().chain(asking()) {
         let next = (b"GET /next HTTP/1.1\r\nHost: h\r\n\r\n".as_slice(), served(get("/next"), b""));
         let input = input.as_bytes();
         let case = Case { name, input, fin: false, expected, trailing: Some(next) };
@@ -343,7 +362,8 @@ fn whole_responses_are_framed_for_who_asked() {
 #[test]
 fn streamed_responses_are_framed_for_who_asked() {
     let stream = |codec: &mut Http1Server, out: &mut Vec<u8>| {
-        codec.respond_head(200, "", BodyLength::Chunked, true, out);
+        let persists = codec.respond_head(200, "", BodyLength::Chunked, true, out);
+        assert_eq!(persists, !out.ends_with(b"Connection: close\r\n\r\n"));
         codec.body_chunk(b"hello", out);
         codec.body_chunk(b"", out);
         codec.body_chunk(&[b'x'; 17], out);
