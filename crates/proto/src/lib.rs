@@ -1,0 +1,16 @@
+//! Sans-IO protocol codecs: bytes in, events out.
+//!
+//! Knows wire formats. Must not know sockets, clocks, threads or what a load
+//! generator is: the same codecs drive the engine, its reference server, the
+//! fuzz targets and the case tables.
+#![forbid(unsafe_code)]
+
+pub mod codec;
+pub mod http1;
+pub mod raw;
+pub mod websocket;
+
+pub use codec::{
+    ClientCodec, Close, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, ServerCodec,
+    ServerEvent, ServerRequest, Step, Tag,
+};
