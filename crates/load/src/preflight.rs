@@ -5,7 +5,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use wiretrial_net::machine::{raise_descriptor_limit, resolve};
 use wiretrial_net::{
@@ -27,7 +26,7 @@ const OWN_DESCRIPTORS: u64 = 60;
 /// The preflight's own message carries this number, which no message of the load has.
 const PREFLIGHT_SEQ: u64 = u64::MAX;
 /// A refusing server is asked again this often.
-const RETRY: Duration = Duration::from_millis(50);
+const RETRY: Nanos = Nanos::from_millis(50);
 
 /// What all workers share: made once, proven by one exchange.
 #[derive(Debug)]
@@ -73,13 +72,17 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
     let tls = plan.target.tls.as_ref().map(client_tls).transpose()?;
     let candidates = addresses(&plan.target)?;
     let deadline = clock.now() + plan.phases.connect;
+    let mut pause = Driver::new(&driver_config(&plan)).map_err(|error| target(&error, None))?;
+    control.register(pause.waker());
     let answer = loop {
         match ask_each(&plan, &candidates, tls.as_ref(), &factory, clock, deadline) {
             Ok(answer) => break answer,
             Err(_) if control.is_stopping() => return Err(Refusal::Interrupted),
             // It may be starting: only a refusal is worth waiting for.
-            Err(Refusal::Target { class: Class::Refused, .. }) if clock.now() < deadline => {
-                std::thread::sleep(RETRY);
+            Err(Refusal::Target { class: Class::Refused, .. })
+                if clock.now() + RETRY < deadline =>
+            {
+                pause.wait(Some(RETRY.as_duration())).map_err(|error| target(&error, None))?;
             }
             Err(refusal) => return Err(refusal),
         }
@@ -230,7 +233,7 @@ impl<'p> Exchange<'p> {
             if now >= deadline {
                 return Err(self.refuse(
                     Class::Timeout,
-                    format!("no whole reply within {} ms", self.plan.phases.connect.0 / 1_000_000),
+                    &format!("no whole reply within {} ms", self.plan.phases.connect.0 / 1_000_000),
                 ));
             }
             self.driver.wait(Some((deadline - now).as_duration())).map_err(|e| self.net(&e))?;
@@ -278,7 +281,7 @@ impl<'p> Exchange<'p> {
         let mut at = 0;
         loop {
             let step = self.codec.receive(&bytes[at..], self.transport.out());
-            let step = step.map_err(|error| self.refuse(error.class.into(), error.to_string()))?;
+            let step = step.map_err(|error| self.refuse(error.class.into(), error.detail))?;
             at += step.consumed;
             match step.event {
                 None => break,
@@ -287,7 +290,7 @@ impl<'p> Exchange<'p> {
                 Some(Event::Open | Event::Delivery { .. }) => {}
                 Some(Event::Close(close)) => {
                     let text = format!("the server closed with code {}", close.code);
-                    return Err(self.refuse(Class::Closed, text));
+                    return Err(self.refuse(Class::Closed, &text));
                 }
             }
         }
@@ -298,10 +301,10 @@ impl<'p> Exchange<'p> {
     fn ended(&mut self) -> Result<Option<Answer>, Refusal> {
         match self.codec.end() {
             Ok(Some(Event::Reply(reply))) => self.judge(&reply).map(Some),
-            _ => Err(self.refuse(
-                Class::Truncated,
-                "the server closed the connection before its reply".to_owned(),
-            )),
+            _ => {
+                Err(self
+                    .refuse(Class::Truncated, "the server closed the connection before its reply"))
+            }
         }
     }
 
@@ -331,14 +334,14 @@ impl<'p> Exchange<'p> {
                 "the server answered with status {}, not {}: check the URL and the method {}, or say which status is right",
                 reply.status, expect.status, self.plan.target.method
             );
-            return Err(self.refuse(Class::Status, text));
+            return Err(self.refuse(Class::Status, &text));
         }
         if expect.content != ContentRule::Learned {
             let verifier = self.verifier();
             let content = verifier.finish(&mut self.progress, PREFLIGHT_SEQ, &mut self.payloads);
             content.map_err(|mismatch| {
                 let text = format!("the first reply was not what is expected: {mismatch}");
-                self.refuse(Class::Mismatch, text)
+                self.refuse(Class::Mismatch, &text)
             })?;
         }
         Ok(Answer {
@@ -354,7 +357,7 @@ impl<'p> Exchange<'p> {
         target(error, Some(self.address))
     }
 
-    fn refuse(&self, class: Class, message: String) -> Refusal {
+    fn refuse(&self, class: Class, message: &str) -> Refusal {
         Refusal::Target { class, message: format!("{}: {message}", self.plan.target.url.text) }
     }
 }

@@ -57,10 +57,8 @@ pub enum RunError {
 /// The run could not begin or go on; a [`Snapshot::Failure`] was emitted then, where output still works.
 pub fn run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<Summary, RunError> {
     let outcome = try_run(plan, control, emit);
-    if let Err(error) = &outcome {
-        if let Some(failure) = failure(error) {
-            emit.emit(&Snapshot::Failure(failure))?;
-        }
+    if let Some(failure) = outcome.as_ref().err().and_then(failure) {
+        emit.emit(&Snapshot::Failure(failure))?;
     }
     outcome
 }
@@ -74,7 +72,7 @@ fn try_run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<S
     let mut crew = Crew::default();
     let outcome = crew
         .hire(&setup, control, clock)
-        .and_then(|reports| oversee(&reports, &crew, &setup, control, &clock, emit));
+        .and_then(|reports| oversee(&reports, &crew, &setup, control, clock, emit));
     if outcome.is_err() {
         control.stop();
     }
@@ -136,7 +134,7 @@ impl Crew {
     ) -> Result<Receiver<(u32, Report)>, RunError> {
         let (report, reports) = channel();
         for share in shares(&setup.plan) {
-            let (recycler, recycled) = channel();
+            let (give_back, recycled) = channel();
             let wires = Wires { control: Arc::clone(control), report: report.clone(), recycled };
             let setup = Arc::clone(setup);
             let thread = std::thread::Builder::new()
@@ -147,7 +145,7 @@ impl Crew {
                     message: format!("can't start a worker's thread: {error}"),
                 })?;
             self.threads.push(thread);
-            self.recyclers.push(recycler);
+            self.recyclers.push(give_back);
         }
         Ok(reports)
     }
@@ -215,7 +213,7 @@ fn oversee(
     crew: &Crew,
     setup: &Setup,
     control: &Control,
-    clock: &Monotonic,
+    clock: Monotonic,
     emit: &mut impl Emit,
 ) -> Result<Summary, RunError> {
     let plan = &setup.plan;
@@ -240,7 +238,7 @@ fn oversee(
                 crew.recycle(worker, recorder);
             }
             Report::LoadEnded { first_send, at } => merge.load_ended(first_send, at),
-            Report::Finished { at } => merge.finished(at),
+            Report::Finished { at } => merge.finished(worker, at),
             Report::Failed { class, message } => return Err(RunError::Worker { class, message }),
         }
         while let Some(interval) = merge.next_interval() {

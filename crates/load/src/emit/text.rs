@@ -46,7 +46,9 @@ impl<W: Write, P: Write> Text<W, P> {
     fn interval(&mut self, interval: &Interval) -> io::Result<()> {
         /// One line of progress per so many intervals.
         const EVERY: u64 = 5;
-        let Some(progress) = self.progress.as_mut().filter(|_| interval.index % EVERY == 0) else {
+        let Some(progress) =
+            self.progress.as_mut().filter(|_| interval.index.is_multiple_of(EVERY))
+        else {
             return Ok(());
         };
         let seconds = (interval.end_ns - interval.start_ns) as f64 / 1e9;

@@ -66,10 +66,13 @@ impl TargetUrl {
         if host.is_empty() {
             return Err(wrong("no host"));
         }
-        if authority.port().is_some() && authority.port_u16().is_none() {
-            return Err(wrong("the port is not a number up to 65535"));
-        }
-        let port = authority.port_u16().or(default_port).ok_or_else(|| wrong("no port"))?;
+        let after_host = authority.as_str().get(host.len()..).unwrap_or_default();
+        let port = match after_host.strip_prefix(':') {
+            Some(digits) => digits
+                .parse::<u16>()
+                .map_err(|_| wrong(&format!("'{digits}' is not a port, 1 to 65535")))?,
+            None => default_port.ok_or_else(|| wrong("no port"))?,
+        };
         if port == 0 {
             return Err(wrong("port 0 can't be connected to"));
         }
@@ -132,7 +135,8 @@ mod tests {
             ("127.0.0.1:9001", "no scheme"),
             ("ftp://h/", "unknown scheme 'ftp'"),
             ("ws://", "not a target"),
-            ("ws://h:99999/", "not a target"),
+            ("ws://h:99999/", "'99999' is not a port"),
+            ("ws://h:/", "'' is not a port"),
             ("ws://h:0/", "port 0"),
             ("tcp://h", "no port"),
             ("tcp://h:1/path", "has no path"),

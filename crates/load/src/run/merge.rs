@@ -11,7 +11,6 @@ use crate::plan::Plan;
 
 /// What the intervals of all workers add up to.
 pub(super) struct Merge {
-    workers: u64,
     interval: Nanos,
     warmup: Nanos,
     /// Intervals that are not complete, by index.
@@ -24,17 +23,24 @@ pub(super) struct Merge {
     begin: Option<Nanos>,
     load_ended: Option<Nanos>,
     first_send: Option<Nanos>,
-    finished: u64,
+    /// Index of the last interval that each worker told, and whether more will come.
+    progress: Vec<Progress>,
     end: Nanos,
     cpu: (u64, u64),
     run_queue_ns: u64,
+}
+
+/// How far one worker is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    last: Option<u64>,
+    finished: bool,
 }
 
 /// One interval, or the whole run.
 #[derive(Default)]
 struct Merged {
     recorder: Recorder,
-    parts: u64,
     in_flight: u64,
     waiting: u64,
     dropped: u64,
@@ -47,7 +53,6 @@ impl Merge {
     pub(super) fn new(plan: &Plan) -> Self {
         let workers = plan.generator.threads as usize;
         Self {
-            workers: workers as u64,
             interval: plan.phases.interval,
             warmup: plan.phases.warmup,
             open: BTreeMap::new(),
@@ -59,7 +64,7 @@ impl Merge {
             begin: None,
             load_ended: None,
             first_send: None,
-            finished: 0,
+            progress: vec![Progress::default(); workers],
             end: Nanos::ZERO,
             cpu: process_cpu(),
             run_queue_ns: 0,
@@ -81,19 +86,18 @@ impl Merge {
     }
 
     /// A worker is done.
-    pub(super) fn finished(&mut self, at: Nanos) {
-        self.finished += 1;
+    pub(super) fn finished(&mut self, worker: u32, at: Nanos) {
+        self.progress[worker as usize].finished = true;
         self.end = self.end.max(at);
     }
 
     pub(super) fn is_finished(&self) -> bool {
-        self.finished == self.workers && self.open.is_empty()
+        self.progress.iter().all(|worker| worker.finished) && self.open.is_empty()
     }
 
     /// Takes in one worker's interval; its recorder comes back for another use.
     pub(super) fn interval(&mut self, worker: u32, record: IntervalRecord) -> Box<Recorder> {
         let merged = self.open.entry(record.index).or_default();
-        merged.parts += 1;
         merged.in_flight += record.in_flight;
         merged.waiting += record.waiting;
         merged.dropped += record.dropped;
@@ -104,21 +108,25 @@ impl Merge {
         merged.recorder.add(&record.recorder);
         self.idle_per_worker[worker as usize] += idle;
         self.run_queue_per_worker[worker as usize] = record.run_queue_ns;
+        self.progress[worker as usize].last = Some(record.index);
         record.recorder
     }
 
     /// The next interval that is complete: each worker has told its part, or has finished before.
     pub(super) fn next_interval(&mut self) -> Option<Interval> {
         let entry = self.open.first_entry()?;
-        let all = self.finished == self.workers;
-        if entry.get().parts + self.finished < self.workers && !all {
+        let index = *entry.key();
+        // Workers tell their intervals in order.
+        let told = |worker: &Progress| worker.finished || worker.last >= Some(index);
+        if !self.progress.iter().all(told) {
             return None;
         }
-        let (index, merged) = entry.remove_entry();
+        let merged = entry.remove();
         let first = *self.first_interval.get_or_insert(index);
         let start = Nanos(index * self.interval.0);
         let end = Nanos((index + 1) * self.interval.0);
-        let end = if all { end.min(self.end) } else { end };
+        let over = self.progress.iter().all(|worker| worker.finished);
+        let end = if over { end.min(self.end) } else { end };
         let interval = Interval {
             index: index - first,
             start_ns: start.0,

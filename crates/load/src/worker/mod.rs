@@ -153,7 +153,7 @@ impl Worker {
 
             let before = self.clock.now();
             let timeout = (self.wake_at(before) - before).as_duration();
-            self.driver.wait(Some(timeout)).map_err(fatal)?;
+            self.driver.wait(Some(timeout)).map_err(|error| fatal(&error))?;
             self.recorder.idle += self.clock.now() - before;
             while let Some(ready) = self.driver.next() {
                 self.on_ready(ready);
@@ -185,6 +185,6 @@ pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
     DriverConfig { poller, spin: plan.generator.spin, ..DriverConfig::default() }
 }
 
-fn fatal(error: NetError) -> (Class, String) {
+fn fatal(error: &NetError) -> (Class, String) {
     (Class::from(error.class()), error.to_string())
 }

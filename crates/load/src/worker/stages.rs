@@ -37,7 +37,10 @@ impl Worker {
             Stage::Connect { deadline } if now >= deadline => return Err(self.not_connected()),
             Stage::Await => self.begin_load(now),
             Stage::Load { end } if stopping || now >= end => {
-                self.end_load(now.min(end), self.plan().phases.drain);
+                self.pump(now);
+                if self.stage == (Stage::Load { end }) {
+                    self.end_load(now.min(end), self.plan().phases.drain);
+                }
             }
             Stage::Drain { deadline } => return Ok(self.in_flight > 0 && now < deadline),
             Stage::Connect { .. } | Stage::Load { .. } => {}
@@ -149,7 +152,8 @@ impl Worker {
         let fresh = self.wires.recycled.try_recv().unwrap_or_default();
         let sending = matches!(self.stage, Stage::Load { .. });
         let executor = self.executor.as_mut().filter(|_| sending);
-        let waiting = executor.map_or(0, |executor| executor.waiting(end));
+        // What is due at the boundary belongs to the next interval.
+        let waiting = executor.map_or(0, |executor| executor.waiting(end - Nanos(1)));
         let dropped = self.executor.as_ref().map_or(0, Executor::dropped) + self.gave_up;
         let record = IntervalRecord {
             index: self.interval,

@@ -21,11 +21,14 @@ impl Worker {
         while let Some(at) = self.unqueue.pop_front() {
             self.send_queued(at, now);
         }
-        if !matches!(self.stage, Stage::Load { .. }) {
+        let Stage::Load { end } = self.stage else { return };
+        if now >= end && !self.is_open_loop() {
             return;
         }
+        // Open loop: what was due before the end is still sent, what is due at it is not.
+        let asked = now.min(end - Nanos(1));
         while let Some(executor) = &mut self.executor {
-            match executor.next(now, &mut self.slots) {
+            match executor.next(asked, &mut self.slots) {
                 Next::Send(assignment) => {
                     self.connections[assignment.connection as usize].slots_out += 1;
                     self.send(assignment, now);

@@ -1,0 +1,6 @@
+//! Executors, pacers and the recorder under a simulated clock: what a stall does to each loop,
+//! to the nanosecond. No sockets, no threads, no sleeping.
+
+mod closed_loop;
+mod open_loop;
+mod world;
