@@ -12,13 +12,11 @@ use crate::plan::Kind;
 use crate::protocol::Protocol;
 use crate::script::FaultKind;
 use crate::shared::Shared;
-use crate::sink::{Ending, Sink};
+use crate::sink::{BACKLOG_LIMIT, Ending, Sink};
 use crate::stage::{Released, Stage};
 use crate::stats::Counters;
 
-/// With so many bytes of answers waiting to go out, nothing more is read.
-const BACKLOG_LIMIT: usize = 1024 * 1024;
-/// Reading goes on when no more than this is left.
+/// Reading and answering go on when less than this is left.
 const BACKLOG_LOW: usize = BACKLOG_LIMIT / 4;
 /// Rounds of reading or writing before other connections have their turn.
 const ROUNDS_PER_TURN: u32 = 16;
@@ -168,19 +166,23 @@ impl Connection {
         Next::Close
     }
 
+    /// Bytes sent and received so far, as the kernel counts them.
+    pub(crate) fn bytes(&self) -> (u64, u64) {
+        self.transport.bytes()
+    }
+
     pub(crate) fn into_transport(self) -> Transport {
         self.transport
     }
 
     fn read(&mut self, room: &mut Room<'_>) -> Next {
         for _ in 0..ROUNDS_PER_TURN {
-            if self.blocked || self.backlog() > BACKLOG_LIMIT {
+            if self.blocked || self.backlog() >= BACKLOG_LIMIT {
                 self.pause(Intake::Paused, room);
                 return Next::Wait;
             }
             match self.transport.fill(room.driver, &mut self.carry) {
-                Fill::Data(input, new, drained) => {
-                    room.counters.add_received(new);
+                Fill::Data(input, _, drained) => {
                     self.undrained = !drained;
                     if self.phase == Phase::Talking {
                         let taken = self.hear(input, room.scratch, room.shared, room.counters);
@@ -209,15 +211,17 @@ impl Connection {
             let Ok(flush) = self.transport.flush(room.driver) else {
                 return Next::Close;
             };
-            room.counters.add_sent(flush.bytes);
             if reset {
                 return Next::Abort;
             }
             if let (Phase::Finishing(ending), true) = (self.phase, flush.done) {
                 return self.hang_up(ending, room);
             }
-            if !self.blocked || self.backlog() > BACKLOG_LOW {
+            if !self.blocked {
                 return self.resume(room);
+            }
+            if !flush.done || self.backlog() >= BACKLOG_LOW {
+                return Next::Wait;
             }
             self.go_on(room);
         }
@@ -326,7 +330,7 @@ impl Connection {
     }
 
     fn resume(&mut self, room: &mut Room<'_>) -> Next {
-        if self.intake != Intake::Paused || self.blocked || self.backlog() > BACKLOG_LOW {
+        if self.intake != Intake::Paused || self.backlog() >= BACKLOG_LOW {
             return Next::Wait;
         }
         self.intake = Intake::Open;

@@ -9,7 +9,7 @@ use wiretrial_proto::{ServerCodec, ServerEvent, ServerRequest};
 
 use crate::content::{MESSAGE, PAGE, pattern_from};
 use crate::route::{Method, Route};
-use crate::sink::{Ending, Sink, Twist};
+use crate::sink::{BACKLOG_LIMIT, Ending, Sink, Twist};
 
 /// A streamed answer is written ahead of the connection as far as this, in bytes.
 const STREAM_AHEAD: usize = 256 * 1024;
@@ -68,7 +68,8 @@ impl HttpConversation {
     pub(crate) fn take(&mut self, input: &mut [u8], sink: &mut Sink<'_>) -> (usize, Standing) {
         let mut taken = 0;
         while !sink.is_finished() {
-            if !self.continue_pattern(sink) {
+            if sink.backlog() >= BACKLOG_LIMIT || !self.continue_pattern(sink) {
+                sink.settle();
                 return (taken, Standing::Blocked);
             }
             let Ok(step) = self.codec.receive(&mut input[taken..], sink.out) else {
@@ -191,7 +192,6 @@ impl HttpConversation {
         while offset < length {
             if sink.backlog() >= STREAM_AHEAD {
                 self.answer = Answer::Pattern { offset, length };
-                sink.settle();
                 return false;
             }
             let piece = pattern_from(offset, length - offset);

@@ -9,6 +9,9 @@ use crate::script::FaultKind;
 use crate::shared::Shared;
 use crate::stage::Stage;
 
+/// With so many bytes of answers waiting to go out, nothing more is read or answered.
+pub(crate) const BACKLOG_LIMIT: usize = 1024 * 1024;
+
 /// The way out of one batch of input.
 pub(crate) struct Sink<'a> {
     /// Answers are appended here. Without a stage it is the connection's own buffer.

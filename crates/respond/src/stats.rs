@@ -14,9 +14,9 @@ pub struct Stats {
     pub accepted: u64,
     /// Connections open now.
     pub open: u64,
-    /// Bytes received: what was decrypted, where there is TLS.
+    /// Bytes received from the kernel, with TLS' own.
     pub received: u64,
-    /// Bytes handed to the kernel.
+    /// Bytes handed to the kernel, with TLS' own but for the last alert.
     pub sent: u64,
 }
 
@@ -44,12 +44,10 @@ impl Counters {
         bump(&self.closed, 1);
     }
 
-    pub(crate) fn add_received(&self, bytes: usize) {
-        bump(&self.received, bytes as u64);
-    }
-
-    pub(crate) fn add_sent(&self, bytes: usize) {
-        bump(&self.sent, bytes as u64);
+    /// What a turn moved, from the connection's own counts before and after it.
+    pub(crate) fn add_bytes(&self, before: (u64, u64), after: (u64, u64)) {
+        bump(&self.sent, after.0 - before.0);
+        bump(&self.received, after.1 - before.1);
     }
 
     pub(crate) fn sum<'a>(threads: impl Iterator<Item = &'a Self>) -> Stats {

@@ -194,7 +194,9 @@ impl Worker {
             counters: &self.shared.counters[self.index],
             scratch: &mut self.scratch,
         };
+        let before = connection.bytes();
         let next = act(connection, &mut room);
+        room.counters.add_bytes(before, connection.bytes());
         match next {
             Next::Again => self.again.push(key),
             Next::Wait => {}

@@ -231,6 +231,20 @@ fn close_after_ends_each_connection_at_its_nth_answer() {
 }
 
 #[test]
+fn who_is_still_sending_when_the_server_closes_is_not_reset() {
+    let script = Script { close_after: std::num::NonZeroU32::new(1), ..Script::default() };
+    let server = server(script);
+    let mut client = Client::http(&server);
+    client.send(GET_MESSAGE);
+    assert_eq!(client.rest().1, End::Fin);
+    // An RST, which the first of these would call for, makes the others fail.
+    for _ in 0..3 {
+        client.send(GET_MESSAGE);
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
 fn what_is_no_request_is_refused_and_the_connection_ends() {
     let server = server(Script::default());
     let table = [
