@@ -75,7 +75,12 @@ pub fn process_cpu() -> (u64, u64) {
 
 /// The most memory that the process has held in RAM, in bytes.
 pub fn peak_rss_bytes() -> u64 {
-    sys::resource_usage().ru_maxrss as u64 * 1024
+    // `getrusage` starts from the peak of the process that started this one, so
+    // it is only the answer where /proc is not there.
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|rest| rest.split_ascii_whitespace().next()?.parse::<u64>().ok());
+    kibibytes.unwrap_or_else(|| sys::resource_usage().ru_maxrss as u64) * 1024
 }
 
 /// Nanoseconds that the calling thread was ready to run but had no CPU. None
