@@ -42,27 +42,50 @@ class Code(StrEnum):
 
 
 ADVICE: dict[Code, str] = {
-    Code.ERRORS: "Look at the first excerpt per class; lower the load until the server answers all.",
-    Code.CONNECT_FAILURES: "Raise the server's listen backlog and net.core.somaxconn, or connect more slowly.",
+    Code.ERRORS: (
+        "Look at the first excerpt per class; lower the load until the server answers all."
+    ),
+    Code.CONNECT_FAILURES: (
+        "Raise the server's listen backlog and net.core.somaxconn, or connect more slowly."
+    ),
     Code.GENERATOR_LIMITS: (
         "Raise `ulimit -n`, or give more source addresses: one source and one server port carry "
         "28,232 ports, which at 60 s of TIME_WAIT is 470 new connections per second."
     ),
-    Code.CLIENT_BOUND: "Read its throughput as “at least”; compare CPU per message, or give the generator more threads.",
+    Code.CLIENT_BOUND: (
+        "Read its throughput as “at least”; compare CPU per message, or give the generator "
+        "more threads."
+    ),
     Code.PARTIAL: "Run the rest: the study goes on with --resume.",
-    Code.NOT_STEADY: "Measure for longer, allow more warm-up, or look for what changes the server's pace.",
+    Code.NOT_STEADY: (
+        "Measure for longer, allow more warm-up, or look for what changes the server's pace."
+    ),
     Code.TOO_SHORT: "Measure for two seconds or more, so that warm-up can be told from the rest.",
-    Code.DISTURBED: "Those intervals are left out; stop other work on the machine and measure again.",
+    Code.DISTURBED: (
+        "Those intervals are left out; stop other work on the machine and measure again."
+    ),
     Code.STARVED: "Give the generator cores of its own, or stop other work on the machine.",
-    Code.LATE_SENDS: "Give the generator more threads or spinning pacing; response times include this lag.",
-    Code.BLOCKED: "Measure with --rate: an open loop shows such stalls in full, a closed loop waits them out.",
+    Code.LATE_SENDS: (
+        "Give the generator more threads or spinning pacing; response times include this lag."
+    ),
+    Code.BLOCKED: (
+        "Measure with --rate: an open loop shows such stalls in full, a closed loop waits them out."
+    ),
     Code.DELAYED_ACK: "Set TCP_NODELAY on the server and write each reply with one call.",
-    Code.RETRANSMISSION: "Look for lost packets (`nstat TcpRetransSegs`) or an address that is tried first and fails.",
+    Code.RETRANSMISSION: (
+        "Look for lost packets (`nstat TcpRetransSegs`) or an address that is tried first and"
+        " fails."
+    ),
     Code.SYN_RETRANSMISSION: "Raise the server's listen backlog and net.core.somaxconn.",
-    Code.RECONNECTS: "Raise the server's limit of requests per connection (nginx: keepalive_requests), or state it.",
+    Code.RECONNECTS: (
+        "Raise the server's limit of requests per connection (nginx: keepalive_requests), or "
+        "state it."
+    ),
     Code.SHARED_CPU: "Pin the server and the generator to different cores.",
     Code.UNPINNED: "Pin the server and the generator to stated cores, so that they do not move.",
-    Code.NO_SERVER_CPU: "Let wiretrial start the server, so that it can read the CPU time of its processes.",
+    Code.NO_SERVER_CPU: (
+        "Let wiretrial start the server, so that it can read the CPU time of its processes."
+    ),
     Code.FEW_TRIALS: "Run five trials or more; ten where ranks matter.",
 }
 
@@ -133,7 +156,7 @@ def _partial(trial: Trial) -> Iterator[Warning]:
 
 
 def _steadiness(trial: Trial) -> Iterator[Warning]:
-    if trial.window.steady:
+    if trial.window.steady or trial.plan.stop.duration_ns is None:
         return
     if trial.window.end_ns - trial.window.start_ns < 1000 * MS:
         yield warn(Code.TOO_SHORT, "too short to tell whether throughput was steady")

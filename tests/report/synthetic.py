@@ -55,16 +55,17 @@ class Shape:
 
 
 DEMO = (
-    Shape("HTTP keep-alive", REFERENCE, "http", "reference", "Rust", 118e3, 8.3, 0.62, 6.9, 178, 166),
-    Shape(
-        "HTTP, new connection", REFERENCE, "http", "reference", "Rust", 17.2e3, 57.0, 0.91, 41.0,
-        197, 185, connects_each=True,
-    ),
+    Shape("HTTP keep-alive", REFERENCE, "http", "reference", "Rust", 118e3, 8.3, 0.62, 6.9,
+          178, 166),
+    Shape("HTTP, new connection", REFERENCE, "http", "reference", "Rust", 17.2e3, 57.0, 0.91, 41.0,
+          197, 185, connects_each=True),
     Shape("WebSocket", REFERENCE, "ws", "reference", "Rust", 171e3, 5.7, 0.71, 5.2, 70, 66),
     Shape("Raw TCP", REFERENCE, "tcp", "reference", "Rust", 178e3, 5.5, 0.75, 5.1, 64, 64),
-    Shape("HTTP keep-alive on Node", NODE, "http", "node", "JavaScript", 21.5e3, 46.1, 0.24, 7.9, 178, 231),
+    Shape("HTTP keep-alive on Node", NODE, "http", "node", "JavaScript", 21.5e3, 46.1, 0.24, 7.9,
+          178, 231),
     Shape("WebSocket on Node", NODE, "ws", "node", "JavaScript", 44.3e3, 22.4, 0.33, 6.1, 70, 66),
-    Shape("HTTP keep-alive on nginx", "extra", "http", "nginx", "C", 71.2e3, 13.9, 0.66, 7.2, 178, 297),
+    Shape("HTTP keep-alive on nginx", "extra", "http", "nginx", "C", 71.2e3, 13.9, 0.66, 7.2,
+          178, 297),
 )  # fmt: skip
 
 ORDER = tuple(shape.name for shape in DEMO)
@@ -120,7 +121,9 @@ def one_trial(
         histogram = _service(shape, completed, factor, draw)
         total.add(histogram)
         intervals.append(
-            _interval(shape, index, completed, histogram, "warm-up" if index < warmup else "measure")
+            _interval(
+                shape, index, completed, histogram, "warm-up" if index < warmup else "measure"
+            )
         )
     ok = sum(i.counters.ok for i in intervals)
     end = (warmup + measured) * TENTH
@@ -198,7 +201,8 @@ def _judgement(shape: Shape, *, bound: bool, invalid: bool, draw: random.Random)
     return Judgement(
         verdict="valid",
         bottleneck="rate" if shape.offered else "server",
-        evidence=f"its core {draw.uniform(97, 100):.0f} % busy, our loop {draw.uniform(6, 40):.0f} % idle",
+        evidence=f"its core {draw.uniform(97, 100):.0f} % busy, "
+        f"our loop {draw.uniform(6, 40):.0f} % idle",
     )
 
 
@@ -308,9 +312,7 @@ def _summary(
     )
 
 
-def _samples(
-    shape: Shape, intervals: list[Interval], factor: float
-) -> tuple[ProcessSample, ...]:
+def _samples(shape: Shape, intervals: list[Interval], factor: float) -> tuple[ProcessSample, ...]:
     """Cumulative readings at each interval's edge."""
     samples = [ProcessSample(offset_ns=0, cpu_user_ns=0, cpu_system_ns=0, rss_bytes=20_000_000)]
     replies = 0

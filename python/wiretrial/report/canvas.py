@@ -56,14 +56,14 @@ class Padding:
 
 def data(rows: Sequence[Row]) -> alt.Data:
     """Rows as inline data."""
-    return alt.Data(values=list(rows))
+    return alt.Data(values=list(rows))  # type: ignore[no-untyped-call]
 
 
 def finish(
     layers: Sequence[alt.Chart], frame: Frame, height: int, padding: Padding
 ) -> alt.LayerChart:
     """Layers to one chart of the frame's width; the plot gets what the padding leaves."""
-    return (
+    chart: alt.LayerChart = (
         alt.layer(*layers)
         .properties(
             width=frame.width - padding.left - padding.right,
@@ -89,8 +89,10 @@ def finish(
             titleColor=palette.MUTED,
             titleFontSize=12,
             titleFontWeight="normal",
+            titlePadding=10,
         )
     )
+    return chart
 
 
 def inline_svg(picture: Picture, css_class: str) -> str:

@@ -5,6 +5,9 @@ Knows which pictures a report has; must not know how one is drawn.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from wiretrial.report import canvas
 from wiretrial.report.canvas import WIDE, Frame, Picture
 from wiretrial.report.model import ReportModel
@@ -13,27 +16,27 @@ from wiretrial.report.views import cost, percentiles, ranking
 
 def names(model: ReportModel) -> tuple[str, ...]:
     """`ranking-1`, `percentiles-1`, … per group, and one `cost-…` per panel."""
-    return tuple(_pictures(model))
+    return tuple(_drawers(model))
 
 
 def render_svg(model: ReportModel, name: str) -> str:
     """The picture as an SVG file; raises KeyError for a name that `names` does not list."""
-    return canvas.file_svg(_pictures(model)[name])
+    return canvas.file_svg(_drawers(model)[name]())
 
 
 def render_png(model: ReportModel, name: str) -> bytes:
     """The picture as a PNG file; raises KeyError for a name that `names` does not list."""
-    return canvas.file_png(_pictures(model)[name])
+    return canvas.file_png(_drawers(model)[name]())
 
 
-def _pictures(model: ReportModel) -> dict[str, Picture]:
-    found: dict[str, Picture] = {}
+def _drawers(model: ReportModel) -> dict[str, Callable[[], Picture]]:
+    found: dict[str, Callable[[], Picture]] = {}
     frame = Frame(WIDE)
     for number, group in enumerate(model.groups, start=1):
         if any(group.contest.metric.key in s.estimates for s in group.scenarios):
-            found[f"ranking-{number}"] = ranking.picture(group, frame)
-        if (drawn := percentiles.picture(model, group, frame)) is not None:
-            found[f"percentiles-{number}"] = drawn
+            found[f"ranking-{number}"] = partial(ranking.picture, group, frame)
+        if any(scenario.curve for scenario in group.scenarios):
+            found[f"percentiles-{number}"] = partial(percentiles.picture, model, group, frame)
     for panel in cost.panels(model):
-        found[f"cost-{panel.key}"] = cost.picture(model, panel)
+        found[f"cost-{panel.key}"] = partial(cost.picture, model, panel)
     return found

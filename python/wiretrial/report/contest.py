@@ -88,9 +88,7 @@ def _metrics(group: Sequence[ScenarioResult]) -> tuple[Metric, ...]:
     return (metrics.ranked_metric(is_open_loop=group[0].is_open_loop), metrics.SERVER)
 
 
-def _contest(
-    group: tuple[ScenarioResult, ...], pairs: Mapping[str, tuple[Pair, ...]]
-) -> Contest:
+def _contest(group: tuple[ScenarioResult, ...], pairs: Mapping[str, tuple[Pair, ...]]) -> Contest:
     metric = _metrics(group)[0]
     medians = {s.name: m for s in group if (m := s.median(metric)) is not None}
     order = sorted(medians, key=medians.__getitem__, reverse=metric.higher_is_better)
@@ -102,9 +100,7 @@ def _contest(
     return Contest(metric, rank(order, better), pairs)
 
 
-def _pairs(
-    sides: Sequence[tuple[ScenarioResult, ScenarioResult]], metric: Metric
-) -> list[Pair]:
+def _pairs(sides: Sequence[tuple[ScenarioResult, ScenarioResult]], metric: Metric) -> list[Pair]:
     comparisons = [_compare(a, b, metric) for a, b in sides]
     adjusted = iter(holm([c.p for c in comparisons if c is not None]))
     pairs: list[Pair] = []

@@ -36,8 +36,8 @@ _PAGE = """<!doctype html>
 <body>
 <main>
 <header>
-<p class="kicker">{kicker}</p>
-<h1>{question}</h1>
+<h1>{title}</h1>
+<p class="question">{question}</p>
 {verdict}
 </header>
 {sections}
@@ -54,9 +54,7 @@ def render(model: ReportModel) -> str:
         *(_ranking(group, model) for group in model.groups),
         _times(model),
         _cost(model),
-        _section(
-            "Who was the bottleneck", bottlenecks.table(model), bottlenecks.marked(model)
-        ),
+        _section("Who was the bottleneck", bottlenecks.table(model), bottlenecks.marked(model)),
         _section("Warnings", alerts.items(model)),
         _section("Facts", _again(model), factsheet.sections(model)),
     )
@@ -64,7 +62,6 @@ def render(model: ReportModel) -> str:
         Markup(_PAGE).format(
             title=model.title,
             style=Markup(_style()),
-            kicker=model.title,
             question=model.question,
             verdict=_verdict(model),
             sections=Markup("\n").join(sections),
@@ -112,11 +109,11 @@ def _ranking(group: Group, model: ReportModel) -> Markup:
     title = f"{metric.title}: {group.title}" if len(model.groups) > 1 else metric.title
     parts: list[Markup] = []
     if group.is_outside:
-        title = f"{metric.title}: beside the question"
+        title = f"{metric.title}: outside the verdict"
         parts.append(
             Markup(
-                '<p class="muted">These rows are outside the verdict: they are measured the same '
-                "way and compared with nothing.</p>"
+                '<p class="muted">Measured in the same blocks and the same way, for orientation; '
+                "compared with nothing, outside the verdict.</p>"
             )
         )
     if any(metric.key in scenario.estimates for scenario in group.scenarios):
@@ -146,10 +143,10 @@ def _times(model: ReportModel) -> Markup:
     parts: list[Markup] = []
     unit = percentiles.unit_of(model)
     for group in model.groups:
-        wide, narrow = (percentiles.picture(model, group, Frame(w)) for w in (WIDE, NARROW))
-        if wide is None or narrow is None:
+        if not any(scenario.curve for scenario in group.scenarios):
             continue
-        name = "beside the question" if group.is_outside else group.title
+        wide, narrow = (percentiles.picture(model, group, Frame(w)) for w in (WIDE, NARROW))
+        name = "outside the verdict" if group.is_outside else group.title
         parts.append(
             Markup("<h3>{}, {}, log scale{}</h3>").format(
                 percentiles.quantity(group), unit.name, f": {name}" if len(model.groups) > 1 else ""
@@ -169,7 +166,9 @@ def _times(model: ReportModel) -> Markup:
 
 def _cost(model: ReportModel) -> Markup:
     figures = Markup("").join(
-        Markup('<figure><figcaption>{}<span class="muted">{}</span></figcaption>{}</figure>').format(
+        Markup(
+            '<figure><figcaption>{}<span class="muted">{}</span></figcaption>{}</figure>'
+        ).format(
             panel.title,
             panel.note or "\u00a0",
             Markup(inline_svg(cost.picture(model, panel), "picture")),

@@ -6,14 +6,14 @@ nanoseconds, figures per message are per verified reply.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from wiretrial.results import hdr
 from wiretrial.results.model import Trial
-from wiretrial.snapshot import Interval
+from wiretrial.snapshot import Interval, Summary
 
 
 @dataclass(frozen=True)
@@ -33,43 +33,46 @@ class Measured:
         return self.trial.plan.load.executor.kind == "open"
 
     @cached_property
-    def counted(self) -> tuple[Interval, ...]:
-        """The intervals that count: most of each lies in the window, and none was disturbed.
+    def is_whole(self) -> bool:
+        """Whether nothing is cut from the run, so that its totals are the best figures."""
+        summary, window = self.trial.summary, self.trial.window
+        return window.start_ns <= summary.first_send_ns and window.end_ns >= summary.measure_end_ns
 
-        All of a run too short for a whole interval.
+    @cached_property
+    def counted(self) -> tuple[Interval, ...]:
+        """The intervals that count: they lie in the window, and none was disturbed.
+
+        Where all were, all count: the trial carries a warning.
         """
         window = self.trial.window
         inside = tuple(
             interval
             for interval in self.trial.intervals
-            if _overlap(interval, window.start_ns, window.end_ns) > 0.5
+            if interval.start_ns >= window.start_ns and interval.end_ns <= window.end_ns
         )
-        quiet = tuple(interval for interval in inside if not interval.disturbed)
-        return quiet or inside
+        return tuple(interval for interval in inside if not interval.disturbed) or inside
 
     @cached_property
     def counted_ns(self) -> int:
-        """Length of the intervals that count."""
+        """Length of what counts."""
+        if self._from_totals:
+            return self.trial.summary.measure_end_ns - self.trial.summary.first_send_ns
         return sum(interval.end_ns - interval.start_ns for interval in self.counted)
 
     @cached_property
     def ok(self) -> int:
-        """Verified replies in the intervals that count."""
-        return sum(interval.counters.ok for interval in self.counted)
+        """Verified replies in what counts."""
+        return sum(part.counters.ok for part in self._parts)
 
     @cached_property
     def throughput(self) -> float | None:
         """Verified replies per second."""
-        if not self.counted_ns:
-            return _per_second(self.trial.summary.counters.ok, self._whole_ns)
         return _per_second(self.ok, self.counted_ns)
 
     @cached_property
     def rate(self) -> float | None:
         """Messages sent per second."""
-        if not self.counted_ns:
-            return _per_second(self.trial.summary.counters.sent, self._whole_ns)
-        return _per_second(sum(i.counters.sent for i in self.counted), self.counted_ns)
+        return _per_second(sum(part.counters.sent for part in self._parts), self.counted_ns)
 
     @cached_property
     def service_time(self) -> hdr.Hdr:
@@ -100,7 +103,7 @@ class Measured:
     @cached_property
     def generator_ns(self) -> float | None:
         """The generator's CPU time per message."""
-        cpu = sum(i.generator.cpu_user_ns + i.generator.cpu_system_ns for i in self.counted)
+        cpu = sum(p.generator.cpu_user_ns + p.generator.cpu_system_ns for p in self._parts)
         return self._per_message(cpu)
 
     @cached_property
@@ -122,45 +125,48 @@ class Measured:
     @cached_property
     def application_bytes(self) -> float | None:
         """Protocol bytes sent and received per message, inside TLS."""
-        total = sum(i.bytes.application_sent + i.bytes.application_received for i in self.counted)
+        total = sum(p.bytes.application_sent + p.bytes.application_received for p in self._parts)
         return self._per_message(total)
 
     @cached_property
     def transport_bytes(self) -> float | None:
         """Bytes to and from the kernel per message: TCP payload."""
-        return self._per_message(sum(i.bytes.sent + i.bytes.received for i in self.counted))
+        return self._per_message(sum(p.bytes.sent + p.bytes.received for p in self._parts))
 
     @property
     def sent_bytes(self) -> float | None:
         """Bytes handed to the kernel per message."""
-        return self._per_message(sum(i.bytes.sent for i in self.counted))
+        return self._per_message(sum(p.bytes.sent for p in self._parts))
 
     @property
     def received_bytes(self) -> float | None:
         """Bytes got from the kernel per message."""
-        return self._per_message(sum(i.bytes.received for i in self.counted))
+        return self._per_message(sum(p.bytes.received for p in self._parts))
 
     @property
-    def _whole_ns(self) -> int:
-        return self.trial.summary.end_ns - self.trial.summary.first_send_ns
+    def _from_totals(self) -> bool:
+        return self.is_whole or not self.counted
+
+    @property
+    def _parts(self) -> tuple[Interval | Summary, ...]:
+        """What the figures are summed over: the intervals that count, or the run as a whole."""
+        return (self.trial.summary,) if self._from_totals else self.counted
 
     def _per_message(self, total: float) -> float | None:
         return total / self.ok if self.ok and total else None
 
     def _histogram(self, metric: str) -> hdr.Hdr:
-        """The metric over the intervals that count, and over the drain where the window ends there.
+        """The metric over what counts, and over the drain where the window ends with the load.
 
         What was sent in the window and came back late counts too, or stalls would be lost.
         """
-        summary, window = self.trial.summary, self.trial.window
-        counted: Iterable[Interval] = self.counted
-        if window.end_ns >= summary.measure_end_ns:
-            drained = (i for i in self.trial.intervals if i.start_ns >= window.end_ns)
-            counted = (*self.counted, *(i for i in drained if not i.disturbed))
-        texts = [i.histograms[metric] for i in counted if metric in i.histograms]
-        if not texts and metric in summary.histograms:
-            texts = [summary.histograms[metric]]
-        return hdr.merge(texts)
+        summary = self.trial.summary
+        parts = self._parts
+        if not self._from_totals and self.trial.window.end_ns >= summary.measure_end_ns:
+            last = self.counted[-1].end_ns
+            late = (i for i in self.trial.intervals if i.start_ns >= last and not i.disturbed)
+            parts = (*parts, *late)
+        return hdr.merge(p.histograms[metric] for p in parts if metric in p.histograms)
 
     def _server(self, reading: Callable[..., int]) -> float | None:
         """Growth of a cumulative reading per message, over what window and samples share."""
@@ -179,14 +185,6 @@ class Measured:
         return (_at(cpu, end) - _at(cpu, start)) / messages if messages > 0 else None
 
 
-def _overlap(interval: Interval, start_ns: int, end_ns: int) -> float:
-    """Share of the interval that lies in [start_ns, end_ns]."""
-    length = interval.end_ns - interval.start_ns
-    if length <= 0:
-        return 0.0
-    return (min(interval.end_ns, end_ns) - max(interval.start_ns, start_ns)) / length
-
-
 def _per_second(count: int, duration_ns: int) -> float | None:
     return count * 1e9 / duration_ns if duration_ns > 0 else None
 
@@ -195,7 +193,7 @@ def _at(curve: Sequence[tuple[int, float]], x: int) -> float:
     """The curve's value at `x`, linear between its points, constant outside."""
     if x <= curve[0][0]:
         return curve[0][1]
-    for (x0, y0), (x1, y1) in zip(curve, curve[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(curve):
         if x <= x1:
             return y1 if x1 == x0 else y0 + (y1 - y0) * (x - x0) / (x1 - x0)
     return curve[-1][1]

@@ -101,7 +101,7 @@ class Group:
 
 @dataclass(frozen=True)
 class WarningRow:
-    """One warning, said once, with the trials and scenarios that it is about."""
+    """One warning, said once. `trials`: how many gave cause; 0 where it is about a scenario."""
 
     code: str
     message: str
@@ -284,7 +284,7 @@ def _warnings(
                     warning.code,
                     warning.message,
                     warning.advice,
-                    len(scenario.trials),
+                    0,
                     (scenario.name,),
                 )
             )

@@ -20,9 +20,15 @@ SCENARIOS = (
     "#cc79a7",
     "#e69f00",
     "#56b4e9",
+    INK,
     "#f0e442",
 )
 BEYOND = "#8a8f98"
+
+
+def css(colour: str) -> str:
+    """The colour in a style sheet's words: an ink follows the reader's setting."""
+    return "var(--ink)" if colour == INK else colour
 
 
 def scenario(index: int) -> str:

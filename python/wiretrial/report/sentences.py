@@ -28,11 +28,17 @@ BOTTLENECKS = {
 
 
 def verdict(groups: Sequence[Group], baselines: Sequence[str]) -> tuple[str, ...]:
-    """The sentences over all groups, those about what cannot be told first."""
+    """One paragraph per group, those that say what cannot be told first, then who was the limit."""
     counted = [group for group in groups if not group.is_outside]
-    cannot = [sentence for group in counted for sentence in _untold(group, len(counted))]
-    told = [sentence for group in counted for sentence in _told(group, baselines, len(counted))]
-    return (*cannot, *told, bottleneck_sentence(groups))
+    untold = {group.title: _untold(group) for group in counted}
+    paragraphs: list[str] = []
+    for group in sorted(counted, key=lambda group: untold[group.title] is None):
+        found = [reason] if (reason := untold[group.title]) else []
+        found += _told(group, baselines)
+        if found:
+            name = f"{group.title}: " if len(counted) > 1 else ""
+            paragraphs.append(_sentence(name + " ".join([found[0], *map(_sentence, found[1:])])))
+    return (*paragraphs, bottleneck_sentence(groups))
 
 
 def bottleneck_sentence(groups: Sequence[Group]) -> str:
@@ -78,34 +84,32 @@ def verdict_text(pair: Pair) -> str:
     return f"{pair.winner} faster"
 
 
-def _untold(group: Group, groups: int) -> list[str]:
-    """One sentence if no pair of the group shows anything, or if the generator hid the order."""
+def _untold(group: Group) -> str | None:
+    """Why the group's order cannot be told, None if it can."""
     pairs = group.contest.pairs.get(group.contest.metric.key, ())
-    where = _where(group, groups)
+    verdicts = {pair.verdict for pair in pairs}
     if not pairs:
-        return []
+        return None
     names = units.listed(scenario.name for scenario in group.scenarios)
     what = _quantity(group.contest.metric)
-    if bound := [s.name for s in group.scenarios if s.at_least]:
-        if any(pair.verdict == "invalid" for pair in pairs):
-            return [
-                f"{where}The {what} of {units.listed(bound)} cannot be ranked: the generator was the"
-                " limit, so the figure is “at least”."
-            ]
-    if all(pair.verdict == "invalid" for pair in pairs):
-        return [f"{where}The data cannot tell: too few valid trials to compare {names}."]
-    if all(pair.verdict in ("no difference shown", "invalid") for pair in pairs):
-        return [f"{where}The data cannot tell: no difference in {what} is shown between {names}."]
-    return []
+    bound = units.listed(scenario.name for scenario in group.scenarios if scenario.at_least)
+    if bound and "invalid" in verdicts:
+        return (
+            f"the {what} of {bound} cannot be ranked, because the generator was the limit and the "
+            "figure is “at least”."
+        )
+    if verdicts == {"invalid"}:
+        return f"the data cannot tell: too few valid trials to compare {names}."
+    if verdicts <= {"no difference shown", "invalid"}:
+        return f"the data cannot tell: no difference in {what} is shown between {names}."
+    return None
 
 
-def _told(group: Group, baselines: Sequence[str], groups: int) -> list[str]:
+def _told(group: Group, baselines: Sequence[str]) -> list[str]:
     """What the group shows, in its ranked metric and in the server's CPU time."""
-    found = []
-    for metric in dict.fromkeys((group.contest.metric, metrics.SERVER)):
-        if sentence := _metric_sentence(group, metric, baselines):
-            found.append(f"{_where(group, groups)}{sentence}")
-    return found
+    shown = dict.fromkeys((group.contest.metric, metrics.SERVER))
+    sentences = (_metric_sentence(group, metric, baselines) for metric in shown)
+    return [sentence for sentence in sentences if sentence is not None]
 
 
 def _metric_sentence(group: Group, metric: Metric, baselines: Sequence[str]) -> str | None:
@@ -123,14 +127,14 @@ def _metric_sentence(group: Group, metric: Metric, baselines: Sequence[str]) -> 
         key=lambda pair: pair.comparison.ratio if pair.comparison else 0.0,
         reverse=metric.higher_is_better,
     )
-    clauses = [clause for pair in others if (clause := _clause(pair))]
-    if not clauses:
+    told = [clause for pair in others if (clause := _clause(pair))]
+    if unshown := [pair.a for pair in others if pair.verdict == "no difference shown"]:
+        told.append(f"for {units.listed(unshown)} no difference is shown")
+    if not told:
         return None
-    interval = interval_text(estimate, unit)
-    low_high = f" ({interval})" if interval else ""
     least = "at least " if metric is metrics.THROUGHPUT and base.at_least else ""
-    figure = f"{least}{unit.figure(estimate.median)}{low_high} {unit.name}"
-    return f"{_opening(base.name, metric, figure)}; {units.listed(clauses)}."
+    figure = f"{least}{unit.figure(estimate.median)} {unit.name}"
+    return f"{_opening(base.name, metric, figure)}; {units.listed(told)}."
 
 
 def _base(group: Group, metric: Metric, baselines: Sequence[str]) -> ScenarioResult | None:
@@ -156,19 +160,20 @@ def _opening(name: str, metric: Metric, figure: str) -> str:
 
 
 def _clause(pair: Pair) -> str | None:
-    """How `a` stands to the baseline, None where that cannot be told."""
-    if pair.verdict == "invalid":
-        return None
-    if pair.verdict == "no difference shown":
-        return f"for {pair.a} no difference is shown"
+    """How `a` stands to the baseline, None where no difference and no equality is shown."""
     if pair.verdict == "equal within 3 %":
         return f"{pair.a} is equal within 3 %"
-    return f"{pair.a} {ratio_text(pair)} times that"
+    if pair.winner is None or pair.comparison is None:
+        return None
+    multiple = "of that" if pair.comparison.ratio < 1 else "times as much"
+    return f"{pair.a} {ratio_text(pair)} {multiple}"
 
 
 def _quantity(metric: Metric) -> str:
-    return "throughput" if metric is metrics.THROUGHPUT else f"{metric.title} of the response time"
+    if metric is metrics.THROUGHPUT:
+        return "throughput"
+    return f"{metric.title} of the response time"
 
 
-def _where(group: Group, groups: int) -> str:
-    return f"{group.title[:1].upper()}{group.title[1:]}: " if groups > 1 else ""
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

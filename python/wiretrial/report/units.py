@@ -58,6 +58,12 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{rounded:,.{decimals}f}"
 
 
+def trimmed(value: float) -> str:
+    """`value` with at most three significant digits: for counts and lengths that were asked for."""
+    text = significant(value)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def duration(ns: float) -> str:
     """A time with the unit that fits it, for running text and the terminal."""
     return fitting(TIMES, (ns,)).text(ns) if ns else "0 s"

@@ -19,12 +19,18 @@ def items(model: ReportModel) -> Markup:
 
 def _item(row: WarningRow) -> Markup:
     return Markup(
-        '<li><p><strong>{}</strong> <span class="muted">{} · {}</span></p><p>{}</p></li>'
-    ).format(_sentence(row.message), units.plural(row.trials, "trial"), _who(row), row.advice)
+        '<li><p><strong>{}</strong> <span class="muted">{}</span></p><p>{}</p></li>'
+    ).format(_sentence(row.message), _where(row), row.advice)
 
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def _where(row: WarningRow) -> str:
+    if not row.trials:
+        return ""
+    return f"{units.plural(row.trials, 'trial')} · {_who(row)}"
 
 
 def _who(row: WarningRow) -> str:

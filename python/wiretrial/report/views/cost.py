@@ -15,6 +15,7 @@ from wiretrial.report.model import ReportModel, ScenarioResult
 from wiretrial.report.views.ranking import swatch
 
 PITCH = 38
+GROUP_GAP = 0.4
 FRAME = Frame(NARROW)
 _SAME_BYTES = 0.005
 
@@ -45,7 +46,7 @@ BYTES = Panel(
     "TCP payload, bytes per message",
     metrics.TRANSPORT_BYTES,
     (metrics.TRANSPORT_BYTES,),
-    "sent and received; without TLS the application's own",
+    "sent and received",
 )
 APPLICATION = Panel(
     "application",
@@ -66,20 +67,28 @@ def panels(model: ReportModel) -> tuple[Panel, ...]:
 
 def picture(model: ReportModel, panel: Panel) -> Picture:
     """A bar per scenario, its name above, its figure at the end."""
-    drawn = [s for group in model.groups for s in group.ranked if panel.total.key in s.estimates]
+    groups = [
+        shown
+        for group in model.groups
+        if (shown := [s for s in group.ranked if panel.total.key in s.estimates])
+    ]
+    drawn = [scenario for group in groups for scenario in group]
     unit = panel.total.units[0]
     padding = Padding(2, 52, 4, 4)
     width = FRAME.width - padding.left - padding.right
     greatest = max(_value(s, panel.total, unit) for s in drawn)
     x = alt.X("from:Q", axis=None, scale=alt.Scale(domain=[0, greatest], nice=False))
-    y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[0, len(drawn)], reverse=True))
+    rows = len(drawn) + GROUP_GAP * (len(groups) - 1)
+    y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[0, rows], reverse=True))
     bars, names = [], []
+    gaps = [number * GROUP_GAP for number, group in enumerate(groups) for _ in group]
     for index, scenario in enumerate(drawn):
-        bars += _bar(scenario, panel, unit, index)
+        top = index + gaps[index]
+        bars += _bar(scenario, panel, unit, top)
         names.append(
             {
-                "row": index + 0.28,
-                "foot": index + 0.7,
+                "row": top + 0.28,
+                "foot": top + 0.7,
                 "name": scenario.name,
                 "end": _value(scenario, panel.total, unit),
                 "figure": unit.figure(scenario.estimates[panel.total.key].median),
@@ -111,7 +120,9 @@ def picture(model: ReportModel, panel: Panel) -> Picture:
         )
         .encode(x=alt.X("end:Q"), y=alt.Y("foot:Q"), text="figure:N"),
     ]
-    chart = finish(layers, Frame(width + padding.left + padding.right), PITCH * len(drawn), padding)
+    chart = finish(
+        layers, Frame(width + padding.left + padding.right), round(PITCH * rows), padding
+    )
     return Picture(chart, _alternative(drawn, panel, unit))
 
 
@@ -166,7 +177,7 @@ def _value(scenario: ScenarioResult, metric: Metric, unit: units.Unit) -> float:
     return (scenario.median(metric) or 0.0) / unit.size
 
 
-def _bar(scenario: ScenarioResult, panel: Panel, unit: units.Unit, index: int) -> list[Row]:
+def _bar(scenario: ScenarioResult, panel: Panel, unit: units.Unit, top: float) -> list[Row]:
     """The bar's parts. They are scaled to the total: medians of parts need not add up to it."""
     values = [_value(scenario, part, unit) for part in panel.parts]
     scale = _value(scenario, panel.total, unit) / (sum(values) or 1.0)
@@ -176,7 +187,7 @@ def _bar(scenario: ScenarioResult, panel: Panel, unit: units.Unit, index: int) -
         end = start + value * scale
         rows.append(
             {
-                "row": index + 0.7,
+                "row": top + 0.7,
                 "from": start,
                 "to": end,
                 "opacity": opacity,

@@ -1,4 +1,4 @@
-"""The percentile plot: from the median to the far tail, one line per scenario, a band over trials."""
+"""The percentile plot: from the median to the tail, a line per scenario, a band over trials."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ LABEL_PITCH = 17
 _MARKS = {0.5: "50", 0.9: "90", 0.99: "99", 0.999: "99.9", 0.9999: "99.99"}
 
 
-def picture(model: ReportModel, group: Group, frame: Frame) -> Picture | None:
-    """None where no scenario of the group has a distribution."""
+def picture(model: ReportModel, group: Group, frame: Frame) -> Picture:
+    """One line per scenario that has a distribution; at least one must have."""
     drawn = [s for s in group.ranked if s.curve]
-    if not drawn:
-        return None
     unit = unit_of(model)
     domain = _domain(model, unit)
     padding = Padding(48, 116, 10, 44) if frame.is_narrow else Padding(64, 220, 10, 44)
     rows = [row for scenario in drawn for row in _rows(scenario, unit)]
-    marks = [m for m in _MARKS if m <= max(p.q for s in drawn for p in s.curve) + 1e-9]
+    last = _last(model)
+    marks = [q for q in _MARKS if _nines(q) <= last + 1e-6]
     x = alt.X(
         "nines:Q",
-        scale=alt.Scale(domain=[_nines(0.5), max(_nines(marks[-1]), 1.0)], nice=False),
+        scale=alt.Scale(domain=[_nines(0.5), last], nice=False),
         axis=alt.Axis(
             values=[_nines(q) for q in marks],
             labelExpr=_label_expression(),
@@ -46,12 +45,10 @@ def picture(model: ReportModel, group: Group, frame: Frame) -> Picture | None:
     base = alt.Chart(data(rows)).encode(x=x, color=colour, detail="name:N")
     dots = base.transform_filter("datum.tick")
     layers = [
-        base.mark_area(aria=False, opacity=0.16, line=False).encode(
-            y=alt.Y("low:Q"), y2="high:Q"
-        ),
+        base.mark_area(aria=False, opacity=0.16, line=False).encode(y=alt.Y("low:Q"), y2="high:Q"),
         base.mark_line(aria=False, strokeWidth=2.25).encode(y=y),
         dots.mark_point(filled=True, size=42, opacity=1).encode(y=y, description="text:N"),
-        *_end_labels(drawn, unit, domain, frame, frame.width - padding.left - padding.right),
+        *_end_labels(drawn, unit, domain, last, frame, frame.width - padding.left - padding.right),
     ]
     return Picture(finish(layers, frame, HEIGHT, padding), _alternative(group, unit))
 
@@ -96,6 +93,11 @@ def _nines(q: float) -> float:
     return -math.log10(1 - q)
 
 
+def _last(model: ReportModel) -> float:
+    """Right end of the axis, the same in all groups: where the longest line ends."""
+    return max(1.0, *(_nines(s.curve[-1].q) for s in model.scenarios if s.curve))
+
+
 def _label_expression() -> str:
     """Vega expression: the percentile at a number of nines."""
     tests = "".join(
@@ -135,6 +137,7 @@ def _end_labels(
     drawn: Sequence[ScenarioResult],
     unit: units.Unit,
     domain: tuple[float, float],
+    last: float,
     frame: Frame,
     plot_width: int,
 ) -> list[alt.Chart]:
@@ -146,13 +149,13 @@ def _end_labels(
     }
     pitch = 2 * LABEL_PITCH - 6 if frame.is_narrow else LABEL_PITCH
     placed = spread(wanted, pitch, HEIGHT)
-    last = max(_nines(s.curve[-1].q) for s in drawn)
     layers: list[alt.Chart] = []
     for scenario in drawn:
         at = placed[scenario.name]
         end = _nines(scenario.curve[-1].q)
-        reach = plot_width * (end - _nines(0.5)) / (max(last, 1.0) - _nines(0.5))
-        base = alt.Chart(data([{"name": _broken(scenario.name) if frame.is_narrow else scenario.name}]))
+        reach = plot_width * (end - _nines(0.5)) / (last - _nines(0.5))
+        name = _broken(scenario.name) if frame.is_narrow else scenario.name
+        base = alt.Chart(data([{"name": name}]))
         layers.append(
             base.mark_rule(aria=False, strokeWidth=1, opacity=0.7).encode(
                 x=alt.value(reach + 3),
@@ -170,7 +173,7 @@ def _end_labels(
                 color=palette.INK,
                 fontSize=12 if frame.is_narrow else 13,
                 lineBreak="\n",
-                dy=-7 if frame.is_narrow and "\n" in _broken(scenario.name) else 0,
+                dy=-7 if "\n" in name else 0,
             ).encode(x=alt.value(plot_width + 16), y=alt.value(at), text="name:N")
         )
     return layers

@@ -1,9 +1,10 @@
-"""The ranking: one row per scenario, best first, on a log axis that starts where the data starts."""
+"""The ranking: a row per scenario, best first, on a log axis that starts where the data starts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, Literal
 
 import altair as alt
 from markupsafe import Markup
@@ -11,6 +12,8 @@ from markupsafe import Markup
 from wiretrial.report import metrics, palette, sentences, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish
 from wiretrial.report.model import Group, ScenarioResult
+
+Align = Literal["left", "right"]
 
 WIDE_ROW = 46
 NARROW_ROW = 66
@@ -90,7 +93,7 @@ def _table_row(
 def swatch(scenario: ScenarioResult) -> Markup:
     """A dot in the scenario's colour."""
     return Markup('<span class="swatch" style="background:{}"></span>').format(
-        palette.scenario(scenario.colour)
+        palette.css(palette.scenario(scenario.colour))
     )
 
 
@@ -133,9 +136,9 @@ def _dots(
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
         axis=alt.Axis(values=ticks(low, high), title=_axis_title(group, unit), format=",~r"),
     )
-    colour = alt.Color("colour:N", scale=None)
-    base = alt.Chart(data(medians)).encode(y=y, color=colour)
-    single = alt.Chart(data(trials)).encode(x=x, y=y, color=colour, description="text:N")
+    hue = alt.Color("colour:N", scale=None)
+    base = alt.Chart(data(medians)).encode(y=y, color=hue)
+    single = alt.Chart(data(trials)).encode(x=x, y=y, color=hue, description="text:N")
     return [
         single.transform_filter("!datum.marked").mark_point(
             filled=True, opacity=0.45, size=30, strokeWidth=0
@@ -174,20 +177,17 @@ def _labels(
             for index, scenario in enumerate(rows)
         ]
     )
-    brackets = data(
-        [{"row": a - 0.3, "end": b + 0.3} for a, b in group.contest.ranking.brackets]
-    )
+    brackets = data([{"row": a - 0.3, "end": b + 0.3} for a, b in group.contest.ranking.brackets])
     base = alt.Chart(texts).encode(y=y)
     ink, muted = palette.INK, palette.MUTED
     lift = -22 if frame.is_narrow else 0
     left = 0 if frame.is_narrow else -240
     name_at = 16 if len(rows) > 1 else 0
 
-    def text(field: str, x: float, dy: float, align: str, **style: object) -> alt.Chart:
-        mark = base.mark_text(
-            aria=False, align=align, baseline="middle", dy=dy, **style  # type: ignore[arg-type]
-        )
-        return mark.encode(x=alt.value(x), text=alt.Text(f"{field}:N"))
+    def text(field: str, x: float, dy: float, align: Align, **style: Any) -> alt.Chart:
+        mark = base.mark_text(aria=False, align=align, baseline="middle", dy=dy, **style)
+        chart: alt.Chart = mark.encode(x=alt.value(x), text=alt.Text(f"{field}:N"))
+        return chart
 
     layers = [text("name", left + name_at, lift, "left", fontSize=14, color=ink)]
     if len(rows) > 1 and not group.is_outside:
@@ -211,7 +211,7 @@ def _labels(
 def _axis_title(group: Group, unit: units.Unit) -> str:
     metric = group.contest.metric
     direction = "more is better" if metric.higher_is_better else "less is better"
-    return f"{metric.title}, {unit.name} (log scale; {direction})"
+    return f"{unit.name}, log scale; {direction}"
 
 
 def _domain(values: Sequence[float]) -> tuple[float, float]:

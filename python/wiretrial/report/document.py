@@ -1,0 +1,57 @@
+"""One `load` run as a JSON object, for scripts.
+
+Knows the names that scripts rely on; must not know how they are printed. Times are nanoseconds.
+Totals, bytes and the generator's cost are those of the whole run; rates and times those of the
+window that counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wiretrial.report.measures import Measured
+from wiretrial.results.hdr import Hdr
+from wiretrial.results.model import Trial
+
+LOAD_SCHEMA = "wiretrial-load"
+LOAD_VERSION = 1
+
+
+def load_json(trial: Trial) -> dict[str, Any]:
+    """The object that `load --format json` prints. A time that was not recorded is None."""
+    measured, summary, plan = Measured(trial), trial.summary, trial.plan
+    return {
+        "schema": LOAD_SCHEMA,
+        "version": LOAD_VERSION,
+        "target": plan.target.model_dump(mode="json", by_alias=True),
+        "load": plan.load.model_dump(mode="json", by_alias=True),
+        "duration_ns": measured.counted_ns,
+        "totals": {
+            "sent": summary.counters.sent,
+            "ok": summary.counters.ok,
+            "in_flight": summary.counters.in_flight,
+            "errors": dict(summary.counters.errors),
+        },
+        "rate": measured.rate,
+        "throughput": measured.throughput,
+        "response_time": _times(measured.response_time),
+        "service_time": _times(measured.service_time),
+        "pacing_lag": _times(measured.pacing_lag),
+        "connect_time": _times(measured.connect_time),
+        "bytes": {"sent": summary.bytes.sent, "received": summary.bytes.received},
+        "generator": {
+            "cpu_user_ns": summary.generator.cpu_user_ns,
+            "cpu_system_ns": summary.generator.cpu_system_ns,
+            "peak_rss_bytes": summary.generator.peak_rss_bytes,
+            "loop_utilisation": summary.generator.loop_utilisation,
+        },
+        "verdict": trial.judgement.verdict,
+        "warnings": [
+            {"code": warning.code, "message": warning.message, "advice": warning.advice}
+            for warning in trial.warnings
+        ],
+    }
+
+
+def _times(histogram: Hdr) -> dict[str, float] | None:
+    return histogram.quantile_dict() if histogram.count else None

@@ -1,0 +1,258 @@
+"""Results in a terminal: the end of a study, and one `load` run.
+
+Knows lines and columns; must not know terminals: width and colour are given. Times are written with
+`us`, which every terminal can show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from wiretrial.report import metrics, sentences, units
+from wiretrial.report.contest import Contest
+from wiretrial.report.measures import Measured
+from wiretrial.report.metrics import Metric
+from wiretrial.report.model import Group, ReportModel, ScenarioResult
+from wiretrial.results.hdr import Hdr
+from wiretrial.results.model import Trial
+
+LABEL = 15
+ROOMY = 90
+DEFAULT_WIDTH = 110
+
+
+def render(model: ReportModel, *, width: int = DEFAULT_WIDTH, colour: bool = False) -> str:
+    """The verdict, a ranking per group with intervals, the marked trials, the warnings."""
+    console = _console(width, colour)
+    with console.capture() as captured:
+        _print_report(console, model)
+    return _trimmed(captured.get())
+
+
+def render_load(trial: Trial, *, width: int = DEFAULT_WIDTH, colour: bool = False) -> str:
+    """One `load` run in about fifteen lines, its warnings last."""
+    console = _console(width, colour)
+    with console.capture() as captured:
+        _print_load(console, trial)
+    return _trimmed(captured.get())
+
+
+def _print_report(console: Console, model: ReportModel) -> None:
+    console.print(Text(model.title, style="bold"))
+    for sentence in model.verdict_sentences:
+        console.print()
+        console.print(Text(_ascii(sentence)))
+    for group in model.groups:
+        console.print()
+        console.print(Text(_group_title(group), style="bold"))
+        console.print(_ranking(group, console.width))
+    console.print()
+    for scenario, row in model.marked:
+        what = f"{scenario.name}, block {row.block + 1}: {row.evidence}"
+        _labelled(console, row.verdict, what, style="yellow")
+    for warning in model.warnings:
+        trials = f" ({units.plural(warning.trials, 'trial')})" if warning.trials else ""
+        what = f"{warning.message}{trials}. {warning.advice}"
+        _labelled(console, "warning", what, style="yellow")
+
+
+def _print_load(console: Console, trial: Trial) -> None:
+    measured = Measured(trial)
+    console.print(Text(_heading(trial, measured)))
+    console.print()
+    for label, value in _figures(trial, measured):
+        _labelled(console, label, value)
+    judgement = trial.judgement
+    style = "green" if judgement.verdict == "valid" else "yellow"
+    _labelled(console, "verdict", f"{judgement.verdict}: {judgement.evidence}", style=style)
+    for name, count in sorted(trial.summary.counters.errors.items()):
+        if count:
+            example = trial.summary.examples.get(name, "no excerpt")
+            _labelled(console, "error", f"{name} {count:,}: {example}", style="red")
+    for warning in trial.warnings:
+        _labelled(console, "warning", f"{warning.message}. {warning.advice}", style="yellow")
+
+
+def _console(width: int, colour: bool) -> Console:
+    return Console(
+        width=width,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        highlight=False,
+        legacy_windows=False,
+    )
+
+
+def _trimmed(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.rstrip().splitlines())
+
+
+def _labelled(console: Console, label: str, value: str, *, style: str = "") -> None:
+    """A line `  label   value`, wrapped under its value."""
+    table = Table.grid(padding=0)
+    table.add_column(width=LABEL, no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row(Text(label, style=style), Text(_ascii(value)))
+    console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def _ascii(text: str) -> str:
+    return text.replace("µs", "us").replace("≥", ">=").replace("“", '"').replace("”", '"')
+
+
+def _group_title(group: Group) -> str:
+    metric = group.contest.metric
+    aside = " (outside the verdict)" if group.is_outside else ""
+    return f"{metric.title}: {group.title}{aside}"
+
+
+def _ranking(group: Group, width: int) -> Table:
+    shown = [m for m in _columns(group) if any(m.key in s.estimates for s in group.scenarios)]
+    if width < ROOMY:
+        shown = shown[:2]
+    table = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1), pad_edge=False)
+    table.add_column("", justify="right")
+    table.add_column("scenario", overflow="fold", min_width=24 if width >= ROOMY else 12)
+    for metric in shown:
+        table.add_column(_head(group, metric), justify="right", no_wrap=True)
+        if metric is group.contest.metric:
+            table.add_column("95 %\ninterval", justify="right", no_wrap=True)
+    table.add_column("marked", justify="right", no_wrap=True)
+    for scenario in group.ranked:
+        table.add_row(*_row(scenario, group, shown))
+    return table
+
+
+def _columns(group: Group) -> tuple[Metric, ...]:
+    ranked = group.contest.metric
+    return tuple(
+        dict.fromkeys((ranked, metrics.SERVER, metrics.P50, metrics.P99, metrics.GENERATOR))
+    )
+
+
+def _unit(group: Group, metric: Metric) -> units.Unit:
+    values = (v for s in group.scenarios if (v := s.median(metric)) is not None)
+    return units.fitting(metric.units, values)
+
+
+def _head(group: Group, metric: Metric) -> str:
+    """The column's head in two lines, the unit below."""
+    unit = _ascii(_unit(group, metric).short)
+    if metric in (metrics.SERVER, metrics.GENERATOR):
+        unit += "/message"
+    return f"{metric.title[:1].lower()}{metric.title[1:]}\n{unit}"
+
+
+def _row(scenario: ScenarioResult, group: Group, shown: Sequence[Metric]) -> Iterable[str]:
+    marked = sum(row.is_marked for row in scenario.trials)
+    yield _rank(group.contest, scenario.name)
+    yield scenario.name
+    for metric in shown:
+        estimate, unit = scenario.estimates.get(metric.key), _unit(group, metric)
+        bound = metric is metrics.THROUGHPUT and scenario.at_least
+        yield "-" if estimate is None else f"{'>= ' if bound else ''}{unit.figure(estimate.median)}"
+        if metric is group.contest.metric:
+            yield "-" if estimate is None else sentences.interval_text(estimate, unit) or "-"
+    yield f"{marked} of {len(scenario.trials)}" if marked else "-"
+
+
+def _rank(contest: Contest, name: str) -> str:
+    ranking = contest.ranking
+    if name not in ranking.order or len(ranking.order) < 2:
+        return ""
+    return str(ranking.ranks[ranking.order.index(name)])
+
+
+def _heading(trial: Trial, measured: Measured) -> str:
+    load, start = trial.plan.load, trial.start
+    parts = [units.plural(load.connections, "connection"), f"{load.executor.kind} loop"]
+    if load.executor.kind == "open":
+        parts.append(f"{units.trimmed(load.executor.rate)} messages/s offered")
+    parts.append(f"depth {load.depth}")
+    if load.pack > 1:
+        parts.append(f"pack {load.pack}")
+    if start.request_payload_bytes:
+        parts.append(f"{start.request_payload_bytes:,}-byte messages")
+    warmup = trial.window.start_ns - trial.summary.first_send_ns
+    counted = _length(measured.counted_ns)
+    parts.append(f"{counted} after {_length(warmup)} of warm-up" if warmup > 0 else counted)
+    if start.tls:
+        parts.append(start.tls)
+    return f"{start.url}   {', '.join(parts)}"
+
+
+def _figures(trial: Trial, measured: Measured) -> Iterable[tuple[str, str]]:
+    counters = trial.summary.counters
+    errors = sum(counters.errors.values())
+    least = "at least " if trial.judgement.verdict == "client-bound" else ""
+    verified = "verified" if errors else "all verified"
+    totals = (
+        f"sent {counters.sent:,}  ok {counters.ok:,}  in flight {counters.in_flight:,}  "
+        f"errors {errors:,}"
+    )
+    throughput = f"{least}{measured.throughput or 0:,.0f} messages/s, {verified}"
+    yield "throughput", f"{throughput:<42} {totals}"
+    if measured.is_open_loop:
+        waiting = f"waiting {counters.waiting:,}  dropped {counters.dropped:,}"
+        yield "rate", f"{f'{measured.rate or 0:,.0f} messages/s sent':<42} {waiting}"
+        yield "response time", _quantiles(measured.response_time)
+    yield "service time", _quantiles(measured.service_time)
+    if measured.is_open_loop:
+        yield "pacing lag", _quantiles(measured.pacing_lag)
+    yield "connections", _connections(trial, measured)
+    yield "cost", _cost(trial, measured)
+
+
+def _quantiles(histogram: Hdr) -> str:
+    """Quantiles that ten values or more lie beyond, and the greatest value."""
+    if not histogram.count:
+        return "none recorded"
+    shown = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999))
+    parts = [
+        f"{name} {_time(histogram.quantile(q))}"
+        for name, q in shown
+        if q == 0.5 or histogram.count * (1 - q) >= metrics.FEWEST_BEYOND - 1e-6
+    ]
+    return "   ".join((*parts, f"max {_time(histogram.max)}"))
+
+
+def _connections(trial: Trial, measured: Measured) -> str:
+    connections = trial.summary.connections
+    text = f"{connections.opened:,}"
+    if trial.summary.first_send_ns and connections.opened <= trial.plan.load.connections:
+        text += f" in {_time(trial.summary.first_send_ns)}"
+    if measured.connect_time.count:
+        text += f", connect p50 {_time(measured.connect_time.quantile(0.5))}"
+    if failed := sum(connections.failed.values()):
+        text += f", {failed:,} attempts failed"
+    return text
+
+
+def _cost(trial: Trial, measured: Measured) -> str:
+    threads = units.plural(trial.plan.generator.threads, "thread")
+    busy = f"{trial.summary.generator.loop_utilisation:.0%}".replace("%", " %")
+    parts: list[str] = []
+    if measured.generator_ns is not None:
+        cpu = units.MICROSECONDS.figure(measured.generator_ns)
+        parts.append(f"generator {cpu} us/message ({threads}, {busy} busy)")
+    if measured.server_ns is not None:
+        parts.append(f"server {units.MICROSECONDS.figure(measured.server_ns)} us/message")
+    for octets, way in ((measured.sent_bytes, "out"), (measured.received_bytes, "in")):
+        if octets is not None:
+            parts.append(f"{units.trimmed(octets)} B {way}")
+    return ", ".join(parts) or "unknown"
+
+
+def _length(ns: float) -> str:
+    unit = units.fitting(units.TIMES, (ns,))
+    return f"{units.trimmed(ns / unit.size)} {_ascii(unit.short)}"
+
+
+def _time(ns: float) -> str:
+    return _ascii(units.duration(ns))

@@ -1,0 +1,1 @@
+"""Reports, from synthetic trials."""

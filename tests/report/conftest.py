@@ -1,0 +1,23 @@
+"""The demo's shape once for all tests that only read it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.report.synthetic import ORDER, demo_trials
+from wiretrial.report.model import ReportModel, build
+
+CLIENT_BOUND = frozenset({("Raw TCP", 2), ("WebSocket", 2)})
+INVALID = frozenset({("HTTP keep-alive on Node", 3)})
+
+
+@pytest.fixture(scope="session")
+def report() -> ReportModel:
+    """Seven scenarios, five blocks, two trials client-bound, one invalid."""
+    return build(
+        demo_trials(client_bound=CLIENT_BOUND, invalid=INVALID),
+        question="What does one 64-byte message cost over HTTP, WebSocket and TCP, here?",
+        title="HTTP or WebSocket for a 64-byte request?",
+        command="wiretrial demo --trials 5 --seed 1",
+        order=ORDER,
+    )

@@ -1,0 +1,76 @@
+"""The pictures as files."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from wiretrial.report import charts, units
+from wiretrial.report.model import ReportModel
+from wiretrial.report.views.percentiles import spread
+from wiretrial.report.views.ranking import ticks
+
+
+def test_every_picture_is_a_file_of_both_kinds(report: ReportModel) -> None:
+    names = charts.names(report)
+    assert names == (
+        *(f"{kind}-{n}" for n in (1, 2, 3) for kind in ("ranking", "percentiles")),
+        *("cost-server", "cost-generator", "cost-bytes"),
+    )
+    for name in names:
+        root = ElementTree.fromstring(charts.render_svg(report, name))
+        assert root.tag.endswith("svg")
+        assert (root.findtext("{http://www.w3.org/2000/svg}title") or "").endswith(".")
+    assert charts.render_png(report, "ranking-1").startswith(b"\x89PNG\r\n")
+
+
+def test_an_unknown_picture_is_a_key_error(report: ReportModel) -> None:
+    with pytest.raises(KeyError):
+        charts.render_svg(report, "pie")
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(15, 190), (20, 47), (64.7, 78.3), (0.0004, 3), (99, 101), (1, 1e6)]
+)
+def test_ticks_are_few_and_inside(low: float, high: float) -> None:
+    found = ticks(low, high)
+    assert 2 <= len(found) <= 8
+    assert all(low <= tick <= high for tick in found)
+    assert found == sorted(found)
+
+
+def test_labels_are_moved_apart_in_order() -> None:
+    placed = spread({"a": 100, "b": 102, "c": 5, "d": 339}, 17, 340)
+    assert sorted(placed, key=placed.__getitem__) == ["c", "a", "b", "d"]
+    at = sorted(placed.values())
+    assert all(b - a >= 17 for a, b in pairwise(at))
+    assert at[-1] <= 340
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (1, "1.00"),
+        (9.996, "10.0"),
+        (0.0123456, "0.0123"),
+        (123.4, "123"),
+        (999.6, "1,000"),
+        (191_204, "191,000"),
+        (-2.5, "-2.50"),
+    ],
+)
+def test_three_significant_digits(value: float, text: str) -> None:
+    assert units.significant(value) == text
+
+
+def test_units_fit() -> None:
+    assert units.duration(1_310_000) == "1.31 ms"
+    assert units.duration(498_000) == "498 µs"
+    assert units.duration(0) == "0 s"
+    assert units.fitting(units.RATES, [17e3, 170e3]).short == "k/s"
+    assert units.trimmed(2.0) == "2"
+    assert units.listed(["a", "b", "c"]) == "a, b and c"
+    assert units.plural(1, "trial") == "1 trial"

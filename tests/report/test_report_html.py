@@ -1,0 +1,154 @@
+"""The page: whole, self-contained, and with the model's own figures."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.report.synthetic import DEMO, demo_trials
+from wiretrial.report import html, metrics, palette, sentences
+from wiretrial.report.model import ReportModel, build
+from wiretrial.report.views import ranking
+from wiretrial.results.model import Trial
+
+
+class Page(HTMLParser):
+    """Start tags with their attributes, and text outside script and style."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self._open: list[str] = []
+        self.feed(source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in {"meta", "path", "line", "rect"}:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._open:
+            while self._open.pop() != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        if not {"script", "style", "title"} & set(self._open):
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+
+@pytest.fixture(scope="module")
+def source(report: ReportModel) -> str:
+    return html.render(report)
+
+
+@pytest.fixture(scope="module")
+def page(source: str) -> Page:
+    return Page(source)
+
+
+def test_nothing_is_loaded_from_anywhere(source: str, page: Page) -> None:
+    for tag, attributes in page.tags:
+        assert tag not in {"link", "img", "iframe", "object", "embed", "base", "image", "use"}
+        assert not {"src", "href", "xlink:href", "srcset", "data", "action"} & attributes.keys()
+    style = source[source.index("<style>") : source.index("</style>")]
+    assert "@import" not in style
+    assert "url(" not in style
+    for address in re.findall(r"https?://[^\s\"'<>]+", source):
+        assert address.startswith(("http://www.w3.org/", "http://127.0.0.1:"))
+
+
+def test_it_runs_no_script(page: Page) -> None:
+    scripts = [attributes for tag, attributes in page.tags if tag == "script"]
+    assert [s["type"] for s in scripts] == ["application/gzip;base64"]
+    assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
+
+
+def test_every_picture_says_what_it_shows(page: Page) -> None:
+    pictures = [attributes for tag, attributes in page.tags if tag == "svg"]
+    assert len(pictures) == 2 * 3 + 2 * 3 + 3
+    for attributes in pictures:
+        assert attributes["role"] == "img"
+        assert (attributes["aria-label"] or "").endswith(".")
+
+
+def test_the_figures_shown_are_the_models(report: ReportModel, page: Page) -> None:
+    for group in report.groups:
+        unit = ranking.unit_of(group)
+        for scenario in group.scenarios:
+            estimate = scenario.estimates[metrics.THROUGHPUT.key]
+            assert ranking.figure(scenario, group, unit) in page.words
+            assert sentences.interval_text(estimate, unit) in page.words
+            cost = scenario.estimates[metrics.SERVER.key]
+            assert metrics.SERVER.units[0].figure(cost.median) in page.words
+    for sentence in report.verdict_sentences:
+        assert sentence in page.words
+
+
+def test_sections_stand_in_the_order_of_importance(source: str) -> None:
+    titles = re.findall(r"<h[12]>(.*?)</h[12]>", source)
+    assert titles == [
+        "HTTP or WebSocket for a 64-byte request?",
+        "Throughput: protocol, reference server",
+        "Throughput: protocol, Node",
+        "Throughput: outside the verdict",
+        "Service time",
+        "Cost per message",
+        "Who was the bottleneck",
+        "Warnings",
+        "Facts",
+    ]
+    assert source.index('class="verdict"') < source.index("<h2>")
+
+
+def test_marked_trials_are_hollow_and_listed(report: ReportModel, source: str, page: Page) -> None:
+    hollow = re.findall(r"<path[^>]*><title>[^<]*, (?:client-bound|invalid)</title>", source)
+    assert len(hollow) == 2 * len(report.marked)
+    assert not any(" fill=" in path for path in hollow)
+    assert "12 of 24 intervals disturbed" in page.text
+
+
+def test_the_trials_inside_are_the_trials(report: ReportModel, source: str) -> None:
+    packed = re.search(r'<script type="application/gzip;base64"[^>]*>([^<]*)<', source)
+    assert packed
+    lines = gzip.decompress(base64.b64decode(packed[1])).splitlines()
+    assert tuple(Trial.model_validate_json(line) for line in lines) == report.trials
+
+
+def test_the_dark_turns_every_ink(source: str) -> None:
+    style = source[source.index("<style>") : source.index("</style>")]
+    dark = style[style.rindex("prefers-color-scheme: dark") :]
+    for light, turned in palette.DARK.items():
+        assert f'[fill="{light}"]{{fill:{turned}}}' in dark
+    known = {*palette.DARK, *palette.SCENARIOS, palette.BEYOND, "none", "transparent"}
+    svg = source[source.index("<svg") : source.rindex("</svg>")]
+    assert set(re.findall(r' (?:fill|stroke)="([^"]*)"', svg)) <= known
+
+
+def test_names_are_escaped() -> None:
+    name = "<b>A & B</b>"
+    shape = DEMO[0].__class__(**{**DEMO[0].__dict__, "name": name})
+    made = build(
+        demo_trials(blocks=2, shapes=(shape,)), question="<i>?", title="<u>", command="a < b"
+    )
+    source = html.render(made)
+    assert "<b>A" not in source
+    assert "<i>" not in source
+    assert "&lt;b&gt;A &amp; B&lt;/b&gt;" in source
+
+
+def test_one_trial_or_no_valid_one_still_makes_a_page() -> None:
+    for trials in (
+        demo_trials(blocks=1, shapes=DEMO[:1]),
+        demo_trials(blocks=1, shapes=DEMO[:1], invalid=frozenset({(DEMO[0].name, 0)})),
+    ):
+        made = build(trials, question="Q?", title="T", command="again")
+        assert "</html>" in html.render(made)

@@ -1,0 +1,147 @@
+"""From trials to a report's figures, verdicts and sentences."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.report.synthetic import DEMO, NODE, ORDER, REFERENCE, demo_trials
+from wiretrial import warnings
+from wiretrial.report import metrics
+from wiretrial.report.model import Group, ReportModel, build
+from wiretrial.results.model import Trial
+
+
+def made(trials: list[Trial], **options: object) -> ReportModel:
+    return build(trials, question="Q?", title="T", command="again", order=ORDER, **options)  # type: ignore[arg-type]
+
+
+def group(report: ReportModel, title: str) -> Group:
+    return next(group for group in report.groups if group.title == title)
+
+
+def test_estimates_recover_what_the_trials_were_made_of(report: ReportModel) -> None:
+    by_name = {scenario.name: scenario for scenario in report.scenarios}
+    for shape in DEMO:
+        found = by_name[shape.name]
+        assert found.median(metrics.THROUGHPUT) == pytest.approx(shape.rate, rel=0.08)
+        assert found.median(metrics.SERVER) == pytest.approx(shape.server_us * 1e3, rel=0.08)
+        assert found.median(metrics.GENERATOR) == pytest.approx(shape.generator_us * 1e3, rel=0.01)
+        octets = shape.sent_bytes + shape.received_bytes
+        assert found.median(metrics.TRANSPORT_BYTES) == pytest.approx(octets)
+        system = found.median(metrics.SERVER_SYSTEM)
+        assert system == pytest.approx(shape.server_us * 1e3 * shape.system_share, rel=0.08)
+
+
+def test_groups_stand_apart_and_extra_is_last(report: ReportModel) -> None:
+    assert [g.title for g in report.groups] == [REFERENCE, NODE, "extra"]
+    assert [g.is_outside for g in report.groups] == [False, False, True]
+    assert not group(report, "extra").contest.pairs
+
+
+def test_clear_differences_are_found(report: ReportModel) -> None:
+    node = group(report, NODE)
+    (pair,) = node.contest.pairs["throughput"]
+    assert pair.winner == "WebSocket on Node"
+    assert node.contest.ranking.ranks == (1, 2)
+    assert "WebSocket on Node reaches" in " ".join(report.verdict_sentences)
+
+
+def test_a_bound_figure_is_at_least_and_does_not_lose(report: ReportModel) -> None:
+    reference = group(report, REFERENCE)
+    at_least = {s.name for s in reference.scenarios if s.at_least}
+    assert at_least == {"Raw TCP", "WebSocket"}
+    pairs = {frozenset((p.a, p.b)): p for p in reference.contest.pairs["throughput"]}
+    assert pairs[frozenset(("Raw TCP", "WebSocket"))].verdict == "invalid"
+    assert pairs[frozenset(("Raw TCP", "HTTP keep-alive"))].winner == "Raw TCP"
+    assert reference.contest.ranking.ranks[:2] == (1, 1)
+    first = report.verdict_sentences[0]
+    assert "cannot be ranked" in first.split(".")[0]
+
+
+def test_invalid_trials_are_shown_and_do_not_count(report: ReportModel) -> None:
+    scenario = next(s for s in report.scenarios if s.name == "HTTP keep-alive on Node")
+    assert (len(scenario.trials), scenario.usable) == (5, 4)
+    assert len(report.marked) == 3
+    assert report.verdict_sentences[-1] == (
+        "The bottleneck was the server in 32 of 35 trials, the generator in 2 and unknown in 1; "
+        "3 are marked."
+    )
+
+
+def test_ratios_are_said_with_their_intervals() -> None:
+    report = made(demo_trials())
+    text = " ".join(report.verdict_sentences)
+    assert re.search(r"HTTP keep-alive 0\.6\d+ \(0\.6\d+ to 0\.6\d+\) of that", text)
+    assert re.search(r"HTTP, new connection 10\.\d \(\S+ to \S+\) times as much", text)
+    assert "none is marked" in text
+
+
+def test_a_baseline_can_be_named() -> None:
+    report = made(demo_trials(), baselines=["HTTP keep-alive"])
+    assert "HTTP keep-alive costs the server" in report.verdict_sentences[0]
+    assert re.search(r"WebSocket 0\.6\d+ \(", report.verdict_sentences[0])
+
+
+def test_what_cannot_be_told_is_said_first() -> None:
+    same = replace(DEMO[2], name="A", group="main"), replace(DEMO[2], name="B", group="main")
+    report = made(demo_trials(shapes=same, noise=0.08, seed=4))
+    assert report.verdict_sentences[0].startswith(
+        "The data cannot tell: no difference in throughput is shown between A and B."
+    )
+
+
+def test_one_block_tells_nothing() -> None:
+    report = made(demo_trials(blocks=1))
+    assert all("cannot tell: too few valid trials" in s for s in report.verdict_sentences[:-1])
+    assert {row.code for row in report.warnings} == {"few-trials"}
+
+
+def test_all_trials_invalid_still_makes_a_report() -> None:
+    lost = frozenset((shape.name, block) for shape in DEMO for block in range(2))
+    report = made(demo_trials(blocks=2, invalid=lost))
+    assert all(not scenario.estimates for scenario in report.scenarios)
+    assert "too few valid trials" in report.verdict_sentences[0]
+
+
+def test_open_and_closed_loops_are_never_ranked_together() -> None:
+    shapes = (
+        replace(DEMO[0], group="main"),
+        replace(DEMO[2], name="WebSocket at a rate", group="main", offered=20e3),
+        replace(DEMO[0], name="HTTP at a rate", group="main", offered=20e3),
+    )
+    report = made(demo_trials(shapes=shapes))
+    assert {g.title for g in report.groups} == {"main, open loop", "main, closed loop"}
+    open_loop = group(report, "main, open loop")
+    assert open_loop.contest.metric is metrics.P99
+    assert open_loop.contest.ranking.order[0] == "WebSocket at a rate"
+
+
+def test_given_sentences_replace_the_automatic_ones() -> None:
+    report = made(demo_trials(blocks=2), verdict_sentences=["So it is."])
+    assert report.verdict_sentences == ("So it is.",)
+
+
+def test_warnings_are_said_once() -> None:
+    trials = [
+        trial.model_copy(
+            update={"warnings": (warnings.warn(warnings.Code.UNPINNED, "not pinned"),)}
+        )
+        for trial in demo_trials()
+    ]
+    (row,) = made(trials).warnings
+    assert (row.code, row.trials, len(row.scenarios)) == ("unpinned", 35, 7)
+
+
+def test_curves_end_where_too_few_messages_lie_beyond(report: ReportModel) -> None:
+    for scenario in report.scenarios:
+        assert scenario.curve[0].q == 0.5
+        fewest = min(1e9, *(row.figures["throughput"] for row in scenario.trials)) * 2
+        assert (1 - scenario.curve[-1].q) * fewest >= 9
+
+
+def test_no_trial_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one trial"):
+        made([])

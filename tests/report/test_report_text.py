@@ -1,0 +1,86 @@
+"""What a terminal shows, against committed files."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.report.synthetic import DEMO, one_trial
+from wiretrial import warnings
+from wiretrial.report import load_json, text
+from wiretrial.report.model import ReportModel
+from wiretrial.results.model import Judgement, Trial
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture(scope="module")
+def closed() -> Trial:
+    evidence = "the server was the bottleneck (its core 100 % busy, our loop 6 % idle)"
+    judgement = Judgement(verdict="valid", bottleneck="server", evidence=evidence)
+    return one_trial(DEMO[2], 0, 0, 1, judgement, 1.0, random.Random(5))
+
+
+@pytest.fixture(scope="module")
+def failing() -> Trial:
+    shape = DEMO[0].__class__(**{**DEMO[0].__dict__, "offered": 20e3})
+    judgement = Judgement(verdict="invalid", bottleneck="unknown", evidence="12 messages failed")
+    made = one_trial(shape, 0, 0, 1, judgement, 1.0, random.Random(5))
+    counters = made.summary.counters.model_copy(update={"errors": {"timeout": 12}})
+    summary = made.summary.model_copy(
+        update={"counters": counters, "examples": {"timeout": "no reply within 10 s"}}
+    )
+    trial = made.model_copy(update={"summary": summary})
+    return trial.model_copy(update={"warnings": warnings.of_trial(trial)})
+
+
+def golden(name: str, found: str) -> None:
+    """Line by line, without the last newline."""
+    assert found.splitlines() == (GOLDEN / name).read_text("utf-8").splitlines()
+
+
+def test_the_end_of_a_study(report: ReportModel) -> None:
+    golden("study.txt", text.render(report, width=110))
+
+
+def test_the_end_of_a_study_in_a_small_window(report: ReportModel) -> None:
+    found = text.render(report, width=80)
+    golden("study-80.txt", found)
+    assert max(map(len, found.splitlines())) <= 80
+
+
+def test_one_load_run(closed: Trial) -> None:
+    golden("load.txt", text.render_load(closed, width=110))
+
+
+def test_one_load_run_with_errors(failing: Trial) -> None:
+    golden("load-errors.txt", text.render_load(failing, width=110))
+
+
+def test_colour_only_where_it_is_wanted(report: ReportModel, failing: Trial) -> None:
+    plain = text.render(report), text.render_load(failing)
+    coloured = text.render(report, colour=True), text.render_load(failing, colour=True)
+    for without, with_colour in zip(plain, coloured, strict=True):
+        assert "\x1b" not in without
+        assert "\x1b[" in with_colour
+        assert re.sub(r"\x1b\[[0-9;]*m", "", with_colour).split() == without.split()
+
+
+def test_the_json_object_has_the_documented_members(closed: Trial, failing: Trial) -> None:
+    found = load_json(closed)
+    assert list(found) == [
+        *("schema", "version", "target", "load", "duration_ns", "totals", "rate", "throughput"),
+        *("response_time", "service_time", "pacing_lag", "connect_time", "bytes", "generator"),
+        *("verdict", "warnings"),
+    ]
+    totals = found["totals"]
+    assert totals["sent"] == totals["ok"] + totals["in_flight"] + sum(totals["errors"].values())
+    assert list(found["service_time"]) == [
+        *("count", "min", "mean", "p50", "p90", "p99", "p999", "max")
+    ]
+    assert found["response_time"] is None
+    assert load_json(failing)["response_time"]["count"] > 0
+    assert [w["code"] for w in load_json(failing)["warnings"]] == ["errors"]

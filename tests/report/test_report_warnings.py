@@ -1,0 +1,153 @@
+"""Each warning is raised by what it is about, and by nothing else."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from tests.report.synthetic import DEMO, demo_trials, one_trial
+from wiretrial import warnings
+from wiretrial.plan import GeneratorSettings
+from wiretrial.results.model import Judgement, Trial, Window
+from wiretrial.snapshot import Blocked, Connections, Generator
+from wiretrial.warnings import ADVICE, Code
+
+MS = 1_000_000
+JUDGEMENT = Judgement(verdict="valid", bottleneck="server", evidence="")
+
+
+@pytest.fixture(scope="module")
+def trial() -> Trial:
+    return one_trial(DEMO[0], 0, 0, 1, JUDGEMENT, 1.0, random.Random(3))
+
+
+@pytest.fixture(scope="module")
+def open_loop() -> Trial:
+    shape = DEMO[0].__class__(**{**DEMO[0].__dict__, "offered": 5e3})
+    return one_trial(shape, 0, 0, 1, JUDGEMENT, 1.0, random.Random(3))
+
+
+def codes(trial: Trial) -> list[str]:
+    return [warning.code for warning in warnings.of_trial(trial)]
+
+
+def summary(trial: Trial, **changes: object) -> Trial:
+    return trial.model_copy(update={"summary": trial.summary.model_copy(update=changes)})
+
+
+def counters(trial: Trial, **changes: object) -> Trial:
+    return summary(trial, counters=trial.summary.counters.model_copy(update=changes))
+
+
+def connections(trial: Trial, **changes: Any) -> Trial:
+    return summary(trial, connections=Connections(attempted=100, opened=100, **changes))
+
+
+def generator(trial: Trial, **changes: Any) -> Trial:
+    settings = GeneratorSettings(**changes)
+    return trial.model_copy(update={"plan": trial.plan.model_copy(update={"generator": settings})})
+
+
+def distribution(values: Mapping[int, int]) -> str:
+    histogram = HdrHistogram(1, 3_600_000_000_000, 3)
+    for value, count in values.items():
+        histogram.record_value(value, count)
+    return str(histogram.encode().decode("ascii"))
+
+
+def times(trial: Trial, metric: str, values: Mapping[int, int]) -> Trial:
+    histograms = {**trial.summary.histograms, metric: distribution(values)}
+    return summary(trial, histograms=histograms)
+
+
+def test_a_good_trial_has_none() -> None:
+    assert [codes(trial) for trial in demo_trials(blocks=1)] == [[]] * 7
+
+
+def test_every_code_has_advice() -> None:
+    assert set(ADVICE) == set(Code)
+    assert all(advice.endswith(".") for advice in ADVICE.values())
+
+
+def test_counters(trial: Trial) -> None:
+    assert codes(counters(trial, errors={"timeout": 3})) == ["errors"]
+    assert codes(counters(trial, errors={"timeout": 0})) == []
+    assert codes(connections(trial, failed={"refused": 2})) == ["connect-failures"]
+    limits = codes(connections(trial, failed={"client": 2}))
+    assert limits == ["connect-failures", "generator-limits"]
+    assert codes(summary(trial, end="interrupted")) == ["partial"]
+    assert codes(summary(trial, disturbed_intervals=2)) == ["disturbed"]
+
+
+def test_judgement_and_window(trial: Trial) -> None:
+    bound = JUDGEMENT.model_copy(update={"verdict": "client-bound"})
+    assert codes(trial.model_copy(update={"judgement": bound})) == ["client-bound"]
+    for length, code in ((2000 * MS, "not-steady"), (300 * MS, "too-short")):
+        window = Window(start_ns=0, end_ns=length, steady=False, rule="")
+        assert codes(trial.model_copy(update={"window": window})) == [code]
+
+
+def test_the_generators_cpu(trial: Trial) -> None:
+    waited = Generator(run_queue_ns=trial.summary.end_ns // 5)
+    assert codes(summary(trial, generator=waited)) == ["starved"]
+    assert codes(generator(trial, cpus=(0,))) == ["shared-cpu"]
+    assert codes(generator(trial, cpus=())) == ["unpinned"]
+    assert codes(trial.model_copy(update={"subject": None, "subject_samples": ()})) == []
+    assert codes(trial.model_copy(update={"subject_samples": ()})) == ["no-server-cpu"]
+
+
+def test_stalls_of_a_closed_loop(trial: Trial) -> None:
+    slots_ns = 100 * trial.summary.measure_end_ns
+    blocked = Blocked(exchanges=100, slot_ns=slots_ns // 10, threshold_ns=10 * MS)
+    assert codes(summary(trial, blocked=blocked)) == ["blocked"]
+    assert codes(summary(trial, blocked=Blocked(exchanges=1, slot_ns=slots_ns // 1000))) == []
+
+
+def test_late_sends_of_an_open_loop(trial: Trial, open_loop: Trial) -> None:
+    late = {10_000: 900, 50 * MS: 100}
+    assert codes(times(open_loop, "pacing_lag", late)) == ["late-sends"]
+    assert codes(times(open_loop, "pacing_lag", {10_000: 1000})) == []
+    assert codes(times(trial, "pacing_lag", late)) == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "at_ms", "code"),
+    [
+        ("service_time", 41, "40-ms-mode"),
+        ("service_time", 204, "200-ms-mode"),
+        ("connect_time", 210, "200-ms-mode"),
+        ("connect_time", 1020, "1-s-connects"),
+    ],
+)
+def test_known_modes_are_named(trial: Trial, metric: str, at_ms: int, code: str) -> None:
+    body = {300_000 + i * 1000: 10 for i in range(300)}
+    assert codes(times(trial, metric, {**body, at_ms * MS: 30})) == [code]
+    assert codes(times(trial, metric, {**body, at_ms * MS: 1})) == []
+
+
+def test_a_slow_server_or_a_broad_tail_is_no_mode(trial: Trial) -> None:
+    assert codes(times(trial, "service_time", {41 * MS: 1000})) == []
+    body = {300_000: 10_000}
+    tail = {ms * MS: 3 for ms in range(10, 300)}
+    assert codes(times(trial, "service_time", {**body, **tail})) == []
+
+
+@pytest.mark.parametrize("limit", [100, 1000])
+def test_reconnects_at_a_servers_limit(trial: Trial, limit: int) -> None:
+    ok = trial.summary.counters.ok
+    closed = ok // limit - 50
+    kept = Connections(
+        attempted=closed + 100, opened=closed + 100, closed={"server": closed, "plan": 100}
+    )
+    assert codes(summary(trial, connections=kept)) == ["reconnects"]
+    few = Connections(attempted=700, opened=700, closed={"server": 600})
+    assert codes(summary(trial, connections=few)) == []
+
+
+def test_few_trials() -> None:
+    assert [w.code for w in warnings.of_scenario("A", 4)] == ["few-trials"]
+    assert warnings.of_scenario("A", 5) == ()
