@@ -98,7 +98,7 @@ class Trial(_Part):
     version: Literal[1] = TRIAL_VERSION
     study: str
     study_digest: str
-    """Digest of the study's scenarios and settings: trials of one study can be told from an edited one's."""
+    """Digest of the study's scenarios and settings: an edited study has another."""
     block: int
     position: int
     order_seed: int
