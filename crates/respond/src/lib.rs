@@ -23,6 +23,6 @@ mod worker;
 
 pub use content::{MESSAGE, pattern_at};
 pub use plan::{RespondError, ServerPlan};
-pub use script::{Delay, Fault, FaultKind, Script, ScriptError, Stall};
+pub use script::{Delay, Fault, FaultKind, RareDelay, Script, ScriptError, Stall};
 pub use server::{Addresses, Server, start};
 pub use stats::Stats;

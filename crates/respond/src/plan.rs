@@ -63,6 +63,9 @@ pub enum RespondError {
     /// TLS without a certificate.
     #[error("https and tls need a certificate and its key: give both PEM files")]
     NoCertificate,
+    /// An address cannot be listened on.
+    #[error("{0}; give another address, or port 0 for a free one")]
+    Listen(NetError),
     /// The kernel or the certificate refuses.
     #[error(transparent)]
     Net(#[from] NetError),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
+use wiretrial_net::Waker;
 use wiretrial_net::machine::{pin_current_thread, raise_descriptor_limit, set_timer_slack_min};
-use wiretrial_net::{NetError, Waker};
 
 use crate::plan::{Endpoint, Kind, RespondError, ServerPlan};
 use crate::shared::Shared;
@@ -39,7 +39,7 @@ pub struct Addresses {
 #[derive(Debug)]
 struct Thread {
     waker: Waker,
-    handle: JoinHandle<Result<(), NetError>>,
+    handle: JoinHandle<Result<(), RespondError>>,
 }
 
 /// Listens and serves, from when this returns.
@@ -100,7 +100,7 @@ impl Server {
         for thread in self.threads.drain(..) {
             match thread.handle.join() {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => outcome = Err(error.into()),
+                Ok(Err(error)) => outcome = Err(error),
                 Err(_) => outcome = Err(RespondError::ThreadDied),
             }
         }
@@ -140,11 +140,8 @@ fn spawn(
     cpu: Option<u32>,
 ) -> Result<(Thread, Vec<SocketAddr>), RespondError> {
     let (report, reported) = mpsc::channel();
-    let work = move || -> Result<(), NetError> {
-        let made = pin_current_thread(cpu.as_slice()).and_then(|()| {
-            set_timer_slack_min();
-            Worker::new(endpoints, shared, index)
-        });
+    let work = move || {
+        let made = prepare(cpu).and_then(|()| Worker::new(endpoints, shared, index));
         let listening = made.as_ref().map(|worker| (worker.waker(), worker.addresses()));
         // The one that started this thread waits for it.
         let _ = report.send(listening.map_err(Clone::clone));
@@ -156,4 +153,11 @@ fn spawn(
         .map_err(|error| RespondError::Thread(error.to_string()))?;
     let (waker, addresses) = reported.recv().map_err(|_| RespondError::ThreadDied)??;
     Ok((Thread { waker, handle }, addresses))
+}
+
+/// Makes the calling thread one that serves.
+fn prepare(cpu: Option<u32>) -> Result<(), RespondError> {
+    pin_current_thread(cpu.as_slice())?;
+    set_timer_slack_min();
+    Ok(())
 }

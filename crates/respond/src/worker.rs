@@ -8,10 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use wiretrial_net::clock::monotonic_ns;
-use wiretrial_net::{Driver, DriverConfig, Key, Listener, NetError, Socket, Transport, Waker};
+use wiretrial_net::{Driver, DriverConfig, Key, Listener, Socket, Transport, Waker};
 
 use crate::connection::{Connection, Next, Room};
-use crate::plan::Endpoint;
+use crate::plan::{Endpoint, RespondError};
 use crate::shared::Shared;
 use crate::slab::Slab;
 use crate::timers::Timers;
@@ -55,12 +55,13 @@ impl Worker {
         endpoints: Vec<Endpoint>,
         shared: Arc<Shared>,
         index: usize,
-    ) -> Result<Self, NetError> {
+    ) -> Result<Self, RespondError> {
         let mut driver = Driver::new(&DriverConfig::default())?;
         let mut doors = Vec::with_capacity(endpoints.len());
         for (slot, endpoint) in (0..).zip(endpoints) {
             let key = Key { slot, generation: 0 };
-            let listener = driver.listen(key, endpoint.address, true)?;
+            let listener =
+                driver.listen(key, endpoint.address, true).map_err(RespondError::Listen)?;
             doors.push(Door { listener, endpoint });
         }
         Ok(Self {
@@ -86,7 +87,7 @@ impl Worker {
     }
 
     /// Serves until the server stops.
-    pub(crate) fn run(mut self) -> Result<(), NetError> {
+    pub(crate) fn run(mut self) -> Result<(), RespondError> {
         while !self.shared.is_stopping() {
             let timeout = self.timeout();
             self.driver.wait(timeout)?;
@@ -221,7 +222,7 @@ impl Worker {
     }
 
     /// Accepts nobody any more, lets what is under way go out for a while, closes the rest.
-    fn say_goodbye(&mut self) -> Result<(), NetError> {
+    fn say_goodbye(&mut self) -> Result<(), RespondError> {
         let until = monotonic_ns() + STOP_GRACE;
         self.shut_until = None;
         self.set_accepting(false);

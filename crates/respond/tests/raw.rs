@@ -67,6 +67,9 @@ fn what_cannot_be_served_is_refused() {
     let taken = TcpListener::bind(any).unwrap().local_addr().unwrap();
     let holder = TcpListener::bind(taken).unwrap();
     let error = start(ServerPlan { http: vec![taken], ..ServerPlan::default() }).unwrap_err();
+    assert!(matches!(error, RespondError::Listen(_)), "{error}");
     assert!(error.to_string().contains(&taken.to_string()), "{error}");
     drop(holder);
+    let pinned = ServerPlan { http: vec![any], cpus: vec![100_000], ..ServerPlan::default() };
+    assert!(matches!(start(pinned), Err(RespondError::Net(_))));
 }
