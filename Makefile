@@ -64,7 +64,7 @@ subjects: build
 
 .PHONY: test-rust
 test-rust:  ## the Rust tests alone
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 .PHONY: test-python
 test-python: build  ## the Python tests alone
