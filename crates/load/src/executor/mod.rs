@@ -9,7 +9,7 @@ mod open;
 mod slots;
 
 pub use closed::Closed;
-pub use open::{Open, Overflow};
+pub use open::Open;
 pub use slots::Slots;
 
 use crate::clock::Nanos;

@@ -4,15 +4,7 @@
 use super::{Assignment, Budget, Next, Slots};
 use crate::clock::Nanos;
 use crate::pacing::Pacer;
-
-/// What happens to a due message that finds no free slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overflow {
-    /// It waits.
-    Wait,
-    /// It is given up.
-    Drop,
-}
+use crate::plan::Overflow;
 
 /// Messages are due at instants that no reply moves.
 #[derive(Debug)]

@@ -14,7 +14,6 @@ pub use document::{PlanDocument, PollerDocument};
 pub use target::{Scheme, TargetUrl};
 
 use crate::clock::Nanos;
-use crate::executor::Overflow;
 
 /// What to send where, how, and for how long.
 #[derive(Debug, Clone)]
@@ -133,6 +132,15 @@ pub enum LoopPlan {
         /// A due message without a free slot.
         overflow: Overflow,
     },
+}
+
+/// What happens to a due message that finds no free slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overflow {
+    /// It waits.
+    Wait,
+    /// It is given up.
+    Drop,
 }
 
 /// When the run stops: whatever comes first; at least one is set.

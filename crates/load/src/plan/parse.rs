@@ -9,11 +9,10 @@ use super::document::{
     SourceDocument, StopDocument, TargetDocument,
 };
 use super::{
-    ContentRule, Expect, GeneratorPlan, Load, LoopPlan, PayloadPlan, Phases, Plan, PlanError,
-    Scheme, Stop, Target, TargetUrl, TlsPlan,
+    ContentRule, Expect, GeneratorPlan, Load, LoopPlan, Overflow, PayloadPlan, Phases, Plan,
+    PlanError, Scheme, Stop, Target, TargetUrl, TlsPlan,
 };
 use crate::clock::Nanos;
-use crate::executor::Overflow;
 
 /// Largest payload of a request, bytes.
 const MAX_PAYLOAD: u64 = 1 << 30;

@@ -1,7 +1,8 @@
 use wiretrial_load::clock::Nanos;
-use wiretrial_load::executor::{Budget, Executor, Next, Open, Overflow, Slots};
+use wiretrial_load::executor::{Budget, Executor, Next, Open, Slots};
 use wiretrial_load::measure::Metric;
 use wiretrial_load::pacing::{Constant, Pacer, Poisson};
+use wiretrial_load::plan::Overflow;
 
 use crate::world::{MS, SECOND, Server, World};
 
