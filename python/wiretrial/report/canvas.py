@@ -18,7 +18,7 @@ import vl_convert
 from wiretrial.report import palette
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
-WIDE = 1040
+WIDE = 880
 NARROW = 343
 
 Row = dict[str, Any]
@@ -57,6 +57,15 @@ class Padding:
 def data(rows: Sequence[Row]) -> alt.Data:
     """Rows as inline data."""
     return alt.Data(values=list(rows))  # type: ignore[no-untyped-call]
+
+
+def broken(name: str, limit: int) -> str:
+    """The name on two lines if it is longer, broken at the space nearest to its middle."""
+    spaces = [i for i, letter in enumerate(name) if letter == " "]
+    if len(name) <= limit or not spaces:
+        return name
+    middle = min(spaces, key=lambda i: abs(i - len(name) / 2))
+    return f"{name[:middle]}\n{name[middle + 1 :]}"
 
 
 def finish(
@@ -100,9 +109,8 @@ def inline_svg(picture: Picture, css_class: str) -> str:
     svg = vl_convert.vegalite_to_svg(picture.chart.to_json())
     label = escape(picture.alternative, quote=True)
     svg = re.sub(
-        r'<svg [^>]*?width="([\d.]+)"[^>]*?viewBox="([^"]*)">',
-        rf'<svg class="{css_class}" role="img" aria-label="{label}" viewBox="\2" '
-        r'style="max-width:\1px">',
+        r'<svg [^>]*?viewBox="([^"]*)">',
+        rf'<svg class="{css_class}" role="img" aria-label="{label}" viewBox="\1">',
         svg,
         count=1,
     )

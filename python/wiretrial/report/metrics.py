@@ -53,10 +53,10 @@ SERVER_SYSTEM = Metric(
 )
 GENERATOR = Metric("generator", "Generator CPU", (units.MICROSECONDS,), lambda m: m.generator_ns)
 APPLICATION_BYTES = Metric(
-    "application_bytes", "Application bytes", (units.BYTES[0],), lambda m: m.application_bytes
+    "application_bytes", "Application", (units.BYTES[0],), lambda m: m.application_bytes
 )
 TRANSPORT_BYTES = Metric(
-    "transport_bytes", "TCP payload bytes", (units.BYTES[0],), lambda m: m.transport_bytes
+    "transport_bytes", "TCP payload", (units.BYTES[0],), lambda m: m.transport_bytes
 )
 CONNECT = Metric(
     "connect",

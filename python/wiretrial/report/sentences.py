@@ -7,7 +7,7 @@ said first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from wiretrial.report import metrics, units
@@ -30,11 +30,11 @@ BOTTLENECKS = {
 def verdict(groups: Sequence[Group], baselines: Sequence[str]) -> tuple[str, ...]:
     """One paragraph per group, those that say what cannot be told first, then who was the limit."""
     counted = [group for group in groups if not group.is_outside]
-    untold = {group.title: _untold(group) for group in counted}
+    untold = {group.title: _untold(group, len(counted)) for group in counted}
     paragraphs: list[str] = []
     for group in sorted(counted, key=lambda group: untold[group.title] is None):
         found = [reason] if (reason := untold[group.title]) else []
-        found += _told(group, baselines)
+        found += _told(group, baselines, len(counted))
         if found:
             name = f"{group.title}: " if len(counted) > 1 else ""
             paragraphs.append(_sentence(name + " ".join([found[0], *map(_sentence, found[1:])])))
@@ -84,15 +84,16 @@ def verdict_text(pair: Pair) -> str:
     return f"{pair.winner} faster"
 
 
-def _untold(group: Group) -> str | None:
+def _untold(group: Group, groups: int) -> str | None:
     """Why the group's order cannot be told, None if it can."""
     pairs = group.contest.pairs.get(group.contest.metric.key, ())
     verdicts = {pair.verdict for pair in pairs}
     if not pairs:
         return None
-    names = units.listed(scenario.name for scenario in group.scenarios)
+    short = _short_names(group, groups)
+    names = units.listed(short.values())
     what = _quantity(group.contest.metric)
-    bound = units.listed(scenario.name for scenario in group.scenarios if scenario.at_least)
+    bound = units.listed(short[s.name] for s in group.scenarios if s.at_least)
     if bound and "invalid" in verdicts:
         return (
             f"the {what} of {bound} cannot be ranked, because the generator was the limit and the "
@@ -105,14 +106,17 @@ def _untold(group: Group) -> str | None:
     return None
 
 
-def _told(group: Group, baselines: Sequence[str]) -> list[str]:
+def _told(group: Group, baselines: Sequence[str], groups: int) -> list[str]:
     """What the group shows, in its ranked metric and in the server's CPU time."""
     shown = dict.fromkeys((group.contest.metric, metrics.SERVER))
-    sentences = (_metric_sentence(group, metric, baselines) for metric in shown)
+    short = _short_names(group, groups)
+    sentences = (_metric_sentence(group, metric, baselines, short) for metric in shown)
     return [sentence for sentence in sentences if sentence is not None]
 
 
-def _metric_sentence(group: Group, metric: Metric, baselines: Sequence[str]) -> str | None:
+def _metric_sentence(
+    group: Group, metric: Metric, baselines: Sequence[str], short: Mapping[str, str]
+) -> str | None:
     """The baseline (else the best) with its figure, and the others as multiples of it."""
     pairs = group.contest.pairs.get(metric.key, ())
     if not any(pair.winner or pair.verdict == "equal within 3 %" for pair in pairs):
@@ -127,14 +131,14 @@ def _metric_sentence(group: Group, metric: Metric, baselines: Sequence[str]) -> 
         key=lambda pair: pair.comparison.ratio if pair.comparison else 0.0,
         reverse=metric.higher_is_better,
     )
-    told = [clause for pair in others if (clause := _clause(pair))]
-    if unshown := [pair.a for pair in others if pair.verdict == "no difference shown"]:
+    told = [clause for pair in others if (clause := _clause(pair, short))]
+    if unshown := [short[pair.a] for pair in others if pair.verdict == "no difference shown"]:
         told.append(f"for {units.listed(unshown)} no difference is shown")
     if not told:
         return None
     least = "at least " if metric is metrics.THROUGHPUT and base.at_least else ""
     figure = f"{least}{unit.figure(estimate.median)} {unit.name}"
-    return f"{_opening(base.name, metric, figure)}; {units.listed(told)}."
+    return f"{'; '.join((_opening(short[base.name], metric, figure), *told))}."
 
 
 def _base(group: Group, metric: Metric, baselines: Sequence[str]) -> ScenarioResult | None:
@@ -159,14 +163,23 @@ def _opening(name: str, metric: Metric, figure: str) -> str:
     return f"{name} answers within {figure} ({metric.title})"
 
 
-def _clause(pair: Pair) -> str | None:
+def _clause(pair: Pair, short: Mapping[str, str]) -> str | None:
     """How `a` stands to the baseline, None where no difference and no equality is shown."""
     if pair.verdict == "equal within 3 %":
-        return f"{pair.a} is equal within 3 %"
+        return f"{short[pair.a]} is equal within 3 %"
     if pair.winner is None or pair.comparison is None:
         return None
     multiple = "of that" if pair.comparison.ratio < 1 else "times as much"
-    return f"{pair.a} {ratio_text(pair)} {multiple}"
+    return f"{short[pair.a]} {ratio_text(pair)} {multiple}"
+
+
+def _short_names(group: Group, groups: int) -> dict[str, str]:
+    """The names without the `subject: ` that all share, where the group's title says it already."""
+    names = [scenario.name for scenario in group.scenarios]
+    prefixes = {name.partition(": ")[0] for name in names if ": " in name}
+    if groups < 2 or len(prefixes) != 1 or not all(": " in name for name in names):
+        return {name: name for name in names}
+    return {name: name.partition(": ")[2] for name in names}
 
 
 def _quantity(metric: Metric) -> str:

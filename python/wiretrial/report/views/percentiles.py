@@ -9,12 +9,14 @@ import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, units
-from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish
+from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken, data, finish
 from wiretrial.report.model import Group, ReportModel, ScenarioResult
 from wiretrial.report.views.ranking import swatch, ticks
 
-HEIGHT = 340
+HEIGHT = 320
 LABEL_PITCH = 17
+WIDE_NAME = 24
+NARROW_NAME = 15
 _MARKS = {0.5: "50", 0.9: "90", 0.99: "99", 0.999: "99.9", 0.9999: "99.99"}
 
 
@@ -23,7 +25,7 @@ def picture(model: ReportModel, group: Group, frame: Frame) -> Picture:
     drawn = [s for s in group.ranked if s.curve]
     unit = unit_of(model)
     domain = _domain(model, unit)
-    padding = Padding(48, 116, 10, 44) if frame.is_narrow else Padding(64, 220, 10, 44)
+    padding = Padding(48, 116, 10, 44) if frame.is_narrow else Padding(48, 190, 10, 44)
     rows = [row for scenario in drawn for row in _rows(scenario, unit)]
     last = _last(model)
     marks = [q for q in _MARKS if _nines(q) <= last + 1e-6]
@@ -147,14 +149,16 @@ def _end_labels(
         s.name: (high - math.log(s.curve[-1].median / unit.size)) / (high - low) * HEIGHT
         for s in drawn
     }
-    pitch = 2 * LABEL_PITCH - 6 if frame.is_narrow else LABEL_PITCH
+    longest = max(len(scenario.name) for scenario in drawn)
+    two_lines = longest > (NARROW_NAME if frame.is_narrow else WIDE_NAME)
+    pitch = 2 * LABEL_PITCH - 4 if two_lines else LABEL_PITCH
     placed = spread(wanted, pitch, HEIGHT)
     layers: list[alt.Chart] = []
     for scenario in drawn:
         at = placed[scenario.name]
         end = _nines(scenario.curve[-1].q)
         reach = plot_width * (end - _nines(0.5)) / (last - _nines(0.5))
-        name = _broken(scenario.name) if frame.is_narrow else scenario.name
+        name = broken(scenario.name, NARROW_NAME if frame.is_narrow else WIDE_NAME)
         base = alt.Chart(data([{"name": name}]))
         layers.append(
             base.mark_rule(aria=False, strokeWidth=1, opacity=0.7).encode(
@@ -190,15 +194,6 @@ def spread(wanted: dict[str, float], pitch: float, height: float) -> dict[str, f
         placed[i] = min(placed[i], limit)
         limit = placed[i] - pitch
     return dict(zip(order, placed, strict=True))
-
-
-def _broken(name: str) -> str:
-    """The name on two lines if it is long, broken at the space nearest to its middle."""
-    spaces = [i for i, letter in enumerate(name) if letter == " "]
-    if len(name) <= 15 or not spaces:
-        return name
-    middle = min(spaces, key=lambda i: abs(i - len(name) / 2))
-    return f"{name[:middle]}\n{name[middle + 1 :]}"
 
 
 def _alternative(group: Group, unit: units.Unit) -> str:

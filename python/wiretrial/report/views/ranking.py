@@ -10,14 +10,18 @@ import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, sentences, units
-from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish
+from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken, data, finish
 from wiretrial.report.model import Group, ScenarioResult
 
 Align = Literal["left", "right"]
 
 WIDE_ROW = 46
 NARROW_ROW = 66
-_TICKS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+LONGEST_NAME = 27
+HALF_LINE = 8
+SHORT_DOMAIN = 3
+MOST_TICKS = 8
+_TICKS = (1, 1.5, 2, 3, 4, 5, 6, 8)
 _COARSE_TICKS = (1, 2, 5)
 
 
@@ -27,7 +31,7 @@ def picture(group: Group, frame: Frame) -> Picture:
     rows = [s for s in group.ranked if metric.key in s.estimates]
     unit = unit_of(group)
     pitch = NARROW_ROW if frame.is_narrow else WIDE_ROW
-    padding = Padding(10, 10, 8, 44) if frame.is_narrow else Padding(250, 170, 4, 44)
+    padding = Padding(10, 10, 8, 44) if frame.is_narrow else Padding(232, 132, 4, 44)
     y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[-0.5, len(rows) - 0.5], reverse=True))
     layers = [
         *_dots(group, rows, unit, y),
@@ -170,7 +174,8 @@ def _labels(
             {
                 "row": index,
                 "rank": str(ranks[index]),
-                "name": scenario.name,
+                "name": (name := broken(scenario.name, LONGEST_NAME)),
+                "lines": 1 + name.count("\n"),
                 "figure": figure(scenario, group, unit),
                 "interval": sentences.interval_text(scenario.estimates[key], unit),
             }
@@ -181,7 +186,7 @@ def _labels(
     base = alt.Chart(texts).encode(y=y)
     ink, muted = palette.INK, palette.MUTED
     lift = -22 if frame.is_narrow else 0
-    left = 0 if frame.is_narrow else -240
+    left = 0 if frame.is_narrow else -222
     name_at = 16 if len(rows) > 1 else 0
 
     def text(field: str, x: float, dy: float, align: Align, **style: Any) -> alt.Chart:
@@ -189,7 +194,11 @@ def _labels(
         chart: alt.Chart = mark.encode(x=alt.value(x), text=alt.Text(f"{field}:N"))
         return chart
 
-    layers = [text("name", left + name_at, lift, "left", fontSize=14, color=ink)]
+    layers: list[alt.Chart] = []
+    for lines in (1, 2):
+        up = lift - (lines - 1) * HALF_LINE
+        label = text("name", left + name_at, up, "left", fontSize=14, color=ink, lineBreak="\n")
+        layers.append(label.transform_filter(f"datum.lines == {lines}"))
     if len(rows) > 1 and not group.is_outside:
         layers.append(text("rank", left, lift, "left", fontSize=13, color=muted))
     bold = {"fontSize": 14, "fontWeight": 600, "color": ink}
@@ -224,20 +233,31 @@ def _domain(values: Sequence[float]) -> tuple[float, float]:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Round values inside the domain: 1, 2, 5 where they are enough, else finer ones."""
+    """Round values inside the domain: 1 per decade, or more of them, or even steps if it is short."""
+    if high / low < SHORT_DOMAIN:
+        return _even_ticks(low, high)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     found: list[float] = []
-    for steps in (_COARSE_TICKS, _TICKS, tuple(1 + i / 20 for i in range(180))):
-        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        found = [
-            value
-            for decade in decades
-            for step in steps
-            if low <= (value := round(step * 10.0**decade, 12)) <= high
-        ]
+    for steps in ((1,), _COARSE_TICKS, _TICKS):
+        values = (round(step * 10.0**decade, 12) for decade in decades for step in steps)
+        found = [value for value in values if low <= value <= high]
         if len(found) >= 3:
             break
-    keep = max(1, math.ceil(len(found) / 8))
-    return found[::keep]
+    return found[:: math.ceil(len(found) / MOST_TICKS)]
+
+
+def _even_ticks(low: float, high: float) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten, three to eight of them."""
+    power = 10.0 ** math.floor(math.log10((high - low) / 3))
+    step = max(
+        (s * power for s in _COARSE_TICKS if len(_multiples(s * power, low, high)) >= 3),
+        default=power / 2,
+    )
+    return _multiples(step, low, high)
+
+
+def _multiples(step: float, low: float, high: float) -> list[float]:
+    return [round(i * step, 12) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def _alternative(group: Group, unit: units.Unit) -> str:
