@@ -12,7 +12,7 @@ use crate::quantity::{count, duration, rate, size, small_count};
 
 /// Load generator and reference server for HTTP, WebSocket and sockets. Verifies every reply.
 #[derive(Debug, Parser)]
-#[command(name = "wiretrial-engine", version, max_term_width = 100)]
+#[command(name = "wiretrial-engine", version, term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -64,20 +64,21 @@ Examples:
   wiretrial-engine respond --https 127.0.0.1:8443 --cert cert.pem --key key.pem";
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct LoadFlags {
     /// http, https, ws, wss, tcp or tls URL.
     pub(crate) url: String,
     /// Connections.
-    #[arg(short, long, default_value = "10", value_parser = small_count)]
+    #[arg(short, long, default_value = "10", value_parser = small_count, value_name = "N")]
     pub(crate) connections: u32,
     /// Length of the measurement.
-    #[arg(short, long, value_parser = duration, default_value = "10s", conflicts_with = "requests")]
+    #[arg(short, long, value_parser = duration, value_name = "TIME", default_value = "10s", conflicts_with = "requests")]
     pub(crate) duration: Nanos,
     /// Send so many messages in place of a duration.
-    #[arg(short = 'n', long, value_parser = count)]
+    #[arg(short = 'n', long, value_parser = count, value_name = "N")]
     pub(crate) requests: Option<u64>,
     /// Open loop: messages per second over all connections.
-    #[arg(long, value_parser = rate)]
+    #[arg(long, value_parser = rate, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
     /// Open loop: the gaps between due instants.
     #[arg(long, value_enum, default_value = "constant", requires = "rate")]
@@ -86,10 +87,10 @@ pub(crate) struct LoadFlags {
     #[arg(long, value_enum, default_value = "wait", requires = "rate")]
     pub(crate) overflow: Overflow,
     /// Requests in flight per connection.
-    #[arg(long, default_value = "1", value_parser = small_count)]
+    #[arg(long, default_value = "1", value_parser = small_count, value_name = "N")]
     pub(crate) depth: u32,
     /// Messages per send; divides the depth.
-    #[arg(long, default_value = "1", value_parser = small_count)]
+    #[arg(long, default_value = "1", value_parser = small_count, value_name = "N")]
     pub(crate) pack: u32,
     /// Payload: a size (its content differs from message to message), or @FILE.
     #[arg(long, value_name = "BYTES|@FILE", conflicts_with = "json")]
@@ -107,31 +108,31 @@ pub(crate) struct LoadFlags {
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     pub(crate) headers: Vec<String>,
     /// HTTP status of a right reply.
-    #[arg(long, default_value = "200")]
+    #[arg(long, default_value = "200", value_name = "STATUS")]
     pub(crate) expect_status: u16,
     /// Content of a right reply: echo, learned (as the first one), @FILE. Default: learned for http, echo otherwise.
     #[arg(long, value_name = "echo|learned|@FILE")]
     pub(crate) expect: Option<String>,
     /// Close a connection after so many requests, and open a new one.
-    #[arg(long, value_parser = count)]
+    #[arg(long, value_parser = count, value_name = "N")]
     pub(crate) requests_per_connection: Option<u64>,
     /// Worker threads.
-    #[arg(short, long, default_value = "1", value_parser = small_count)]
+    #[arg(short, long, default_value = "1", value_parser = small_count, value_name = "N")]
     pub(crate) threads: u32,
     /// CPUs to pin the workers to, e.g. 1,3.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) cpus: Vec<u32>,
     /// Local addresses to connect from, in turn.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_name = "IP,…")]
     pub(crate) sources: Vec<IpAddr>,
     /// Load before the measurement; marked in the snapshots.
-    #[arg(long, value_parser = duration, default_value = "1s")]
+    #[arg(long, value_parser = duration, value_name = "TIME", default_value = "1s")]
     pub(crate) warmup: Nanos,
     /// Deadline of one exchange.
-    #[arg(long, value_parser = duration, default_value = "10s")]
+    #[arg(long, value_parser = duration, value_name = "TIME", default_value = "10s")]
     pub(crate) timeout: Nanos,
     /// How long all connections may take to stand.
-    #[arg(long, value_parser = duration, default_value = "10s")]
+    #[arg(long, value_parser = duration, value_name = "TIME", default_value = "10s")]
     pub(crate) connect_timeout: Nanos,
     /// Accept any certificate.
     #[arg(long)]
@@ -209,19 +210,19 @@ pub(crate) struct RespondFlags {
     #[arg(long, requires = "cert")]
     pub(crate) key: Option<PathBuf>,
     /// Threads.
-    #[arg(short, long, default_value = "1", value_parser = small_count)]
+    #[arg(short, long, default_value = "1", value_parser = small_count, value_name = "N")]
     pub(crate) threads: u32,
     /// CPUs to pin the threads to, e.g. 0,2.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) cpus: Vec<u32>,
     /// Delay of each reply: 5ms, or two modes: 1ms,20ms@0.1.
-    #[arg(long)]
+    #[arg(long, value_name = "TIME[,TIME@SHARE]")]
     pub(crate) delay: Option<Delay>,
     /// Freeze: EVERY/FOR such as 5s/1s, or once: at:3s/1s; counted from the first request.
-    #[arg(long)]
+    #[arg(long, value_name = "EVERY/FOR")]
     pub(crate) stall: Option<Stall>,
     /// Do wrong: KIND or KIND@EVERY; may be given again. Kinds: wrong, swap, repeat, truncate, reset, close, silent, garbage, slow, status.
-    #[arg(long)]
+    #[arg(long, value_name = "KIND[@EVERY]")]
     pub(crate) fault: Vec<Fault>,
     /// Close a connection with its Nth reply.
     #[arg(long)]
@@ -230,6 +231,6 @@ pub(crate) struct RespondFlags {
     #[arg(long, default_value = "0")]
     pub(crate) seed: u64,
     /// Largest WebSocket message.
-    #[arg(long, value_parser = size, default_value = "1GiB")]
+    #[arg(long, value_parser = size, value_name = "BYTES", default_value = "1GiB")]
     pub(crate) max_message: u64,
 }

@@ -121,15 +121,12 @@ fn source(flags: &LoadFlags) -> Result<SourceDocument, Failed> {
             SourceDocument::Sequence { bytes: USUAL_PAYLOAD }
         });
     };
-    match payload.strip_prefix('@') {
-        Some(path) => Ok(SourceDocument::Fixed { base64: read(path, "--payload")? }),
-        None => {
-            let bytes = quantity::size(payload).map_err(|error| {
-                Failed::Usage(format!("--payload '{payload}': {error}, or @FILE"))
-            })?;
-            Ok(SourceDocument::Sequence { bytes })
-        }
+    if let Some(path) = payload.strip_prefix('@') {
+        return Ok(SourceDocument::Fixed { base64: read(path, "--payload")? });
     }
+    let bytes = quantity::size(payload)
+        .map_err(|error| Failed::Usage(format!("--payload '{payload}': {error}, or @FILE")))?;
+    Ok(SourceDocument::Sequence { bytes })
 }
 
 fn content(flags: &LoadFlags) -> Result<ContentDocument, Failed> {

@@ -47,7 +47,8 @@ fn plan(flags: RespondFlags) -> ServerPlan {
 
 /// One line that says that it listens, and where: the ports are known only now.
 fn say_ready(addresses: &Addresses) -> io::Result<()> {
-    let mut line = String::from("ready");
+    let mut out = io::stdout().lock();
+    write!(out, "ready")?;
     let kinds = [
         ("http", &addresses.http),
         ("https", &addresses.https),
@@ -56,10 +57,9 @@ fn say_ready(addresses: &Addresses) -> io::Result<()> {
     ];
     for (kind, list) in kinds {
         for address in list {
-            line.push_str(&format!(" {kind}={address}"));
+            write!(out, " {kind}={address}")?;
         }
     }
-    let mut out = io::stdout().lock();
-    writeln!(out, "{line}")?;
+    writeln!(out)?;
     out.flush()
 }

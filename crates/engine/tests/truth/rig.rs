@@ -18,10 +18,10 @@ use wiretrial_load::{Control, RunError};
 use wiretrial_respond::{Script, Server, ServerPlan};
 
 /// Protocols that every test of a kind goes through.
-pub const PROTOCOLS: [&str; 3] = ["http", "ws", "tcp"];
+pub(crate) const PROTOCOLS: [&str; 3] = ["http", "ws", "tcp"];
 
 /// A server on free loopback ports, with TLS beside each plain one.
-pub struct Rig {
+pub(crate) struct Rig {
     server: Server,
     authority: PathBuf,
     _folder: tempfile::TempDir,
@@ -29,13 +29,13 @@ pub struct Rig {
 
 /// What a run emitted.
 #[derive(Debug)]
-pub struct Outcome {
-    pub intervals: Vec<Interval>,
-    pub summary: Summary,
+pub(crate) struct Outcome {
+    pub(crate) intervals: Vec<Interval>,
+    pub(crate) summary: Summary,
 }
 
 impl Rig {
-    pub fn new(script: Script) -> Self {
+    pub(crate) fn new(script: Script) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("made");
         let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
@@ -57,7 +57,7 @@ impl Rig {
     }
 
     /// A plan for a protocol: 20-byte echoes, one connection, closed loop.
-    pub fn plan(&self, scheme: &str) -> Value {
+    pub(crate) fn plan(&self, scheme: &str) -> Value {
         let addresses = self.server.addresses();
         let (port, path) = match scheme {
             "http" => (addresses.http[0].port(), "/echo"),
@@ -84,12 +84,12 @@ impl Rig {
 }
 
 /// Runs a plan to its end.
-pub fn run(plan: &Value) -> Result<Outcome, RunError> {
+pub(crate) fn run(plan: &Value) -> Result<Outcome, RunError> {
     run_with(plan, &Arc::default())
 }
 
 /// Runs a plan that somebody may stop.
-pub fn run_with(plan: &Value, control: &Arc<Control>) -> Result<Outcome, RunError> {
+pub(crate) fn run_with(plan: &Value, control: &Arc<Control>) -> Result<Outcome, RunError> {
     let plan = Plan::from_json(&plan.to_string()).expect("a right plan");
     let mut kept = Kept::default();
     let summary = wiretrial_load::run(plan, control, &mut kept)?;
@@ -112,7 +112,7 @@ impl Emit for Kept {
 
 impl Outcome {
     /// Sent = ok + each error class + in flight, in the summary and over the intervals.
-    pub fn check_sums(&self) {
+    pub(crate) fn check_sums(&self) {
         let counters = &self.summary.counters;
         let errors: u64 = counters.errors.values().sum();
         assert_eq!(counters.sent, counters.ok + errors + counters.in_flight, "{counters:?}");
@@ -134,12 +134,12 @@ impl Outcome {
     }
 
     /// A histogram of the whole run.
-    pub fn histogram(&self, name: &str) -> Option<Histogram<u64>> {
+    pub(crate) fn histogram(&self, name: &str) -> Option<Histogram<u64>> {
         let bytes = BASE64_STANDARD.decode(self.summary.histograms.get(name)?).expect("base64");
         Some(Deserializer::new().deserialize(&mut bytes.as_slice()).expect("a histogram"))
     }
 
-    pub fn errors(&self) -> &BTreeMap<String, u64> {
+    pub(crate) fn errors(&self) -> &BTreeMap<String, u64> {
         &self.summary.counters.errors
     }
 }

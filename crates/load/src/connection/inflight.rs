@@ -48,6 +48,11 @@ impl InFlight {
         Some((now, count))
     }
 
+    /// Are there messages that no flush has stamped?
+    pub(crate) fn has_unstamped(&self) -> bool {
+        self.unstamped > 0
+    }
+
     /// The `count` youngest messages.
     pub(crate) fn last(&self, count: u32) -> impl Iterator<Item = &Pending> {
         self.ring.iter().rev().take(count as usize)

@@ -81,6 +81,8 @@ pub(crate) struct Worker {
     retries: BinaryHeap<Retry>,
     /// Connections with room for what was queued on them.
     unqueue: VecDeque<u32>,
+    /// Connections with encoded messages that no write has carried yet.
+    unflushed: Vec<u32>,
     /// Last reason why a connection did not stand.
     last_failure: Option<(Class, String)>,
 
@@ -121,6 +123,7 @@ impl Worker {
             unopened: 0,
             retries: BinaryHeap::new(),
             unqueue: VecDeque::new(),
+            unflushed: Vec::new(),
             last_failure: None,
             interval: now.0 / plan.phases.interval.0,
             next_sweep: now,

@@ -16,8 +16,15 @@ const SHORTEST_SWEEP: Nanos = Nanos::from_millis(5);
 const LONGEST_SWEEP: Nanos = Nanos::from_secs(1);
 
 impl Worker {
-    /// Sends all that is due.
+    /// Sends all that is due: encodes it first, so that messages of one connection go in one write.
     pub(super) fn pump(&mut self, now: Nanos) {
+        self.encode_due(now);
+        while let Some(at) = self.unflushed.pop() {
+            self.flush(at, now);
+        }
+    }
+
+    fn encode_due(&mut self, now: Nanos) {
         while let Some(at) = self.unqueue.pop_front() {
             self.send_queued(at, now);
         }
@@ -59,13 +66,15 @@ impl Worker {
                     connection.queue.push_back(assignment);
                     return;
                 }
+                if !connection.in_flight.has_unstamped() {
+                    self.unflushed.push(at);
+                }
                 for _ in 0..messages {
                     connection.in_flight.push(self.seq, due);
                     connection.encode(self.seq, &mut self.payloads, &mut self.recorder);
                     self.seq += 1;
                 }
                 self.in_flight += u64::from(messages);
-                self.flush(at, now);
             }
             State::Idle => {
                 self.send_with_connection(assignment, now);

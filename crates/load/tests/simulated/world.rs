@@ -7,26 +7,26 @@ use wiretrial_load::executor::{Executor, Next, Slots};
 use wiretrial_load::measure::{Recorder, Timeline};
 
 /// One millisecond.
-pub const MS: u64 = 1_000_000;
+pub(crate) const MS: u64 = 1_000_000;
 /// One second.
-pub const SECOND: u64 = 1_000_000_000;
+pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// A server that answers in order, needs `service` for each message, and freezes once.
-pub struct Server {
-    pub service: u64,
-    pub freeze: std::ops::Range<u64>,
+pub(crate) struct Server {
+    pub(crate) service: u64,
+    pub(crate) freeze: std::ops::Range<u64>,
     /// All connections share one queue; otherwise each message is served by itself.
-    pub queues: bool,
+    pub(crate) queues: bool,
     free_at: u64,
 }
 
 impl Server {
-    pub fn new(service: u64, freeze: std::ops::Range<u64>, queues: bool) -> Self {
+    pub(crate) fn new(service: u64, freeze: std::ops::Range<u64>, queues: bool) -> Self {
         Self { service, freeze, queues, free_at: 0 }
     }
 
     /// When a message that comes at `now` is answered.
-    pub fn answer(&mut self, now: u64) -> u64 {
+    pub(crate) fn answer(&mut self, now: u64) -> u64 {
         let begin = if self.queues { now.max(self.free_at) } else { now };
         let frozen = self.freeze.end - self.freeze.start;
         let done = match begin {
@@ -41,13 +41,13 @@ impl Server {
 }
 
 /// What was sent and answered.
-pub struct World {
-    pub clock: Simulated,
-    pub executor: Executor,
-    pub slots: Slots,
-    pub recorder: Recorder,
-    pub server: Server,
-    pub timelines: Vec<Timeline>,
+pub(crate) struct World {
+    pub(crate) clock: Simulated,
+    pub(crate) executor: Executor,
+    pub(crate) slots: Slots,
+    pub(crate) recorder: Recorder,
+    pub(crate) server: Server,
+    pub(crate) timelines: Vec<Timeline>,
     /// Answers on their way: instant (negated, as the heap gives the greatest first) and what they answer.
     replies: BinaryHeap<(std::cmp::Reverse<u64>, u32, u64, u64)>,
     open: bool,
@@ -55,7 +55,7 @@ pub struct World {
 
 impl World {
     /// All connections stand from the start; each has `depth` slots.
-    pub fn new(
+    pub(crate) fn new(
         executor: Executor,
         open: bool,
         connections: u32,
@@ -79,7 +79,7 @@ impl World {
     }
 
     /// Sends until `end`; what is in flight then stays so.
-    pub fn run_until(&mut self, end: u64) {
+    pub(crate) fn run_until(&mut self, end: u64) {
         loop {
             let now = self.clock.now();
             let mut next_due = u64::MAX;
@@ -110,7 +110,7 @@ impl World {
     }
 
     /// Messages sent and not answered.
-    pub fn in_flight(&self) -> u64 {
+    pub(crate) fn in_flight(&self) -> u64 {
         self.replies.len() as u64
     }
 

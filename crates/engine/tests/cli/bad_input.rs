@@ -1,0 +1,132 @@
+//! Every wrong word gets one line with the remedy, and its exit code.
+
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::process::Stdio;
+
+use crate::{Respond, engine, run, text};
+
+#[test]
+fn table_of_wrong_words() {
+    let cases: [(&[&str], i32, &str); 16] = [
+        (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls)"),
+        (&["load", "ftp://h/"], 2, "unknown scheme 'ftp'"),
+        (&["load", "ws://h:70000/"], 2, "'70000' is not a port"),
+        (&["load", "tcp://h"], 2, "no port"),
+        (&["load", "ws://h/", "-c", "0"], 2, "connections"),
+        (&["load", "ws://h/", "--depth", "3", "--pack", "2"], 2, "use --depth 4"),
+        (&["load", "ws://h/", "-c", "1", "-t", "2"], 2, "use --threads 1"),
+        (&["load", "ws://h/", "--rate", "0"], 2, "rate"),
+        (&["load", "ws://h/", "--payload", "many"], 2, "a size such as 20, 64KiB or 1MB, or @FILE"),
+        (&["load", "ws://h/", "--payload", "@/no/such/file"], 2, "can't read '/no/such/file'"),
+        (&["load", "http://h/", "-H", "Accept"], 2, "no colon"),
+        (&["load", "http://h/", "-H", "A: b\r\nc: d"], 2, "control character"),
+        (&["load", "http://h/", "--method", "G T"], 2, "not a word of HTTP"),
+        (&["load", "http://h/", "--expect", "anything"], 2, "not echo, learned or @FILE"),
+        (&["load", "http://h/", "--expect", "echo"], 2, "an echo needs a payload"),
+        (&["load", "https://127.0.0.1:1/", "--cacert", "/no/such/file"], 1, "/no/such/file"),
+    ];
+    for (args, code, expected) in cases {
+        let output = run(args);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
+        assert!(said.contains(expected), "{args:?}: {said}");
+        assert_eq!(said.trim_end().lines().count(), 1, "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn flags_that_clap_refuses_exit_with_2_and_say_what_is_right() {
+    for (args, expected) in [
+        (vec!["load", "ws://h/", "-d", "10"], "10s, 500ms or 2m"),
+        (vec!["load", "ws://h/", "-c", "many"], "1000, 20k or 1M"),
+        (vec!["load"], "<URL>"),
+        (vec!["load", "ws://h/", "--pacing", "poisson"], "--rate"),
+        (vec!["respond", "--http", "nowhere"], "invalid socket address"),
+        (vec!["respond", "--http", "127.0.0.1:0", "--fault", "odd"], "there is no fault `odd`"),
+        (vec!["attack", "ws://h/"], "unrecognized subcommand"),
+    ] {
+        let output = run(&args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(text(&output.stderr).contains(expected), "{args:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port");
+    let url = format!("ws://{free}/");
+    let output = run(&["load", &url, "--connect-timeout", "100ms"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    let expected =
+        format!("{free}: connection refused: nothing listens there; is the server running?");
+    assert!(said.contains(&expected), "{said}");
+
+    let output = run(&["load", "ws://no-such-host.invalid/"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("cannot find the address of host 'no-such-host.invalid'")
+    );
+}
+
+#[test]
+fn an_address_in_use_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("its address").to_string();
+    let output = run(&["respond", "--http", &address]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains(&address) && said.trim_end().lines().count() == 1, "{said}");
+}
+
+#[test]
+fn plans_that_are_not_plans_are_refused() {
+    let cases = [
+        ("", "no plan on standard input"),
+        ("{", "not readable"),
+        ("[]", "not readable"),
+        (r#"{"schema":"wiretrial-plan","version":1,"odd":1}"#, "unknown field `odd`"),
+        (
+            r#"{"schema":"wiretrial-plan","version":9,"target":{"url":"ws://h/"},"load":{"connections":1},"stop":{"requests":1}}"#,
+            "plans of version 1, not 9",
+        ),
+        (
+            r#"{"schema":"wiretrial-plan","version":1,"target":{"url":"http://h/"},"load":{"connections":1},"stop":{}}"#,
+            "neither a duration nor a number of requests",
+        ),
+    ];
+    for (plan, expected) in cases {
+        let mut child = engine()
+            .arg("run")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the engine starts");
+        child.stdin.take().expect("piped").write_all(plan.as_bytes()).expect("written");
+        let output = child.wait_with_output().expect("it ends");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{plan}: {said}");
+        assert!(said.contains(expected), "{plan}: {said}");
+    }
+}
+
+#[test]
+fn a_closed_output_ends_the_run_and_says_so() {
+    let server = Respond::start(&[]);
+    let mut child = engine()
+        .args(["load", &format!("ws://{}/", server.http), "-d", "30s", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the engine starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("the output can't be written"),
+        "{}",
+        text(&output.stderr)
+    );
+}

@@ -1,0 +1,114 @@
+//! `run`: a plan on standard input, snapshots on standard output, `stop` and signals in between.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::{Respond, engine, run, text};
+
+fn start(server: &Respond, duration_ns: u64) -> Child {
+    let plan = json!({
+        "schema": "wiretrial-plan",
+        "version": 1,
+        "target": {
+            "url": format!("ws://{}/", server.http),
+            "message": {"source": {"from": "sequence", "bytes": 20}},
+        },
+        "load": {"connections": 4},
+        "stop": {"duration_ns": duration_ns},
+    });
+    let mut child = engine()
+        .arg("run")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the engine starts");
+    let stdin = child.stdin.as_mut().expect("piped");
+    writeln!(stdin, "{plan}").expect("written");
+    child
+}
+
+/// Reads lines; calls `at_third` once load is running; gives all of them.
+fn snapshots(child: &mut Child, at_third: impl FnOnce(&mut Child)) -> Vec<Value> {
+    let out = child.stdout.take().expect("piped");
+    let mut lines = BufReader::new(out).lines();
+    let mut all: Vec<Value> = Vec::new();
+    let parse = |line: std::io::Result<String>| -> Value {
+        serde_json::from_str(&line.expect("a line")).expect("JSON")
+    };
+    while all.len() < 6 {
+        let Some(line) = lines.next() else { break };
+        all.push(parse(line));
+    }
+    at_third(child);
+    all.extend(lines.map(parse));
+    all
+}
+
+fn check_ends_early(all: &[Value], signal: &Value) {
+    let kinds: Vec<&str> = all.iter().filter_map(|line| line["kind"].as_str()).collect();
+    assert_eq!((kinds[0], kinds[kinds.len() - 1]), ("start", "summary"));
+    assert!(kinds[1..kinds.len() - 1].iter().all(|kind| *kind == "interval"));
+    let summary = &all[all.len() - 1];
+    assert_eq!((&summary["end"], &summary["signal"]), (&json!("interrupted"), signal));
+    let counters = &summary["counters"];
+    assert!(counters["ok"].as_u64() > Some(0));
+    assert_eq!(counters["sent"], counters["ok"], "{counters}");
+}
+
+#[test]
+fn the_word_stop_ends_a_run_with_its_summary() {
+    let server = Respond::start(&[]);
+    let mut child = start(&server, 60_000_000_000);
+    let all = snapshots(&mut child, |child| {
+        writeln!(child.stdin.as_mut().expect("piped"), "stop").expect("written");
+    });
+    check_ends_early(&all, &Value::Null);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn signals_end_a_run_with_its_summary_and_their_exit_code() {
+    let server = Respond::start(&[]);
+    for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
+        let mut child = start(&server, 60_000_000_000);
+        let all = snapshots(&mut child, |child| {
+            let pid = child.id().to_string();
+            let sent = std::process::Command::new("kill").args([signal, &pid]).status();
+            assert!(sent.expect("kill runs").success());
+        });
+        check_ends_early(&all, &json!(number));
+        assert_eq!(child.wait().expect("it ends").code(), Some(128 + number));
+    }
+}
+
+#[test]
+fn the_end_of_the_input_is_not_stop() {
+    let server = Respond::start(&[]);
+    let mut child = start(&server, 700_000_000);
+    drop(child.stdin.take());
+    let all = snapshots(&mut child, |_| {});
+    assert_eq!(all[all.len() - 1]["end"], json!("complete"));
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn a_run_that_cannot_begin_says_so_on_its_only_line() {
+    let server = Respond::start(&["--fault", "status"]);
+    let url = format!("http://{}/message", server.http);
+    let output = run(&["load", &url, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let line: Value = serde_json::from_str(text(&output.stdout).trim()).expect("one line of JSON");
+    assert_eq!((&line["kind"], &line["class"]), (&json!("failure"), &json!("status")));
+    assert_eq!(line["exit_code"], json!(1));
+}
+
+#[test]
+fn both_schemas_are_json_schemas() {
+    for side in ["plan", "snapshot"] {
+        let output = run(&["schema", side]);
+        let schema: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert!(schema["$schema"].as_str().is_some_and(|text| text.contains("json-schema.org")));
+    }
+}
