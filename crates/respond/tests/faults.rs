@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    Client, End, GET_MESSAGE, bytes_head, faulty, masked, message_answer, pattern, post, posted,
-    unmasked,
+    Client, End, GET_MESSAGE, await_all_gone, bytes_head, faulty, masked, message_answer, pattern,
+    post, posted, unmasked,
 };
 
 const TEXT: u8 = 0x81;
@@ -144,7 +144,7 @@ fn silent_answers_nothing_more() {
     other.send(post("four"));
     other.expect_silence();
     drop((client, other));
-    assert_eq!(server.stop().unwrap().open, 0);
+    await_all_gone(&server, 2);
 }
 
 #[test]
@@ -183,4 +183,26 @@ fn status_is_500_where_there_are_statuses() {
     let mut client = Client::tcp(&server);
     client.send("four");
     client.expect("four");
+}
+
+#[test]
+fn whatever_went_wrong_who_leaves_is_let_go() {
+    let kinds = "wrong swap repeat truncate reset close silent garbage slow status";
+    for kind in kinds.split(' ') {
+        let server = faulty(&format!("{kind}@2"));
+        let mut finished = Vec::new();
+        for _ in 0..2 {
+            let mut gone = Client::http(&server);
+            gone.send([post("one"), post("two"), post("three")].concat());
+            let mut client = Client::websocket(&server);
+            client.send([masked(TEXT, b"one"), masked(0x01, b"two")].concat());
+            client.0.shutdown(std::net::Shutdown::Write).unwrap();
+            finished.push(client);
+            let mut client = Client::tcp(&server);
+            client.send("one");
+            client.0.shutdown(std::net::Shutdown::Write).unwrap();
+            finished.push(client);
+        }
+        await_all_gone(&server, 6);
+    }
 }

@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{Client, End, GET_MESSAGE, bytes_head, message_answer, pattern, post, posted, server};
+use common::{
+    Client, End, GET_MESSAGE, await_all_gone, bytes_head, message_answer, pattern, post, posted,
+    server,
+};
 use wiretrial_respond::Script;
 
 const CLOSE: &str = "Connection: close\r\n";
@@ -242,6 +245,8 @@ fn who_is_still_sending_when_the_server_closes_is_not_reset() {
         client.send(GET_MESSAGE);
         std::thread::park_timeout(std::time::Duration::from_millis(50));
     }
+    // And it is not listened to for ever.
+    await_all_gone(&server, 1);
 }
 
 #[test]

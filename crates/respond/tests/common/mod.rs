@@ -25,6 +25,19 @@ pub(crate) fn faulty(fault: &str) -> Server {
     server(Script { faults: vec![fault.parse::<Fault>().unwrap()], ..Script::default() })
 }
 
+/// Waits until the server has accepted so many connections and let go of all of them.
+#[track_caller]
+pub(crate) fn await_all_gone(server: &Server, accepted: u64) {
+    for _ in 0..2000 {
+        let stats = server.stats();
+        if (stats.accepted, stats.open) == (accepted, 0) {
+            return;
+        }
+        std::thread::park_timeout(PATIENCE / 2000);
+    }
+    panic!("{:?}", server.stats());
+}
+
 pub(crate) struct Client(pub(crate) TcpStream);
 
 /// How a connection ended.
