@@ -15,7 +15,6 @@ pub(crate) use inflight::InFlight;
 pub(crate) use receive::Expected;
 
 use crate::clock::Nanos;
-use crate::executor::Assignment;
 use crate::measure::{Class, Metric, Recorder};
 use crate::protocol::Protocol;
 use crate::source::{Payloads, Progress};
@@ -44,6 +43,13 @@ pub(crate) struct Link {
     pub(crate) codec: Protocol,
 }
 
+/// A pack of messages that waits until its connection has room.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiting {
+    pub(crate) messages: u32,
+    pub(crate) due: Nanos,
+}
+
 /// One connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -53,7 +59,7 @@ pub(crate) struct Connection {
     pub(crate) link: Option<Link>,
     pub(crate) in_flight: InFlight,
     /// Assigned, not yet encoded: the connection is congested, or has had its share of requests.
-    pub(crate) queue: VecDeque<Assignment>,
+    pub(crate) queue: VecDeque<Waiting>,
     /// Bytes that the codec left behind.
     carry: Vec<u8>,
     /// How far the current reply has come.

@@ -8,18 +8,17 @@ use std::sync::Arc;
 
 use wiretrial_net::machine::{raise_descriptor_limit, resolve};
 use wiretrial_net::{
-    ClientTls, ClientTlsSettings, ConnectSpec, Driver, Fill, Key, NetError, NetErrorClass,
-    Transport,
+    ClientTls, ClientTlsSettings, ConnectSpec, Driver, DriverConfig, Fill, Key, NetError,
+    NetErrorClass, PollerKind, Transport,
 };
 use wiretrial_proto::{ClientCodec as _, Event, Reply, Request};
 
 use crate::clock::{Clock, Nanos};
 use crate::control::Control;
 use crate::measure::Class;
-use crate::plan::{ContentRule, Plan, PlanError, Scheme, Target, TlsPlan};
+use crate::plan::{ContentRule, Plan, PlanError, PollerDocument, Scheme, Target, TlsPlan};
 use crate::protocol::{Protocol, ProtocolFactory};
 use crate::source::{Payloads, Progress, Verifier};
-use crate::worker::driver_config;
 
 /// Descriptors that the engine needs beside its connections, per worker and in all.
 const OWN_DESCRIPTORS: u64 = 60;
@@ -103,6 +102,15 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
         poller: answer.poller,
         plan,
     })
+}
+
+/// The driver that a plan asks for.
+pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
+    let poller = match plan.generator.poller {
+        PollerDocument::Auto => PollerKind::Auto,
+        PollerDocument::Epoll => PollerKind::Epoll,
+    };
+    DriverConfig { poller, spin: plan.generator.spin, ..DriverConfig::default() }
 }
 
 fn check_descriptors(plan: &Plan) -> Result<(), Refusal> {

@@ -11,15 +11,15 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use wiretrial_net::{ClientTls, Driver, DriverConfig, NetError, PollerKind};
+use wiretrial_net::{ClientTls, Driver, NetError};
 
 use crate::clock::{Clock, Monotonic, Nanos};
 use crate::connection::Connection;
 use crate::control::{Control, Report};
 use crate::executor::{Budget, Executor, Slots};
 use crate::measure::{Class, Recorder};
-use crate::plan::{Plan, PollerDocument};
-use crate::preflight::Setup;
+use crate::plan::Plan;
+use crate::preflight::{Setup, driver_config};
 use crate::source::Payloads;
 
 use opening::Retry;
@@ -177,15 +177,6 @@ impl Worker {
     fn renews(&self) -> Option<u64> {
         self.plan().load.requests_per_connection
     }
-}
-
-/// The driver that a plan asks for.
-pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
-    let poller = match plan.generator.poller {
-        PollerDocument::Auto => PollerKind::Auto,
-        PollerDocument::Epoll => PollerKind::Epoll,
-    };
-    DriverConfig { poller, spin: plan.generator.spin, ..DriverConfig::default() }
 }
 
 fn fatal(error: &NetError) -> (Class, String) {

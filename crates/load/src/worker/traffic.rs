@@ -5,7 +5,7 @@ use wiretrial_net::Ready;
 use super::opening::failed;
 use super::{Stage, Worker};
 use crate::clock::{Clock as _, Nanos};
-use crate::connection::{Ending, Expected, State};
+use crate::connection::{Ending, Expected, State, Waiting};
 use crate::executor::{Assignment, Next};
 use crate::measure::Class;
 use crate::plan::LoopPlan;
@@ -63,7 +63,7 @@ impl Worker {
             State::Ready => {
                 let after = connection.requests + u64::from(messages);
                 if connection.congested || renews.is_some_and(|limit| after > limit) {
-                    connection.queue.push_back(assignment);
+                    connection.queue.push_back(Waiting { messages, due });
                     return;
                 }
                 if !connection.in_flight.has_unstamped() {
@@ -83,7 +83,7 @@ impl Worker {
             State::Connecting | State::Securing | State::Opening => {
                 self.send_with_connection(assignment, now);
             }
-            State::Backoff => connection.queue.push_back(assignment),
+            State::Backoff => connection.queue.push_back(Waiting { messages, due }),
         }
     }
 
@@ -110,8 +110,9 @@ impl Worker {
             return;
         }
         for _ in 0..self.connections[at as usize].queue.len() {
-            let Some(assignment) = self.connections[at as usize].queue.pop_front() else { return };
-            self.send(assignment, now);
+            let Some(waiting) = self.connections[at as usize].queue.pop_front() else { return };
+            let Waiting { messages, due } = waiting;
+            self.send(Assignment { connection: at, messages, due }, now);
         }
     }
 
