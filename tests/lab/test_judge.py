@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.lab.trials import SECOND_NS, interval, summary
 
+from tests.lab.trials import SECOND_NS, interval, summary
 from wiretrial.plan import Load, OpenLoop
 from wiretrial.results.model import Bottleneck, Verdict, Window
 from wiretrial.studies import judge
@@ -14,8 +14,16 @@ CLOSED = Load(connections=10)
 OPEN = Load(connections=10, executor=OpenLoop(rate=1000.0))
 
 
+def use(server: float | tuple[float, float] | None) -> judge.ServerUse | None:
+    """Share on a CPU, and share waiting for one."""
+    if server is None:
+        return None
+    busy, queued = server if isinstance(server, tuple) else (server, 0.0)
+    return judge.ServerUse(busy=busy, queued=queued)
+
+
 @pytest.mark.parametrize(
-    ("load", "sent", "busy", "server_busy", "verdict", "bottleneck"),
+    ("load", "sent", "busy", "server", "verdict", "bottleneck"),
     [
         (CLOSED, 100, 0.50, 0.99, "valid", "server"),
         (CLOSED, 100, 0.99, 0.60, "client-bound", "generator"),
@@ -23,6 +31,8 @@ OPEN = Load(connections=10, executor=OpenLoop(rate=1000.0))
         (CLOSED, 100, 0.99, 0.99, "valid", "server"),
         (CLOSED, 100, 0.30, 0.30, "valid", "unknown"),
         (CLOSED, 100, 0.30, None, "valid", "unknown"),
+        (CLOSED, 100, 0.30, (0.40, 0.55), "valid", "server"),
+        (CLOSED, 100, 0.99, (0.40, 0.55), "client-bound", "generator"),
         (OPEN, 100, 0.30, 0.50, "valid", "rate"),
         (OPEN, 60, 0.30, 0.99, "valid", "server"),
         (OPEN, 60, 0.99, 0.50, "client-bound", "generator"),
@@ -32,14 +42,12 @@ def test_who_limited_it(
     load: Load,
     sent: int,
     busy: float,
-    server_busy: float | None,
+    server: float | tuple[float, float] | None,
     verdict: Verdict,
     bottleneck: Bottleneck,
 ) -> None:
     intervals = [interval(index, sent=sent, busy=busy) for index in range(10)]
-    found = judge.judge(
-        intervals, summary(), WINDOW, load, server_busy=server_busy, server_died=None
-    )
+    found = judge.judge(intervals, summary(), WINDOW, load, server=use(server), server_died=None)
     assert (found.verdict, found.bottleneck) == (verdict, bottleneck)
     assert "idle" in found.evidence
 
@@ -50,7 +58,7 @@ def test_an_error_makes_it_invalid_and_says_which() -> None:
         summary(ok=990, errors={"mismatch": 10}),
         WINDOW,
         CLOSED,
-        server_busy=0.99,
+        server=use(0.99),
         server_died=None,
     )
     assert found.verdict == "invalid"
@@ -59,7 +67,7 @@ def test_an_error_makes_it_invalid_and_says_which() -> None:
 
 def test_a_server_that_died_makes_it_invalid() -> None:
     found = judge.judge(
-        [interval(0)], summary(), WINDOW, CLOSED, server_busy=0.5, server_died="signal SIGSEGV"
+        [interval(0)], summary(), WINDOW, CLOSED, server=use(0.5), server_died="signal SIGSEGV"
     )
     assert found.verdict == "invalid"
     assert "SIGSEGV" in found.evidence
@@ -67,7 +75,7 @@ def test_a_server_that_died_makes_it_invalid() -> None:
 
 def test_an_interrupted_run_is_partial() -> None:
     stopped = summary().model_copy(update={"end": "interrupted", "signal": 2})
-    found = judge.judge([interval(0)], stopped, WINDOW, CLOSED, server_busy=1, server_died=None)
+    found = judge.judge([interval(0)], stopped, WINDOW, CLOSED, server=use(1), server_died=None)
     assert found.verdict == "partial"
 
 

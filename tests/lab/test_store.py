@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.lab.trials import trial
 
+from tests.lab.trials import trial
 from wiretrial.errors import StoreError
 from wiretrial.results.index import INDEX_FILE, Index
 from wiretrial.results.store import ResultsFolder, read_trial
@@ -98,7 +97,10 @@ def _change(**members: Any) -> Callable[[Path], None]:
         (_scribble, "can't be read"),
         (_flip, ""),
         (_change(version=99), "version 99 of wiretrial-trial, this wiretrial reads 1: use a newer"),
-        (_change(version=0), "version 0 of wiretrial-trial, this wiretrial reads 1: use the wiretr"),
+        (
+            _change(version=0),
+            "version 0 of wiretrial-trial, this wiretrial reads 1: use the wiretr",
+        ),
         (_change(schema="something-else"), "is no trial of wiretrial"),
         (_change(block="first"), "is no whole trial (block"),
     ],
@@ -131,7 +133,8 @@ def test_a_disk_that_is_full_loses_nothing_that_was_there(results: ResultsFolder
         results.add(trial(1))
     blocked.rmdir()
     assert kept.read_bytes() == before
-    assert os.listdir(results.folder / "trials") == [kept.name]
+    assert results.paths() == [kept]
+    assert not list((results.folder / "trials").glob(".*"))
 
 
 def test_the_index_is_made_again_from_the_files(tmp_path: Path) -> None:

@@ -73,7 +73,8 @@ def _run() -> int:
     try:
         code = app(standalone_mode=False)
     except TyperException as error:
-        say(f"wiretrial: {' '.join(error.format_message().split())}: see --help")
+        words = " ".join(error.format_message().split()).removesuffix(".")
+        say(f"wiretrial: {words}: see --help")
         return error.exit_code
     except WiretrialError as error:
         say(f"wiretrial: {error.line()}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import shlex
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, get_args
@@ -112,11 +113,14 @@ def compare(
         question=f"Which of {', '.join(contestants)} is faster for this load, on this machine?",
         command=_command(order_seed, given=seed is not None),
         cases=tuple(
-            _case(contestant, common, load, payload, json_text) for contestant in contestants
+            _case(name, contestant, common, load, payload, json_text)
+            for name, contestant in _named(contestants)
         ),
         trials=wanted or 5,
         seed=order_seed,
-        duration_ns=units.duration_ns(duration or DEFAULT_DURATION, "--duration"),
+        duration_ns=units.duration_ns(
+            duration or DEFAULT_DURATION, "--duration", workload.SHORTEST_NS
+        ),
         warmup_allowance_ns=units.duration_ns(warmup, "--warmup"),
         server_threads=units.count(server_threads, "--server-threads", most=1024),
         generator_threads=units.count(threads, "--threads", most=1024),
@@ -135,6 +139,13 @@ class _Common:
 def _command(seed: int, *, given: bool) -> str:
     words = ["wiretrial", *sys.argv[1:]]
     return shlex.join(words if given else [*words, "--seed", str(seed)])
+
+
+def _named(contestants: list[str]) -> Iterator[tuple[str, str]]:
+    """Each contestant with a name of its own: comparing one with itself is the A/A test."""
+    for place, contestant in enumerate(contestants):
+        before = contestants[:place].count(contestant)
+        yield (f"{contestant} ({before + 1})" if before else contestant), contestant
 
 
 def _is_url(contestant: str) -> bool:
@@ -178,6 +189,7 @@ def _subject(contestant: str) -> tuple[Spec, ConfigurationName]:
 
 
 def _case(
+    name: str,
     contestant: str,
     common: _Common | None,
     load: Load,
@@ -189,7 +201,7 @@ def _case(
         target = workload.parse_url(contestant)
         payload = workload.payload_of(target.protocol, size, json_text)
         return Case(
-            scenario=_scenario(contestant, contestant, "default", target.protocol, load),
+            scenario=_scenario(name, contestant, "default", target.protocol, load),
             url=target.url,
             protocol=target.protocol,
             http=workload.http_of(target.protocol, None, [], json_text),
@@ -201,7 +213,7 @@ def _case(
     payload = _payload(common, size, json_text)
     return Case(
         scenario=_scenario(
-            contestant, contestant.partition(":")[0], configuration, common.protocol, load
+            name, contestant.partition(":")[0], configuration, common.protocol, load
         ),
         protocol=common.protocol,
         path=PATHS[common.contract],

@@ -82,7 +82,8 @@ def _price(made: ReportModel, where: str, http: str, ws: str) -> str | None:
             f", and {share:.0%} of the {significant(more_cpu / 1e3)} µs more is spent in the server"
             f" program (headers read and written), {1 - share:.0%} in the kernel"
         )
-    return f"{where}, an HTTP request costs {ratio} times the server CPU of a WebSocket message: {why}."
+    costs = f"an HTTP request costs {ratio} times the server CPU of a WebSocket message"
+    return f"{where}, {costs}: {why}."
 
 
 @dataclass(frozen=True)

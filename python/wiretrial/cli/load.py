@@ -158,9 +158,9 @@ def load(
         raise UsageProblem("-d and -n exclude each other", "keep one")
     length_ns = None
     if requests is None:
-        length_ns = units.duration_ns(duration or DEFAULT_DURATION, "--duration")
-        if not length_ns:
-            raise UsageProblem("-d must be more than nothing", "use 1s or more")
+        length_ns = units.duration_ns(
+            duration or DEFAULT_DURATION, "--duration", workload.SHORTEST_NS
+        )
     chosen = workload.payload_of(target.protocol, payload, json_text)
     local = units.addresses(sources, "--sources") if sources else ()
     plan = Plan(
@@ -188,8 +188,8 @@ def load(
         ),
         phases=Phases(
             warmup_ns=_allowance_ns(warmup, length_ns),
-            timeout_ns=units.duration_ns(timeout, "--timeout"),
-            connect_ns=units.duration_ns(connect_timeout, "--connect-timeout"),
+            timeout_ns=units.duration_ns(timeout, "--timeout", 1_000_000),
+            connect_ns=units.duration_ns(connect_timeout, "--connect-timeout", 1_000_000),
         ),
         generator=GeneratorSettings(
             threads=units.count(threads, "--threads", most=1024),

@@ -145,14 +145,14 @@ class Board:
                 self._line(f"left out: {reason}")
             case runner.TrialBegun(slot, number, total):
                 self._began = self._began or time.monotonic()
-                self._now = f"{number}/{total}  {slot.scenario}"
-                self._show(f"{self._now}{self._left(number, total)}")
+                place = f"{number:>{len(str(total))}}/{total}"
+                self._now = f"{place}  {slot.scenario:<34}{self._left(number, total)}"
+                self._show(self._now)
             case runner.Seen(snapshot) if isinstance(snapshot, Interval):
                 if time.monotonic() - self._drawn >= PERIOD_S:
                     length = max(snapshot.end_ns - snapshot.start_ns, 1)
-                    self._show(
-                        f"{self._now}  {snapshot.counters.ok * 1e9 / length:,.0f} messages/s"
-                    )
+                    rate = snapshot.counters.ok * 1e9 / length
+                    self._show(f"{self._now}   {snapshot.phase}, {rate:,.0f} messages/s")
             case runner.TrialDone(trial, number, total):
                 self._measured += 1
                 self._line(_done(trial, number, total))
@@ -165,7 +165,7 @@ class Board:
         if not self._measured:
             return ""
         each = (time.monotonic() - self._began) / self._measured
-        return f", about {each * (total - number + 1):.0f} s left"
+        return f" about {each * (total - number + 1):.0f} s left"
 
     def _line(self, text: str) -> None:
         if self._live:

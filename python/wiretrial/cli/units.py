@@ -37,13 +37,16 @@ _COUNTS = {"": 1, "k": 10**3, "m": 10**6}
 MOST_SOURCES = 4096
 
 
-def duration_ns(text: str, flag: str) -> int:
-    """Nanoseconds; a bare number is seconds."""
+def duration_ns(text: str, flag: str, least_ns: int = 0) -> int:
+    """Nanoseconds, at least `least_ns`; a bare number is seconds."""
     number, unit = _parts(text, flag, "a duration such as 10s, 500ms or 2m")
     factor = _TIMES.get(unit or "s")
     if factor is None:
         raise UsageProblem(f"{flag} {text}: no such unit of time", "use ns, us, ms, s, m or h")
-    return round(number * factor)
+    value = round(number * factor)
+    if value < least_ns:
+        raise UsageProblem(f"{flag} {text}: too short", f"use {least_ns / 1e6:g}ms or more")
+    return value
 
 
 def size_bytes(text: str, flag: str) -> int:

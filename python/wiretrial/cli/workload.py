@@ -38,6 +38,8 @@ from wiretrial.subjects.spec import PORT_OF, Protocol
 SCHEMES = tuple(PORT_OF)
 DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 DEFAULT_MESSAGE_BYTES = 64
+SHORTEST_NS = 1_000_000
+"""Nothing shorter can be measured."""
 
 Connections = Annotated[
     str, typer.Option("-c", "--connections", metavar="N", help="Connections, over all threads.")

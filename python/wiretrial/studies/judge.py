@@ -6,6 +6,7 @@ Pure: knows snapshots, samples and the rules of evidence; must not know how they
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from wiretrial.plan import Load, OpenLoop
 from wiretrial.results.model import Bottleneck, Judgement, Verdict, Window
@@ -15,10 +16,29 @@ from wiretrial.stats.steady import find_window
 CLIENT_BOUND = 0.95
 """A loop that is busy for this share of the time has no room left to prove anything."""
 SERVER_BOUND = 0.90
-"""A server that uses this share of its CPUs is at its limit."""
+"""A server that is on a CPU, or waits for one, for this share of the time is at its limit."""
 RATE_KEPT = 0.98
 """An open loop that sent this share of what was due has kept its rate."""
+WORTH_SAYING = 0.05
+"""Waiting for a CPU below this share is no evidence of anything."""
 WHOLE_RUN = "whole run: its length was given in requests"
+
+
+@dataclass(frozen=True)
+class ServerUse:
+    """What a server did in the window, as shares of what its threads could have had."""
+
+    busy: float
+    """On a CPU."""
+    queued: float
+    """Ready to run, while somebody else had the CPU."""
+
+    def text(self) -> str:
+        """The evidence, for people."""
+        told = f"its CPU {self.busy:.0%} busy"
+        if self.queued >= WORTH_SAYING:
+            told += f", {self.queued:.0%} waiting for a CPU that others had"
+        return told
 
 
 def window_of(
@@ -60,13 +80,13 @@ def judge(
     window: Window,
     load: Load,
     *,
-    server_busy: float | None,
+    server: ServerUse | None,
     server_died: str | None,
 ) -> Judgement:
-    """The judgement of one trial. `server_busy`: share of the server's CPUs in use."""
+    """The judgement of one trial. `server` is None where nothing is known of it."""
     inside = within(intervals, window)
     busy = loop_utilisation(inside)
-    bottleneck, evidence = _bottleneck(inside, load, busy, server_busy)
+    bottleneck, evidence = _bottleneck(inside, load, busy, server)
     verdict: Verdict = "valid"
     problem = _problem(summary, server_died)
     if problem:
@@ -114,20 +134,20 @@ def _problem(summary: Summary, server_died: str | None) -> str | None:
 
 
 def _bottleneck(
-    inside: Sequence[Interval], load: Load, busy: float, server_busy: float | None
+    inside: Sequence[Interval], load: Load, busy: float, server: ServerUse | None
 ) -> tuple[Bottleneck, str]:
     ours = f"our loop {1 - busy:.0%} idle"
-    server = "its CPU unknown" if server_busy is None else f"its CPU {server_busy:.0%} busy"
+    theirs = f"server: {server.text() if server else 'its CPU unknown'}"
     if isinstance(load.executor, OpenLoop):
         elapsed = sum(interval.end_ns - interval.start_ns for interval in inside) / 1e9
         sent = sum(interval.counters.sent for interval in inside)
         achieved = sent / elapsed if elapsed else 0.0
         rate = f"{achieved:,.0f} of {load.executor.rate:,.0f} messages/s sent"
         if achieved >= RATE_KEPT * load.executor.rate and busy < CLIENT_BOUND:
-            return "rate", f"the rate was kept ({rate}, {ours}, server: {server})"
+            return "rate", f"the rate was kept ({rate}, {ours}, {theirs})"
         ours = f"{rate}, {ours}"
-    if busy >= CLIENT_BOUND and (server_busy is None or server_busy < CLIENT_BOUND):
-        return "generator", f"the generator was the bottleneck ({ours}, server: {server})"
-    if server_busy is not None and server_busy >= SERVER_BOUND:
-        return "server", f"the server was the bottleneck ({server}, {ours})"
-    return "unknown", f"neither side was at its limit ({ours}, server: {server})"
+    if busy >= CLIENT_BOUND and (server is None or server.busy < CLIENT_BOUND):
+        return "generator", f"the generator was the bottleneck ({ours}, {theirs})"
+    if server is not None and server.busy + server.queued >= SERVER_BOUND:
+        return "server", f"the server was the bottleneck ({server.text()}, {ours})"
+    return "unknown", f"neither side was at its limit ({ours}, {theirs})"

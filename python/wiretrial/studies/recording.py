@@ -114,7 +114,7 @@ class Recording:
                 self.summary,
                 window,
                 self.plan.load,
-                server_busy=self._server_busy(window.start_ns, window.end_ns, subject),
+                server=self._server_use(window.start_ns, window.end_ns, subject),
                 server_died=(server_end or "how is not known") if self.server_died else None,
             ),
             machine=Machine(facts={**machine, "steal_ticks": self._stolen()}),
@@ -137,10 +137,10 @@ class Recording:
             for reading in self._observer.readings
         )
 
-    def _server_busy(
+    def _server_use(
         self, start_ns: int, end_ns: int, subject: SubjectFacts | None
-    ) -> float | None:
-        """Share of what the server can use that it used in the window; None if that is unknown.
+    ) -> judge.ServerUse | None:
+        """What the server did with its CPUs in the window; None if that is unknown.
 
         Of a server that we didn't start, the number of threads is unknown: its busiest thread, or
         all of its CPUs, may be at the limit.
@@ -155,11 +155,15 @@ class Recording:
         if len(inside) < 2:
             return None
         first, last = inside[0], inside[-1]
-        used = (last.cpu_user_ns + last.cpu_system_ns) - (first.cpu_user_ns + first.cpu_system_ns)
         elapsed = last.at_ns - first.at_ns
+        used = (last.cpu_user_ns + last.cpu_system_ns) - (first.cpu_user_ns + first.cpu_system_ns)
         if subject is not None and subject.threads:
-            return used / elapsed / subject.threads
-        return max(used / elapsed / self._server_cpus, observe.busiest_thread(first, last))
+            threads, busy = subject.threads, used / elapsed / subject.threads
+        else:
+            threads = 1
+            busy = max(used / elapsed / self._server_cpus, observe.busiest_thread(first, last))
+        queued = (last.run_queue_ns - first.run_queue_ns) / elapsed / threads
+        return judge.ServerUse(busy=busy, queued=min(queued, max(1 - busy, 0.0)))
 
     def _stolen(self) -> int | None:
         after = facts.steal_ticks()

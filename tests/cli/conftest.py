@@ -1,0 +1,42 @@
+"""The real command, started as a person starts it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LAUNCHER = ROOT / "wiretrial.data" / "scripts" / "wiretrial"
+LIMIT_S = 120.0
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def command(*arguments: str) -> list[str]:
+    """The command line of `wiretrial` with these arguments."""
+    return [sys.executable, str(LAUNCHER), *arguments]
+
+
+@pytest.fixture
+def wiretrial(tmp_path: Path) -> Run:
+    """Runs `wiretrial` to its end, in an empty folder."""
+
+    def run(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
+        # The interpreter may not be on PATH, and what it finds must be this tree.
+        python = {"PYTHONPATH": str(ROOT / "python"), "COLUMNS": "80", "NO_COLOR": "1"}
+        return subprocess.run(
+            command(*arguments),
+            cwd=tmp_path,
+            env={**os.environ, **python, **changes},
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,155 @@
+"""Bad input: one line that says what and the remedy, the right exit code, never a traceback."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+# Command line, exit code, words of the one line. Nothing here gets as far as a connection.
+TABLE: list[tuple[tuple[str, ...], int, str]] = [
+    (("load",), 2, "Missing argument 'URL': see --help"),
+    (("load", "localhost:80"), 2, "it has no scheme: write http://localhost:80"),
+    (("load", "ftp://x/"), 2, "unknown scheme 'ftp': use one of http"),
+    (("load", "http://"), 2, "names no host"),
+    (("load", "http://127.0.0.1:99999/"), 2, "Port out of range"),
+    (("load", "http://[::1/"), 2, "is not a URL"),
+    (("load", "tcp://127.0.0.1"), 2, "names no port: write tcp://127.0.0.1:PORT"),
+    (("load", "http://h/", "-c", "0"), 2, "--connections 0: not a whole number from 1"),
+    (("load", "http://h/", "-c", "1.5"), 2, "--connections 1.5: not a whole number"),
+    (("load", "http://h/", "-c", "many"), 2, "--connections many: not a number"),
+    (("load", "http://h/", "-d", "abc"), 2, "write a duration such as 10s"),
+    (("load", "http://h/", "-d", "5 parsecs"), 2, "no such unit of time"),
+    (("load", "http://h/", "-d", "0s"), 2, "--duration 0s: too short: use 1ms or more"),
+    (("load", "http://h/", "-d", "-1s"), 2, "not a duration"),
+    (("load", "http://h/", "-d", "1s", "-n", "5"), 2, "exclude each other"),
+    (("load", "http://h/", "--payload", "64XB"), 2, "no such unit of size"),
+    (("load", "http://h/", "--payload", "@/no/such/file"), 2, "No such file"),
+    (("load", "http://h/", "--payload", "1", "--json", "{}"), 2, "exclude each other"),
+    (("load", "http://h/", "--rate", "0"), 2, "not a rate above zero"),
+    (("load", "http://h/", "--depth", "3", "--pack", "2"), 2, "no multiple of --pack 2"),
+    (("load", "http://h/", "--header", "nonsense"), 2, "not `Name: value`"),
+    (("load", "tcp://h:1", "--method", "GET"), 2, "tcp has no methods or headers"),
+    (("load", "ws://h/", "--method", "GET"), 2, "--method is for http and https"),
+    (("load", "http://h/", "--expect", "perhaps"), 2, "use auto, echo, learned or @FILE"),
+    (("load", "http://h/", "--cpus", "4095"), 2, "there is no CPU 4095 for us"),
+    (("load", "http://h/", "--cpus", "x"), 2, "not a list of CPUs"),
+    (("load", "http://h/", "--sources", "10.0.0.0/8"), 2, "use a network of 4,096 at most"),
+    (("load", "http://h/", "--sources", "nowhere"), 2, "write it as 127.0.1.0/28"),
+    (("load", "http://h/", "--cacert", "/no/such.pem"), 2, "can't be read: name a PEM file"),
+    (("load", "http://h/", "--insecure", "--cacert", "x"), 2, "exclude each other"),
+    (("load", "http://h/", "--format", "yaml"), 2, "yaml"),
+    (("load", "http://h/", "--frobnicate"), 2, "No such option: --frobnicate"),
+    (("load", "http://h/", "-d", "1s", "-o", "/no/such/folder/x"), 2, "can't be written"),
+    (("load", "http://h/", "-d", "1s", "-o", "."), 2, "is a folder: name a file"),
+    (("load", "http://127.0.0.1:1/", "-c", "100m"), 2, "100,000,064 descriptors"),
+    (("frobnicate",), 2, "No such command 'frobnicate'"),
+    (("compare", "node"), 2, "compare needs two or more"),
+    (("compare", "node", "no-such-server"), 2, "there is no subject 'no-such-server'"),
+    (("compare", "node:fast", "nginx"), 2, "use :default or :tuned"),
+    (
+        ("compare", "nginx", "reference", "--protocol", "ws"),
+        2,
+        "keep no contract in common over ws",
+    ),
+    (("compare", "nginx", "node", "--protocol", "gopher"), 2, "--protocol gopher: unknown"),
+    (("compare", "nginx", "node", "--payload", "9"), 2, "not all of these subjects echo"),
+    (("compare", "http://h/", "http://i/", "-d", "0"), 2, "--duration 0: too short"),
+    (("compare", "http://h/", "gopher://h/"), 2, "unknown scheme 'gopher'"),
+    (("compare", "--resume", "."), 1, "holds no results"),
+    (("demo", "--trials", "0"), 2, "--trials 0: not a whole number from 1"),
+    (("demo", "--resume", "nowhere"), 1, "nowhere holds no results"),
+    (("demo", "--results", "/proc/nowhere"), 1, "can't write results to /proc/nowhere"),
+    (("subject", "show", "nope"), 2, "there is no subject 'nope'"),
+    (("subject", "verify", "./nope"), 2, "a subject is a folder with a subject.toml"),
+    (("results", "list"), 1, "there is no folder results"),
+    (("results", "show", "nope"), 1, "nope holds no results"),
+    (("report", "nope"), 1, "nope holds no results"),
+    (("machine", "-c", "none"), 2, "not a number"),
+]
+
+
+def _only_line(text: str) -> str:
+    lines = text.splitlines()
+    assert len(lines) == 1, text
+    assert lines[0].startswith("wiretrial: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), TABLE, ids=lambda v: str(v)[:60])
+def test_one_line_and_an_exit_code(
+    wiretrial: Run, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    done = wiretrial(*arguments)
+    assert words in _only_line(done.stderr)
+    assert done.returncode == code
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("binary", "words"),
+    [("/no/such/engine", "can't be run"), ("/bin/true", "is not wiretrial-engine")],
+)
+def test_an_engine_that_is_none(wiretrial: Run, binary: str, words: str) -> None:
+    done = wiretrial("load", "http://127.0.0.1:1/", WIRETRIAL_ENGINE=binary)
+    assert words in _only_line(done.stderr)
+    assert done.returncode == 1
+
+
+def test_an_engine_of_another_version_is_refused(wiretrial: Run, tmp_path: Path) -> None:
+    other = tmp_path / "other-engine"
+    other.write_text("#!/bin/sh\necho wiretrial-engine 99.0.0\n", encoding="utf-8")
+    other.chmod(0o755)
+    for arguments in (("--version",), ("load", "http://127.0.0.1:1/")):
+        done = wiretrial(*arguments, WIRETRIAL_ENGINE=str(other))
+        line = _only_line(done.stderr)
+        assert "is version 99.0.0, the laboratory is" in line
+        assert "install both from one release" in line
+        assert done.returncode == 1
+
+
+@pytest.fixture
+def refusing_port() -> Iterator[int]:
+    """A port that is bound and does not listen: every connection to it is refused."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+def test_a_refusing_server(wiretrial: Run, refusing_port: int) -> None:
+    url = f"http://127.0.0.1:{refusing_port}/"
+    done = wiretrial("load", url, "-d", "1s", "--connect-timeout", "300ms")
+    assert str(refusing_port) in _only_line(done.stderr)
+    assert done.returncode == 1
+
+
+def test_a_host_without_an_address(wiretrial: Run) -> None:
+    done = wiretrial("load", "http://no-such-host.invalid/", "-d", "1s")
+    assert "no-such-host.invalid" in _only_line(done.stderr)
+    assert done.returncode == 1
+
+
+def test_a_server_that_speaks_something_else(wiretrial: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            try:
+                while True:
+                    connection, _ = listening.accept()
+                    with connection:
+                        connection.recv(1024)
+                        connection.sendall(b"220 mail.example.org ESMTP\r\n")
+            except OSError:
+                return
+
+        threading.Thread(target=answer, daemon=True).start()
+        port = listening.getsockname()[1]
+        done = wiretrial("load", f"http://127.0.0.1:{port}/", "-d", "1s", "--timeout", "1s")
+        listening.shutdown(socket.SHUT_RDWR)
+    assert _only_line(done.stderr)
+    assert done.returncode == 1

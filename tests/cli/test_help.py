@@ -1,0 +1,62 @@
+"""Help, completion and versions. WIRETRIAL_UPDATE_GOLDEN=1 writes the help texts anew."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from wiretrial import __version__
+
+GOLDEN = Path(__file__).parent / "golden"
+
+COMMANDS: list[tuple[str, ...]] = [
+    (),
+    ("load",),
+    ("compare",),
+    ("demo",),
+    ("report",),
+    ("machine",),
+    ("subject",),
+    ("subject", "list"),
+    ("subject", "show"),
+    ("subject", "install"),
+    ("subject", "verify"),
+    ("subject", "run"),
+    ("results",),
+    ("results", "list"),
+    ("results", "show"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_is_as_committed(wiretrial: Run, command: tuple[str, ...]) -> None:
+    done = wiretrial(*command, "--help", TERM="dumb")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    golden = GOLDEN / f"{'-'.join(('help', *command))}.txt"
+    if "WIRETRIAL_UPDATE_GOLDEN" in os.environ:
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(done.stdout, encoding="utf-8")
+    assert done.stdout == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if len(c) == 1], ids=" ".join)
+def test_every_command_shows_examples(wiretrial: Run, command: tuple[str, ...]) -> None:
+    shown = wiretrial(*command, "--help").stdout
+    assert f"  wiretrial {command[0]}" in shown.partition("Examples:")[2]
+
+
+def test_the_version_names_both_halves(wiretrial: Run) -> None:
+    done = wiretrial("--version")
+    assert done.stdout == f"wiretrial {__version__}, engine {__version__}\n"
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_can_complete(wiretrial: Run, shell: str) -> None:
+    done = wiretrial(_WIRETRIAL_COMPLETE=f"source_{shell}")
+    assert done.returncode == 0
+    assert "wiretrial" in done.stdout
