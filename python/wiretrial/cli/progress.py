@@ -18,7 +18,7 @@ from rich.text import Text
 from wiretrial.cli import interrupts, output
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_INVALID, EXIT_SIGNAL, UsageProblem
-from wiretrial.report import html, model
+from wiretrial.report import model
 from wiretrial.report import text as text_report
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Trial
@@ -100,11 +100,19 @@ def report_of(study: Study, trials: Sequence[Trial], verdict: Verdict) -> Report
     return replace(made, verdict_sentences=(*verdict(made), *made.verdict_sentences))
 
 
+def page(made: ReportModel) -> str:
+    """The report as one page of HTML."""
+    # Not at the top: the drawing library takes longer to load than most commands take to run.
+    from wiretrial.report import html
+
+    return html.render(made)
+
+
 def _conclude(study: Study, results: ResultsFolder, verdict: Verdict) -> list[Trial]:
     trials = results.trials()
     made = report_of(study, trials, verdict)
     path = results.folder / REPORT_FILE
-    write_whole(path, html.render(made).encode())
+    write_whole(path, page(made).encode())
     output.emit(
         text_report.render(made, width=output.width(), colour=output.colour(sys.stdout)), None
     )

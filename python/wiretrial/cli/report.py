@@ -11,9 +11,10 @@ import typer
 
 from wiretrial.cli import output, progress
 from wiretrial.cli.demo import verdict as demo_verdict
-from wiretrial.errors import EXIT_GOOD, StoreError
-from wiretrial.report import html, load_json
+from wiretrial.errors import EXIT_GOOD, StoreError, UsageProblem
+from wiretrial.report import load_json
 from wiretrial.report import text as text_report
+from wiretrial.report.model import ReportModel
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import demo as demo_study
 from wiretrial.studies import spec
@@ -22,6 +23,7 @@ EXAMPLES = """\b
 Examples:
   wiretrial report results/demo-20260101-120000
   wiretrial report results/demo-20260101-120000 --format html -o report.html
+  wiretrial report results/demo-20260101-120000 --format png -o pictures
   wiretrial report results/demo-20260101-120000 --format json -o trials.json
 """
 
@@ -31,6 +33,8 @@ class Form(StrEnum):
 
     TEXT = "text"
     HTML = "html"
+    SVG = "svg"
+    PNG = "png"
     JSON = "json"
 
 
@@ -38,11 +42,17 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's results.")],
     form: Annotated[Form, typer.Option("--format", help="The report's form.")] = Form.TEXT,
     file: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report there.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE|DIR", help="Write it there; svg and png need a folder."
+        ),
     ] = None,
 ) -> int:
     """Make the report of a study's stored trials again."""
-    if file:
+    draws = form in (Form.SVG, Form.PNG)
+    if draws:
+        _require_folder(form, file)
+    elif file:
         output.require_writable(file)
     results = ResultsFolder.open(folder)
     study = spec.parse(results.document())
@@ -59,9 +69,36 @@ def report(
         return EXIT_GOOD
     sayings = demo_verdict if study.name == demo_study.NAME else progress.no_more_to_say
     made = progress.report_of(study, trials, sayings)
-    if form is Form.HTML:
-        output.emit(html.render(made), file)
+    if draws and file:
+        _draw(made, form, file)
+    elif form is Form.HTML:
+        output.emit(progress.page(made), file)
     else:
         wants_colour = file is None and output.colour(sys.stdout)
         output.emit(text_report.render(made, width=output.width(), colour=wants_colour), file)
     return EXIT_GOOD
+
+
+def _require_folder(form: Form, folder: Path | None) -> None:
+    if folder is None:
+        raise UsageProblem(f"--format {form.value} makes several files", "name a folder with -o")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageProblem(
+            f"-o {folder} can't be made: {error.strerror}", "name another folder"
+        ) from error
+    output.require_writable(folder / "probe")
+
+
+def _draw(made: ReportModel, form: Form, folder: Path) -> None:
+    # Not at the top: the drawing library takes longer to load than most commands take to run.
+    from wiretrial.report import charts
+
+    for name in charts.names(made):
+        path = folder / f"{name}.{form.value}"
+        if form is Form.SVG:
+            path.write_text(charts.render_svg(made, name), encoding="utf-8")
+        else:
+            path.write_bytes(charts.render_png(made, name))
+        output.emit(str(path), None)
