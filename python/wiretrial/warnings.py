@@ -177,7 +177,9 @@ def _starved(trial: Trial) -> Iterator[Warning]:
     waited, lasted = trial.summary.generator.run_queue_ns, trial.summary.end_ns
     share = waited / max(1, lasted * trial.plan.generator.threads)
     if share > _STARVED_SHARE:
-        yield warn(Code.STARVED, f"the generator waited for a CPU in {share:.0%} of the time")
+        yield warn(
+            Code.STARVED, f"the generator waited for a CPU in {_percent(share, 0)} of the time"
+        )
 
 
 def _late_sends(trial: Trial) -> Iterator[Warning]:
@@ -202,7 +204,7 @@ def _blocked(trial: Trial) -> Iterator[Warning]:
             Code.BLOCKED,
             f"{summary.blocked.exchanges:,} slow exchanges (over "
             f"{summary.blocked.threshold_ns / MS:.3g} ms) kept the closed loop from sending in "
-            f"{share:.1%} of its time",
+            f"{_percent(share, 1)} of its time",
         )
 
 
@@ -211,8 +213,8 @@ def _delayed_ack(trial: Trial) -> Iterator[Warning]:
     if share:
         yield warn(
             Code.DELAYED_ACK,
-            f"{share:.2%} of the replies took about 40 ms (service_time): Nagle's algorithm "
-            "waiting for a delayed ACK",
+            f"{_percent(share, 2)} of the replies took about 40 ms (service_time): Nagle's "
+            "algorithm waiting for a delayed ACK",
         )
 
 
@@ -222,8 +224,8 @@ def _retransmission(trial: Trial) -> Iterator[Warning]:
         if share:
             yield warn(
                 Code.RETRANSMISSION,
-                f"{share:.2%} of all values of {metric} are about 200 ms: TCP's retransmission "
-                "timeout, or the wait before a second address is tried",
+                f"{_percent(share, 2)} of all values of {metric} are about 200 ms: TCP's "
+                "retransmission timeout, or the wait before a second address is tried",
             )
 
 
@@ -232,8 +234,8 @@ def _syn_retransmission(trial: Trial) -> Iterator[Warning]:
     if share:
         yield warn(
             Code.SYN_RETRANSMISSION,
-            f"{share:.2%} of the connections took about 1 s (connect_time): the first SYN was "
-            "dropped",
+            f"{_percent(share, 2)} of the connections took about 1 s (connect_time): the first SYN "
+            "was dropped",
         )
 
 
@@ -323,6 +325,10 @@ def _mode_share(trial: Trial, metric: str, low_ns: int, high_ns: int) -> float:
 def _histogram(text: str | None) -> hdr.Hdr:
     """Several rules look at the same histogram, and decoding is the dear part."""
     return hdr.merge(() if text is None else (text,))
+
+
+def _percent(share: float, decimals: int) -> str:
+    return f"{100 * share:.{decimals}f} %"
 
 
 def _classes(counts: dict[str, int]) -> str:

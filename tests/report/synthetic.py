@@ -171,7 +171,7 @@ def one_trial(
             start_ns=warmup * TENTH,
             end_ns=end,
             steady=True,
-            rule="mean shift, cut at 5%, steady within 10%",
+            rule="mean shift, cut at 5 %, steady within 10 %",
         ),
         judgement=judgement,
         machine=Machine(

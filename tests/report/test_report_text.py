@@ -53,7 +53,17 @@ def test_the_end_of_a_study_in_a_small_window(report: ReportModel) -> None:
 
 
 def test_one_load_run(closed: Trial) -> None:
-    golden("load.txt", text.render_load(closed, width=110))
+    found = text.render_load(closed, width=120)
+    golden("load.txt", found)
+    assert len(found.splitlines()) <= 15
+
+
+def test_totals_get_their_own_line_where_room_is_short(closed: Trial) -> None:
+    found = text.render_load(closed, width=80).splitlines()
+    assert max(map(len, found)) <= 80
+    assert [line.split()[0] for line in found if line.startswith("  ")][:2] == [
+        *("throughput", "messages")
+    ]
 
 
 def test_one_load_run_with_errors(failing: Trial) -> None:

@@ -60,12 +60,12 @@ def data(rows: Sequence[Row]) -> alt.Data:
 
 
 def broken(name: str, limit: int) -> str:
-    """The name on two lines if it is longer, broken at the space nearest to its middle."""
-    spaces = [i for i, letter in enumerate(name) if letter == " "]
-    if len(name) <= limit or not spaces:
+    """The name on two lines if it is longer, broken after the blank or slash next to its middle."""
+    places = [i + 1 for i, letter in enumerate(name[:-1]) if letter in " /"]
+    if len(name) <= limit or not places:
         return name
-    middle = min(spaces, key=lambda i: abs(i - len(name) / 2))
-    return f"{name[:middle]}\n{name[middle + 1 :]}"
+    middle = min(places, key=lambda i: abs(i - len(name) / 2))
+    return f"{name[:middle].rstrip()}\n{name[middle:]}"
 
 
 def finish(
@@ -106,7 +106,7 @@ def finish(
 
 def inline_svg(picture: Picture, css_class: str) -> str:
     """The picture for the page: scales with its column, figures on hover, follows the theme."""
-    svg = vl_convert.vegalite_to_svg(picture.chart.to_json())
+    svg = vl_convert.vegalite_to_svg(_specification(picture.chart))
     label = escape(picture.alternative, quote=True)
     svg = re.sub(
         r'<svg [^>]*?viewBox="([^"]*)">',
@@ -120,7 +120,7 @@ def inline_svg(picture: Picture, css_class: str) -> str:
 def file_svg(picture: Picture) -> str:
     """The picture as a file of its own, on light paper."""
     chart = picture.chart.configure(font=FONT, background=palette.PAPER)
-    svg = _with_titles(vl_convert.vegalite_to_svg(chart.to_json()))
+    svg = _with_titles(vl_convert.vegalite_to_svg(_specification(chart)))
     title = f"<title>{escape(picture.alternative)}</title>"
     return re.sub(r"(<svg [^>]*>)", lambda found: found[1] + title, svg, count=1)
 
@@ -128,7 +128,14 @@ def file_svg(picture: Picture) -> str:
 def file_png(picture: Picture, scale: float = 2) -> bytes:
     """The picture as PNG, on light paper."""
     chart = picture.chart.configure(font=FONT, background=palette.PAPER)
-    return bytes(vl_convert.vegalite_to_png(chart.to_json(), scale=scale))
+    return bytes(vl_convert.vegalite_to_png(_specification(chart), scale=scale))
+
+
+def _specification(chart: alt.LayerChart) -> dict[str, Any]:
+    """As Vega-Lite reads it. Not checked against its schema once more: that takes longer than all
+    the drawing, and each part was checked when it was made.
+    """
+    return chart.to_dict(validate=False)
 
 
 def _with_titles(svg: str) -> str:

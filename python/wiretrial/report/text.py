@@ -23,6 +23,7 @@ from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
 
 LABEL = 15
+FIGURE = 42
 ROOMY = 90
 DEFAULT_WIDTH = 110
 
@@ -66,7 +67,7 @@ def _print_load(console: Console, trial: Trial) -> None:
     measured = Measured(trial)
     console.print(Text(_heading(trial, measured)))
     console.print()
-    for label, value in _figures(trial, measured):
+    for label, value in _figures(trial, measured, console.width):
         _labelled(console, label, value)
     judgement = trial.judgement
     style = "green" if judgement.verdict == "valid" else "yellow"
@@ -187,7 +188,7 @@ def _heading(trial: Trial, measured: Measured) -> str:
     return f"{start.url}   {', '.join(parts)}"
 
 
-def _figures(trial: Trial, measured: Measured) -> Iterable[tuple[str, str]]:
+def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str, str]]:
     counters = trial.summary.counters
     errors = sum(counters.errors.values())
     least = "at least " if trial.judgement.verdict == "client-bound" else ""
@@ -197,10 +198,14 @@ def _figures(trial: Trial, measured: Measured) -> Iterable[tuple[str, str]]:
         f"errors {errors:,}"
     )
     throughput = f"{least}{measured.throughput or 0:,.0f} messages/s, {verified}"
-    yield "throughput", f"{throughput:<42} {totals}"
+    if LABEL + FIGURE + len(totals) + 4 <= width:
+        yield "throughput", f"{throughput:<{FIGURE}} {totals}"
+    else:
+        yield "throughput", throughput
+        yield "messages", totals
     if measured.is_open_loop:
         waiting = f"waiting {counters.waiting:,}  dropped {counters.dropped:,}"
-        yield "rate", f"{f'{measured.rate or 0:,.0f} messages/s sent':<42} {waiting}"
+        yield "rate", f"{f'{measured.rate or 0:,.0f} messages/s sent':<{FIGURE}} {waiting}"
         yield "response time", _quantiles(measured.response_time)
     yield "service time", _quantiles(measured.service_time)
     if measured.is_open_loop:
@@ -225,10 +230,8 @@ def _quantiles(histogram: Hdr) -> str:
 def _connections(trial: Trial, measured: Measured) -> str:
     connections = trial.summary.connections
     text = f"{connections.opened:,}"
-    if trial.summary.first_send_ns and connections.opened <= trial.plan.load.connections:
-        text += f" in {_time(trial.summary.first_send_ns)}"
     if measured.connect_time.count:
-        text += f", connect p50 {_time(measured.connect_time.quantile(0.5))}"
+        text += f", connect {_quantiles(measured.connect_time)}"
     if failed := sum(connections.failed.values()):
         text += f", {failed:,} attempts failed"
     return text
@@ -236,7 +239,7 @@ def _connections(trial: Trial, measured: Measured) -> str:
 
 def _cost(trial: Trial, measured: Measured) -> str:
     threads = units.plural(trial.plan.generator.threads, "thread")
-    busy = f"{trial.summary.generator.loop_utilisation:.0%}".replace("%", " %")
+    busy = f"{100 * trial.summary.generator.loop_utilisation:.0f} %"
     parts: list[str] = []
     if measured.generator_ns is not None:
         cpu = units.MICROSECONDS.figure(measured.generator_ns)

@@ -21,7 +21,9 @@ CUT_TOLERANCE = 0.05
 STEADY_TOLERANCE = 0.10
 SHORTEST_STRETCH = 5
 FEWEST_INTERVALS = 2 * SHORTEST_STRETCH
-RULE = f"mean shift, cut at {CUT_TOLERANCE:.0%}, steady within {STEADY_TOLERANCE:.0%}"
+RULE = (
+    f"mean shift, cut at {100 * CUT_TOLERANCE:.0f} %, steady within {100 * STEADY_TOLERANCE:.0f} %"
+)
 
 _MOST_POINTS = 300
 _PENALTY = 3.0

@@ -233,7 +233,7 @@ def _domain(values: Sequence[float]) -> tuple[float, float]:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Round values inside the domain: 1 per decade, or more of them, or even steps if it is short."""
+    """Round values inside the domain: one or more per decade, or even steps where it is short."""
     if high / low < SHORT_DOMAIN:
         return _even_ticks(low, high)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
