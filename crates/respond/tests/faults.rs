@@ -196,12 +196,14 @@ fn whatever_went_wrong_who_leaves_is_let_go() {
             gone.send([post("one"), post("two"), post("three")].concat());
             let mut client = Client::websocket(&server);
             client.send([masked(TEXT, b"one"), masked(0x01, b"two")].concat());
-            client.0.shutdown(std::net::Shutdown::Write).unwrap();
             finished.push(client);
             let mut client = Client::tcp(&server);
             client.send("one");
-            client.0.shutdown(std::net::Shutdown::Write).unwrap();
             finished.push(client);
+        }
+        for client in &finished {
+            // Some of them were reset: then there is nothing to shut down.
+            let _ = client.0.shutdown(std::net::Shutdown::Write);
         }
         await_all_gone(&server, 6);
     }

@@ -37,11 +37,11 @@ fn connections_are_dealt_to_all_threads() {
     }
     let stats = server.stats();
     assert_eq!((stats.accepted, stats.open, stats.requests), (60, 60, 60));
-    assert_eq!(stats.received, 60 * GET_MESSAGE.len() as u64);
-    assert_eq!(stats.sent, 60 * message_answer().len() as u64);
     drop(clients);
     let stats = server.stop().unwrap();
     assert_eq!((stats.accepted, stats.open), (60, 0));
+    assert_eq!(stats.received, 60 * GET_MESSAGE.len() as u64);
+    assert_eq!(stats.sent, 60 * message_answer().len() as u64);
 }
 
 #[test]
