@@ -78,6 +78,11 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// Is what is appended to the open reply still here, and not on the stage?
+    pub(crate) fn may_be_taken_back(&self) -> bool {
+        self.stage.is_none()
+    }
+
     /// Nothing more is answered: the connection is closed after what was appended.
     pub(crate) fn finish(&mut self, ending: Ending) {
         self.settle();

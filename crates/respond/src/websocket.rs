@@ -37,12 +37,13 @@ impl WebSocketEcho {
     /// Takes all of the input that can be taken, returns how much that was.
     pub(crate) fn take(&mut self, input: &mut [u8], sink: &mut Sink<'_>) -> usize {
         let mut taken = 0;
+        // Where the echo begins that is under way, as long as none of it went out.
+        let mut begun = None;
         while !sink.is_finished() {
             let before = sink.out.len();
             let Ok(step) = self.codec.receive(&mut input[taken..], sink.out) else {
-                // In the middle of a frame the client would read a close as content.
                 if self.message == Message::Whole {
-                    sink.out.truncate(before);
+                    interrupt(begun, before, sink.out);
                 }
                 sink.finish(Ending::Early);
                 break;
@@ -55,6 +56,7 @@ impl WebSocketEcho {
                 }
                 Some(ServerEvent::Message(kind)) => {
                     self.twist = sink.begin();
+                    begun = sink.may_be_taken_back().then_some(sink.out.len());
                     self.message = match self.codec.message_length() {
                         Some(length) => {
                             self.codec.message_head(kind, length, sink.out);
@@ -95,5 +97,14 @@ impl WebSocketEcho {
         if self.message == Message::None {
             self.codec.close(1001, "", out);
         }
+    }
+}
+
+/// Leaves the echo of a frame, which begins at `begun` where none of it went out, for the close
+/// frame at `close`. In the middle of a frame the client would read that as content.
+fn interrupt(begun: Option<usize>, close: usize, out: &mut Vec<u8>) {
+    match begun {
+        Some(begun) => drop(out.drain(begun..close)),
+        None => out.truncate(close),
     }
 }

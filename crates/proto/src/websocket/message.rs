@@ -67,13 +67,15 @@ impl Message {
         taken
     }
 
-    /// Checks the bytes that [`take`](Self::take) counted, without their mask.
+    /// Checks the bytes that [`take`](Self::take) counted, without their mask. A text that ends
+    /// inside a character is refused with its last piece, so that nobody passes that one on.
     #[inline]
     pub(super) fn check(&mut self, piece: &[u8]) -> Result<(), ProtocolError> {
         if self.kind != MessageKind::Text {
             return Ok(());
         }
-        self.text.push(piece).map_err(|_| not_utf8())
+        self.text.push(piece).map_err(|_| not_utf8())?;
+        if self.is_complete() && !self.text.is_whole() { Err(not_utf8()) } else { Ok(()) }
     }
 
     /// Ends the message, of which all is there.

@@ -5,7 +5,7 @@ use super::wire::{
     BINARY, CLOSE, FINAL, Frame, From, LAST, MAX_MESSAGE, PING, PONG, TEXT, bytes, frame,
     frame_of_length, frames_in, goodbye, open_client, open_server,
 };
-use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind, ServerCodec, Step};
+use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind, ServerCodec, ServerEvent, Step};
 
 /// Section, what is wrong, the frames that do it.
 type Row = (&'static str, String, Vec<Frame>);
@@ -188,6 +188,24 @@ fn protocol_errors_are_answered_with_1002() {
 #[test]
 fn text_that_is_not_utf8_is_answered_with_1007() {
     check_both_sides(not_utf8(), ErrorClass::Utf8, 1007);
+}
+
+/// Whoever echoes pieces as they come must not complete a text that is none.
+#[test]
+fn the_piece_that_ends_inside_a_character_is_not_passed_on() {
+    let mut out = Vec::new();
+    for frames in [
+        vec![frame(TEXT, b"ab\xe2\x82")],
+        vec![frame(TEXT - FINAL, b""), frame(LAST, b"ab\xe2\x82")],
+    ] {
+        let mut input = bytes(&frames, From::Client);
+        let mut server = open_server();
+        let step = server.receive(&mut input, &mut out).expect("a message begins");
+        assert_eq!(step.event, Some(ServerEvent::Message(MessageKind::Text)));
+        let begun = step.consumed;
+        let error = server.receive(&mut input[begun..], &mut out).expect_err("no text");
+        assert_eq!(error.class, ErrorClass::Utf8);
+    }
 }
 
 #[test]
