@@ -10,7 +10,9 @@ use super::frame::{self, Header, Opcode, Sender};
 use super::handshake::{self, Answer, Expected};
 use super::message::Message;
 use super::random::Random;
-use crate::{ClientCodec, Close, ErrorClass, Event, ProtocolError, Reply, Request, Step, Tag};
+use crate::{
+    ClientCodec, Close, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Step, Tag,
+};
 
 /// A WebSocket client (RFC 6455), without extensions.
 ///
@@ -54,6 +56,14 @@ impl WebSocketClient {
             Phase::Refused(status) => Some(status),
             _ => None,
         }
+    }
+
+    /// Appends one whole message of this kind, whichever the configuration names. Requires
+    /// [`is_open`](ClientCodec::is_open).
+    #[inline]
+    pub fn message(&mut self, kind: MessageKind, payload: &[u8], out: &mut Vec<u8>) {
+        debug_assert!(self.is_open(), "a message needs an open conversation");
+        frame::append_masked(Opcode::of(kind), payload, self.random.mask(), out);
     }
 
     fn upgrade<'a>(&mut self, input: &'a [u8]) -> Result<Step<Event<'a>>, ProtocolError> {
@@ -171,9 +181,7 @@ impl ClientCodec for WebSocketClient {
 
     #[inline]
     fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
-        debug_assert!(self.is_open(), "encode needs an open conversation");
-        let opcode = Opcode::of(self.config.kind);
-        frame::append_masked(opcode, request.payload, self.random.mask(), out);
+        self.message(self.config.kind, request.payload, out);
         Tag::Next
     }
 

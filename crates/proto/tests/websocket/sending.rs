@@ -55,6 +55,16 @@ fn a_pack_is_several_calls_into_one_buffer() {
     assert_eq!(frames_in(&out, From::Client), expected);
 }
 
+#[test]
+fn a_client_can_send_either_kind_on_one_connection() {
+    let mut client = open_client(MessageKind::Binary);
+    let mut out = Vec::new();
+    client.message(MessageKind::Text, b"words", &mut out);
+    client.message(MessageKind::Binary, b"bytes", &mut out);
+    let expected = [(TEXT, b"words".to_vec()), (BINARY, b"bytes".to_vec())];
+    assert_eq!(frames_in(&out, From::Client), expected);
+}
+
 /// Section 5.3: a fresh mask for each frame. The seed is fixed, so this cannot fail by chance.
 #[test]
 fn every_frame_has_a_fresh_mask() {
