@@ -1,0 +1,227 @@
+"""Both sides of the seam say the same: the schemas of the engine, made from its types, and ours."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from pydantic import TypeAdapter
+
+from wiretrial.engine import Engine
+from wiretrial.machine.pinning import Pinning
+from wiretrial.plan import (
+    ClosedLoop,
+    EchoContent,
+    Expect,
+    FixedContent,
+    FixedPayload,
+    GeneratorSettings,
+    Http,
+    LearnedContent,
+    ListPayload,
+    Load,
+    Message,
+    NoPayload,
+    OpenLoop,
+    Phases,
+    Plan,
+    SequencePayload,
+    Stop,
+    Target,
+    TemplatePayload,
+    Tls,
+)
+from wiretrial.snapshot import SNAPSHOT
+from wiretrial.studies import demo, runner
+
+Schema = dict[str, Any]
+
+NAMED_ELSEWHERE = {"schema", "version"}
+"""The engine checks these two by value when it reads a plan; our models have them as constants."""
+
+
+def _shape(node: Schema, defs: Schema) -> Any:
+    """What a schema admits, without words, formats and the ways of writing the same thing."""
+    if "$ref" in node:
+        target = defs[node["$ref"].rsplit("/", 1)[1]]
+        beside = {key: value for key, value in node.items() if key == "properties"}
+        whole = (
+            {**target, "properties": {**target.get("properties", {}), **beside["properties"]}}
+            if beside
+            else target
+        )
+        return _shape(whole, defs)
+    if "allOf" in node:
+        (only,) = node["allOf"]
+        return _shape(only, defs)
+    choices = node.get("oneOf") or node.get("anyOf")
+    if choices:
+        return _union([_shape(choice, defs) for choice in choices])
+    if "const" in node:
+        return ("one of", frozenset({node["const"]}))
+    if "enum" in node:
+        return ("one of", frozenset(node["enum"]))
+    kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
+    return _union([_of_kind(kind, node, defs) for kind in kinds])
+
+
+def _of_kind(kind: str, node: Schema, defs: Schema) -> Any:
+    if kind == "array":
+        parts = node.get("prefixItems")
+        if parts:
+            return ("tuple", tuple(_shape(part, defs) for part in parts))
+        return ("array", _shape(node["items"], defs))
+    if kind != "object":
+        return kind
+    if "properties" not in node:
+        return ("map", _shape(node["additionalProperties"], defs))
+    members = {
+        name: _shape(member, defs)
+        for name, member in node["properties"].items()
+        if name not in NAMED_ELSEWHERE
+    }
+    return ("object", frozenset(members.items()))
+
+
+def _union(shapes: list[Any]) -> Any:
+    constants: set[Any] = set()
+    others: set[Any] = set()
+    for shape in shapes:
+        if isinstance(shape, tuple) and shape[0] == "one of":
+            constants |= shape[1]
+        else:
+            others.add(shape)
+    if constants:
+        others.add(("one of", frozenset(constants)))
+    return next(iter(others)) if len(others) == 1 else ("any of", frozenset(others))
+
+
+def _engine(engine: Engine, document: str) -> Schema:
+    found = json.loads(engine.schema(document))
+    assert isinstance(found, dict)
+    return found
+
+
+def _explain(shape: Any, indent: int = 0) -> str:
+    """A shape as lines in a stable order, so that a failing comparison shows a readable diff."""
+    pad = "  " * indent
+    if not isinstance(shape, tuple):
+        return f"{pad}{shape}\n"
+    kind, content = shape
+    if kind == "object":
+        lines = [
+            f"{pad}  {name}:\n{_explain(member, indent + 2)}" for name, member in sorted(content)
+        ]
+        return f"{pad}object\n{''.join(lines)}"
+    if kind == "any of":
+        return f"{pad}any of\n{''.join(sorted(_explain(one, indent + 1) for one in content))}"
+    if kind == "one of":
+        return f"{pad}one of {sorted(content)}\n"
+    if kind == "tuple":
+        return f"{pad}tuple\n{''.join(_explain(one, indent + 1) for one in content)}"
+    return f"{pad}{kind}\n{_explain(content, indent + 1)}"
+
+
+@pytest.mark.parametrize(
+    ("document", "ours"),
+    [
+        ("plan", Plan.model_json_schema(by_alias=True)),
+        ("snapshot", SNAPSHOT.json_schema(by_alias=True)),
+    ],
+    ids=["plan", "snapshot"],
+)
+def test_the_models_have_the_engine_s_fields(engine: Engine, document: str, ours: Schema) -> None:
+    theirs = _engine(engine, document)
+    assert _explain(_shape(ours, ours["$defs"])) == _explain(_shape(theirs, theirs["$defs"]))
+
+
+def _defaults(node: Schema, defs: Schema, path: str = "") -> dict[str, Any]:
+    """Every default of a plain value, by its place."""
+    if "$ref" in node:
+        return _defaults(defs[node["$ref"].rsplit("/", 1)[1]], defs, path)
+    found: dict[str, Any] = {}
+    for choice in node.get("oneOf", []):
+        tag = next((m["const"] for m in choice.get("properties", {}).values() if "const" in m), "")
+        found |= _defaults(choice, defs, f"{path}<{tag}>") if "$ref" not in choice else {}
+    for name, member in node.get("properties", {}).items():
+        if "default" in member and not isinstance(member["default"], dict):
+            found[f"{path}.{name}"] = member["default"]
+        found |= _defaults(member, defs, f"{path}.{name}")
+    return found
+
+
+def test_the_plan_s_defaults_are_the_engine_s(engine: Engine) -> None:
+    theirs = _engine(engine, "plan")
+    ours = Plan.model_json_schema(by_alias=True)
+    wanted = _defaults(theirs, theirs["$defs"])
+    mine = _defaults(ours, ours["$defs"])
+    common = set(wanted) & set(mine)
+    assert {".phases.connect_ns", ".load.depth", ".target.tls.resumption"} <= common
+    assert {name: mine[name] for name in common} == {name: wanted[name] for name in common}
+
+
+TEXT = base64.b64encode(b"some text").decode()
+
+PLANS = [
+    Plan(target=Target(url="tcp://h:1"), load=Load(connections=1), stop=Stop(requests=5)),
+    Plan(
+        target=Target(
+            url="https://h/",
+            addresses=("127.0.0.1:443",),
+            sources=("127.0.1.1", "127.0.1.2"),
+            http=Http(method="PUT", headers=(("A", "b"), ("A", "c"))),
+            tls=Tls(insecure=True, ca_file="ca.pem", server_name="n", resumption=False),
+            message=Message(kind="text", source=TemplatePayload(text="{seq}")),
+            expect=Expect(content=FixedContent(base64=TEXT), status=201),
+        ),
+        load=Load(
+            connections=10,
+            depth=8,
+            pack=4,
+            requests_per_connection=100,
+            executor=OpenLoop(rate=1e4, pacing="poisson", overflow="drop"),
+            seed=2**63,
+        ),
+        stop=Stop(duration_ns=10**9, requests=10**6),
+        phases=Phases(warmup_ns=1),
+        generator=GeneratorSettings(threads=2, cpus=(0, 1), poller="epoll", spin=True),
+    ),
+    *(
+        Plan(
+            target=Target(
+                url="ws://h/", message=Message(source=source), expect=Expect(content=content)
+            ),
+            load=Load(connections=1, executor=ClosedLoop()),
+            stop=Stop(requests=1),
+        )
+        for source, content in (
+            (NoPayload(), LearnedContent()),
+            (SequencePayload(bytes=20), EchoContent()),
+            (FixedPayload(base64=TEXT), EchoContent()),
+            (ListPayload(base64=(TEXT, TEXT)), EchoContent()),
+        )
+    ),
+    *(
+        runner.plan_of(
+            demo.study(5, 1), case, f"{case.protocol}://h:1{case.path}", Pinning((0,), (1,))
+        )
+        for case in demo.study(5, 1).cases
+    ),
+]
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: str(plan.target.message.source.source))
+def test_every_plan_is_valid_for_the_engine(engine: Engine, plan: Plan) -> None:
+    document = json.loads(plan.to_json())
+    jsonschema.validate(document, _engine(engine, "plan"))
+    assert TypeAdapter(Plan).validate_python(document) == plan
+
+
+def test_the_schema_refuses_what_it_does_not_know(engine: Engine) -> None:
+    document = json.loads(PLANS[0].to_json())
+    document["load"]["virtual_users"] = 5
+    with pytest.raises(jsonschema.ValidationError, match="virtual_users"):
+        jsonschema.validate(document, _engine(engine, "plan"))

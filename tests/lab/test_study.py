@@ -1,0 +1,187 @@
+"""A tiny study, run for real: reference server and Node, the engine, storage, resumption."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.lab.test_subjects import children, own
+from wiretrial.engine import Engine
+from wiretrial.errors import UsageProblem
+from wiretrial.plan import Load, SequencePayload
+from wiretrial.results.store import ResultsFolder
+from wiretrial.snapshot import Interval
+from wiretrial.studies import runner
+from wiretrial.studies.spec import Case, Study, parse
+from wiretrial.studies.workloads import JSON_MESSAGE, case
+from wiretrial.subjects.spec import ContractName, Protocol
+
+LOAD = Load(connections=4)
+
+
+def tiny(*cases: Case, trials: int = 2, duration_ns: int = 300_000_000) -> Study:
+    """A study of a few seconds."""
+    return Study(
+        name="tiny",
+        title="Which?",
+        question="Which is faster?",
+        command="wiretrial compare",
+        cases=cases,
+        trials=trials,
+        seed=3,
+        duration_ns=duration_ns,
+        warmup_allowance_ns=200_000_000,
+    )
+
+
+def scenario(name: str, subject: str, protocol: Protocol, contract: ContractName) -> Case:
+    """One case with a message that differs each time."""
+    return case(
+        name=name,
+        subject=subject,
+        configuration="default",
+        protocol=protocol,
+        contract=contract,
+        payload=JSON_MESSAGE if contract != "raw-echo" else SequencePayload(bytes=64),
+        load=LOAD,
+        workload="64 bytes",
+    )
+
+
+TWO = (
+    scenario("reference, WebSocket", "reference", "ws", "ws-echo"),
+    scenario("Node, HTTP", "node", "http", "http-echo"),
+)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Iterator[ResultsFolder]:
+    study = tiny(*TWO)
+    yield ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
+    assert children() == []
+
+
+def test_every_trial_is_measured_verified_and_stored(
+    engine: Engine, results: ResultsFolder
+) -> None:
+    study = parse(results.document())
+    events = list(runner.run(study, results, engine))
+    done = [event.trial for event in events if isinstance(event, runner.TrialDone)]
+    assert [event for event in events if isinstance(event, runner.TrialFailed)] == []
+    assert results.trials() == done
+    assert {(trial.block, trial.scenario.name) for trial in done} == {
+        (block, one.scenario.name) for block in (0, 1) for one in TWO
+    }
+    for trial in done:
+        counters = trial.summary.counters
+        assert counters.ok > 0
+        assert counters.sent == counters.ok + sum(counters.errors.values()) + counters.in_flight
+        assert counters.errors == {}
+        assert trial.judgement.verdict in ("valid", "client-bound")
+        assert sum(interval.counters.ok for interval in trial.intervals) == counters.ok
+        assert trial.study_digest == study.digest()
+        assert trial.subject is not None
+        assert trial.subject.version
+        assert trial.subject.digest
+        first, *_, last = trial.subject_samples
+        assert last.cpu_user_ns + last.cpu_system_ns > first.cpu_user_ns + first.cpu_system_ns
+        assert first.offset_ns < trial.window.start_ns < trial.window.end_ns
+        assert trial.machine.facts["kernel"] == os.uname().release
+
+
+def test_every_protocol_goes_through_tls_too(engine: Engine, tmp_path: Path) -> None:
+    study = tiny(
+        scenario("https", "reference", "https", "http-echo"),
+        scenario("wss", "reference", "wss", "ws-echo"),
+        scenario("tls", "reference", "tls", "raw-echo"),
+        trials=1,
+    )
+    folder = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
+    events = list(runner.run(study, folder, engine))
+    done = [event.trial for event in events if isinstance(event, runner.TrialDone)]
+    assert {trial.scenario.protocol for trial in done} == {"https", "wss", "tls"}
+    for trial in done:
+        assert trial.start.tls
+        assert trial.plan.target.tls.ca_file
+        assert not trial.plan.target.tls.insecure
+        assert trial.summary.counters.ok > 0
+        assert trial.summary.counters.errors == {}
+
+
+def test_left_in_the_middle_it_goes_on_where_it_stopped(
+    engine: Engine, results: ResultsFolder
+) -> None:
+    study = parse(results.document())
+    events = runner.run(study, results, engine)
+    for event in events:
+        # In the middle of the second trial, with a server and an engine running.
+        if isinstance(event, runner.Seen) and results.paths() and children():
+            break
+    assert isinstance(events, Iterator)
+    events.close()  # type: ignore[attr-defined]
+    assert children() == []
+    (kept,) = results.paths()
+    before = kept.read_bytes()
+
+    rest = list(runner.run(study, results, engine))
+    assert sum(isinstance(event, runner.TrialDone) for event in rest) == 3
+    assert len(results.paths()) == 4
+    assert kept.read_bytes() == before
+    assert list(runner.run(study, results, engine)) == []
+
+
+def test_another_study_s_folder_is_refused(engine: Engine, results: ResultsFolder) -> None:
+    study = parse(results.document()).model_copy(update={"trials": 1})
+    list(runner.run(study, results, engine))
+    edited = study.model_copy(update={"duration_ns": 1})
+    with pytest.raises(UsageProblem, match="another study"):
+        list(runner.run(edited, results, engine))
+
+
+def test_more_trials_are_the_same_study() -> None:
+    study = tiny(*TWO)
+    assert study.model_copy(update={"trials": 10}).digest() == study.digest()
+    assert study.model_copy(update={"seed": 4}).digest() != study.digest()
+    assert tiny(TWO[0]).digest() != study.digest()
+
+
+def test_a_subject_that_is_not_to_be_had_stops_nothing_else(engine: Engine, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    own(broken, "--fault", "wrong@60")
+    study = tiny(
+        scenario("broken", f"{broken}/", "ws", "ws-echo"),
+        scenario("reference, WebSocket", "reference", "ws", "ws-echo"),
+        trials=1,
+    )
+    folder = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
+    events = list(runner.run(study, folder, engine))
+    (left_out,) = [event for event in events if isinstance(event, runner.Unavailable)]
+    assert "breaks http-echo over http" in left_out.reason
+    done = [event.trial for event in events if isinstance(event, runner.TrialDone)]
+    assert [trial.scenario.name for trial in done] == ["reference, WebSocket"]
+
+
+def test_a_server_that_dies_in_the_middle_ends_the_trial_at_once(
+    engine: Engine, tmp_path: Path
+) -> None:
+    study = tiny(TWO[0], trials=1, duration_ns=120_000_000_000)
+    folder = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
+    killed = False
+    trials = []
+    for event in runner.run(study, folder, engine):
+        if isinstance(event, runner.Seen) and isinstance(event.snapshot, Interval) and not killed:
+            (server,) = [child for child in children() if "respond" in child.cmdline()]
+            os.kill(server.pid, signal.SIGKILL)
+            killed = True
+        if isinstance(event, runner.TrialDone):
+            trials.append(event.trial)
+    assert killed
+    (trial,) = trials
+    assert trial.judgement.verdict == "invalid"
+    assert "the server died in the middle: signal SIGKILL" in trial.judgement.evidence
+    assert trial.summary.measure_end_ns < 60_000_000_000

@@ -1,0 +1,158 @@
+"""The catalogue's subjects, really installed and started; and servers that break their word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from wiretrial.engine import Engine
+from wiretrial.errors import SubjectFailed, SubjectUnavailable, UsageProblem
+from wiretrial.subjects import build, registry, spec
+from wiretrial.subjects.process import Server
+from wiretrial.subjects.spec import ConfigurationName, Subject
+from wiretrial.subjects.verify import Outcome, verify
+
+CONFIGURATIONS: tuple[ConfigurationName, ...] = ("default", "tuned")
+
+OWN = """
+name = "own"
+kind = "server"
+summary = "The reference server, with a fault"
+language = "Rust"
+homepage = "https://example.org"
+licence = "Apache-2.0"
+speaks = ["http", "ws", "tcp"]
+contracts = ["http-echo", "ws-echo", "raw-echo"]
+
+[version]
+command = ["{engine}", "--version"]
+pattern = '(\\S+)$'
+
+[readiness]
+deadline_s = 5
+
+[configurations.default]
+description = "Wrong on purpose."
+command = [
+  "{engine}", "respond", "--http", "{host}:{port}", "--tcp", "{host}:{raw_port}"FLAGS
+]
+"""
+
+
+def own(folder: Path, *flags: str) -> Subject:
+    """A subject in a folder of its own, as a user would add one."""
+    words = "".join(f', "{flag}"' for flag in flags)
+    (folder / spec.SPEC_FILE).write_text(OWN.replace("FLAGS", words), encoding="utf-8")
+    return registry.find(f"{folder}/")
+
+
+def outcomes(
+    subject: Subject, engine: Engine, configuration: ConfigurationName = "default"
+) -> list[Outcome]:
+    """Every check of one configuration."""
+    built = build.install(subject, engine.binary)
+    with Server(subject, built, configuration, engine=engine.binary, cpus=(0,)) as server:
+        server.wait_ready()
+        return list(verify(subject.spec, server.endpoint))
+
+
+def children() -> list[psutil.Process]:
+    """What runs below this test."""
+    return [
+        child
+        for child in psutil.Process().children(recursive=True)
+        if child.status() != psutil.STATUS_ZOMBIE
+    ]
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize("name", ["reference", "node", "nginx"])
+def test_a_subject_keeps_every_contract_that_it_claims(
+    engine: Engine, name: str, configuration: ConfigurationName
+) -> None:
+    subject = registry.find(name)
+    found = outcomes(subject, engine, configuration)
+    assert {(one.contract, one.protocol) for one in found} == set(subject.spec.claims())
+    assert [one for one in found if one.problem] == []
+    assert children() == []
+
+
+def test_an_own_server_in_a_folder_is_a_subject_too(engine: Engine, tmp_path: Path) -> None:
+    assert [one for one in outcomes(own(tmp_path), engine) if one.problem] == []
+
+
+@pytest.mark.parametrize("fault", ["wrong", "swap", "repeat", "truncate", "reset", "garbage"])
+def test_a_server_that_answers_wrong_is_found_out(
+    engine: Engine, tmp_path: Path, fault: str
+) -> None:
+    found = outcomes(own(tmp_path, "--fault", f"{fault}@60"), engine)
+    wrong = {one.contract for one in found if one.problem}
+    assert wrong == {"http-echo", "ws-echo", "raw-echo"}
+
+
+def test_a_server_that_ends_at_its_start_is_told_with_its_last_words(
+    engine: Engine, tmp_path: Path
+) -> None:
+    subject = own(tmp_path, "--no-such-flag")
+    built = build.install(subject, engine.binary)
+    with (
+        pytest.raises(SubjectFailed, match="own ended at its start: exit status 2"),
+        Server(subject, built, "default", engine=engine.binary) as server,
+    ):
+        server.wait_ready()
+    assert children() == []
+
+
+def test_a_server_on_the_wrong_port_is_given_up(engine: Engine, tmp_path: Path) -> None:
+    text = OWN.replace("FLAGS", "").replace("{host}:{raw_port}", "{host}:0")
+    (tmp_path / spec.SPEC_FILE).write_text(
+        text.replace("deadline_s = 5", "deadline_s = 0.3"), encoding="utf-8"
+    )
+    subject = registry.find(f"{tmp_path}/")
+    built = build.install(subject, engine.binary)
+    with (
+        pytest.raises(SubjectFailed, match=r"does not answer on 127.0.0.1:\d+ after 0.3 s"),
+        Server(subject, built, "default", engine=engine.binary) as server,
+    ):
+        server.wait_ready()
+
+
+def test_more_threads_than_a_subject_has_are_refused(engine: Engine) -> None:
+    node = registry.find("node")
+    built = build.install(node, engine.binary)
+    with pytest.raises(UsageProblem, match="node uses 1 thread at most, not 2"):
+        Server(node, built, "default", engine=engine.binary, threads=2)
+
+
+def test_what_can_not_be_built_is_unavailable_with_its_reason(
+    engine: Engine, tmp_path: Path
+) -> None:
+    text = OWN.replace("FLAGS", "").replace(
+        "[version]", 'build = ["no-such-compiler", "-o", "{build}/own"]\n\n[version]'
+    )
+    (tmp_path / spec.SPEC_FILE).write_text(text, encoding="utf-8")
+    with pytest.raises(SubjectUnavailable) as told:
+        build.install(registry.find(f"{tmp_path}/"), engine.binary)
+    assert told.value.line() == (
+        "own is unavailable: no-such-compiler is not installed: install no-such-compiler"
+    )
+
+
+def test_a_build_is_made_once_and_follows_the_sources(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(build.ENVIRONMENT, str(tmp_path / "cache"))
+    folder = tmp_path / "own"
+    folder.mkdir()
+    subject = own(folder)
+    assert build.installed(subject, engine.binary) is None
+    first = build.install(subject, engine.binary)
+    assert build.installed(subject, engine.binary) == first
+    assert build.install(subject, engine.binary) == first
+    (folder / "README.md").write_text("Another text.", encoding="utf-8")
+    assert build.install(subject, engine.binary).folder != first.folder
+    builds = [path.name for path in (tmp_path / "cache" / "subjects").iterdir()]
+    assert len(builds) == 2
+    assert all(name.startswith("own-") for name in builds)
