@@ -6,8 +6,8 @@ Knows requests and right answers; must not know who serves them.
 from __future__ import annotations
 
 import http.client
+import io
 import json
-import socket
 from collections.abc import Callable
 from contextlib import closing
 
@@ -23,12 +23,43 @@ LARGE = 1 << 20
 HTTP_ERRORS = (http.client.HTTPException,)
 
 
+class _KeptReader(io.BufferedReader):
+    """What every reply of a connection is read through.
+
+    `http.client` makes a reader per reply, and loses what the server sent beyond that reply. Kept,
+    a reply too many is taken for the next one, and does not match.
+    """
+
+    def close(self) -> None:
+        """Left open: `http.client` closes it after each reply."""
+
+
+class _KeptSocket:
+    """A socket as `http.client` uses it, with one reader for all replies."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._socket = endpoint.connect()
+        self._reader = _KeptReader(self._socket.makefile("rb", buffering=0))
+
+    def makefile(self, *_: object, **__: object) -> io.BufferedReader:
+        """The reader of this connection."""
+        return self._reader
+
+    def sendall(self, data: bytes) -> None:
+        """Sends all of `data`."""
+        self._socket.sendall(data)
+
+    def close(self) -> None:
+        """Drops the connection, once its last reply is read."""
+        self._socket.close()
+
+
 class _Connection(http.client.HTTPConnection):
     """One kept connection. A server that closes it between requests is seen, not papered over."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint.host, endpoint.port, timeout=DEADLINE_S)
-        self.sock: socket.socket | None = endpoint.connect()
+        self.sock = _KeptSocket(endpoint)
         self.auto_open = 0
 
     def exchange(
