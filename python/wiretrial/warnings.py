@@ -6,7 +6,7 @@ run. All functions are pure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import lru_cache
 
@@ -89,7 +89,8 @@ ADVICE: dict[Code, str] = {
     Code.FEW_TRIALS: "Run five trials or more; ten where ranks matter.",
 }
 
-_SHARE_OF_A_MODE = 0.001
+_SHARE_OF_A_MODE = 0.002
+_SHARE_OF_A_MODE_STARVED = 0.05
 _FEWEST_IN_A_MODE = 3
 _NEIGHBOUR_SHARE = 0.5
 _TYPICAL_LIMITS = (100, 1000)
@@ -107,12 +108,16 @@ def of_trial(trial: Trial) -> tuple[Warning, ...]:
     return tuple(warning for rule in _RULES for warning in rule(trial))
 
 
-def of_scenario(name: str, usable_trials: int) -> tuple[Warning, ...]:
-    """Warnings about one scenario as a whole."""
-    if usable_trials >= FEWEST_TRIALS:
+def of_study(usable: Mapping[str, int]) -> tuple[Warning, ...]:
+    """Warnings about a study as a whole; `usable` trials by scenario."""
+    few = {name: n for name, n in usable.items() if n < FEWEST_TRIALS}
+    if not few:
         return ()
-    plural = "trial" if usable_trials == 1 else "trials"
-    return (warn(Code.FEW_TRIALS, f"{name}: {usable_trials} usable {plural}"),)
+    if few.keys() == usable.keys() and len(set(few.values())) == 1:
+        message = f"only {next(iter(few.values()))} usable trials of each scenario"
+    else:
+        message = f"few usable trials: {', '.join(f'{name} {n}' for name, n in few.items())}"
+    return (warn(Code.FEW_TRIALS, message),)
 
 
 def _errors(trial: Trial) -> Iterator[Warning]:
@@ -174,12 +179,17 @@ def _disturbed(trial: Trial) -> Iterator[Warning]:
 
 
 def _starved(trial: Trial) -> Iterator[Warning]:
-    waited, lasted = trial.summary.generator.run_queue_ns, trial.summary.end_ns
-    share = waited / max(1, lasted * trial.plan.generator.threads)
+    share = _starved_share(trial)
     if share > _STARVED_SHARE:
         yield warn(
             Code.STARVED, f"the generator waited for a CPU in {_percent(share, 0)} of the time"
         )
+
+
+def _starved_share(trial: Trial) -> float:
+    """Share of the workers' time in which they could run and did not."""
+    time = trial.summary.end_ns * trial.plan.generator.threads
+    return trial.summary.generator.run_queue_ns / max(1, time)
 
 
 def _late_sends(trial: Trial) -> Iterator[Warning]:
@@ -312,7 +322,10 @@ def _mode_share(trial: Trial, metric: str, low_ns: int, high_ns: int) -> float:
     histogram = _histogram(trial.summary.histograms.get(metric))
     width = high_ns / low_ns
     share = histogram.share_between(low_ns, high_ns)
-    if share < _SHARE_OF_A_MODE or share * histogram.count < _FEWEST_IN_A_MODE:
+    # Where the generator had to wait for a CPU, long waits of a few are that, and no known mode.
+    starved = _starved_share(trial) > _STARVED_SHARE
+    least = _SHARE_OF_A_MODE_STARVED if starved else _SHARE_OF_A_MODE
+    if share < least or share * histogram.count < _FEWEST_IN_A_MODE:
         return 0.0
     if histogram.quantile(0.5) > low_ns / 2:
         return 0.0

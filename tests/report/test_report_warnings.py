@@ -148,6 +148,17 @@ def test_reconnects_at_a_servers_limit(trial: Trial, limit: int) -> None:
     assert codes(summary(trial, connections=few)) == []
 
 
+def test_a_starved_generator_explains_a_few_slow_replies(trial: Trial) -> None:
+    body = {300_000 + i * 1000: 10 for i in range(300)}
+    waited = Generator(run_queue_ns=trial.summary.end_ns // 5)
+    for share, found in ((30, ["starved"]), (300, ["starved", "40-ms-mode"])):
+        slow = times(trial, "service_time", {**body, 41 * MS: share})
+        assert codes(summary(slow, generator=waited)) == found
+
+
 def test_few_trials() -> None:
-    assert [w.code for w in warnings.of_scenario("A", 4)] == ["few-trials"]
-    assert warnings.of_scenario("A", 5) == ()
+    assert warnings.of_study({"A": 5, "B": 10}) == ()
+    (some,) = warnings.of_study({"A": 4, "B": 5})
+    assert (some.code, some.message) == ("few-trials", "few usable trials: A 4")
+    (each,) = warnings.of_study({"A": 2, "B": 2})
+    assert each.message == "only 2 usable trials of each scenario"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from wiretrial import warnings
-from wiretrial.report import contest, facts, sentences
+from wiretrial.report import contest, facts, sentences, units
 from wiretrial.report.contest import OUTSIDE, Contest
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import FEWEST_BEYOND, METRICS, Metric
@@ -101,13 +101,22 @@ class Group:
 
 @dataclass(frozen=True)
 class WarningRow:
-    """One warning, said once. `trials`: how many gave cause; 0 where it is about a scenario."""
+    """One warning, said once. `trials`: how many gave cause; 0 where it is about the study."""
 
     code: str
     message: str
     advice: str
     trials: int
     scenarios: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        """`2 trials: A and B`, empty where it is about the study."""
+        if not self.trials:
+            return ""
+        first, rest = self.scenarios[:2], len(self.scenarios) - 2
+        names = units.listed((*first, f"{rest} more") if rest > 0 else first)
+        return f"{units.plural(self.trials, 'trial')}: {names}"
 
 
 @dataclass(frozen=True)
@@ -277,17 +286,8 @@ def _warnings(
             entry = (warning.message, warning.advice, trial.scenario.name)
             found.setdefault(warning.code, []).append(entry)
     rows = [_warning_row(code, entries) for code, entries in found.items()]
-    for scenario in scenarios:
-        for warning in warnings.of_scenario(scenario.name, scenario.usable):
-            rows.append(
-                WarningRow(
-                    warning.code,
-                    warning.message,
-                    warning.advice,
-                    0,
-                    (scenario.name,),
-                )
-            )
+    for warning in warnings.of_study({s.name: s.usable for s in scenarios}):
+        rows.append(WarningRow(warning.code, warning.message, warning.advice, 0, ()))
     gravest = [code.value for code in warnings.Code]
     return tuple(
         sorted(rows, key=lambda r: gravest.index(r.code) if r.code in gravest else len(gravest))

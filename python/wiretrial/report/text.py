@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -24,7 +25,7 @@ from wiretrial.results.model import Trial
 
 LABEL = 15
 FIGURE = 42
-ROOMY = 90
+UNLIMITED = 1000
 DEFAULT_WIDTH = 110
 
 
@@ -49,17 +50,17 @@ def _print_report(console: Console, model: ReportModel) -> None:
     for sentence in model.verdict_sentences:
         console.print()
         console.print(Text(_ascii(sentence)))
-    for group in model.groups:
+    for group, table in zip(model.groups, _rankings(console, model.groups), strict=True):
         console.print()
         console.print(Text(_group_title(group), style="bold"))
-        console.print(_ranking(group, console.width))
+        console.print(table)
     console.print()
     for scenario, row in model.marked:
         what = f"{scenario.name}, block {row.block + 1}: {row.evidence}"
         _labelled(console, row.verdict, what, style="yellow")
     for warning in model.warnings:
-        trials = f" ({units.plural(warning.trials, 'trial')})" if warning.trials else ""
-        what = f"{warning.message}{trials}. {warning.advice}"
+        where = f" ({warning.where})" if warning.where else ""
+        what = f"{warning.message}{where}. {warning.advice}"
         _labelled(console, "warning", what, style="yellow")
 
 
@@ -113,13 +114,23 @@ def _group_title(group: Group) -> str:
     return f"{metric.title}: {group.title}{aside}"
 
 
-def _ranking(group: Group, width: int) -> Table:
-    shown = [m for m in _columns(group) if any(m.key in s.estimates for s in group.scenarios)]
-    if width < ROOMY:
-        shown = shown[:2]
+def _rankings(console: Console, groups: Sequence[Group]) -> list[Table]:
+    """One table per group, all with as many figures as the width allows, one in any case."""
+    shown = {id(group): _columns(group) for group in groups}
+    unlimited = console.options.update_width(UNLIMITED)
+    tables: list[Table] = []
+    for count in range(max(map(len, shown.values())), 0, -1):
+        tables = [_table(group, shown[id(group)][:count]) for group in groups]
+        widths = (Measurement.get(console, unlimited, table).maximum for table in tables)
+        if max(widths) <= console.width:
+            break
+    return tables
+
+
+def _table(group: Group, shown: Sequence[Metric]) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1), pad_edge=False)
     table.add_column("", justify="right")
-    table.add_column("scenario", overflow="fold", min_width=24 if width >= ROOMY else 12)
+    table.add_column("scenario", overflow="fold")
     for metric in shown:
         table.add_column(_head(group, metric), justify="right", no_wrap=True)
         if metric is group.contest.metric:
@@ -131,10 +142,11 @@ def _ranking(group: Group, width: int) -> Table:
 
 
 def _columns(group: Group) -> tuple[Metric, ...]:
+    """The figures that the group has, the ranked one first."""
+    wanted = (metrics.SERVER, metrics.P50, metrics.P99, metrics.GENERATOR)
+    known = {key for scenario in group.scenarios for key in scenario.estimates}
     ranked = group.contest.metric
-    return tuple(
-        dict.fromkeys((ranked, metrics.SERVER, metrics.P50, metrics.P99, metrics.GENERATOR))
-    )
+    return (ranked, *(m for m in wanted if m is not ranked and m.key in known))
 
 
 def _unit(group: Group, metric: Metric) -> units.Unit:

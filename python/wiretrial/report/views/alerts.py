@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from wiretrial.report import units
 from wiretrial.report.model import ReportModel, WarningRow
 
 
@@ -20,20 +19,8 @@ def items(model: ReportModel) -> Markup:
 def _item(row: WarningRow) -> Markup:
     return Markup(
         '<li><p><strong>{}</strong> <span class="muted">{}</span></p><p>{}</p></li>'
-    ).format(_sentence(row.message), _where(row), row.advice)
+    ).format(_sentence(row.message), row.where, row.advice)
 
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
-
-
-def _where(row: WarningRow) -> str:
-    if not row.trials:
-        return ""
-    return f"{units.plural(row.trials, 'trial')} · {_who(row)}"
-
-
-def _who(row: WarningRow) -> str:
-    if len(row.scenarios) > 3:
-        return f"{row.scenarios[0]}, {row.scenarios[1]} and {len(row.scenarios) - 2} more"
-    return units.listed(row.scenarios)
