@@ -9,8 +9,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-NARROW_SPACE = "\u202f"
-
 
 @dataclass(frozen=True)
 class Unit:
@@ -37,7 +35,6 @@ RATES = (
 TIMES = (Unit("ns", "ns"), Unit("µs", "µs", 1e3), Unit("ms", "ms", 1e6), Unit("s", "s", 1e9))
 MICROSECONDS = TIMES[1]
 BYTES = (Unit("bytes", "B"), Unit("kB", "kB", 1e3), Unit("MB", "MB", 1e6))
-RATIO = Unit("times", "×")
 
 
 def fitting(units: tuple[Unit, ...], values: Iterable[float]) -> Unit:

@@ -16,7 +16,7 @@ from wiretrial.report.model import Group, ScenarioResult
 Align = Literal["left", "right"]
 
 WIDE_ROW = 46
-NARROW_ROW = 66
+NARROW_ROW = 72
 LONGEST_NAME = 27
 HALF_LINE = 8
 SHORT_DOMAIN = 3
@@ -185,7 +185,7 @@ def _labels(
     brackets = data([{"row": a - 0.3, "end": b + 0.3} for a, b in group.contest.ranking.brackets])
     base = alt.Chart(texts).encode(y=y)
     ink, muted = palette.INK, palette.MUTED
-    lift = -22 if frame.is_narrow else 0
+    lift = -25 if frame.is_narrow else 0
     left = 0 if frame.is_narrow else -222
     name_at = 16 if len(rows) > 1 else 0
 
