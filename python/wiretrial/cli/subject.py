@@ -179,18 +179,21 @@ def run(
         cpus=pinning.choose(server_threads=threads).server,
     ) as server:
         server.wait_ready()
-        for protocol in subject.spec.speaks:
-            output.emit(
-                server.endpoint(protocol).url("/" if protocol not in ("tcp", "tls") else ""), None
-            )
-        output.say(f"authority for TLS: {server.certificate.authority}")
-        output.say("Ctrl-C ends it")
         try:
+            _show_urls(server)
             while (how := server.ended()) is None:
                 time.sleep(0.2)
         except interrupts.Stopped:
             return EXIT_GOOD
     raise SubjectFailed(f"{name} ended: {how}")
+
+
+def _show_urls(server: Server) -> None:
+    for protocol in server.subject.spec.speaks:
+        path = "" if protocol in ("tcp", "tls") else "/"
+        output.emit(server.endpoint(protocol).url(path), None)
+    output.say(f"authority for TLS: {server.certificate.authority}")
+    output.say("Ctrl-C ends it")
 
 
 def _chosen(names: list[str] | None) -> list[Subject]:

@@ -128,7 +128,7 @@ def _problem(summary: Summary, server_died: str | None) -> str | None:
     if errors:
         listed = ", ".join(f"{count:,} {name}" for name, count in sorted(errors.items()))
         return f"{listed} of {summary.counters.sent:,} messages failed"
-    if not summary.counters.ok:
+    if not summary.counters.ok and summary.end == "complete":
         return "no message came back"
     return None
 
