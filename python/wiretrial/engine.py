@@ -28,8 +28,6 @@ from wiretrial.snapshot import SNAPSHOT, Failure, Snapshot, Start
 
 BINARY = "wiretrial-engine"
 ENVIRONMENT = "WIRETRIAL_ENGINE"
-STOP_GRACE_S = 10.0
-"""The engine drains for two seconds at most; after this it is killed."""
 
 
 class Engine:
@@ -112,15 +110,10 @@ class EngineRun:
         self._write(b"stop\n")
 
     def close(self) -> None:
-        """Leaves nothing running, whatever happened before."""
+        """Leaves nothing running. Whoever wants a summary asks with `stop` and reads on."""
         if self._process.poll() is None:
-            self.stop()
-            try:
-                # Unread output would keep a well-behaved engine from ending.
-                self._process.communicate(timeout=STOP_GRACE_S)
-            except (subprocess.TimeoutExpired, ValueError):
-                self._process.kill()
-                self._process.wait()
+            self._process.kill()
+            self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._errors):
             if stream is not None:
                 with contextlib.suppress(OSError):

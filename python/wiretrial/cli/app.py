@@ -30,13 +30,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-app.command("load", epilog=load.EXAMPLES)(load.load)
-app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
-app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+app.command("load", epilog=load.EXAMPLES, short_help="Load a server, verify every reply.")(
+    load.load
+)
+app.command(
+    "compare", epilog=compare.EXAMPLES, short_help="Say which of several servers is faster."
+)(compare.compare)
+app.command("demo", epilog=demo.EXAMPLES, short_help="HTTP or WebSocket? The main job.")(demo.demo)
 app.add_typer(subject.app, name="subject")
 app.add_typer(results.app, name="results")
-app.command("report", epilog=report.EXAMPLES)(report.report)
-app.command("machine", epilog=machine.EXAMPLES)(machine.machine)
+app.command("report", epilog=report.EXAMPLES, short_help="Report stored trials again.")(
+    report.report
+)
+app.command("machine", epilog=machine.EXAMPLES, short_help="Show what this machine can carry.")(
+    machine.machine
+)
 
 
 def _show_version(wanted: bool) -> None:

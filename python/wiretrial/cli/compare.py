@@ -207,6 +207,7 @@ def _case(
             http=workload.http_of(target.protocol, None, [], json_text),
             message=workload.message_of(payload, json_text, text=False),
             load=load,
+            sources=FRESH_SOURCES if fresh and workload.is_loopback(target.host) else (),
         )
     assert common is not None
     _, configuration = _subject(contestant)

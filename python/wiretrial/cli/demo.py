@@ -12,6 +12,7 @@ import typer
 
 from wiretrial.cli import progress, units
 from wiretrial.report import metrics, sentences
+from wiretrial.report.contest import Pair
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel, ScenarioResult
 from wiretrial.report.units import significant
@@ -65,27 +66,59 @@ def verdict(made: ReportModel) -> Sequence[str]:
 
 
 def _price(made: ReportModel, where: str, http: str, ws: str) -> str | None:
+    pair = _pair(made, http, ws, metrics.SERVER)
     by_name = {scenario.name: scenario for scenario in made.scenarios}
-    if http not in by_name or ws not in by_name:
+    if pair is None or pair.verdict == "invalid":
         return None
-    ratio = _ratio(made, http, ws, metrics.SERVER)
-    over_http, over_ws = (_cost(by_name[name]) for name in (http, ws))
-    if ratio is None or over_http is None or over_ws is None:
+    over_http, over_ws = _cost(by_name[http]), _cost(by_name[ws])
+    if over_http is None or over_ws is None:
         return None
-    why = (
+    ratio = sentences.ratio_text(pair)
+    octets = (
         f"its request and reply are {over_http.octets:,.0f} bytes against {over_ws.octets:,.0f} for"
         " the same 2 x 64 bytes of content"
     )
-    more_cpu = over_http.cpu_ns - over_ws.cpu_ns
-    if more_cpu > 0:
-        share = min(max((over_http.user_ns - over_ws.user_ns) / more_cpu, 0.0), 1.0)
-        part = "all" if share > _ALL else f"{share:.0%}"
-        why += (
-            f", and {part} of the {significant(more_cpu / 1e3)} µs more is spent in the server"
-            " program, on headers, rather than in the kernel"
+    if pair.winner is None:
+        return (
+            f"{where}, no difference in server CPU between an HTTP keep-alive request and a"
+            f" WebSocket message is shown (ratio {ratio}), although {octets}."
         )
     costs = f"an HTTP keep-alive request costs {ratio} times the server CPU of a WebSocket message"
-    return f"{where}, {costs}: {why}."
+    more_cpu = over_http.cpu_ns - over_ws.cpu_ns
+    if more_cpu <= 0:
+        return f"{where}, {costs}; {octets}."
+    share = min(max((over_http.user_ns - over_ws.user_ns) / more_cpu, 0.0), 1.0)
+    part = "all" if share > _ALL else f"{share:.0%}"
+    return (
+        f"{where}, {costs}: {octets}, and {part} of the {significant(more_cpu / 1e3)} µs more is"
+        " spent in the server program, on headers, rather than in the kernel."
+    )
+
+
+def _price_of_connecting(made: ReportModel) -> str | None:
+    kept, fresh = demo_study.REFERENCE_HTTP, demo_study.REFERENCE_FRESH
+    pair = _pair(made, fresh, kept, metrics.SERVER)
+    by_name = {scenario.name: scenario for scenario in made.scenarios}
+    if pair is None or pair.winner != kept:
+        return None
+    old, new = _cost(by_name[kept]), _cost(by_name[fresh])
+    if old is None or new is None or new.cpu_ns <= old.cpu_ns:
+        return None
+    in_kernel = 1 - (new.user_ns - old.user_ns) / (new.cpu_ns - old.cpu_ns)
+    return (
+        f"A new connection per HTTP request costs {sentences.ratio_text(pair)} times the server CPU"
+        f" of a kept one; {min(max(in_kernel, 0.0), 1.0):.0%} of the difference is the kernel's,"
+        " which opens and closes it."
+    )
+
+
+def _pair(made: ReportModel, name: str, base: str, metric: Metric) -> Pair | None:
+    """The comparison of two scenarios, as multiples of `base`; None where there is none."""
+    for group in made.groups:
+        for pair in group.contest.pairs.get(metric.key, ()):
+            if {pair.a, pair.b} == {name, base} and pair.comparison:
+                return pair.seen_from(base)
+    return None
 
 
 @dataclass(frozen=True)

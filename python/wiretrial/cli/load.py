@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import sys
 from enum import StrEnum
@@ -204,7 +203,7 @@ def load(
         preflight.Demand(
             connections=plan.load.connections,
             source_addresses=max(1, len(local)),
-            server_here=_is_loopback(target.host),
+            server_here=workload.is_loopback(target.host),
         )
     )
     trial, signal_number = _run(plan, target)
@@ -216,7 +215,9 @@ def load(
 
 def _run(plan: Plan, target: workload.Target) -> tuple[Trial, int | None]:
     engine = Engine.find()
-    server = observe.listener(target.host, target.port) if _is_loopback(target.host) else None
+    server = (
+        observe.listener(target.host, target.port) if workload.is_loopback(target.host) else None
+    )
     with (
         Recording(engine, plan, server) as recording,
         interrupts.graceful(recording.stop) as interrupt,
@@ -235,7 +236,7 @@ def _run(plan: Plan, target: workload.Target) -> tuple[Trial, int | None]:
             subject=target.url,
             protocol=target.protocol,
             workload="from the command line",
-            environment="loopback" if _is_loopback(target.host) else "network",
+            environment="loopback" if workload.is_loopback(target.host) else "network",
         ),
         subject=None,
         machine=facts.collect(),
@@ -284,10 +285,3 @@ def _cpus(text: str | None) -> tuple[int, ...]:
             f"use some of {','.join(str(cpu) for cpu in sorted(usable))}",
         )
     return chosen
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -29,7 +29,7 @@ app = typer.Typer(
 Format = Annotated[output.Format, typer.Option("--format", help="How the result is written.")]
 
 
-@app.command("list")
+@app.command("list", short_help="List the stored studies.")
 def list_(
     base: Annotated[
         Path, typer.Option("--results", metavar="DIR", help="Folder that holds the results.")
@@ -67,7 +67,7 @@ def list_(
     return EXIT_FAILED if index.problems else EXIT_GOOD
 
 
-@app.command("show")
+@app.command("show", short_help="Show the trials of one.")
 def show(
     path: Annotated[
         Path, typer.Argument(metavar="DIR|FILE", help="A study's folder or a trial's file.")

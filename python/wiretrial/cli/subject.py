@@ -38,7 +38,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME|FOLDER")]
 Format = Annotated[output.Format, typer.Option("--format", help="How the result is written.")]
 
 
-@app.command("list")
+@app.command("list", short_help="List what can be measured.")
 def list_(format_: Format = output.Format.TEXT) -> int:
     """List the catalogue: what each subject speaks, and whether it is installed."""
     engine = Engine.find()
@@ -56,7 +56,7 @@ def list_(format_: Format = output.Format.TEXT) -> int:
     return EXIT_GOOD
 
 
-@app.command("show")
+@app.command("show", short_help="Show one subject.")
 def show(name: Name, format_: Format = output.Format.TEXT) -> int:
     """Show one subject: recipe, contracts, configurations."""
     subject = registry.find(name)
@@ -89,7 +89,7 @@ def show(name: Name, format_: Format = output.Format.TEXT) -> int:
     return EXIT_GOOD
 
 
-@app.command("install")
+@app.command("install", short_help="Install and build subjects.")
 def install(names: Names = None) -> int:
     """Install and build subjects; what can't be had here is said, and stops nothing else."""
     engine = Engine.find()
@@ -105,7 +105,7 @@ def install(names: Names = None) -> int:
     return code
 
 
-@app.command("verify")
+@app.command("verify", short_help="Check what subjects claim.")
 def verify_(names: Names = None, format_: Format = output.Format.TEXT) -> int:
     """Check every contract that subjects claim, on every protocol, in each configuration."""
     engine = Engine.find()
@@ -155,7 +155,7 @@ def verify_(names: Names = None, format_: Format = output.Format.TEXT) -> int:
     return EXIT_FAILED if problems else EXIT_GOOD
 
 
-@app.command("run")
+@app.command("run", short_help="Start a subject by hand.")
 def run(
     name: Name,
     configuration: Annotated[
@@ -220,6 +220,7 @@ def _verify(
     subject: Subject, configuration: ConfigurationName, engine: Engine
 ) -> list[verify.Outcome]:
     built = build.install(subject, engine.binary)
-    with Server(subject, built, configuration, engine=engine.binary, cpus=(0,)) as server:
+    cpus = pinning.choose().server
+    with Server(subject, built, configuration, engine=engine.binary, cpus=cpus) as server:
         server.wait_ready()
         return list(verify.verify(subject.spec, server.endpoint))

@@ -6,6 +6,7 @@ Knows the command line's words for a load; must not know how a load runs.
 from __future__ import annotations
 
 import base64
+import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -124,6 +125,14 @@ def parse_url(text: str) -> Target:
 def is_http(protocol: Protocol) -> bool:
     """Whether requests have methods and headers."""
     return protocol in ("http", "https")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server at `host` runs on this machine, as far as its name tells."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def payload_of(protocol: Protocol, size: str | None, json_text: str | None) -> Payload:
