@@ -171,6 +171,21 @@ pub struct ServerRequest<'a> {
     pub websocket_key: Option<&'a str>,
     /// The client waits for `100 Continue` before it sends the body.
     pub expects_continue: bool,
+    /// What must hold for the request to be performed.
+    pub condition: Condition,
+}
+
+/// A request's condition (RFC 9110 section 13), as far as it matters for a resource that has
+/// neither entity tags nor a date of modification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Condition {
+    /// There is none, or it holds for every resource without entity tags that exists.
+    #[default]
+    None,
+    /// The resource must have one of certain entity tags (`If-Match`).
+    Tagged,
+    /// The resource must not exist (`If-None-Match: *`).
+    Missing,
 }
 
 /// The peer broke the protocol.

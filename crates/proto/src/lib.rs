@@ -11,6 +11,6 @@ pub mod raw;
 pub mod websocket;
 
 pub use codec::{
-    ClientCodec, Close, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, ServerCodec,
-    ServerEvent, ServerRequest, Step, Tag,
+    ClientCodec, Close, Condition, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request,
+    ServerCodec, ServerEvent, ServerRequest, Step, Tag,
 };

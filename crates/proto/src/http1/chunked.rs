@@ -43,7 +43,8 @@ pub(super) struct Piece {
 
 impl Chunked {
     /// Reads up to and with the next piece of payload, or to the end.
-    pub(super) fn read(&mut self, input: &[u8]) -> Result<Piece, HeadError> {
+    /// In the trailers `folds` are read, or refused.
+    pub(super) fn read(&mut self, input: &[u8], folds: bool) -> Result<Piece, HeadError> {
         let mut at = 0;
         loop {
             let rest = &input[at..];
@@ -84,7 +85,7 @@ impl Chunked {
                     let Some(length) = end.find(rest)? else {
                         return Ok(Piece::nothing(at));
                     };
-                    for field in Fields::of_trailers(&rest[..length]) {
+                    for field in Fields::of_trailers(&rest[..length], folds) {
                         field?;
                     }
                     let consumed = at + length;

@@ -214,7 +214,7 @@ impl Http1Client {
                 Ok((take, event))
             }
             State::Chunked(chunked) => {
-                let piece = chunked.read(input)?;
+                let piece = chunked.read(input, true)?;
                 let data = &input[piece.data];
                 let event = if piece.end { Some(self.reply(data)) } else { chunk(data) };
                 Ok((piece.consumed, event))

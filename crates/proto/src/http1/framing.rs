@@ -12,6 +12,10 @@ pub(super) struct Framing {
     pub(super) length: Option<u64>,
     /// Transfer-Encoding: chunked.
     pub(super) chunked: bool,
+    /// Transfer-Encoding names a coding that is not known here.
+    unknown_coding: bool,
+    /// Transfer-Encoding names a coding behind chunked.
+    behind_chunked: bool,
     /// Connection.
     pub(super) connection: Connection,
 }
@@ -39,7 +43,7 @@ impl Framing {
 
     /// Do the fields contradict each other? To be asked when all were noted.
     pub(super) fn check(&self, version: Version) -> Result<(), HeadError> {
-        if !self.chunked {
+        if !self.chunked && !self.unknown_coding {
             return Ok(());
         }
         if self.length.is_some() {
@@ -47,6 +51,12 @@ impl Framing {
         }
         if version == Version::Http10 {
             return Err(HeadError::Malformed("Transfer-Encoding in HTTP/1.0"));
+        }
+        if !self.chunked || self.behind_chunked {
+            return Err(HeadError::Malformed("chunked is not the last transfer coding"));
+        }
+        if self.unknown_coding {
+            return Err(HeadError::Coding);
         }
         Ok(())
     }
@@ -72,14 +82,16 @@ impl Framing {
     fn transfer_encoding(&mut self, field: &Field<'_>) -> Result<(), HeadError> {
         for coding in field.members() {
             if !coding.eq_ignore_ascii_case(b"chunked") {
-                return Err(HeadError::Coding);
+                self.unknown_coding = true;
+                self.behind_chunked = self.chunked;
+                continue;
             }
             if self.chunked {
                 return Err(HeadError::Malformed("chunked applied twice"));
             }
             self.chunked = true;
         }
-        if !self.chunked {
+        if !self.chunked && !self.unknown_coding {
             return Err(HeadError::Malformed("Transfer-Encoding is empty"));
         }
         Ok(())

@@ -10,6 +10,9 @@ use crate::codec::{ErrorClass, ProtocolError};
 /// The longest head, and the longest trailer section, that is read.
 pub(crate) const MAX_HEAD: usize = 64 * 1024;
 
+/// Length of CRLF.
+const LINE_END: usize = 2;
+
 /// What is wrong with a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeadError {
@@ -119,7 +122,8 @@ impl<'a> ParsedResponse<'a> {
             return Err(HeadError::Malformed("status outside 100 to 599"));
         }
         let (_reason, fields) = split_line(rest)?;
-        Ok(Self { version: Version::of(minor), status, fields: Fields { rest: fields } })
+        let fields = Fields { rest: fields, folds: true };
+        Ok(Self { version: Version::of(minor), status, fields })
     }
 }
 
@@ -167,7 +171,7 @@ impl<'a> ParsedRequest<'a> {
             method: text(method)?,
             target: text(target)?,
             version: Version::of(minor),
-            fields: Fields { rest: fields },
+            fields: Fields { rest: fields, folds: false },
         })
     }
 }
@@ -192,12 +196,15 @@ impl Version {
 #[derive(Debug, Clone)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
+    /// A line may go on in the next one. A user agent must read a response so and a server may
+    /// refuse a request for it (RFC 9112 section 5.2).
+    folds: bool,
 }
 
 impl<'a> Fields<'a> {
     /// The fields of a trailer section of which [`HeadEnd`] found the end.
-    pub(crate) const fn of_trailers(section: &'a [u8]) -> Self {
-        Self { rest: section }
+    pub(crate) const fn of_trailers(section: &'a [u8], folds: bool) -> Self {
+        Self { rest: section, folds }
     }
 
     /// What is behind the empty line that ended the fields; only when all were taken.
@@ -207,7 +214,12 @@ impl<'a> Fields<'a> {
 
     fn take_line(&mut self) -> Result<Field<'a>, HeadError> {
         let (name, behind) = self.rest.split_at(scan::token(self.rest));
-        let (line, rest) = split_line(behind)?;
+        let (mut line, mut rest) = split_line(behind)?;
+        while self.folds && matches!(rest, [b' ' | b'\t', ..]) {
+            let (more, behind_more) = split_line(rest)?;
+            line = &behind[..line.len() + LINE_END + more.len()];
+            rest = behind_more;
+        }
         self.rest = rest;
         match line {
             [b':', value @ ..] if !name.is_empty() => Ok(Field { name, value: value.trim_ascii() }),
@@ -236,7 +248,8 @@ impl<'a> Iterator for Fields<'a> {
 pub(crate) struct Field<'a> {
     /// As sent; compare with [`Field::is`].
     pub(crate) name: &'a [u8],
-    /// Without the white space around it; no control characters but tabs.
+    /// Without the white space around it; no control characters but tabs, and a CRLF in front
+    /// of white space where the line was folded: together they are white space, too.
     pub(crate) value: &'a [u8],
 }
 

@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::framing::Framing;
 use super::head::{Field, HeadError, ParsedRequest, Version};
-use super::request::is_host;
-use crate::codec::{ErrorClass, ProtocolError, ServerRequest};
+use super::target::{is_host, is_target};
+use crate::codec::{Condition, ErrorClass, ProtocolError, ServerRequest};
 
 /// A request that may be served.
 #[derive(Debug)]
@@ -40,7 +40,9 @@ impl<'a> Inbound<'a> {
     /// Reads a head of which the end was found.
     pub(super) fn read(head: &'a [u8]) -> Result<Self, Refusal> {
         let ParsedRequest { method, target, version, fields } = ParsedRequest::parse(head)?;
-        check_target_form(method, target)?;
+        if !is_target(method, target) {
+            return Err(malformed("request target has no form that its method allows"));
+        }
         let mut framing = Framing::default();
         let mut noted = Noted::default();
         for field in fields {
@@ -73,6 +75,7 @@ impl<'a> Inbound<'a> {
             },
             websocket_key,
             expects_continue: noted.expects && version == Version::Http11 && !bodiless,
+            condition: noted.condition,
         };
         Ok(Self { request, body, version })
     }
@@ -103,6 +106,7 @@ impl Refusal {
 struct Noted<'a> {
     host: Option<&'a [u8]>,
     expects: bool,
+    condition: Condition,
     /// Upgrade names WebSocket.
     upgrade: bool,
     version: Option<&'a [u8]>,
@@ -122,7 +126,17 @@ impl<'a> Noted<'a> {
                     return Err(malformed("Host is not a host name"));
                 }
             }
-            6 if field.is("expect") => self.expects |= field.has_member("100-continue"),
+            6 if field.is("expect") => self.expect(field)?,
+            8 if field.is("if-match") && field.value != b"*" => {
+                self.condition = Condition::Tagged;
+            }
+            // If-Match is asked first (RFC 9110 section 13.2.2).
+            13 if field.is("if-none-match")
+                && field.value == b"*"
+                && self.condition == Condition::None =>
+            {
+                self.condition = Condition::Missing;
+            }
             7 if field.is("upgrade") => self.upgrade |= field.has_member("websocket"),
             17 if field.is("sec-websocket-key") => {
                 self.repeated |= self.key.replace(field.value).is_some();
@@ -135,6 +149,18 @@ impl<'a> Noted<'a> {
         Ok(())
     }
 
+    fn expect(&mut self, field: &Field<'_>) -> Result<(), Refusal> {
+        for member in field.members() {
+            if !member.eq_ignore_ascii_case(b"100-continue") {
+                let detail = "Expect asks for something else than 100-continue";
+                let error = ProtocolError::new(ErrorClass::Protocol, detail);
+                return Err(Refusal { status: 417, fields: "", error });
+            }
+            self.expects = true;
+        }
+        Ok(())
+    }
+
     fn websocket_key(&self) -> Result<&'a str, Refusal> {
         if self.repeated {
             return Err(malformed("a WebSocket field came more than once"));
@@ -143,7 +169,7 @@ impl<'a> Noted<'a> {
             let detail = "WebSocket version is not 13";
             return Err(Refusal {
                 status: 426,
-                fields: "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n",
+                fields: "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n",
                 error: ProtocolError::new(ErrorClass::Upgrade, detail),
             });
         }
@@ -151,18 +177,6 @@ impl<'a> Noted<'a> {
         let key = key.and_then(|key| str::from_utf8(key).ok());
         key.ok_or(malformed("Sec-WebSocket-Key is not 16 bytes in base64"))
     }
-}
-
-fn check_target_form(method: &str, target: &str) -> Result<(), Refusal> {
-    let allowed = match method {
-        "CONNECT" => !target.contains('/'),
-        _ => {
-            target.starts_with('/')
-                || target.contains("://")
-                || (method, target) == ("OPTIONS", "*")
-        }
-    };
-    if allowed { Ok(()) } else { Err(malformed("request target has no form that HTTP knows")) }
 }
 
 fn is_websocket_key(value: &[u8]) -> bool {

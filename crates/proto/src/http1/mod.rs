@@ -5,6 +5,7 @@
 
 mod chunked;
 mod client;
+mod date;
 mod framing;
 pub(crate) mod head;
 mod inbound;
@@ -12,9 +13,11 @@ mod request;
 mod respond;
 mod scan;
 mod server;
+mod target;
 mod waiting;
 
 pub use client::Http1Client;
+pub use date::DateField;
 pub use request::{BadRequest, PayloadLength, RequestHead};
 pub use respond::BodyLength;
 pub use server::Http1Server;

@@ -3,6 +3,7 @@
 //! Knows what a request may look like; must not know when it is sent.
 
 use super::scan;
+use super::target::{is_host, is_target};
 
 /// A request's head: checked and rendered when it is made, copied when it is sent.
 #[derive(Debug, Clone)]
@@ -33,10 +34,10 @@ pub enum BadRequest {
     /// The reply to CONNECT is a tunnel, not a message.
     #[error("method CONNECT opens a tunnel and cannot be measured: use another method")]
     Connect,
-    /// Empty, or with a character that must be percent-encoded, or a fragment.
+    /// No path, or with a character that must be percent-encoded, or a fragment.
     #[error(
-        "request target {0:?} must begin with `/` (or be `*` or an absolute URL) and hold only \
-         visible ASCII without `#`: percent-encode the rest"
+        "request target {0:?} must begin with `/` (or be an absolute URL without a user, or `*` \
+         for OPTIONS) and hold only visible ASCII without `#`: percent-encode the rest"
     )]
     Target(String),
     /// Not `name`, `name:port` or an address.
@@ -48,14 +49,31 @@ pub enum BadRequest {
     /// A line end, a NUL or another control character.
     #[error("the value of header {0} holds a control character or a line end: take it out")]
     HeaderValue(String),
-    /// A field that this codec writes itself.
-    #[error("header {0} is written by the generator itself: leave it out")]
+    /// A field that this codec writes itself, or that would ask for what it does not do.
+    #[error("header {0} is the generator's own business: leave it out")]
     Reserved(String),
+    /// TRACE has no content (RFC 9110 section 9.3.8).
+    #[error("a TRACE request has no body: send none, or use another method")]
+    TraceBody,
+    /// OPTIONS says what its content is (RFC 9110 section 9.3.7).
+    #[error("an OPTIONS request with a body must have a Content-Type: add that header")]
+    OptionsBody,
 }
 
-/// What the codec writes itself, because its own reading depends on it.
-const RESERVED: [&str; 5] =
-    ["host", "connection", "content-length", "transfer-encoding", "upgrade"];
+/// What the codec writes itself, because its own reading depends on it, and what is about the
+/// connection, so that Connection would have to name it (RFC 9110 section 7.6.1). Expect is
+/// among them because content is never held back.
+const RESERVED: [&str; 9] = [
+    "host",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "upgrade",
+    "te",
+    "expect",
+    "keep-alive",
+    "http2-settings",
+];
 
 /// Methods whose requests say `Content-Length: 0` when they have no body (RFC 9110 section 8.6).
 const BODY_EXPECTED: [&str; 3] = ["POST", "PUT", "PATCH"];
@@ -75,10 +93,13 @@ impl RequestHead {
         payload: PayloadLength,
     ) -> Result<Self, BadRequest> {
         check_method(method)?;
-        check_target(target)?;
+        if !is_target(method, target) {
+            return Err(BadRequest::Target(target.to_owned()));
+        }
         if host.is_empty() || !is_host(host.as_bytes()) {
             return Err(BadRequest::Host(host.to_owned()));
         }
+        check_content(method, headers, payload)?;
         let mut text = format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n");
         for (name, value) in headers {
             check_header(name, value)?;
@@ -137,11 +158,6 @@ impl RequestHead {
     }
 }
 
-/// Could this be the value of a Host field (RFC 9110 section 7.2)?
-pub(super) fn is_host(value: &[u8]) -> bool {
-    value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(byte))
-}
-
 fn check_method(method: &str) -> Result<(), BadRequest> {
     if method.is_empty() || !method.bytes().all(scan::is_token) {
         return Err(BadRequest::Method(method.to_owned()));
@@ -152,12 +168,21 @@ fn check_method(method: &str) -> Result<(), BadRequest> {
     Ok(())
 }
 
-fn check_target(target: &str) -> Result<(), BadRequest> {
-    let form = target.starts_with('/') || target == "*" || target.contains("://");
-    if !form || !target.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
-        return Err(BadRequest::Target(target.to_owned()));
+/// Some methods have rules for their content.
+fn check_content(
+    method: &str,
+    headers: &[(String, String)],
+    payload: PayloadLength,
+) -> Result<(), BadRequest> {
+    if payload == PayloadLength::None {
+        return Ok(());
     }
-    Ok(())
+    let typed = || headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    match method {
+        "TRACE" => Err(BadRequest::TraceBody),
+        "OPTIONS" if !typed() => Err(BadRequest::OptionsBody),
+        _ => Ok(()),
+    }
 }
 
 fn check_header(name: &str, value: &str) -> Result<(), BadRequest> {

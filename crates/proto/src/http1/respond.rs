@@ -2,6 +2,8 @@
 //!
 //! Knows status lines, the fields that frame a body, and numbers; must not know requests.
 
+use super::date::DateField;
+
 /// Length of a response's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyLength {
@@ -42,10 +44,14 @@ pub(super) fn head(
     content_type: &str,
     framing: BodyFraming,
     persistence: Persistence,
+    date: Option<&DateField>,
     out: &mut Vec<u8>,
 ) {
-    out.reserve(160 + content_type.len());
+    out.reserve(200 + content_type.len());
     status_line(status, out);
+    if let Some(date) = date {
+        date.append(out);
+    }
     if !content_type.is_empty() {
         field(b"Content-Type: ", content_type.as_bytes(), out);
     }
@@ -68,8 +74,11 @@ pub(super) fn head(
 
 /// Appends a whole answer to a request that cannot be served; it ends the connection.
 /// `fields` are further field lines, each with its end.
-pub(super) fn refusal(status: u16, fields: &str, out: &mut Vec<u8>) {
+pub(super) fn refusal(status: u16, fields: &str, date: Option<&DateField>, out: &mut Vec<u8>) {
     status_line(status, out);
+    if let Some(date) = date {
+        date.append(out);
+    }
     out.extend_from_slice(fields.as_bytes());
     out.extend_from_slice(b"Content-Length: 0\r\nConnection: close\r\n\r\n");
 }
@@ -129,9 +138,11 @@ const fn reason(status: u16) -> &'static str {
         404 => "Not Found",
         405 => "Method Not Allowed",
         411 => "Length Required",
+        412 => "Precondition Failed",
         413 => "Content Too Large",
         414 => "URI Too Long",
         417 => "Expectation Failed",
+        421 => "Misdirected Request",
         426 => "Upgrade Required",
         431 => "Request Header Fields Too Large",
         500 => "Internal Server Error",

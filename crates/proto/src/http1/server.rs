@@ -3,7 +3,10 @@
 //! Knows what an origin server must check (RFC 9110, RFC 9112) and which framing its answer may
 //! have; must not know what is asked for.
 
+use std::sync::Arc;
+
 use super::chunked::{Chunked, Piece};
+use super::date::DateField;
 use super::head::{HeadEnd, HeadError, MAX_HEAD, Version};
 use super::inbound::{Inbound, InboundBody, Refusal};
 use super::respond::{self, BodyFraming, BodyLength, Persistence};
@@ -23,6 +26,7 @@ pub struct Http1Server {
     writing: Writing,
     /// The request that is being read is the last.
     last: bool,
+    date: Option<Arc<DateField>>,
 }
 
 /// Requests whose answers are framed in another way.
@@ -71,7 +75,14 @@ impl Http1Server {
             reading: Reading::Head(HeadEnd::default()),
             writing: Writing::Nothing,
             last: false,
+            date: None,
         }
+    }
+
+    /// A codec whose answers carry this date, as those of an origin server with a clock must
+    /// (RFC 9110 section 6.6.1).
+    pub fn with_date(date: Arc<DateField>) -> Self {
+        Self { date: Some(date), ..Self::new() }
     }
 
     /// Appends a whole response to the oldest request: head and body. Without `keep_alive` it
@@ -122,7 +133,7 @@ impl Http1Server {
             true if is_http10 => Persistence::KeepAlive,
             true => Persistence::Default,
         };
-        respond::head(status, content_type, framing, persistence, out);
+        respond::head(status, content_type, framing, persistence, self.date.as_deref(), out);
         self.writing = match framing {
             _ if is_head || matches!(status, 204 | 304) => Writing::LeftOut,
             BodyFraming::Chunked => Writing::Chunked,
@@ -174,7 +185,7 @@ impl ServerCodec for Http1Server {
                 }
                 return Ok(Step { consumed: take, event: chunk(&mut input[..take]) });
             }
-            Reading::Chunked(chunked) => match chunked.read(input) {
+            Reading::Chunked(chunked) => match chunked.read(input, false) {
                 Ok(Piece { consumed, data, end: true }) if data.is_empty() => {
                     return Ok(self.finish(consumed));
                 }
@@ -235,7 +246,7 @@ impl Http1Server {
             _ => self.waiting.count() == 1 && matches!(self.writing, Writing::Nothing),
         };
         if answerable {
-            respond::refusal(refusal.status, refusal.fields, out);
+            respond::refusal(refusal.status, refusal.fields, self.date.as_deref(), out);
         }
         self.reading = Reading::Done;
         refusal.error

@@ -5,7 +5,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use wiretrial_proto::{
-    ClientCodec, ErrorClass, Event, MessageKind, ServerCodec, ServerEvent, ServerRequest,
+    ClientCodec, Condition, ErrorClass, Event, MessageKind, ServerCodec, ServerEvent, ServerRequest,
 };
 
 /// One row of a case table: bytes that come, and what must be reported.
@@ -55,6 +55,7 @@ pub(crate) struct RequestSeen {
     pub(crate) content_length: Option<u64>,
     pub(crate) websocket_key: Option<String>,
     pub(crate) expects_continue: bool,
+    pub(crate) condition: Condition,
 }
 
 /// All that a run showed.
@@ -272,6 +273,7 @@ impl From<ServerRequest<'_>> for RequestSeen {
             content_length: request.content_length,
             websocket_key: request.websocket_key.map(ToOwned::to_owned),
             expects_continue: request.expects_continue,
+            condition: request.condition,
         }
     }
 }
