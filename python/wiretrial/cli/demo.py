@@ -135,27 +135,3 @@ def _cost(scenario: ScenarioResult) -> _Cost | None:
     if octets is None or cpu is None or user is None:
         return None
     return _Cost(octets, cpu, user)
-
-
-def _price_of_connecting(made: ReportModel) -> str | None:
-    kept, fresh = demo_study.REFERENCE_HTTP, demo_study.REFERENCE_FRESH
-    ratio = _ratio(made, fresh, kept, metrics.SERVER)
-    by_name = {scenario.name: scenario for scenario in made.scenarios}
-    if ratio is None:
-        return None
-    old, new = _cost(by_name[kept]), _cost(by_name[fresh])
-    if old is None or new is None or new.cpu_ns <= old.cpu_ns:
-        return None
-    in_kernel = 1 - (new.user_ns - old.user_ns) / (new.cpu_ns - old.cpu_ns)
-    return (
-        f"A new connection per HTTP request costs {ratio} times the server CPU of a kept one;"
-        f" {min(in_kernel, 1.0):.0%} of the difference is the kernel's, which opens and closes it."
-    )
-
-
-def _ratio(made: ReportModel, name: str, base: str, metric: Metric) -> str | None:
-    for group in made.groups:
-        for pair in group.contest.pairs.get(metric.key, ()):
-            if {pair.a, pair.b} == {name, base} and pair.comparison:
-                return sentences.ratio_text(pair.seen_from(base))
-    return None
