@@ -1,14 +1,12 @@
 """Student's t distribution: the few functions of it that comparisons and intervals need.
 
-From scipy's special functions (`stdtr`, `stdtrit`), whose import costs a tenth of that of
-`scipy.stats`.
+From scipy's special functions (`stdtr`, `stdtrit`). They are imported where they are used: most
+commands need no statistics, and the import would be half of their start-up time.
 """
 
 from __future__ import annotations
 
 from functools import cache
-
-from scipy import special
 
 
 def two_sided_p(t: float, degrees: int) -> float:
@@ -20,7 +18,9 @@ def survival(t: float, degrees: int) -> float:
     """Probability that T is at least t."""
     if degrees < 1:
         raise ValueError("t needs at least one degree of freedom")
-    return float(special.stdtr(degrees, -t))
+    from scipy.special import stdtr
+
+    return float(stdtr(degrees, -t))
 
 
 @cache
@@ -28,4 +28,6 @@ def quantile(probability: float, degrees: int) -> float:
     """The t below which T lies with the given probability, which is above one half."""
     if not 0.5 < probability < 1:
         raise ValueError(f"the probability must lie between 0.5 and 1, not at {probability}")
-    return float(special.stdtrit(degrees, probability))
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, probability))
