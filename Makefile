@@ -10,6 +10,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 FUZZ_SECONDS ?= 10
+CONFORMANCE ?=
 BIN := .venv/bin
 TOOLS := build/tools
 
@@ -28,14 +29,14 @@ endif
 
 .PHONY: help
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: build  ## build, run the main job, say where the report is
 	$(BIN)/wiretrial demo
 
 .PHONY: test
-test: build subjects lint fuzz test-rust test-python  ## every test and lint, Rust and Python
+test: build subjects lint fuzz test-rust test-python conformance  ## every test and lint, Rust and Python
 
 .PHONY: build
 build: $(PACKAGE)  ## both halves; the command is .venv/bin/wiretrial
@@ -70,6 +71,11 @@ test-rust:  ## the Rust tests alone
 test-python: build  ## the Python tests alone
 	$(BIN)/pytest
 
+.PHONY: conformance
+conformance: build  ## the Autobahn suite (CONFORMANCE=--full: all of its messages)
+	cargo build --release --locked --package wiretrial-testee
+	$(BIN)/python -m conformance $(CONFORMANCE)
+
 .PHONY: fuzz
 fuzz: | bootstrap  ## each fuzz target for FUZZ_SECONDS (10)
 	tools/fuzz.sh $(FUZZ_SECONDS)
@@ -82,7 +88,7 @@ lint: $(REQUIREMENTS) $(CARGO_DENY)  ## formatting, clippy, licences, ruff, mypy
 	$(CARGO_DENY) --locked check --hide-inclusion-graph licenses bans sources
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy python tests
+	$(BIN)/mypy python tests conformance
 
 # A tool, not a product: built quickly rather than well.
 $(CARGO_DENY): Makefile | bootstrap

@@ -1,0 +1,51 @@
+//! The engine's WebSocket client, as a suite with a fuzzing server wants to meet it.
+//!
+//! Knows the suite's three addresses: how many cases there are, one case, the report. In a case
+//! it answers every message with the same message, until the suite closes. Must not know what a
+//! case is about, nor whether it went well: the suite judges.
+//!
+//! Usage: wiretrial-testee IP:PORT AGENT
+
+mod conversation;
+
+use std::env;
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use conversation::{Client, Failed};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [address, agent] = &arguments[..] else {
+        return say("usage: wiretrial-testee IP:PORT AGENT", 2);
+    };
+    let Ok(suite) = address.parse() else {
+        return say(&format!("{address} is no address: give IP:PORT, as 127.0.0.1:9001"), 2);
+    };
+    match run(suite, agent) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => say(&error.to_string(), 1),
+    }
+}
+
+/// Every case that the suite offers, then the report.
+fn run(suite: SocketAddr, agent: &str) -> Result<(), Failed> {
+    let mut client = Client::new(suite)?;
+    let cases: u32 = count(&client.read("/getCaseCount")?)?;
+    for case in 1..=cases {
+        client.echo(&format!("/runCase?case={case}&agent={agent}"))?;
+    }
+    client.echo(&format!("/updateReports?agent={agent}"))
+}
+
+fn count(text: &[u8]) -> Result<u32, Failed> {
+    let count = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
+    count.ok_or(Failed::NoCount)
+}
+
+fn say(line: &str, code: u8) -> ExitCode {
+    // Without a standard error there is nobody to tell.
+    let _ = writeln!(io::stderr(), "wiretrial-testee: {line}");
+    ExitCode::from(code)
+}
