@@ -3,7 +3,8 @@
 use serde_json::json;
 use wiretrial_respond::Script;
 
-use crate::rig::{PROTOCOLS, Rig, run};
+use crate::outcome::run;
+use crate::rig::{PROTOCOLS, Rig};
 
 const MS: u64 = 1_000_000;
 

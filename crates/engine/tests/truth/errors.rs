@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::json;
 use wiretrial_respond::Script;
 
-use crate::rig::{Outcome, Rig, run};
+use crate::outcome::{Outcome, run};
+use crate::rig::Rig;
 
 /// Every 10th reply goes wrong.
 fn faulty(kind: &str) -> Rig {

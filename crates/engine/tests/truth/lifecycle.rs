@@ -9,7 +9,8 @@ use wiretrial_load::measure::snapshot::{End, Phase};
 use wiretrial_load::{Control, Refusal, RunError};
 use wiretrial_respond::Script;
 
-use crate::rig::{Rig, run, run_with};
+use crate::outcome::{run, run_with};
+use crate::rig::Rig;
 
 fn refused(plan: &Value) -> String {
     match run(plan) {

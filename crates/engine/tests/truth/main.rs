@@ -1,8 +1,13 @@
 //! Truth on real sockets: the load generator against the reference server, in one process, with
 //! delays, stalls and faults that are known. Only lower bounds and counts are asserted of times.
 
+#[path = "../common/certificates.rs"]
+mod certificates;
 mod delays;
 mod errors;
 mod lifecycle;
+#[path = "../common/outcome.rs"]
+mod outcome;
+#[path = "../common/rig.rs"]
 mod rig;
 mod sums;

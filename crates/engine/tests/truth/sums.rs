@@ -3,7 +3,8 @@
 use serde_json::json;
 use wiretrial_respond::Script;
 
-use crate::rig::{PROTOCOLS, Rig, run};
+use crate::outcome::run;
+use crate::rig::{PROTOCOLS, Rig};
 
 #[test]
 fn every_transport_sends_exactly_what_the_plan_says() {

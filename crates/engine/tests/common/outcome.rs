@@ -1,0 +1,98 @@
+//! Runs a plan and hands over all that was emitted, within a bound of time.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use serde_json::Value;
+use wiretrial_load::emit::Emit;
+use wiretrial_load::measure::snapshot::{Interval, Snapshot, Summary};
+use wiretrial_load::plan::Plan;
+use wiretrial_load::{Control, RunError};
+
+/// A run that takes longer hangs: no plan of these tests has so much to do.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What a run emitted.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) intervals: Vec<Interval>,
+    pub(crate) summary: Summary,
+}
+
+/// Runs a plan to its end.
+pub(crate) fn run(plan: &Value) -> Result<Outcome, RunError> {
+    run_with(plan, &Arc::default())
+}
+
+/// Runs a plan that somebody may stop.
+pub(crate) fn run_with(plan: &Value, control: &Arc<Control>) -> Result<Outcome, RunError> {
+    let text = plan.to_string();
+    let plan = Plan::from_json(&text).expect("a right plan");
+    let control = Arc::clone(control);
+    let (ended, end) = channel();
+    let runner = std::thread::spawn(move || {
+        let mut kept = Kept::default();
+        let summary = wiretrial_load::run(plan, &control, &mut kept);
+        // Nobody listens once the watchdog has barked.
+        let _ = ended.send(summary.map(|summary| Outcome { intervals: kept.intervals, summary }));
+    });
+    let outcome = end.recv_timeout(LONGEST);
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}: no end of {text}"));
+    runner.join().expect("joined");
+    outcome
+}
+
+#[derive(Default)]
+struct Kept {
+    intervals: Vec<Interval>,
+}
+
+impl Emit for Kept {
+    fn emit(&mut self, snapshot: &Snapshot) -> io::Result<()> {
+        if let Snapshot::Interval(interval) = snapshot {
+            self.intervals.push(interval.clone());
+        }
+        Ok(())
+    }
+}
+
+impl Outcome {
+    /// Sent = ok + each error class + in flight, in the summary and over the intervals.
+    pub(crate) fn check_sums(&self) {
+        let counters = &self.summary.counters;
+        let errors: u64 = counters.errors.values().sum();
+        assert_eq!(counters.sent, counters.ok + errors + counters.in_flight, "{counters:?}");
+
+        let sum = |field: fn(&Interval) -> u64| self.intervals.iter().map(field).sum::<u64>();
+        assert_eq!(sum(|interval| interval.counters.sent), counters.sent);
+        assert_eq!(sum(|interval| interval.counters.ok), counters.ok);
+        assert_eq!(sum(|interval| interval.counters.errors.values().sum()), errors);
+        assert_eq!(sum(|interval| interval.connections.opened), self.summary.connections.opened);
+        let mut sent = 0;
+        let mut done = 0;
+        for Interval { index, counters, .. } in &self.intervals {
+            sent += counters.sent;
+            done += counters.ok + counters.errors.values().sum::<u64>();
+            assert_eq!(sent, done + counters.in_flight, "interval {index}");
+        }
+        let times = self.histogram("service_time").map_or(0, |times| times.len());
+        assert_eq!(times, counters.ok, "each right reply was timed once");
+    }
+
+    /// A histogram of the whole run.
+    pub(crate) fn histogram(&self, name: &str) -> Option<Histogram<u64>> {
+        let bytes = BASE64_STANDARD.decode(self.summary.histograms.get(name)?).expect("base64");
+        Some(Deserializer::new().deserialize(&mut bytes.as_slice()).expect("a histogram"))
+    }
+
+    pub(crate) fn errors(&self) -> &BTreeMap<String, u64> {
+        &self.summary.counters.errors
+    }
+}

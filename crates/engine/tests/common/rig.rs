@@ -1,0 +1,62 @@
+//! The reference server as a test's counterpart, and plans for it.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use wiretrial_respond::{Script, Server, ServerPlan};
+
+use crate::certificates::Certificate;
+
+/// Protocols that every test of a kind goes through.
+pub(crate) const PROTOCOLS: [&str; 3] = ["http", "ws", "tcp"];
+
+/// A server on free loopback ports, with TLS beside each plain one.
+pub(crate) struct Rig {
+    server: Server,
+    pub(crate) certificate: Certificate,
+}
+
+impl Rig {
+    pub(crate) fn new(script: Script) -> Self {
+        let certificate = Certificate::new("localhost", |_| {});
+        let anywhere: SocketAddr = "127.0.0.1:0".parse().expect("an address");
+        let plan = ServerPlan {
+            http: vec![anywhere],
+            https: vec![anywhere],
+            tcp: vec![anywhere],
+            tls: vec![anywhere],
+            cert: Some(certificate.cert.clone()),
+            key: Some(certificate.key.clone()),
+            script,
+            ..ServerPlan::default()
+        };
+        let server = wiretrial_respond::start(plan).expect("the server starts");
+        Self { server, certificate }
+    }
+
+    /// A plan for a protocol: 20-byte echoes, one connection, closed loop.
+    pub(crate) fn plan(&self, scheme: &str) -> Value {
+        let addresses = self.server.addresses();
+        let (port, path) = match scheme {
+            "http" => (addresses.http[0].port(), "/echo"),
+            "https" => (addresses.https[0].port(), "/echo"),
+            "ws" => (addresses.http[0].port(), "/"),
+            "wss" => (addresses.https[0].port(), "/"),
+            "tcp" => (addresses.tcp[0].port(), ""),
+            _ => (addresses.tls[0].port(), ""),
+        };
+        json!({
+            "schema": "wiretrial-plan",
+            "version": 1,
+            "target": {
+                "url": format!("{scheme}://127.0.0.1:{port}{path}"),
+                "message": {"source": {"from": "sequence", "bytes": 20}},
+                "expect": {"content": {"is": "echo"}},
+                "tls": {"ca_file": self.certificate.cert, "server_name": "localhost"},
+            },
+            "load": {"connections": 1},
+            "stop": {"requests": 100},
+            "phases": {"timeout_ns": 2_000_000_000_u64, "drain_ns": 500_000_000},
+        })
+    }
+}
