@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use wiretrial_load::measure::Class;
 use wiretrial_load::measure::snapshot::{End, Summary};
 use wiretrial_load::plan::PlanError;
 use wiretrial_load::{Refusal, RunError};
@@ -41,6 +42,10 @@ impl Failed {
             Self::Usage(_) | Self::Plan(_) | Self::Run(RunError::Refused(Refusal::Plan(_))) => {
                 USAGE
             }
+            Self::Run(RunError::Refused(Refusal::Interrupted { signal })) => {
+                signal.and_then(|number| u8::try_from(number).ok()).map_or(FAILED, |n| SIGNAL + n)
+            }
+            Self::Run(RunError::Worker { class: Class::Client, .. }) => INVALID,
             Self::Run(_) | Self::Respond(_) | Self::Io(_) => FAILED,
         })
     }

@@ -8,7 +8,7 @@ mod receive;
 
 use std::collections::VecDeque;
 
-use wiretrial_net::{Driver, NetError, Transport};
+use wiretrial_net::{Driver, NetError, NetErrorClass, Transport};
 use wiretrial_proto::{ClientCodec as _, Request};
 
 pub(crate) use inflight::InFlight;
@@ -87,6 +87,8 @@ pub(crate) enum Ending {
     Orderly(&'static str),
     /// What is in flight has failed.
     Failed(Class, String),
+    /// The peer took its leave between two messages, and may do so with all its connections at once.
+    Farewell(String),
 }
 
 impl Connection {
@@ -151,6 +153,22 @@ impl Connection {
     pub(crate) fn step_done(&mut self, metric: Metric, now: Nanos, recorder: &mut Recorder) {
         recorder.record(metric, now - self.since);
         self.since = now;
+    }
+
+    /// Why a broken connection ends, with what it was doing.
+    pub(crate) fn broken(&self, error: &NetError) -> Ending {
+        let doing = match self.state {
+            State::Securing => ", in the TLS handshake",
+            State::Opening => ", in the upgrade",
+            State::Ready if self.in_flight.is_empty() => ", between messages",
+            State::Ready if self.first_byte.is_some() || !self.carry.is_empty() => {
+                ", inside a reply"
+            }
+            State::Ready => ", while a reply was awaited",
+            State::Idle | State::Backoff | State::Connecting => "",
+        };
+        let doing = if error.class() == NetErrorClass::Tls { "" } else { doing };
+        Ending::Failed(Class::from(error.class()), format!("{error}{doing}"))
     }
 
     /// A message is done, well or badly: is its pack done with it, and a slot free?

@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wiretrial_net::machine::{raise_descriptor_limit, resolve};
+use wiretrial_net::machine::{local_ports, raise_descriptor_limit, resolve};
 use wiretrial_net::{
     ClientTls, ClientTlsSettings, ConnectSpec, Driver, DriverConfig, Fill, Key, NetError,
     NetErrorClass, PollerKind, Transport,
@@ -24,6 +24,10 @@ use crate::source::{Payloads, Progress, Verifier};
 const OWN_DESCRIPTORS: u64 = 60;
 /// The preflight's own message carries this number, which no message of the load has.
 const PREFLIGHT_SEQ: u64 = u64::MAX;
+/// How long an exchange waits before it looks whether somebody wants it to stop.
+const LOOK_UP: Nanos = Nanos::from_millis(50);
+/// The most that is kept of a reply which is to be learned, bytes.
+const MOST_LEARNED: usize = 64 << 20;
 /// A refusing server is asked again this often.
 const RETRY: Nanos = Nanos::from_millis(50);
 
@@ -59,9 +63,12 @@ pub enum Refusal {
         /// One line.
         message: String,
     },
-    /// A signal came first.
+    /// Somebody stopped it first.
     #[error("interrupted before the load began")]
-    Interrupted,
+    Interrupted {
+        /// The signal that did.
+        signal: Option<i32>,
+    },
 }
 
 /// Makes ready, and proves that the target answers rightly.
@@ -70,13 +77,17 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
     let factory = ProtocolFactory::new(&plan)?;
     let tls = plan.target.tls.as_ref().map(client_tls).transpose()?;
     let candidates = addresses(&plan.target)?;
+    check_ports(&plan)?;
     let deadline = clock.now() + plan.phases.connect;
     let mut pause = Driver::new(&driver_config(&plan)).map_err(|error| target(&error, None))?;
     control.register(pause.waker());
     let answer = loop {
-        match ask_each(&plan, &candidates, tls.as_ref(), &factory, clock, deadline) {
+        let asking = Asking { plan: &plan, tls: tls.as_ref(), factory: &factory, clock, control };
+        match asking.each(&candidates, deadline) {
             Ok(answer) => break answer,
-            Err(_) if control.is_stopping() => return Err(Refusal::Interrupted),
+            Err(_) if control.is_stopping() => {
+                return Err(Refusal::Interrupted { signal: control.signal() });
+            }
             // It may be starting: only a refusal is worth waiting for.
             Err(Refusal::Target { class: Class::Refused, .. })
                 if clock.now() + RETRY < deadline =>
@@ -126,6 +137,32 @@ fn check_descriptors(plan: &Plan) -> Result<(), Refusal> {
     )))
 }
 
+/// A local port serves one connection per peer and source. Connections take their addresses and
+/// sources in turn, so that as many pairs are in use as both have in common multiples.
+fn check_ports(plan: &Plan) -> Result<(), Refusal> {
+    let Some(ports) = local_ports() else { return Ok(()) };
+    let sources = plan.target.sources.len().max(1) as u64;
+    let addresses = plan.target.addresses.len().max(1) as u64;
+    let pairs = least_common_multiple(sources, addresses);
+    let connections = u64::from(plan.load.connections);
+    let needed = connections.div_ceil(pairs);
+    if needed <= ports {
+        return Ok(());
+    }
+    Err(Refusal::Machine(format!(
+        "{connections} connections over {pairs} pair(s) of source and address need {needed} local ports each, there are {ports}: use at most {} connections, more --sources, or widen net.ipv4.ip_local_port_range",
+        ports * pairs
+    )))
+}
+
+fn least_common_multiple(a: u64, b: u64) -> u64 {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
 fn client_tls(plan: &TlsPlan) -> Result<ClientTls, Refusal> {
     let settings = ClientTlsSettings {
         ca_file: plan.ca_file.clone(),
@@ -164,24 +201,38 @@ struct Answer {
     poller: &'static str,
 }
 
-/// The first address that answers is the one in use: a name may have others that nobody listens on.
-fn ask_each(
-    plan: &Plan,
-    candidates: &[SocketAddr],
-    tls: Option<&ClientTls>,
-    factory: &ProtocolFactory,
-    clock: &impl Clock,
-    deadline: Nanos,
-) -> Result<Answer, Refusal> {
-    let mut first_refusal = None;
-    for &address in candidates {
-        let exchange = Exchange::begin(plan, address, tls, factory.make(entropy()));
-        match exchange.and_then(|exchange| exchange.run(clock, deadline)) {
-            Ok(answer) => return Ok(answer),
-            Err(refusal) => first_refusal.get_or_insert(refusal),
-        };
+/// What it takes to ask.
+struct Asking<'p, C> {
+    plan: &'p Plan,
+    tls: Option<&'p ClientTls>,
+    factory: &'p ProtocolFactory,
+    clock: &'p C,
+    control: &'p Control,
+}
+
+impl<C: Clock> Asking<'_, C> {
+    /// The first address that answers is the one in use: a name may have others that nobody listens
+    /// on. One that does not even refuse takes its part of the time, and not that of the others.
+    fn each(&self, candidates: &[SocketAddr], deadline: Nanos) -> Result<Answer, Refusal> {
+        let mut first_refusal = None;
+        for (at, &address) in candidates.iter().enumerate() {
+            let now = self.clock.now();
+            let left = (candidates.len() - at) as u64;
+            let part = Nanos((deadline - now).0 / left);
+            match self.one(address, now + part) {
+                Ok(answer) => return Ok(answer),
+                Err(refusal) => first_refusal.get_or_insert(refusal),
+            };
+        }
+        Err(first_refusal
+            .unwrap_or_else(|| Refusal::Machine("no address to connect to".to_owned())))
     }
-    Err(first_refusal.unwrap_or_else(|| Refusal::Machine("no address to connect to".to_owned())))
+
+    fn one(&self, address: SocketAddr, deadline: Nanos) -> Result<Answer, Refusal> {
+        let codec = self.factory.make(entropy());
+        let exchange = Exchange::begin(self.plan, address, self.tls, codec)?;
+        exchange.run(self.clock, self.control, deadline)
+    }
 }
 
 fn entropy() -> [u64; 2] {
@@ -234,17 +285,26 @@ impl<'p> Exchange<'p> {
         })
     }
 
-    fn run(mut self, clock: &impl Clock, deadline: Nanos) -> Result<Answer, Refusal> {
+    fn run(
+        mut self,
+        clock: &impl Clock,
+        control: &Control,
+        deadline: Nanos,
+    ) -> Result<Answer, Refusal> {
         let mut carry = Vec::new();
         loop {
             let now = clock.now();
+            if control.is_stopping() {
+                return Err(Refusal::Interrupted { signal: control.signal() });
+            }
             if now >= deadline {
                 return Err(self.refuse(
                     Class::Timeout,
                     &format!("no whole reply within {} ms", self.plan.phases.connect.0 / 1_000_000),
                 ));
             }
-            self.driver.wait(Some((deadline - now).as_duration())).map_err(|e| self.net(&e))?;
+            let wait = (deadline - now).min(LOOK_UP).as_duration();
+            self.driver.wait(Some(wait)).map_err(|error| self.net(&error))?;
             while let Some(ready) = self.driver.next() {
                 if ready.connected {
                     let result = self.driver.connect_result(self.transport.socket_mut());
@@ -294,7 +354,7 @@ impl<'p> Exchange<'p> {
             match step.event {
                 None => break,
                 Some(Event::Reply(reply)) => return self.judge(&reply).map(Some),
-                Some(Event::Chunk(piece)) => self.keep(piece),
+                Some(Event::Chunk(piece)) => self.keep(piece)?,
                 Some(Event::Open | Event::Delivery { .. }) => {}
                 Some(Event::Close(close)) => {
                     let text = format!("the server closed with code {}", close.code);
@@ -308,7 +368,9 @@ impl<'p> Exchange<'p> {
 
     fn ended(&mut self) -> Result<Option<Answer>, Refusal> {
         match self.codec.end() {
-            Ok(Some(Event::Reply(reply))) => self.judge(&reply).map(Some),
+            Ok(Some(Event::Reply(reply))) if self.transport.ended_on_purpose() => {
+                self.judge(&reply).map(Some)
+            }
             _ => {
                 Err(self
                     .refuse(Class::Truncated, "the server closed the connection before its reply"))
@@ -316,14 +378,22 @@ impl<'p> Exchange<'p> {
         }
     }
 
-    fn keep(&mut self, piece: &[u8]) {
-        if self.plan.target.expect.content == ContentRule::Learned {
-            self.content.extend_from_slice(piece);
-            self.progress.received += piece.len() as u64;
-        } else {
+    fn keep(&mut self, piece: &[u8]) -> Result<(), Refusal> {
+        if self.plan.target.expect.content != ContentRule::Learned {
             let verifier = self.verifier();
             verifier.update(&mut self.progress, PREFLIGHT_SEQ, piece, &mut self.payloads);
+            return Ok(());
         }
+        if self.content.len() + piece.len() > MOST_LEARNED {
+            let text = format!(
+                "the first reply is over {} MiB, too much to learn by heart: say what is expected",
+                MOST_LEARNED >> 20
+            );
+            return Err(self.refuse(Class::TooBig, &text));
+        }
+        self.content.extend_from_slice(piece);
+        self.progress.received += piece.len() as u64;
+        Ok(())
     }
 
     fn verifier(&self) -> Verifier {
@@ -334,7 +404,7 @@ impl<'p> Exchange<'p> {
     }
 
     fn judge(&mut self, reply: &Reply<'_>) -> Result<Answer, Refusal> {
-        self.keep(reply.payload);
+        self.keep(reply.payload)?;
         let length = self.progress.received;
         let expect = &self.plan.target.expect;
         if self.plan.target.url.scheme == Scheme::Http && reply.status != expect.status {

@@ -58,7 +58,8 @@ pub enum RunError {
 pub fn run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<Summary, RunError> {
     let outcome = try_run(plan, control, emit);
     if let Some(failure) = outcome.as_ref().err().and_then(failure) {
-        emit.emit(&Snapshot::Failure(failure))?;
+        // Where this can't be written either, the failure itself is what matters.
+        let _ = emit.emit(&Snapshot::Failure(failure));
     }
     outcome
 }
@@ -104,7 +105,10 @@ fn failure(error: &RunError) -> Option<Failure> {
         RunError::Output(_) => return None,
         RunError::Refused(Refusal::Plan(_)) => ("plan", 2),
         RunError::Refused(Refusal::Machine(_)) => ("preflight", 1),
-        RunError::Refused(Refusal::Interrupted) => ("interrupted", 1),
+        RunError::Refused(Refusal::Interrupted { signal }) => {
+            ("interrupted", signal.map_or(1, |signal| 128 + signal))
+        }
+        RunError::Worker { class: Class::Client, .. } => (Class::Client.name(), 4),
         RunError::Refused(Refusal::Target { class, .. }) | RunError::Worker { class, .. } => {
             (class.name(), 1)
         }

@@ -66,6 +66,15 @@ pub fn raise_descriptor_limit() -> DescriptorLimit {
     descriptor_limit()
 }
 
+/// How many local ports the kernel may choose from for one source and peer.
+/// None where it does not tell.
+pub fn local_ports() -> Option<u64> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let mut bounds = text.split_ascii_whitespace().map_while(|bound| bound.parse::<u64>().ok());
+    let (lowest, highest) = (bounds.next()?, bounds.next()?);
+    Some((highest + 1).saturating_sub(lowest))
+}
+
 /// CPU time of the whole process so far, in nanoseconds: in user mode and in
 /// the kernel.
 pub fn process_cpu() -> (u64, u64) {

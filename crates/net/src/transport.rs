@@ -117,6 +117,15 @@ impl Transport {
         }
     }
 
+    /// After [`Fill::End`]: did the peer say that this was all? With TLS it
+    /// does by `close_notify`, and a FIN alone may be anybody's.
+    pub fn ended_on_purpose(&self) -> bool {
+        match &self.kind {
+            Kind::Plain(_) => true,
+            Kind::Tls(tls) => tls.ended_on_purpose(),
+        }
+    }
+
     /// Bytes handed to and received from the kernel so far, with TLS' own.
     pub fn bytes(&self) -> (u64, u64) {
         self.socket().bytes()

@@ -1,7 +1,7 @@
 //! From bytes to outcomes: fill, decode, verify, record.
 
 use wiretrial_net::{Driver, Fill};
-use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Reply};
+use wiretrial_proto::{ClientCodec as _, ErrorClass, Event, MessageKind, ProtocolError, Reply};
 
 use super::{Connection, Ending, Link, State};
 use crate::clock::{Clock, Nanos};
@@ -52,12 +52,16 @@ impl Connection {
         match fill {
             Fill::WouldBlock => self.carry = carry,
             Fill::Failed(error) => {
-                received.ending =
-                    Some(Ending::Failed(Class::from(error.class()), error.to_string()));
+                self.carry = carry;
+                received.ending = Some(self.broken(&error));
             }
             Fill::End => {
                 self.carry = carry;
-                let event = codec.end();
+                let event = match codec.end() {
+                    // Nobody knows whether that was all of it (RFC 9112 section 9.8).
+                    Ok(Some(Event::Reply(_))) if !transport.ended_on_purpose() => Err(cut_off()),
+                    event => event,
+                };
                 self.end(event, &mut received, expected);
             }
             Fill::Data(bytes, new, drained) => {
@@ -123,7 +127,7 @@ impl Connection {
             Event::Close(close) => {
                 let awaited = self.in_flight.len();
                 received.ending = Some(if awaited == 0 {
-                    Ending::Orderly("server")
+                    Ending::Farewell(format!("closed with code {}", close.code))
                 } else {
                     Ending::Failed(
                         Class::Closed,
@@ -149,7 +153,7 @@ impl Connection {
         let elapsed = now - pending.sent;
         if expected.status.is_some_and(|status| status != reply.status) {
             recorder.failure(Class::Status, elapsed);
-            recorder.example(Class::Status, || format!("status {}", reply.status));
+            recorder.example(Class::Status, || status(reply.status));
         } else if let Err(mismatch) = content {
             recorder.failure(Class::Mismatch, elapsed);
             recorder.example(Class::Mismatch, || mismatch.to_string());
@@ -168,7 +172,7 @@ impl Connection {
     /// The peer sent its FIN.
     fn end(
         &mut self,
-        event: Result<Option<Event<'static>>, wiretrial_proto::ProtocolError>,
+        event: Result<Option<Event<'static>>, ProtocolError>,
         received: &mut Received,
         expected: &mut Expected<'_>,
     ) {
@@ -191,6 +195,22 @@ impl Connection {
             Ending::Failed(Class::Truncated, "the connection ended before the reply".to_owned())
         });
     }
+}
+
+fn status(status: u16) -> String {
+    match status {
+        301 | 302 | 303 | 307 | 308 => {
+            format!("status {status}, a redirect, which is not followed: load what it points to")
+        }
+        _ => format!("status {status}"),
+    }
+}
+
+fn cut_off() -> ProtocolError {
+    ProtocolError::new(
+        ErrorClass::Truncated,
+        "TLS ended without close_notify, in a reply that only its end completes",
+    )
 }
 
 fn unasked() -> Ending {

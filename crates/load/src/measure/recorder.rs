@@ -100,7 +100,12 @@ impl Recorder {
 
     /// Keeps the first excerpt of each class, for people.
     pub fn example(&mut self, class: Class, text: impl FnOnce() -> String) {
-        self.examples.entry(class.name()).or_insert_with(text);
+        self.note(class.name(), text);
+    }
+
+    /// Keeps the first text about connections that ended for this reason, for people.
+    pub fn note(&mut self, reason: &'static str, text: impl FnOnce() -> String) {
+        self.examples.entry(reason).or_insert_with(text);
     }
 
     /// Records one value of a metric.

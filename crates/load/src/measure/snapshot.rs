@@ -207,7 +207,7 @@ pub struct Summary {
     pub blocked: Blocked,
     /// Intervals marked as disturbed.
     pub disturbed_intervals: u64,
-    /// The first excerpt per error class, for people.
+    /// The first excerpt per error class, for people; under `server`, how it took its leave first.
     pub examples: BTreeMap<String, String>,
     /// Histograms of the whole run by metric name, HdrHistogram V2 compressed, base64.
     pub histograms: BTreeMap<String, String>,

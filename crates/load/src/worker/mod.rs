@@ -69,6 +69,8 @@ pub(crate) struct Worker {
     seq: u64,
     in_flight: u64,
     first_send: Option<Nanos>,
+    /// When it saw, while draining, that the run is to stop.
+    asked_to_stop: Option<Nanos>,
     /// Messages that were due when the load ended, and not sent.
     gave_up: u64,
     /// Connections that are ready.
@@ -117,6 +119,7 @@ impl Worker {
             seq: u64::from(share.worker) << 40,
             in_flight: 0,
             first_send: None,
+            asked_to_stop: None,
             gave_up: 0,
             open: 0,
             opening: 0,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use wiretrial_net::{ConnectSpec, Key, NetError, Transport};
+use wiretrial_net::{ConnectSpec, Key, Transport};
 use wiretrial_proto::ClientCodec as _;
 
 use super::{Stage, Worker};
@@ -95,7 +95,8 @@ impl Worker {
             }
             Err(error) => {
                 connection.state = State::Connecting;
-                self.end(at, failed(&error), now);
+                let ending = connection.broken(&error);
+                self.end(at, ending, now);
             }
         }
     }
@@ -106,7 +107,8 @@ impl Worker {
         let connection = &mut self.connections[at as usize];
         let Some(link) = &mut connection.link else { return };
         if let Err(error) = self.driver.connect_result(link.transport.socket_mut()) {
-            self.end(at, failed(&error), now);
+            let ending = connection.broken(&error);
+            self.end(at, ending, now);
             return;
         }
         connection.step_done(Metric::ConnectTime, now, &mut self.recorder);
@@ -181,6 +183,12 @@ impl Worker {
                 } else {
                     self.reopen(at, now);
                 }
+            }
+            Ending::Farewell(text) => {
+                self.recorder.connection_closed("server");
+                self.recorder.note("server", || text);
+                // A server that leaves leaves everybody: nobody comes back at once.
+                self.back_off(at, now);
             }
             Ending::Failed(class, text) => {
                 if was_ready {
@@ -258,8 +266,4 @@ impl Worker {
         self.close_codec(at);
         self.end(at, Ending::Orderly("plan"), now);
     }
-}
-
-pub(super) fn failed(error: &NetError) -> Ending {
-    Ending::Failed(Class::from(error.class()), error.to_string())
 }

@@ -42,7 +42,10 @@ impl Worker {
                     self.end_load(now.min(end), self.plan().phases.drain);
                 }
             }
-            Stage::Drain { deadline } => return Ok(self.in_flight > 0 && now < deadline),
+            Stage::Drain { deadline } => {
+                let deadline = if stopping { self.hasten(now, deadline) } else { deadline };
+                return Ok(self.in_flight > 0 && now < deadline);
+            }
             Stage::Connect { .. } | Stage::Load { .. } => {}
         }
         Ok(true)
@@ -106,6 +109,14 @@ impl Worker {
     pub(super) fn all_sent(&mut self, now: Nanos) {
         let phases = self.plan().phases;
         self.end_load(now, phases.timeout.max(phases.drain));
+    }
+
+    /// Who is asked to stop while draining drains no longer than who is asked to stop before.
+    fn hasten(&mut self, now: Nanos, deadline: Nanos) -> Nanos {
+        let asked = *self.asked_to_stop.get_or_insert(now);
+        let deadline = deadline.min(asked + self.plan().phases.drain);
+        self.stage = Stage::Drain { deadline };
+        deadline
     }
 
     fn end_load(&mut self, now: Nanos, drain: Nanos) {

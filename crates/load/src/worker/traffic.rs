@@ -2,7 +2,6 @@
 
 use wiretrial_net::Ready;
 
-use super::opening::failed;
 use super::{Stage, Worker};
 use crate::clock::{Clock as _, Nanos};
 use crate::connection::{Ending, Expected, State, Waiting};
@@ -131,7 +130,8 @@ impl Worker {
             }
         }
         if let Err(error) = connection.flush(&mut self.driver, &mut self.recorder) {
-            self.end(at, failed(&error), now);
+            let ending = connection.broken(&error);
+            self.end(at, ending, now);
         }
     }
 

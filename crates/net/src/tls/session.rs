@@ -68,6 +68,10 @@ impl TlsSession {
         Some(format!("{version} {suite}"))
     }
 
+    pub(crate) fn ended_on_purpose(&self) -> bool {
+        self.closed
+    }
+
     pub(crate) fn resumed(&self) -> Option<bool> {
         Some(self.session.handshake_kind()? == HandshakeKind::Resumed)
     }

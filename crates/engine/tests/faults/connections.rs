@@ -1,0 +1,113 @@
+//! Rows that every protocol shares: how a connection ends, or does not.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::rig::PROTOCOLS;
+use crate::scene::{Case, check_all};
+use crate::scripted::Step::{Cut, Drip, Finish, Open, Pause, Raw, Read, Reset, Send, Serve};
+use crate::speech::{BINARY, PAYLOAD, Speech, frame, http};
+
+const SECURE: [&str; 3] = ["https", "wss", "tls"];
+
+/// The begin of a right reply.
+fn half(scheme: &str) -> Vec<u8> {
+    let mut bytes = whole(scheme);
+    bytes.truncate(bytes.len() - PAYLOAD / 2);
+    bytes
+}
+
+fn whole(scheme: &str) -> Vec<u8> {
+    let payload = [b'x'; PAYLOAD];
+    match Speech::of(scheme) {
+        Speech::Http => http("200 OK", &[], &payload),
+        Speech::WebSocket => frame(BINARY, &payload),
+        Speech::Stream => payload.to_vec(),
+    }
+}
+
+/// A deadline that passes within the run, with time to come back afterwards.
+fn impatient(plan: &mut Value) {
+    plan["phases"]["timeout_ns"] = json!(1_000_000_000);
+    plan["stop"]["duration_ns"] = json!(1_600_000_000);
+}
+
+#[test]
+fn an_end_inside_or_before_a_reply_is_truncated() {
+    for scheme in PROTOCOLS.iter().chain(&SECURE) {
+        check_all(
+            &[scheme],
+            &[
+                Case::new("FIN inside a reply", [Open, Read, Send(half(scheme)), Finish])
+                    .fails("truncated"),
+                Case::new("FIN inside a reply, no farewell", [Open, Read, Send(half(scheme)), Cut])
+                    .fails("truncated"),
+                Case::new("FIN before a reply", [Open, Read, Finish]).fails("truncated"),
+                Case::new("FIN before a reply, no farewell", [Open, Read, Cut]).fails("truncated"),
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_reset_is_told_with_its_phase() {
+    let a_while = Pause(Duration::from_millis(100));
+    for scheme in PROTOCOLS.iter().chain(&SECURE) {
+        check_all(
+            &[scheme],
+            &[
+                Case::new("RST before a reply", [Open, Read, Reset])
+                    .fails("reset")
+                    .says("reset", "while a reply was awaited"),
+                Case::new(
+                    "RST inside a reply",
+                    [Open, Read, Send(half(scheme)), a_while.clone(), Reset],
+                )
+                .fails("reset")
+                .says("reset", "inside a reply"),
+            ],
+        );
+    }
+    let mut opening = Case::new("RST at once", [Pause(Duration::from_millis(20)), Reset]);
+    opening.failed = Some("reset");
+    check_all(&["ws"], &[opening.clone().says("reset", "in the upgrade")]);
+    check_all(&SECURE, &[opening.says("reset", "in the TLS handshake")]);
+}
+
+#[test]
+fn the_deadline_covers_the_whole_exchange() {
+    for scheme in PROTOCOLS.iter().chain(&SECURE) {
+        let slow = Drip(whole(scheme), Duration::from_millis(200));
+        check_all(
+            &[scheme],
+            &[
+                Case::new("a reply byte by byte", [Open, Read, slow])
+                    .fails("timeout")
+                    .with(impatient),
+                Case::new("no reply", [Open, Read]).fails("timeout").with(impatient),
+            ],
+        );
+    }
+}
+
+#[test]
+fn garbage_ends_its_connection_and_is_shown_once() {
+    let garbage = || Send(vec![0xff; 40]);
+    check_all(
+        &["http", "https", "ws", "wss"],
+        &[Case::new("garbage", [Open, Read, garbage()])
+            .fails("protocol")
+            .says("protocol", "(at bytes ff ff ff")],
+    );
+    check_all(
+        &["tcp", "tls"],
+        &[Case::new("garbage", [Open, Read, Send(vec![0xff; PAYLOAD]), Serve])
+            .counts("mismatch")
+            .says("mismatch", "byte 0 was 0xff")],
+    );
+    check_all(
+        &SECURE,
+        &[Case::new("garbage below TLS", [Open, Read, Raw(vec![0xff; 40])]).fails("tls")],
+    );
+}

@@ -1,0 +1,17 @@
+//! Each row of the table of faults (`docs/faults.md`): the load generator against servers that do
+//! wrong as a script says. What must hold of every one: the fault has its class, the sums are
+//! right, the other connections go on, and the run ends when it should.
+
+#[path = "../common/certificates.rs"]
+mod certificates;
+mod connections;
+mod http;
+#[path = "../common/outcome.rs"]
+mod outcome;
+#[path = "../common/rig.rs"]
+mod rig;
+mod scene;
+mod scripted;
+mod speech;
+mod websocket;
+mod wire;
