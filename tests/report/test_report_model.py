@@ -119,9 +119,19 @@ def test_open_and_closed_loops_are_never_ranked_together() -> None:
     assert open_loop.contest.ranking.order[0] == "WebSocket at a rate"
 
 
-def test_given_sentences_replace_the_automatic_ones() -> None:
+def test_given_sentences_send_the_automatic_ones_to_their_groups() -> None:
+    automatic = made(demo_trials(blocks=2))
     report = made(demo_trials(blocks=2), verdict_sentences=["So it is."])
-    assert report.verdict_sentences == ("So it is.",)
+    assert report.verdict_sentences == ("So it is.", automatic.verdict_sentences[-1])
+    assert len(report.group_notes) == 2
+    for title, note in report.group_notes.items():
+        starts = (
+            s.casefold().startswith(f"{title}: ".casefold()) for s in automatic.verdict_sentences
+        )
+        assert any(starts), title
+        assert note[:1].isupper()
+        assert note.endswith(".")
+    assert automatic.group_notes == {}
 
 
 def test_warnings_are_said_once() -> None:

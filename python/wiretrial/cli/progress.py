@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -88,16 +88,22 @@ def run(study: Study, results: ResultsFolder, verdict: Verdict = no_more_to_say)
 
 
 def report_of(study: Study, trials: Sequence[Trial], verdict: Verdict) -> ReportModel:
-    """The report's data."""
-    made = model.build(
-        trials,
-        question=study.question,
-        title=study.title,
-        command=study.command,
-        order=[case.scenario.name for case in study.cases],
-        baselines=study.baselines,
-    )
-    return replace(made, verdict_sentences=(*verdict(made), *made.verdict_sentences))
+    """The report's data. A study's own verdict, where it has one, comes first."""
+
+    def build(sentences: Sequence[str] | None) -> ReportModel:
+        return model.build(
+            trials,
+            question=study.question,
+            title=study.title,
+            command=study.command,
+            verdict_sentences=sentences,
+            order=[case.scenario.name for case in study.cases],
+            baselines=study.baselines,
+        )
+
+    made = build(None)
+    own = verdict(made)
+    return build(own) if own else made
 
 
 def page(made: ReportModel) -> str:

@@ -116,6 +116,8 @@ def _ranking(group: Group, model: ReportModel) -> Markup:
                 "compared with nothing, outside the verdict.</p>"
             )
         )
+    if note := model.group_notes.get(group.title):
+        parts.append(Markup("<p>{}</p>").format(note))
     if any(metric.key in scenario.estimates for scenario in group.scenarios):
         wide, narrow = (ranking.picture(group, Frame(width)) for width in (WIDE, NARROW))
         parts.append(_both(wide, narrow))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
 from wiretrial import warnings
@@ -132,6 +132,8 @@ class ReportModel:
     warnings: tuple[WarningRow, ...]
     facts: tuple[facts.Section, ...]
     trials: tuple[Trial, ...]
+    group_notes: Mapping[str, str] = field(default_factory=dict)
+    """What to say with a group, by its title, where the verdict leaves it out."""
 
     @property
     def scenarios(self) -> tuple[ScenarioResult, ...]:
@@ -156,7 +158,8 @@ def build(
 ) -> ReportModel:
     """The report over `trials`; raises ValueError if there are none.
 
-    `command` runs the study again. `verdict_sentences` replace the automatic ones. `order` names
+    `command` runs the study again. `verdict_sentences` replace the automatic ones, which then stand
+    with their groups; who was the limit is said in any case. `order` names
     scenarios in the order in which groups and colours follow; the rest follow by name. `baselines`
     name scenarios that their group's sentences compare with, instead of with the best.
     """
@@ -165,8 +168,12 @@ def build(
     scenarios = _scenarios(trials, order)
     groups = _groups(scenarios)
     bottlenecks = Counter(row.bottleneck for s in scenarios for row in s.trials)
+    notes: dict[str, str] = {}
     if verdict_sentences is None:
         verdict_sentences = sentences.verdict(groups, baselines)
+    else:
+        verdict_sentences = (*verdict_sentences, sentences.bottleneck_sentence(groups))
+        notes = sentences.group_notes(groups, baselines)
     return ReportModel(
         title=title,
         question=question,
@@ -177,6 +184,7 @@ def build(
         warnings=_warnings(trials, scenarios),
         facts=facts.sections(trials, command),
         trials=tuple(trials),
+        group_notes=notes,
     )
 
 

@@ -30,15 +30,20 @@ BOTTLENECKS = {
 def verdict(groups: Sequence[Group], baselines: Sequence[str]) -> tuple[str, ...]:
     """One paragraph per group, those that say what cannot be told first, then who was the limit."""
     counted = [group for group in groups if not group.is_outside]
-    untold = {group.title: _untold(group, len(counted)) for group in counted}
+    untold = {group.title: _untold(group, len(counted)) is None for group in counted}
     paragraphs: list[str] = []
-    for group in sorted(counted, key=lambda group: untold[group.title] is None):
-        found = [reason] if (reason := untold[group.title]) else []
-        found += _told(group, baselines, len(counted))
-        if found:
+    for group in sorted(counted, key=lambda group: untold[group.title]):
+        if found := _found(group, baselines, len(counted)):
             name = f"{group.title}: " if len(counted) > 1 else ""
             paragraphs.append(_sentence(name + " ".join([found[0], *map(_sentence, found[1:])])))
     return (*paragraphs, bottleneck_sentence(groups))
+
+
+def group_notes(groups: Sequence[Group], baselines: Sequence[str]) -> dict[str, str]:
+    """The same paragraphs by their group's title, to stand with the group."""
+    counted = [group for group in groups if not group.is_outside]
+    notes = {group.title: _found(group, baselines, len(counted)) for group in counted}
+    return {title: " ".join(map(_sentence, found)) for title, found in notes.items() if found}
 
 
 def bottleneck_sentence(groups: Sequence[Group]) -> str:
@@ -82,6 +87,12 @@ def verdict_text(pair: Pair) -> str:
     if pair.metric is metrics.SERVER:
         return f"{pair.winner} needs less"
     return f"{pair.winner} faster"
+
+
+def _found(group: Group, baselines: Sequence[str], groups: int) -> list[str]:
+    """What the group shows, after what it cannot tell."""
+    untold = _untold(group, groups)
+    return [*([untold] if untold else []), *_told(group, baselines, groups)]
 
 
 def _untold(group: Group, groups: int) -> str | None:

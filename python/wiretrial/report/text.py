@@ -53,6 +53,8 @@ def _print_report(console: Console, model: ReportModel) -> None:
     for group, table in zip(model.groups, _rankings(console, model.groups), strict=True):
         console.print()
         console.print(Text(_group_title(group), style="bold"))
+        if note := model.group_notes.get(group.title):
+            console.print(Text(_ascii(note)))
         console.print(table)
     console.print()
     for scenario, row in model.marked:
