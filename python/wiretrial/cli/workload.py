@@ -38,7 +38,7 @@ from wiretrial.subjects.spec import PORT_OF, Protocol
 
 SCHEMES = tuple(PORT_OF)
 DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
-DEFAULT_MESSAGE_BYTES = 64
+DEFAULT_MESSAGE_BYTES = 20
 SHORTEST_NS = 1_000_000
 """Nothing shorter can be measured."""
 
