@@ -189,7 +189,7 @@ impl Http1Client {
             (100..200, _) => State::Head(HeadEnd::default()),
             (204 | 304, _) => State::Length(0),
             _ if bodiless => State::Length(0),
-            _ if framing.chunked => State::Chunked(Chunked::Size),
+            _ if framing.is_chunked() => State::Chunked(Chunked::Size),
             (_, Some(length)) => State::Length(length),
             (_, None) => {
                 self.last = true;

@@ -10,14 +10,23 @@ use super::head::{Field, HeadError, Version};
 pub(super) struct Framing {
     /// Content-Length.
     pub(super) length: Option<u64>,
-    /// Transfer-Encoding: chunked.
-    pub(super) chunked: bool,
-    /// Transfer-Encoding names a coding that is not known here.
-    unknown_coding: bool,
-    /// Transfer-Encoding names a coding behind chunked.
-    behind_chunked: bool,
+    coding: Coding,
     /// Connection.
     pub(super) connection: Connection,
+}
+
+/// What Transfer-Encoding names, in all of its fields.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Coding {
+    /// It is not there.
+    #[default]
+    Absent,
+    Nothing,
+    Chunked,
+    /// Only what is not known here.
+    Other,
+    OtherThenChunked,
+    ChunkedThenOther,
 }
 
 /// The members of Connection that mean something here.
@@ -43,7 +52,7 @@ impl Framing {
 
     /// Do the fields contradict each other? To be asked when all were noted.
     pub(super) fn check(&self, version: Version) -> Result<(), HeadError> {
-        if !self.chunked && !self.unknown_coding {
+        if self.coding == Coding::Absent {
             return Ok(());
         }
         if self.length.is_some() {
@@ -52,13 +61,18 @@ impl Framing {
         if version == Version::Http10 {
             return Err(HeadError::Malformed("Transfer-Encoding in HTTP/1.0"));
         }
-        if !self.chunked || self.behind_chunked {
-            return Err(HeadError::Malformed("chunked is not the last transfer coding"));
+        match self.coding {
+            Coding::Absent | Coding::Chunked => Ok(()),
+            Coding::OtherThenChunked => Err(HeadError::Coding),
+            Coding::Nothing | Coding::Other | Coding::ChunkedThenOther => {
+                Err(HeadError::Malformed("chunked is not the last transfer coding"))
+            }
         }
-        if self.unknown_coding {
-            return Err(HeadError::Coding);
-        }
-        Ok(())
+    }
+
+    /// Is the body in chunks?
+    pub(super) fn is_chunked(&self) -> bool {
+        self.coding == Coding::Chunked
     }
 
     /// May the connection carry another exchange (RFC 9112 section 9.3)?
@@ -80,19 +94,19 @@ impl Framing {
     }
 
     fn transfer_encoding(&mut self, field: &Field<'_>) -> Result<(), HeadError> {
-        for coding in field.members() {
-            if !coding.eq_ignore_ascii_case(b"chunked") {
-                self.unknown_coding = true;
-                self.behind_chunked = self.chunked;
-                continue;
-            }
-            if self.chunked {
-                return Err(HeadError::Malformed("chunked applied twice"));
-            }
-            self.chunked = true;
+        // Several fields are one list, so an empty one among them says nothing.
+        if self.coding == Coding::Absent {
+            self.coding = Coding::Nothing;
         }
-        if !self.chunked && !self.unknown_coding {
-            return Err(HeadError::Malformed("Transfer-Encoding is empty"));
+        for coding in field.members() {
+            let chunked = coding.eq_ignore_ascii_case(b"chunked");
+            self.coding = match (self.coding, chunked) {
+                (Coding::Absent | Coding::Nothing, true) => Coding::Chunked,
+                (Coding::Other, true) => Coding::OtherThenChunked,
+                (_, true) => return Err(HeadError::Malformed("chunked applied twice")),
+                (Coding::Absent | Coding::Nothing | Coding::Other, false) => Coding::Other,
+                (_, false) => Coding::ChunkedThenOther,
+            };
         }
         Ok(())
     }

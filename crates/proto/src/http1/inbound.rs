@@ -56,7 +56,7 @@ impl<'a> Inbound<'a> {
             return Err(malformed("HTTP/1.1 request without Host"));
         }
         let body = match framing.length {
-            _ if framing.chunked => InboundBody::Chunked,
+            _ if framing.is_chunked() => InboundBody::Chunked,
             length => InboundBody::Length(length.unwrap_or(0)),
         };
         let bodiless = body == InboundBody::Length(0);

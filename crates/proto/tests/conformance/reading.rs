@@ -123,6 +123,11 @@ fn line_ends_and_nul_in_a_value_are_refused() {
 fn empty_members_of_a_list_are_passed_over() {
     reads(
         &["GET"],
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        &[reply(200, "")],
+    );
+    reads(
+        &["GET"],
         "HTTP/1.1 200 OK\r\nConnection: ,, ,\t, close ,\r\nTransfer-Encoding: ,chunked,,\r\n\r\n\
          0\r\n\r\n",
         &[last(200, "")],
