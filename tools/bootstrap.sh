@@ -20,6 +20,11 @@ install_missing() {
   has git || missing+=(git)
   has node || missing+=(nodejs)
   has npm || missing+=(npm)
+  # Tests that lack one of these are skipped; CI skips nothing.
+  if [[ -n ${CI:-} ]]; then
+    has curl || missing+=(curl)
+    has chromium || missing+=(chromium)
+  fi
   if [[ $python == python3 ]] && ! has python3; then
     missing+=(python3 python3-venv)
   elif is_debians_python && ! makes_environments; then

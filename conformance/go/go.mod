@@ -1,0 +1,5 @@
+module wiretrial/conformance
+
+go 1.23
+
+require github.com/coder/websocket v1.8.14

@@ -1,0 +1,101 @@
+"""A headless Chromium, driven by the DevTools protocol over the package websockets.
+
+Knows how to start it, open a page and run a function there; must not know what is tested.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from pydantic import JsonValue
+from websockets.sync.client import ClientConnection, connect
+
+from conformance.process import Process
+
+LIMIT_S = 60.0
+FLAGS = (
+    "--headless=new",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--remote-debugging-port=0",
+)
+
+
+class Page:
+    """One page of a running Chromium."""
+
+    def __init__(self, devtools: ClientConnection) -> None:
+        self._devtools = devtools
+        self._calls = 0
+        self._session: JsonValue = None
+        target = self._call("Target.createTarget", {"url": "about:blank"})
+        attach = {"targetId": target["targetId"], "flatten": True}
+        self._session = self._call("Target.attachToTarget", attach)["sessionId"]
+        self._call("Page.enable", {})
+
+    def open(self, url: str) -> None:
+        """Loads a page and waits for it."""
+        answer = self._call("Page.navigate", {"url": url})
+        assert "errorText" not in answer, answer
+        self._event("Page.loadEventFired")
+
+    def run(self, expression: str) -> JsonValue:
+        """What the promise that `expression` gives comes to."""
+        answer = self._call(
+            "Runtime.evaluate",
+            {"expression": expression, "awaitPromise": True, "returnByValue": True},
+        )
+        problem = answer.get("exceptionDetails")
+        assert problem is None, problem
+        result = answer["result"]
+        assert isinstance(result, dict)
+        return result.get("value")
+
+    def _call(self, method: str, parameters: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        self._calls += 1
+        message: dict[str, JsonValue] = {"id": self._calls, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        self._devtools.send(json.dumps(message))
+        while True:
+            answer = json.loads(self._devtools.recv(LIMIT_S))
+            if answer.get("id") == self._calls:
+                assert "error" not in answer, answer
+                result: dict[str, JsonValue] = answer["result"]
+                return result
+
+    def _event(self, method: str) -> None:
+        while json.loads(self._devtools.recv(LIMIT_S)).get("method") != method:
+            pass
+
+
+@contextlib.contextmanager
+def page(binary: str, certificate: Path, folder: Path) -> Iterator[Page]:
+    """An empty page. The key of `certificate` is trusted; nothing else is changed in the trust."""
+    flags = [*FLAGS, f"--user-data-dir={folder / 'profile'}"]
+    flags.append(f"--ignore-certificate-errors-spki-list={_fingerprint(certificate)}")
+    if os.geteuid() == 0:
+        # Chromium refuses to put root into its sandbox.
+        flags.append("--no-sandbox")
+    with Process([binary, *flags, "about:blank"], log=folder / "log") as process:
+        address = process.hear(r"DevTools listening on (ws://\S+)")
+        with connect(address, max_size=None, compression=None) as devtools:
+            yield Page(devtools)
+
+
+def _fingerprint(certificate: Path) -> str:
+    leaf = x509.load_pem_x509_certificate(certificate.read_bytes())
+    key = leaf.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return base64.b64encode(hashlib.sha256(key).digest()).decode()

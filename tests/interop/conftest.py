@@ -1,0 +1,93 @@
+"""Real programs that other people wrote, and the engine between them.
+
+Whoever lacks one of them skips its tests and is told why; CI lacks none.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.process import Process
+from tests.interop.parts import Both, Load
+from wiretrial.engine import Engine
+from wiretrial.subjects import certificates
+
+ROOT = Path(__file__).resolve().parents[2]
+GO_MODULE = ROOT / "conformance" / "go"
+BUILD_LIMIT_S = 170.0
+
+
+def lacking(what: str) -> None:
+    """Ends the test: a machine of a person's own may lack a part, CI may not."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{what}, and CI skips nothing")
+    pytest.skip(what)
+
+
+def program(name: str, package: str) -> str:
+    """Where a program is that has to be installed."""
+    found = shutil.which(name)
+    if not found:
+        lacking(f"there is no {name}: install {package}")
+    return str(found)
+
+
+@pytest.fixture(scope="session")
+def engine() -> Engine:
+    """The engine that belongs to this laboratory."""
+    return Engine.find()
+
+
+@pytest.fixture(scope="session")
+def load(engine: Engine) -> Load:
+    """Runs `wiretrial-engine load`."""
+    return Load(engine.binary)
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> certificates.Certificate:
+    """An authority, and a certificate for loopback."""
+    return certificates.make(tmp_path_factory.mktemp("tls"), "127.0.0.1")
+
+
+@pytest.fixture(scope="session")
+def reference(
+    engine: Engine,
+    certificate: certificates.Certificate,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Both]:
+    """The reference server, plain and over TLS."""
+    secure = ["--https", "127.0.0.1:0", "--cert", str(certificate.chain)]
+    command = [str(engine.binary), "respond", "--http", "127.0.0.1:0", *secure]
+    log = tmp_path_factory.mktemp("reference") / "log"
+    with Process([*command, "--key", str(certificate.key)], log=log) as server:
+        yield Both.told_by(server, certificate)
+
+
+@pytest.fixture(scope="session")
+def go_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of our client and our server in Go."""
+    go = program("go", "Go 1.23 or newer")
+    folder = tmp_path_factory.mktemp("go")
+    # What is installed has to do: no other toolchain is fetched.
+    environment = {**os.environ, "GOTOOLCHAIN": "local"}
+    command = [go, "build", "-trimpath", "-buildvcs=false", "-o", f"{folder}/", "./..."]
+    done = subprocess.run(
+        command,
+        cwd=GO_MODULE,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=BUILD_LIMIT_S,
+        check=False,
+    )
+    if "requires go >=" in done.stderr:
+        lacking(f"this Go is too old: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    return folder
