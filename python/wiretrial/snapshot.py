@@ -36,6 +36,7 @@ class Start(_Part):
     request_payload_bytes: int
     reply_payload_bytes: int | None
     tls: str | None
+    insecure: bool = False
 
 
 class Counters(_Part):

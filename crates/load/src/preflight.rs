@@ -3,10 +3,12 @@
 //! Knows everything that is made once for a run, and the one exchange that proves it.
 //! Must not know workers.
 
+mod capacity;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wiretrial_net::machine::{local_ports, raise_descriptor_limit, resolve};
+use wiretrial_net::machine::resolve;
 use wiretrial_net::{
     ClientTls, ClientTlsSettings, ConnectSpec, Driver, DriverConfig, Fill, Key, NetError,
     NetErrorClass, PollerKind, Transport,
@@ -20,8 +22,6 @@ use crate::plan::{ContentRule, Plan, PlanError, PollerDocument, Scheme, Target, 
 use crate::protocol::{Protocol, ProtocolFactory};
 use crate::source::{Payloads, Progress, Verifier};
 
-/// Descriptors that the engine needs beside its connections, per worker and in all.
-const OWN_DESCRIPTORS: u64 = 60;
 /// The preflight's own message carries this number, which no message of the load has.
 const PREFLIGHT_SEQ: u64 = u64::MAX;
 /// How long an exchange waits before it looks whether somebody wants it to stop.
@@ -73,11 +73,11 @@ pub enum Refusal {
 
 /// Makes ready, and proves that the target answers rightly.
 pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Result<Setup, Refusal> {
-    check_descriptors(&plan)?;
+    capacity::check_descriptors(&plan)?;
     let factory = ProtocolFactory::new(&plan)?;
     let tls = plan.target.tls.as_ref().map(client_tls).transpose()?;
     let candidates = addresses(&plan.target)?;
-    check_ports(&plan)?;
+    capacity::check_ports(&plan)?;
     let deadline = clock.now() + plan.phases.connect;
     let mut pause = Driver::new(&driver_config(&plan)).map_err(|error| target(&error, None))?;
     control.register(pause.waker());
@@ -89,10 +89,11 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
                 return Err(Refusal::Interrupted { signal: control.signal() });
             }
             // It may be starting: only a refusal is worth waiting for.
-            Err(Refusal::Target { class: Class::Refused, .. })
-                if clock.now() + RETRY < deadline =>
-            {
+            Err(refusal @ Refusal::Target { class: Class::Refused, .. }) => {
                 pause.wait(Some(RETRY.as_duration())).map_err(|error| target(&error, None))?;
+                if clock.now() >= deadline {
+                    return Err(refusal);
+                }
             }
             Err(refusal) => return Err(refusal),
         }
@@ -122,45 +123,6 @@ pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
         PollerDocument::Epoll => PollerKind::Epoll,
     };
     DriverConfig { poller, spin: plan.generator.spin, ..DriverConfig::default() }
-}
-
-fn check_descriptors(plan: &Plan) -> Result<(), Refusal> {
-    let limit = raise_descriptor_limit().soft;
-    let needed = u64::from(plan.load.connections) + OWN_DESCRIPTORS;
-    if needed <= limit {
-        return Ok(());
-    }
-    Err(Refusal::Machine(format!(
-        "{} connections need {needed} descriptors, the limit is {limit}: use at most {} connections, or raise it (ulimit -n {needed})",
-        plan.load.connections,
-        limit.saturating_sub(OWN_DESCRIPTORS)
-    )))
-}
-
-/// A local port serves one connection per peer and source. Connections take their addresses and
-/// sources in turn, so that as many pairs are in use as both have in common multiples.
-fn check_ports(plan: &Plan) -> Result<(), Refusal> {
-    let Some(ports) = local_ports() else { return Ok(()) };
-    let sources = plan.target.sources.len().max(1) as u64;
-    let addresses = plan.target.addresses.len().max(1) as u64;
-    let pairs = least_common_multiple(sources, addresses);
-    let connections = u64::from(plan.load.connections);
-    let needed = connections.div_ceil(pairs);
-    if needed <= ports {
-        return Ok(());
-    }
-    Err(Refusal::Machine(format!(
-        "{connections} connections over {pairs} pair(s) of source and address need {needed} local ports each, there are {ports}: use at most {} connections, more --sources, or widen net.ipv4.ip_local_port_range",
-        ports * pairs
-    )))
-}
-
-fn least_common_multiple(a: u64, b: u64) -> u64 {
-    let (mut divisor, mut rest) = (a, b);
-    while rest > 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    a / divisor * b
 }
 
 fn client_tls(plan: &TlsPlan) -> Result<ClientTls, Refusal> {
@@ -249,6 +211,8 @@ struct Exchange<'p> {
     payloads: Payloads,
     progress: Progress,
     content: Vec<u8>,
+    /// TCP stands.
+    connected: bool,
     /// The codec's handshake was sent.
     started: bool,
     /// The request was sent.
@@ -280,6 +244,7 @@ impl<'p> Exchange<'p> {
             payloads: Payloads::new(&plan.target.payload),
             progress: Progress::default(),
             content: Vec::new(),
+            connected: false,
             started: false,
             asked: false,
         })
@@ -298,10 +263,7 @@ impl<'p> Exchange<'p> {
                 return Err(Refusal::Interrupted { signal: control.signal() });
             }
             if now >= deadline {
-                return Err(self.refuse(
-                    Class::Timeout,
-                    &format!("no whole reply within {} ms", self.plan.phases.connect.0 / 1_000_000),
-                ));
+                return Err(self.too_late());
             }
             let wait = (deadline - now).min(LOOK_UP).as_duration();
             self.driver.wait(Some(wait)).map_err(|error| self.net(&error))?;
@@ -309,6 +271,7 @@ impl<'p> Exchange<'p> {
                 if ready.connected {
                     let result = self.driver.connect_result(self.transport.socket_mut());
                     result.map_err(|error| self.net(&error))?;
+                    self.connected = true;
                     self.advance()?;
                 } else if ready.readable || ready.hangup {
                     if let Some(answer) = self.receive(&mut carry)? {
@@ -320,6 +283,16 @@ impl<'p> Exchange<'p> {
                 }
             }
         }
+    }
+
+    fn too_late(&self) -> Refusal {
+        let limit = self.plan.phases.connect.0 / 1_000_000;
+        let (class, what) = if self.connected {
+            (Class::Timeout, "no whole reply")
+        } else {
+            (Class::ConnectTimeout, "no answer to the connect")
+        };
+        self.refuse(class, &format!("{what} from {} within {limit} ms", self.address))
     }
 
     /// Asks once everything before it stands, and sends what there is to send.

@@ -96,6 +96,7 @@ fn start(setup: &Setup, started_unix_ns: u64) -> Start {
         request_payload_bytes: payloads.fixed_length().unwrap_or_default() as u64,
         reply_payload_bytes: Some(setup.reply_bytes),
         tls: setup.tls_description.clone(),
+        insecure: setup.plan.target.tls.as_ref().is_some_and(|tls| tls.insecure),
     }
 }
 

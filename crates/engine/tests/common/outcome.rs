@@ -12,7 +12,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use serde_json::Value;
 use wiretrial_load::emit::Emit;
-use wiretrial_load::measure::snapshot::{Interval, Snapshot, Summary};
+use wiretrial_load::measure::snapshot::{Interval, Snapshot, Start, Summary};
 use wiretrial_load::plan::Plan;
 use wiretrial_load::{Control, RunError};
 
@@ -22,6 +22,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// What a run emitted.
 #[derive(Debug)]
 pub(crate) struct Outcome {
+    pub(crate) start: Start,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) summary: Summary,
 }
@@ -41,7 +42,11 @@ pub(crate) fn run_with(plan: &Value, control: &Arc<Control>) -> Result<Outcome, 
         let mut kept = Kept::default();
         let summary = wiretrial_load::run(plan, &control, &mut kept);
         // Nobody listens once the watchdog has barked.
-        let _ = ended.send(summary.map(|summary| Outcome { intervals: kept.intervals, summary }));
+        let _ = ended.send(summary.map(|summary| Outcome {
+            start: kept.start.expect("the first line"),
+            intervals: kept.intervals,
+            summary,
+        }));
     });
     let outcome = end.recv_timeout(LONGEST);
     let outcome = outcome.unwrap_or_else(|error| panic!("{error}: no end of {text}"));
@@ -51,16 +56,25 @@ pub(crate) fn run_with(plan: &Value, control: &Arc<Control>) -> Result<Outcome, 
 
 #[derive(Default)]
 struct Kept {
+    start: Option<Start>,
     intervals: Vec<Interval>,
 }
 
 impl Emit for Kept {
     fn emit(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        if let Snapshot::Interval(interval) = snapshot {
-            self.intervals.push(interval.clone());
+        match snapshot {
+            Snapshot::Start(start) => self.start = Some(start.clone()),
+            Snapshot::Interval(interval) => self.intervals.push(interval.clone()),
+            Snapshot::Summary(_) | Snapshot::Failure(_) => {}
         }
         Ok(())
     }
+}
+
+/// A histogram as snapshots carry it.
+pub(crate) fn histogram_of(text: &str) -> Histogram<u64> {
+    let bytes = BASE64_STANDARD.decode(text).expect("base64");
+    Deserializer::new().deserialize(&mut bytes.as_slice()).expect("a histogram")
 }
 
 impl Outcome {
@@ -88,8 +102,7 @@ impl Outcome {
 
     /// A histogram of the whole run.
     pub(crate) fn histogram(&self, name: &str) -> Option<Histogram<u64>> {
-        let bytes = BASE64_STANDARD.decode(self.summary.histograms.get(name)?).expect("base64");
-        Some(Deserializer::new().deserialize(&mut bytes.as_slice()).expect("a histogram"))
+        self.summary.histograms.get(name).map(|text| histogram_of(text))
     }
 
     pub(crate) fn errors(&self) -> &BTreeMap<String, u64> {

@@ -2,16 +2,22 @@
 //! wrong as a script says. What must hold of every one: the fault has its class, the sums are
 //! right, the other connections go on, and the run ends when it should.
 
+#[path = "../common/binary.rs"]
+mod binary;
 #[path = "../common/certificates.rs"]
 mod certificates;
+mod child;
 mod connections;
 mod http;
+mod machine;
 #[path = "../common/outcome.rs"]
 mod outcome;
+mod process;
 #[path = "../common/rig.rs"]
 mod rig;
 mod scene;
 mod scripted;
 mod speech;
+mod start;
 mod websocket;
 mod wire;

@@ -118,7 +118,9 @@ fn certificates_that_are_not_right_are_refused_with_the_reason() {
     assert!(text.starts_with("tls: ") && text.contains("elsewhere.example"), "{text}");
 
     plan["target"]["tls"] = json!({"insecure": true});
-    assert_eq!(run(&plan).expect("the run ends").summary.counters.ok, 100);
+    let outcome = run(&plan).expect("the run ends");
+    assert_eq!((outcome.summary.counters.ok, outcome.start.insecure), (100, true));
+    assert!(!run(&rig.plan("https")).expect("the run ends").start.insecure);
 }
 
 #[test]

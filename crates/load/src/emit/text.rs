@@ -34,7 +34,8 @@ impl<W: Write, P: Write> Emit for Text<W, P> {
 
 impl<W: Write, P: Write> Text<W, P> {
     fn start(&mut self, start: &Start) -> io::Result<()> {
-        let tls = start.tls.as_ref().map_or(String::new(), |tls| format!(", {tls}"));
+        let unproven = if start.insecure { ", any certificate accepted" } else { "" };
+        let tls = start.tls.as_ref().map_or(String::new(), |tls| format!(", {tls}{unproven}"));
         let addresses = start.addresses.join(", ");
         writeln!(
             self.result,

@@ -54,6 +54,9 @@ pub struct Start {
     pub reply_payload_bytes: Option<u64>,
     /// Agreed TLS version and cipher, null without TLS.
     pub tls: Option<String>,
+    /// True where any certificate was accepted, as the plan asked for.
+    #[serde(default)]
+    pub insecure: bool,
 }
 
 /// Phase of a run.
