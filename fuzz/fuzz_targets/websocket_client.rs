@@ -13,7 +13,7 @@ use std::sync::Arc;
 use common::{Seen, cuts_from, run_client};
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig, WebSocketServer};
-use wiretrial_proto::{ClientCodec, MessageKind};
+use wiretrial_proto::{ClientCodec, MessageKind, Scratch};
 
 const MAX_MESSAGE: u64 = 20_000;
 
@@ -36,6 +36,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn client(open: bool) -> WebSocketClient {
+    let mut scratch = Scratch::new();
     let config = WebSocketConfig {
         host: "localhost".to_owned(),
         target: "/".to_owned(),
@@ -43,6 +44,8 @@ fn client(open: bool) -> WebSocketClient {
         subprotocols: vec!["chat".to_owned()],
         kind: MessageKind::Text,
         max_message: MAX_MESSAGE,
+        deflate: None,
+        insists_on_deflate: false,
     };
     let mut client = WebSocketClient::new(Arc::new(config), [1, 2]);
     let mut request = Vec::new();
@@ -52,7 +55,7 @@ fn client(open: bool) -> WebSocketClient {
         let (_, behind) = request.split_once("Sec-WebSocket-Key: ").expect("a key");
         let mut answer = Vec::new();
         WebSocketServer::accept(&behind[..24], None, &mut answer);
-        client.receive(&answer, &mut Vec::new()).expect("a good answer");
+        client.receive(&answer, &mut scratch, &mut Vec::new()).expect("a good answer");
         assert!(client.is_open());
     }
     client

@@ -34,6 +34,22 @@ class Tls(_Part):
     resumption: bool = True
 
 
+class Deflate(_Part):
+    """What to ask for with permessage-deflate (RFC 7692). `level`: 1 (fast) to 9 (small)."""
+
+    server_no_context_takeover: bool = False
+    client_no_context_takeover: bool = False
+    server_max_window_bits: int = 15
+    client_max_window_bits: int = 15
+    level: int = 6
+
+
+class WebSocket(_Part):
+    """WebSocket settings of ws and wss targets. `deflate` None: messages go as they are."""
+
+    deflate: Deflate | None = None
+
+
 class NoPayload(_Part):
     """A request without a payload (a GET)."""
 
@@ -126,6 +142,7 @@ class Target(_Part):
     sources: tuple[str, ...] = ()
     http: Http = Field(default_factory=Http)
     tls: Tls = Field(default_factory=Tls)
+    websocket: WebSocket = Field(default_factory=WebSocket)
     message: Message = Field(default_factory=Message)
     expect: Expect = Field(default_factory=Expect)
 

@@ -37,6 +37,7 @@ class Start(_Part):
     reply_payload_bytes: int | None
     tls: str | None
     insecure: bool = False
+    deflate: str | None = None
 
 
 class Counters(_Part):
@@ -62,12 +63,17 @@ class Connections(_Part):
 
 
 class Bytes(_Part):
-    """Bytes to and from the kernel, and those of the protocol inside TLS."""
+    """Bytes to and from the kernel, those of the protocol inside TLS, and those of the payloads.
+
+    Payloads are without heads and frames, and as they are before or after any compression.
+    """
 
     sent: int = 0
     received: int = 0
     application_sent: int = 0
     application_received: int = 0
+    payload_sent: int = 0
+    payload_received: int = 0
 
 
 class Generator(_Part):

@@ -10,7 +10,7 @@ use wiretrial_net::{
     ConnectSpec, Driver, DriverConfig, Fill, Key, NetError, Transport, monotonic_ns,
 };
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
-use wiretrial_proto::{ClientCodec as _, Event, MessageKind};
+use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Scratch};
 
 /// Longer than any case takes: the suite ends each of them by itself.
 const PATIENCE_NS: u64 = 120_000_000_000;
@@ -122,6 +122,8 @@ impl Client {
             subprotocols: Vec::new(),
             kind: MessageKind::Binary,
             max_message: MAX_MESSAGE,
+            deflate: None,
+            insists_on_deflate: false,
         }
     }
 }
@@ -143,9 +145,9 @@ impl Conversation {
     }
 
     fn hear(&mut self, bytes: &[u8]) {
-        let mut at = 0;
+        let (mut at, mut scratch) = (0, Scratch::new());
         // After an error the codec takes and ignores whatever comes; the suite hangs up.
-        while let Ok(step) = self.codec.receive(&bytes[at..], self.transport.out()) {
+        while let Ok(step) = self.codec.receive(&bytes[at..], &mut scratch, self.transport.out()) {
             at += step.consumed;
             match step.event {
                 None => break,

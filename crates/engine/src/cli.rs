@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use wiretrial_load::clock::Nanos;
-use wiretrial_respond::{Delay, Fault, Stall};
+use wiretrial_respond::{DeflateConfig, Delay, Fault, Stall};
 
+use crate::deflate::deflate;
 use crate::quantity::{count, duration, rate, size, small_count};
 
 /// Load generator and reference server for HTTP, WebSocket and sockets. Verifies every reply.
@@ -48,10 +49,15 @@ pub(crate) enum Side {
     Snapshot,
 }
 
+const LOAD_DEFLATE: &str = "Compress WebSocket messages (permessage-deflate); refuse a server that does not. \
+Parameters, comma-separated: server_no_context_takeover, client_no_context_takeover, \
+server_max_window_bits=8..15, client_max_window_bits=8..15, level=1..9";
+
 const LOAD_EXAMPLES: &str = "\
 Examples:
   wiretrial-engine load http://127.0.0.1:8080/ -c 100 -d 10s
   wiretrial-engine load ws://127.0.0.1:9001/ -c 1000 --depth 10 --pack 10 --payload 20
+  wiretrial-engine load ws://127.0.0.1:9001/ --payload @chat.json --text --deflate=client_no_context_takeover,level=1
   wiretrial-engine load tcp://127.0.0.1:7000 --rate 20k --pacing poisson --format json > snapshots.ndjson
   wiretrial-engine load https://localhost:8443/echo --json '{\"id\":\"{seq}\"}' --expect echo --cacert ca.pem";
 
@@ -61,6 +67,7 @@ Examples:
   wiretrial-engine respond --http 127.0.0.1:8080 --delay 1ms,20ms@0.1      one reply in ten takes 20 ms
   wiretrial-engine respond --http 127.0.0.1:8080 --stall 5s/1s             freezes for 1 s in every 5 s
   wiretrial-engine respond --http 127.0.0.1:8080 --fault wrong@1000        every 1000th reply is altered
+  wiretrial-engine respond --http 127.0.0.1:8080 --deflate=server_max_window_bits=10
   wiretrial-engine respond --https 127.0.0.1:8443 --cert cert.pem --key key.pem";
 
 #[derive(Debug, Args)]
@@ -101,6 +108,9 @@ pub(crate) struct LoadFlags {
     /// Send WebSocket text frames.
     #[arg(long)]
     pub(crate) text: bool,
+    // The parameters' names are those of the RFC, for people and not for rustdoc.
+    #[arg(long, help = LOAD_DEFLATE, value_parser = deflate, value_name = "PARAMETERS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) deflate: Option<DeflateConfig>,
     /// HTTP method.
     #[arg(long)]
     pub(crate) method: Option<String>,
@@ -230,6 +240,9 @@ pub(crate) struct RespondFlags {
     /// Seed of the two-mode delays.
     #[arg(long, default_value = "0")]
     pub(crate) seed: u64,
+    /// Compress WebSocket messages (permessage-deflate) of clients that offer it and can meet the parameters: those of `load`.
+    #[arg(long, value_parser = deflate, value_name = "PARAMETERS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) deflate: Option<DeflateConfig>,
     /// Largest WebSocket message.
     #[arg(long, value_parser = size, value_name = "BYTES", default_value = "1GiB")]
     pub(crate) max_message: u64,

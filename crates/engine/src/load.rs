@@ -10,11 +10,12 @@ use wiretrial_load::Control;
 use wiretrial_load::emit::{Ndjson, Text};
 use wiretrial_load::plan::Plan;
 use wiretrial_load::plan::document::{
-    ContentDocument, ExecutorDocument, ExpectDocument, GeneratorDocument, HttpDocument,
-    LoadDocument, MessageDocument, MessageKind, OverflowDocument, PLAN_SCHEMA, PLAN_VERSION,
-    PacingDocument, PhasesDocument, PlanDocument, PollerDocument, SourceDocument, StopDocument,
-    TargetDocument, TlsDocument,
+    ContentDocument, DeflateDocument, ExecutorDocument, ExpectDocument, GeneratorDocument,
+    HttpDocument, LoadDocument, MessageDocument, MessageKind, OverflowDocument, PLAN_SCHEMA,
+    PLAN_VERSION, PacingDocument, PhasesDocument, PlanDocument, PollerDocument, SourceDocument,
+    StopDocument, TargetDocument, TlsDocument, WebSocketDocument,
 };
+use wiretrial_respond::DeflateConfig;
 
 use crate::cli::{Format, LoadFlags, Overflow, Pacing, Poller};
 use crate::exit::{self, Failed};
@@ -33,7 +34,7 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitCode, Failed> {
         Format::Text => {
             let watched = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             let progress = watched.then(|| io::stderr().lock());
-            let mut emit = Text { result: io::stdout().lock(), progress };
+            let mut emit = Text::new(io::stdout().lock(), progress);
             wiretrial_load::run(plan, &control, &mut emit)
         }
     }?;
@@ -90,6 +91,7 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
             server_name: None,
             resumption: !flags.no_resumption,
         },
+        websocket: WebSocketDocument { deflate: flags.deflate.map(deflate) },
         message: MessageDocument {
             kind: if flags.text || flags.json.is_some() {
                 MessageKind::Text
@@ -100,6 +102,16 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
         },
         expect: ExpectDocument { status: flags.expect_status, content: content(flags)? },
     })
+}
+
+fn deflate(config: DeflateConfig) -> DeflateDocument {
+    DeflateDocument {
+        server_no_context_takeover: config.server_no_context_takeover,
+        client_no_context_takeover: config.client_no_context_takeover,
+        server_max_window_bits: config.server_max_window_bits,
+        client_max_window_bits: config.client_max_window_bits,
+        level: config.level,
+    }
 }
 
 fn split(header: &str) -> Result<(String, String), Failed> {

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod deflate;
 mod exit;
 mod load;
 mod quantity;

@@ -42,6 +42,7 @@ fn plan(flags: RespondFlags) -> ServerPlan {
             seed: flags.seed,
         },
         max_message: flags.max_message,
+        deflate: flags.deflate,
     }
 }
 

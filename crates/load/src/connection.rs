@@ -128,7 +128,9 @@ impl Connection {
         let Some(Link { transport, codec }) = &mut self.link else { return };
         let out = transport.out();
         let before = out.len();
-        codec.encode(&Request { route: 0, payload: payloads.get(seq) }, out);
+        let payload = payloads.get(seq);
+        codec.encode(&Request { route: 0, payload }, out);
+        recorder.bytes.payload_sent += payload.len() as u64;
         recorder.bytes.application_sent += (out.len() - before) as u64;
         self.requests += 1;
     }

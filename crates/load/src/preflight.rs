@@ -13,7 +13,7 @@ use wiretrial_net::{
     ClientTls, ClientTlsSettings, ConnectSpec, Driver, DriverConfig, Fill, Key, NetError,
     NetErrorClass, PollerKind, Transport,
 };
-use wiretrial_proto::{ClientCodec as _, Event, Reply, Request};
+use wiretrial_proto::{ClientCodec as _, Event, Reply, Request, Scratch};
 
 use crate::clock::{Clock, Nanos};
 use crate::control::Control;
@@ -43,6 +43,8 @@ pub(crate) struct Setup {
     pub(crate) status: Option<u16>,
     pub(crate) reply_bytes: u64,
     pub(crate) tls_description: Option<String>,
+    /// Agreed compression of messages.
+    pub(crate) deflate: Option<String>,
     pub(crate) poller: &'static str,
 }
 
@@ -111,6 +113,7 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
         verifier,
         reply_bytes: answer.length,
         tls_description: answer.tls,
+        deflate: answer.deflate,
         poller: answer.poller,
         plan,
     })
@@ -160,6 +163,7 @@ struct Answer {
     content: Vec<u8>,
     length: u64,
     tls: Option<String>,
+    deflate: Option<String>,
     poller: &'static str,
 }
 
@@ -319,9 +323,9 @@ impl<'p> Exchange<'p> {
             Fill::End => return self.ended(),
             Fill::Data(bytes, ..) => bytes.to_vec(),
         };
-        let mut at = 0;
+        let (mut at, mut scratch) = (0, Scratch::new());
         loop {
-            let step = self.codec.receive(&bytes[at..], self.transport.out());
+            let step = self.codec.receive(&bytes[at..], &mut scratch, self.transport.out());
             let step = step.map_err(|error| self.refuse(error.class.into(), error.detail))?;
             at += step.consumed;
             match step.event {
@@ -400,6 +404,7 @@ impl<'p> Exchange<'p> {
             content: std::mem::take(&mut self.content),
             length,
             tls: self.transport.tls_description(),
+            deflate: self.codec.deflate(),
             poller: self.driver.poller_name(),
         })
     }

@@ -7,13 +7,20 @@ use std::sync::Arc;
 use wiretrial_proto::http1::{Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
-use wiretrial_proto::{ClientCodec, Event, MessageKind, ProtocolError, Request, Step, Tag};
+use wiretrial_proto::{
+    ClientCodec, Event, MessageKind, ProtocolError, Request, Scratch, Step, Tag,
+};
 
-use crate::plan::{Plan, PlanError, Scheme};
+use crate::plan::{ContentRule, Plan, PlanError, Scheme, Target};
 use crate::source::Payloads;
 
-/// Largest message that a client accepts, bytes.
+/// Largest message that a client accepts, bytes, where it flows through as it is.
 const MAX_MESSAGE: u64 = 1 << 40;
+/// The same where a few bytes may come to be a thousand times as many, and a right reply's length
+/// is not known.
+const MAX_INFLATED: u64 = 128 << 20;
+/// So much longer than a right reply a wrong one may be, and is still read to its end.
+const SLACK: u64 = 64 * 1024;
 
 /// One connection's codec.
 #[derive(Debug)]
@@ -54,7 +61,9 @@ impl ProtocolFactory {
                     headers: target.headers.clone(),
                     subprotocols: Vec::new(),
                     kind: if target.text { MessageKind::Text } else { MessageKind::Binary },
-                    max_message: MAX_MESSAGE,
+                    max_message: max_message(target),
+                    deflate: target.deflate,
+                    insists_on_deflate: target.deflate.is_some(),
                 };
                 config.validate().map_err(|error| PlanError(format!("target.http: {error}")))?;
                 Ok(Self::WebSocket(Arc::new(config)))
@@ -101,6 +110,29 @@ impl ProtocolFactory {
     }
 }
 
+/// The longest message that is worth taking in.
+fn max_message(target: &Target) -> u64 {
+    if target.deflate.is_none() {
+        return MAX_MESSAGE;
+    }
+    let right = match &target.expect.content {
+        ContentRule::Echo => Payloads::new(&target.payload).longest(),
+        ContentRule::Fixed(content) => content.len(),
+        ContentRule::Learned => return MAX_INFLATED,
+    };
+    2 * right as u64 + SLACK
+}
+
+impl Protocol {
+    /// The compression of messages that was agreed on, as the server would say it.
+    pub(crate) fn deflate(&self) -> Option<String> {
+        match self {
+            Self::WebSocket(codec) => codec.deflate().map(ToString::to_string),
+            Self::Http(_) | Self::Stream(_) => None,
+        }
+    }
+}
+
 macro_rules! each {
     ($self:ident, $codec:ident => $call:expr) => {
         match $self {
@@ -127,9 +159,10 @@ impl ClientCodec for Protocol {
     fn receive<'a>(
         &mut self,
         input: &'a [u8],
+        scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
-        each!(self, codec => codec.receive(input, out))
+        each!(self, codec => codec.receive(input, scratch, out))
     }
 
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {

@@ -2,6 +2,8 @@
 //!
 //! Knows the shape of a conversation; must not know any one protocol.
 
+use crate::websocket::Extensions;
+
 /// The client's side of one connection.
 ///
 /// Bytes that came go to [`receive`](Self::receive) until it asks for more;
@@ -22,13 +24,15 @@ pub trait ClientCodec {
     /// Without an event the codec needs more bytes: whatever it did not consume must be
     /// presented again, with more bytes behind it. Payload bytes are always consumed, so
     /// that what stays behind is a head or a frame header, never a payload. Answers to
-    /// control frames are appended to `out`.
+    /// control frames are appended to `out`. A piece that is not in the input as it is, because
+    /// what came was compressed, is laid into `scratch`.
     ///
     /// # Errors
     /// The peer broke the protocol; the connection must be closed after what `out` holds was sent.
     fn receive<'a>(
         &mut self,
         input: &'a [u8],
+        scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError>;
 
@@ -53,8 +57,33 @@ pub trait ServerCodec {
     fn receive<'a>(
         &mut self,
         input: &'a mut [u8],
+        scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<ServerEvent<'a>>, ProtocolError>;
+}
+
+/// Room for payload that does not stand in the input as it is. Nothing stays in it between two
+/// calls, so that one serves all connections of a thread. Takes memory once it is needed.
+#[derive(Debug, Default)]
+pub struct Scratch(Box<[u8]>);
+
+impl Scratch {
+    /// How much payload is laid into it at once, bytes: nothing longer is ever held of a payload
+    /// that was compressed, however long it comes to be.
+    pub(crate) const SIZE: usize = 16 * 1024;
+
+    /// Room that takes no memory yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All of it.
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        if self.0.is_empty() {
+            self.0 = vec![0; Self::SIZE].into_boxed_slice();
+        }
+        &mut self.0
+    }
 }
 
 /// What one call of `receive` did.
@@ -169,6 +198,8 @@ pub struct ServerRequest<'a> {
     pub content_length: Option<u64>,
     /// `Sec-WebSocket-Key` of a valid WebSocket upgrade request.
     pub websocket_key: Option<&'a str>,
+    /// The extensions that such a request offers.
+    pub websocket_extensions: Extensions<'a>,
     /// The client waits for `100 Continue` before it sends the body.
     pub expects_continue: bool,
     /// What must hold for the request to be performed.

@@ -12,5 +12,5 @@ pub mod websocket;
 
 pub use codec::{
     ClientCodec, Close, Condition, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request,
-    ServerCodec, ServerEvent, ServerRequest, Step, Tag,
+    Scratch, ServerCodec, ServerEvent, ServerRequest, Step, Tag,
 };

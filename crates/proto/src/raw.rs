@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::codec::{
-    ClientCodec, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Step, Tag,
+    ClientCodec, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Scratch, Step, Tag,
 };
 
 /// The client's side of an echo, one connection.
@@ -75,6 +75,7 @@ impl ClientCodec for RawClient {
     fn receive<'a>(
         &mut self,
         input: &'a [u8],
+        _: &'a mut Scratch,
         _out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
         if self.oldest.count == 0 {

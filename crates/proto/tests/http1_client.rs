@@ -4,7 +4,7 @@ mod common;
 
 use common::{Case, Seen, check_client, run_client};
 use wiretrial_proto::http1::{Http1Client, PayloadLength, RequestHead};
-use wiretrial_proto::{ClientCodec, ErrorClass, Event, MessageKind, Request};
+use wiretrial_proto::{ClientCodec, ErrorClass, Event, MessageKind, Request, Scratch};
 
 /// A codec that sent these requests; `METHOD!` asks the server to close.
 fn sent(methods: &[&str]) -> Http1Client {
@@ -401,12 +401,13 @@ fn an_end_inside_a_reply_truncates_it() {
 
 #[test]
 fn a_reply_that_is_all_there_comes_in_one_piece() {
+    let mut scratch = Scratch::new();
     for input in [
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
     ] {
         let mut codec = sent(&["GET"]);
-        let step = codec.receive(input.as_bytes(), &mut Vec::new()).unwrap();
+        let step = codec.receive(input.as_bytes(), &mut scratch, &mut Vec::new()).unwrap();
         assert_eq!(step.consumed, input.len());
         let Some(Event::Reply(reply)) = step.event else {
             panic!("{step:?}");
@@ -417,9 +418,10 @@ fn a_reply_that_is_all_there_comes_in_one_piece() {
 
 #[test]
 fn payload_is_always_consumed() {
+    let mut scratch = Scratch::new();
     let mut codec = sent(&["GET"]);
     let input = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nhello";
-    let step = codec.receive(input, &mut Vec::new()).unwrap();
+    let step = codec.receive(input, &mut scratch, &mut Vec::new()).unwrap();
     assert_eq!((step.consumed, step.event), (input.len(), Some(Event::Chunk(b"hello"))));
 }
 

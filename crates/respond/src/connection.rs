@@ -7,6 +7,7 @@ use std::mem;
 
 use wiretrial_net::clock::monotonic_ns;
 use wiretrial_net::{Driver, Fill, Ready, Transport};
+use wiretrial_proto::Scratch;
 
 use crate::plan::Kind;
 use crate::protocol::Protocol;
@@ -50,6 +51,8 @@ pub(crate) struct Room<'a> {
     pub(crate) counters: &'a Counters,
     /// Empty between calls; where answers are written that go to the stage.
     pub(crate) scratch: &'a mut Vec<u8>,
+    /// Where codecs lay what they unpack.
+    pub(crate) unpacked: &'a mut Scratch,
 }
 
 /// What is to be done with a connection after its turn.
@@ -185,7 +188,8 @@ impl Connection {
                 Fill::Data(input, _, drained) => {
                     self.undrained = !drained;
                     if self.phase == Phase::Talking {
-                        let taken = self.hear(input, room.scratch, room.shared, room.counters);
+                        let Room { shared, counters, scratch, unpacked, .. } = room;
+                        let taken = self.hear(input, scratch, unpacked, shared, counters);
                         self.carry.extend_from_slice(&input[taken..]);
                     }
                     let next = self.write(room);
@@ -256,7 +260,8 @@ impl Connection {
     /// Takes what was left of the input when the conversation blocked.
     fn go_on(&mut self, room: &mut Room<'_>) {
         let mut input = mem::take(&mut self.carry);
-        let taken = self.hear(&mut input, room.scratch, room.shared, room.counters);
+        let Room { shared, counters, scratch, unpacked, .. } = room;
+        let taken = self.hear(&mut input, scratch, unpacked, shared, counters);
         input.drain(..taken);
         self.carry = input;
         if self.intake == Intake::Ended {
@@ -269,12 +274,13 @@ impl Connection {
         &mut self,
         input: &mut [u8],
         scratch: &mut Vec<u8>,
+        unpacked: &mut Scratch,
         shared: &Shared,
         counters: &Counters,
     ) -> usize {
         let out = if self.stage.is_some() { scratch } else { self.transport.out() };
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
-        let heard = self.protocol.take(input, &mut sink);
+        let heard = self.protocol.take(input, unpacked, &mut sink);
         counters.add_requests(sink.requests());
         self.blocked = heard.blocked;
         if let Some(ending) = sink.ending() {

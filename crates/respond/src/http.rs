@@ -4,8 +4,8 @@
 //! comes nor one that goes. Must not know sockets.
 
 use wiretrial_proto::http1::{BodyLength, Http1Server};
-use wiretrial_proto::websocket::WebSocketServer;
-use wiretrial_proto::{ServerCodec, ServerEvent, ServerRequest};
+use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
+use wiretrial_proto::{Scratch, ServerCodec, ServerEvent, ServerRequest};
 
 use crate::content::{MESSAGE, PAGE, pattern_from};
 use crate::route::{Method, Route};
@@ -36,8 +36,8 @@ pub(crate) enum Standing {
     Listens,
     /// It has more to say and no room to say it in: no input is taken until then.
     Blocked,
-    /// From here on it is a WebSocket.
-    Upgraded,
+    /// From here on it is a WebSocket, compressed where that was agreed on.
+    Upgraded(Option<DeflateAnswer>),
 }
 
 /// The answer to the current request.
@@ -65,14 +65,19 @@ impl HttpConversation {
 
     /// Takes the input that can be taken, returns how much that was. After
     /// [`Standing::Blocked`] it must be called when there is room again, with or without input.
-    pub(crate) fn take(&mut self, input: &mut [u8], sink: &mut Sink<'_>) -> (usize, Standing) {
+    pub(crate) fn take(
+        &mut self,
+        input: &mut [u8],
+        unpacked: &mut Scratch,
+        sink: &mut Sink<'_>,
+    ) -> (usize, Standing) {
         let mut taken = 0;
         while !sink.is_finished() {
             if sink.backlog() >= BACKLOG_LIMIT || !self.continue_pattern(sink) {
                 sink.settle();
                 return (taken, Standing::Blocked);
             }
-            let Ok(step) = self.codec.receive(&mut input[taken..], sink.out) else {
+            let Ok(step) = self.codec.receive(&mut input[taken..], unpacked, sink.out) else {
                 sink.finish(Ending::Early);
                 break;
             };
@@ -84,9 +89,9 @@ impl HttpConversation {
                 }
                 Some(ServerEvent::Request(request)) => {
                     if let Some(key) = request.websocket_key {
-                        WebSocketServer::accept(key, None, sink.out);
+                        let deflate = accept(key, &request, sink);
                         sink.settle();
-                        return (taken, Standing::Upgraded);
+                        return (taken, Standing::Upgraded(deflate));
                     }
                     self.answer(&request, sink);
                 }
@@ -224,4 +229,15 @@ impl HttpConversation {
             sink.finish(Ending::Early);
         }
     }
+}
+
+/// Appends the answer that upgrades to WebSocket; says what was agreed on.
+fn accept(key: &str, request: &ServerRequest<'_>, sink: &mut Sink<'_>) -> Option<DeflateAnswer> {
+    let wishes = sink.shared().deflate.as_ref();
+    let deflate = wishes.and_then(|wishes| request.websocket_extensions.accept_deflate(wishes));
+    match &deflate {
+        None => WebSocketServer::accept(key, None, sink.out),
+        Some(answer) => WebSocketServer::accept_deflate(key, None, answer, sink.out),
+    }
+    deflate
 }

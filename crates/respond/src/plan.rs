@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use wiretrial_net::{NetError, ServerTls};
+use wiretrial_proto::websocket::{BadDeflate, DeflateConfig};
 
 use crate::script::Script;
 
@@ -30,8 +31,11 @@ pub struct ServerPlan {
     pub cpus: Vec<u32>,
     /// What goes wrong or comes late.
     pub script: Script,
-    /// Longest WebSocket message, in bytes.
+    /// Longest WebSocket message, in bytes; of a compressed one what comes out of it.
     pub max_message: u64,
+    /// Compression of WebSocket messages (permessage-deflate) for clients that offer it, as far as
+    /// they can meet this; none: nobody's.
+    pub deflate: Option<DeflateConfig>,
 }
 
 impl Default for ServerPlan {
@@ -47,6 +51,7 @@ impl Default for ServerPlan {
             cpus: Vec::new(),
             script: Script::default(),
             max_message: 1 << 30,
+            deflate: None,
         }
     }
 }
@@ -60,6 +65,9 @@ pub enum RespondError {
     /// No thread.
     #[error("a server needs at least 1 thread")]
     NoThreads,
+    /// Compression that nobody can agree to.
+    #[error("deflate: {0}")]
+    Deflate(#[from] BadDeflate),
     /// TLS without a certificate.
     #[error("https and tls need a certificate and its key: give both PEM files")]
     NoCertificate,
@@ -101,6 +109,7 @@ impl ServerPlan {
         if self.threads == 0 {
             return Err(RespondError::NoThreads);
         }
+        self.deflate.as_ref().map_or(Ok(()), DeflateConfig::validate)?;
         let https = self.tls_for(&self.https, &[b"http/1.1".to_vec()])?;
         let tls = self.tls_for(&self.tls, &[])?;
         let kinds = [

@@ -2,6 +2,8 @@
 //!
 //! Knows the conversations and the way from one to the other; must not know sockets.
 
+use wiretrial_proto::Scratch;
+
 use crate::http::{HttpConversation, Standing};
 use crate::plan::Kind;
 use crate::sink::Sink;
@@ -33,22 +35,28 @@ impl Protocol {
     }
 
     /// Takes the input that can be taken and appends the answers to the sink.
-    pub(crate) fn take(&mut self, input: &mut [u8], sink: &mut Sink<'_>) -> Heard {
+    pub(crate) fn take(
+        &mut self,
+        input: &mut [u8],
+        unpacked: &mut Scratch,
+        sink: &mut Sink<'_>,
+    ) -> Heard {
         let mut taken = 0;
         loop {
             let rest = &mut input[taken..];
             match self {
                 Self::Http(conversation) => {
-                    let (used, standing) = conversation.take(rest, sink);
+                    let (used, standing) = conversation.take(rest, unpacked, sink);
                     taken += used;
-                    if standing != Standing::Upgraded {
+                    let Standing::Upgraded(deflate) = standing else {
                         return Heard { taken, blocked: standing == Standing::Blocked };
-                    }
-                    *self = Self::WebSocket(WebSocketEcho::new(sink.shared().max_message));
+                    };
+                    let limit = sink.shared().max_message;
+                    *self = Self::WebSocket(WebSocketEcho::new(limit, deflate.as_ref()));
                 }
                 Self::WebSocket(echo) => {
-                    taken += echo.take(rest, sink);
-                    return Heard { taken, blocked: false };
+                    let heard = echo.take(rest, unpacked, sink);
+                    return Heard { taken: taken + heard.taken, ..heard };
                 }
                 Self::Raw => {
                     if !rest.is_empty() {

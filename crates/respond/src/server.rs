@@ -50,7 +50,7 @@ struct Thread {
 pub fn start(plan: ServerPlan) -> Result<Server, RespondError> {
     let mut endpoints = plan.endpoints()?;
     raise_descriptor_limit();
-    let shared = Arc::new(Shared::new(plan.script, plan.max_message, plan.threads));
+    let shared = Arc::new(Shared::new(plan.script, plan.max_message, plan.deflate, plan.threads));
     let mut server = Server {
         shared: Arc::clone(&shared),
         addresses: Addresses::default(),

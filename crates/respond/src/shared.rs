@@ -5,6 +5,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
+use wiretrial_proto::websocket::DeflateConfig;
+
 use crate::script::Script;
 use crate::stats::Counters;
 
@@ -12,6 +14,7 @@ use crate::stats::Counters;
 pub(crate) struct Shared {
     pub(crate) script: Script,
     pub(crate) max_message: u64,
+    pub(crate) deflate: Option<DeflateConfig>,
     /// By thread.
     pub(crate) counters: Vec<Counters>,
     replies: AtomicU64,
@@ -20,10 +23,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(script: Script, max_message: u64, threads: u32) -> Self {
+    pub(crate) fn new(
+        script: Script,
+        max_message: u64,
+        deflate: Option<DeflateConfig>,
+        threads: u32,
+    ) -> Self {
         Self {
             script,
             max_message,
+            deflate,
             counters: (0..threads).map(|_| Counters::default()).collect(),
             replies: AtomicU64::new(0),
             first_request: AtomicU64::new(0),

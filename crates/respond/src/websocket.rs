@@ -2,10 +2,11 @@
 //!
 //! Knows messages; holds none: what came goes out again. Must not know sockets.
 
-use wiretrial_proto::websocket::WebSocketServer;
-use wiretrial_proto::{MessageKind, ServerCodec, ServerEvent};
+use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
+use wiretrial_proto::{MessageKind, Scratch, ServerCodec, ServerEvent};
 
-use crate::sink::{Ending, Sink, Twist};
+use crate::protocol::Heard;
+use crate::sink::{BACKLOG_LIMIT, Ending, Sink, Twist};
 
 #[derive(Debug)]
 pub(crate) struct WebSocketEcho {
@@ -26,22 +27,35 @@ enum Message {
 }
 
 impl WebSocketEcho {
-    pub(crate) fn new(max_message: u64) -> Self {
+    pub(crate) fn new(max_message: u64, deflate: Option<&DeflateAnswer>) -> Self {
         Self {
-            codec: WebSocketServer::new(max_message),
+            codec: match deflate {
+                None => WebSocketServer::new(max_message),
+                Some(agreed) => WebSocketServer::with_deflate(max_message, agreed),
+            },
             message: Message::None,
             twist: Twist::None,
         }
     }
 
-    /// Takes all of the input that can be taken, returns how much that was.
-    pub(crate) fn take(&mut self, input: &mut [u8], sink: &mut Sink<'_>) -> usize {
+    /// Takes all of the input that can be taken. What was compressed well and goes out less so may
+    /// need more room than there is: the rest must wait then.
+    pub(crate) fn take(
+        &mut self,
+        input: &mut [u8],
+        unpacked: &mut Scratch,
+        sink: &mut Sink<'_>,
+    ) -> Heard {
         let mut taken = 0;
         // Where the echo begins that is under way, as long as none of it went out.
         let mut begun = None;
         while !sink.is_finished() {
+            if sink.backlog() >= BACKLOG_LIMIT {
+                sink.settle();
+                return Heard { taken, blocked: true };
+            }
             let before = sink.out.len();
-            let Ok(step) = self.codec.receive(&mut input[taken..], sink.out) else {
+            let Ok(step) = self.codec.receive(&mut input[taken..], unpacked, sink.out) else {
                 if self.message == Message::Whole {
                     interrupt(begun, before, sink.out);
                 }
@@ -52,7 +66,7 @@ impl WebSocketEcho {
             match step.event {
                 None => {
                     sink.settle();
-                    return taken;
+                    return Heard { taken, blocked: false };
                 }
                 Some(ServerEvent::Message(kind)) => {
                     self.twist = sink.begin();
@@ -89,7 +103,7 @@ impl WebSocketEcho {
                 }
             }
         }
-        input.len()
+        Heard { taken: input.len(), blocked: false }
     }
 
     /// Appends a close frame: the server goes away.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use wiretrial_net::clock::monotonic_ns;
 use wiretrial_net::{Driver, DriverConfig, Key, Listener, Socket, Transport, Waker};
+use wiretrial_proto::Scratch;
 
 use crate::connection::{Connection, Next, Room};
 use crate::plan::{Endpoint, RespondError};
@@ -37,6 +38,7 @@ pub(crate) struct Worker {
     /// Doors are shut until then, because descriptors ran out.
     shut_until: Option<u64>,
     scratch: Vec<u8>,
+    unpacked: Scratch,
     shared: Arc<Shared>,
     /// Which thread of the server this is.
     index: usize,
@@ -72,6 +74,7 @@ impl Worker {
             again: Vec::new(),
             shut_until: None,
             scratch: Vec::new(),
+            unpacked: Scratch::new(),
             shared,
             index,
         })
@@ -194,6 +197,7 @@ impl Worker {
             shared: &self.shared,
             counters: &self.shared.counters[self.index],
             scratch: &mut self.scratch,
+            unpacked: &mut self.unpacked,
         };
         let before = connection.bytes();
         let next = act(connection, &mut room);

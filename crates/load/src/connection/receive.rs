@@ -1,7 +1,9 @@
 //! From bytes to outcomes: fill, decode, verify, record.
 
 use wiretrial_net::{Driver, Fill};
-use wiretrial_proto::{ClientCodec as _, ErrorClass, Event, MessageKind, ProtocolError, Reply};
+use wiretrial_proto::{
+    ClientCodec as _, ErrorClass, Event, MessageKind, ProtocolError, Reply, Scratch,
+};
 
 use super::{Connection, Ending, Link, State};
 use crate::clock::{Clock, Nanos};
@@ -40,6 +42,7 @@ impl Connection {
         &mut self,
         driver: &mut Driver,
         clock: &impl Clock,
+        scratch: &mut Scratch,
         expected: &mut Expected<'_>,
     ) -> Received {
         let mut received = Received { drained: true, ..Received::default() };
@@ -68,7 +71,7 @@ impl Connection {
                 received.drained = drained;
                 debug_assert_eq!(bytes.len(), carry_before + new);
                 expected.recorder.bytes.application_received += new as u64;
-                let consumed = self.decode(bytes, &mut received, expected);
+                let consumed = self.decode(bytes, scratch, &mut received, expected);
                 carry.clear();
                 carry.extend_from_slice(&bytes[consumed..]);
                 self.carry = carry;
@@ -84,12 +87,13 @@ impl Connection {
     fn decode(
         &mut self,
         bytes: &[u8],
+        scratch: &mut Scratch,
         received: &mut Received,
         expected: &mut Expected<'_>,
     ) -> usize {
         let mut at = 0;
         while let Some(Link { transport, codec }) = &mut self.link {
-            let step = match codec.receive(&bytes[at..], transport.out()) {
+            let step = match codec.receive(&bytes[at..], scratch, transport.out()) {
                 Ok(step) => step,
                 Err(error) => {
                     let excerpt = excerpt(&bytes[at..]);
@@ -118,6 +122,7 @@ impl Connection {
                     return;
                 };
                 let seq = pending.seq;
+                expected.recorder.bytes.payload_received += piece.len() as u64;
                 expected.verifier.update(&mut self.progress, seq, piece, expected.payloads);
             }
             Event::Reply(reply) => self.reply(&reply, received, expected),
@@ -146,6 +151,7 @@ impl Connection {
         let now = received.at;
         let first_byte = self.first_byte.take().unwrap_or(now);
         let Expected { verifier, payloads, recorder, .. } = expected;
+        recorder.bytes.payload_received += reply.payload.len() as u64;
         verifier.update(&mut self.progress, pending.seq, reply.payload, payloads);
         let content = verifier.finish(&mut self.progress, pending.seq, payloads);
         received.done += 1;

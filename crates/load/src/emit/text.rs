@@ -14,10 +14,10 @@ use crate::measure::snapshot::{Counters, Interval, Phase, Snapshot, Start, Summa
 /// Prints what runs, and at the end what was found.
 #[derive(Debug)]
 pub struct Text<W, P> {
-    /// Takes the result.
-    pub result: W,
-    /// Takes one line that is written over, while it runs; none when nobody watches.
-    pub progress: Option<P>,
+    result: W,
+    progress: Option<P>,
+    /// Messages are compressed.
+    deflate: bool,
 }
 
 impl<W: Write, P: Write> Emit for Text<W, P> {
@@ -33,13 +33,21 @@ impl<W: Write, P: Write> Emit for Text<W, P> {
 }
 
 impl<W: Write, P: Write> Text<W, P> {
+    /// The result goes to `result`, and to `progress` one line that is written over, while it
+    /// runs; none when nobody watches.
+    pub fn new(result: W, progress: Option<P>) -> Self {
+        Self { result, progress, deflate: false }
+    }
+
     fn start(&mut self, start: &Start) -> io::Result<()> {
         let unproven = if start.insecure { ", any certificate accepted" } else { "" };
         let tls = start.tls.as_ref().map_or(String::new(), |tls| format!(", {tls}{unproven}"));
+        let deflate = start.deflate.as_ref().map_or(String::new(), |agreed| format!(", {agreed}"));
+        self.deflate = start.deflate.is_some();
         let addresses = start.addresses.join(", ");
         writeln!(
             self.result,
-            "{}   {addresses}, {} thread(s), {}{tls}\n",
+            "{}   {addresses}, {} thread(s), {}{tls}{deflate}\n",
             start.url, start.threads, start.poller
         )
     }
@@ -118,6 +126,15 @@ impl<W: Write, P: Write> Text<W, P> {
                 writeln!(out, "  {label:<13}  {}", quantiles(&histogram))?;
             }
         }
+        if self.deflate {
+            let bytes = &summary.bytes;
+            writeln!(
+                out,
+                "  compression    sent {}  received {}",
+                ratio(bytes.application_sent, bytes.payload_sent),
+                ratio(bytes.application_received, bytes.payload_received)
+            )?;
+        }
         let generator = &summary.generator;
         let cpu = generator.cpu_user_ns + generator.cpu_system_ns;
         let each = if counters.sent > 0 { cpu as f64 / counters.sent as f64 / 1e3 } else { 0.0 };
@@ -148,6 +165,12 @@ impl<W: Write, P: Write> Text<W, P> {
 
 fn errors(counters: &Counters) -> u64 {
     counters.errors.values().sum()
+}
+
+/// How many bytes stand for how much payload.
+fn ratio(bytes: u64, payload: u64) -> String {
+    let share = if payload > 0 { bytes as f64 / payload as f64 * 100.0 } else { 0.0 };
+    format!("{} bytes for {} of payload ({share:.1} %)", grouped(bytes), grouped(payload))
 }
 
 fn decode(text: &str) -> Option<Histogram<u64>> {

@@ -130,6 +130,8 @@ impl Recorder {
         self.bytes.received += other.bytes.received;
         self.bytes.application_sent += other.bytes.application_sent;
         self.bytes.application_received += other.bytes.application_received;
+        self.bytes.payload_sent += other.bytes.payload_sent;
+        self.bytes.payload_received += other.bytes.payload_received;
         for at in 0..Class::ALL.len() {
             self.errors[at] += other.errors[at];
             self.failed[at] += other.failed[at];

@@ -57,6 +57,9 @@ pub struct Start {
     /// True where any certificate was accepted, as the plan asked for.
     #[serde(default)]
     pub insecure: bool,
+    /// Agreed compression of WebSocket messages, as the server would say it; null without.
+    #[serde(default)]
+    pub deflate: Option<String>,
 }
 
 /// Phase of a run.
@@ -145,6 +148,12 @@ pub struct Bytes {
     pub application_sent: u64,
     /// Protocol bytes received, after TLS.
     pub application_received: u64,
+    /// Payload bytes of the messages sent: without heads and frames, before any compression.
+    #[serde(default)]
+    pub payload_sent: u64,
+    /// Payload bytes of the replies received: without heads and frames, after any compression.
+    #[serde(default)]
+    pub payload_received: u64,
 }
 
 /// The generator's own cost.

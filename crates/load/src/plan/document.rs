@@ -52,6 +52,9 @@ pub struct TargetDocument {
     /// TLS settings (https, wss, tls).
     #[serde(default)]
     pub tls: TlsDocument,
+    /// WebSocket settings (ws, wss).
+    #[serde(default)]
+    pub websocket: WebSocketDocument,
     /// What each request carries.
     #[serde(default)]
     pub message: MessageDocument,
@@ -87,6 +90,45 @@ pub struct TlsDocument {
 impl Default for TlsDocument {
     fn default() -> Self {
         Self { insecure: false, ca_file: None, server_name: None, resumption: true }
+    }
+}
+
+/// WebSocket settings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WebSocketDocument {
+    /// Compress messages (permessage-deflate, RFC 7692) as far as the server agrees; null: don't.
+    /// A server that does not turn it on at all is refused.
+    pub deflate: Option<DeflateDocument>,
+}
+
+/// What to ask for with permessage-deflate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DeflateDocument {
+    /// The server shall compress each message on its own.
+    pub server_no_context_takeover: bool,
+    /// The generator compresses each message on its own; costs bytes, and saves some 300 KB of
+    /// memory per connection.
+    pub client_no_context_takeover: bool,
+    /// The server shall refer back by at most 2 to the power of this, bytes; 8 to 15.
+    pub server_max_window_bits: u8,
+    /// The generator refers back by at most 2 to the power of this, bytes; 8 to 15. The server may
+    /// ask for less.
+    pub client_max_window_bits: u8,
+    /// Effort of the generator's own compression: 1 (fast) to 9 (small).
+    pub level: u8,
+}
+
+impl Default for DeflateDocument {
+    fn default() -> Self {
+        Self {
+            server_no_context_takeover: false,
+            client_no_context_takeover: false,
+            server_max_window_bits: 15,
+            client_max_window_bits: 15,
+            level: 6,
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 pub use document::{PlanDocument, PollerDocument};
 pub use target::{Scheme, TargetUrl};
+use wiretrial_proto::websocket::DeflateConfig;
 
 use crate::clock::Nanos;
 
@@ -47,6 +48,8 @@ pub struct Target {
     pub tls: Option<TlsPlan>,
     /// WebSocket frames are text.
     pub text: bool,
+    /// Compression of WebSocket messages to ask for.
+    pub deflate: Option<DeflateConfig>,
     /// Payloads of the requests.
     pub payload: PayloadPlan,
     /// What a right reply is.

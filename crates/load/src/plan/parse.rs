@@ -4,10 +4,12 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::document::{
-    ContentDocument, ExecutorDocument, GeneratorDocument, LoadDocument, MessageKind,
-    OverflowDocument, PLAN_SCHEMA, PLAN_VERSION, PacingDocument, PhasesDocument, PlanDocument,
-    SourceDocument, StopDocument, TargetDocument,
+    ContentDocument, DeflateDocument, ExecutorDocument, GeneratorDocument, LoadDocument,
+    MessageKind, OverflowDocument, PLAN_SCHEMA, PLAN_VERSION, PacingDocument, PhasesDocument,
+    PlanDocument, SourceDocument, StopDocument, TargetDocument,
 };
+use wiretrial_proto::websocket::DeflateConfig;
+
 use super::{
     ContentRule, Expect, GeneratorPlan, Load, LoopPlan, Overflow, PayloadPlan, Phases, Plan,
     PlanError, Scheme, Stop, Target, TargetUrl, TlsPlan,
@@ -78,10 +80,30 @@ fn target(document: TargetDocument) -> Result<Target, PlanError> {
             resumption: document.tls.resumption,
         }),
         text,
+        deflate: deflate(document.websocket.deflate, url.scheme)?,
         payload,
         expect: Expect { status: document.expect.status, content },
         url,
     })
+}
+
+fn deflate(
+    document: Option<DeflateDocument>,
+    scheme: Scheme,
+) -> Result<Option<DeflateConfig>, PlanError> {
+    let Some(document) = document else { return Ok(None) };
+    if scheme != Scheme::WebSocket {
+        return wrong("websocket.deflate: only ws and wss compress messages; leave it out".into());
+    }
+    let config = DeflateConfig {
+        server_no_context_takeover: document.server_no_context_takeover,
+        client_no_context_takeover: document.client_no_context_takeover,
+        server_max_window_bits: document.server_max_window_bits,
+        client_max_window_bits: document.client_max_window_bits,
+        level: document.level,
+    };
+    config.validate().map_err(|error| PlanError(format!("websocket.deflate: {error}")))?;
+    Ok(Some(config))
 }
 
 fn parse_all<T: std::str::FromStr>(

@@ -35,6 +35,15 @@ impl Payloads {
         }
     }
 
+    /// Length of the longest, bytes.
+    pub fn longest(&self) -> usize {
+        match &self.0 {
+            Kind::Fixed(bytes) => bytes.len(),
+            Kind::List(list) => list.iter().map(Vec::len).max().unwrap_or_default(),
+            Kind::Template(template) => template.len(),
+        }
+    }
+
     /// Its length where all have the same one, bytes.
     pub fn fixed_length(&self) -> Option<usize> {
         match &self.0 {

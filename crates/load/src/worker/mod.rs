@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use wiretrial_net::{ClientTls, Driver, NetError};
+use wiretrial_proto::Scratch;
 
 use crate::clock::{Clock, Monotonic, Nanos};
 use crate::connection::Connection;
@@ -62,6 +63,8 @@ pub(crate) struct Worker {
     slots: Slots,
     executor: Option<Executor>,
     payloads: Payloads,
+    /// Where codecs lay what they unpack.
+    scratch: Scratch,
     recorder: Box<Recorder>,
     stage: Stage,
 
@@ -114,6 +117,7 @@ impl Worker {
             slots,
             executor: None,
             payloads: Payloads::new(&plan.target.payload),
+            scratch: Scratch::new(),
             recorder: Box::default(),
             stage: Stage::Connect { deadline: now + plan.phases.connect },
             seq: u64::from(share.worker) << 40,

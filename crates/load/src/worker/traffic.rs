@@ -181,7 +181,8 @@ impl Worker {
             recorder: &mut self.recorder,
         };
         let connection = &mut self.connections[at as usize];
-        let received = connection.receive(&mut self.driver, &self.clock, &mut expected);
+        let received =
+            connection.receive(&mut self.driver, &self.clock, &mut self.scratch, &mut expected);
         let now = received.at;
 
         self.in_flight -= u64::from(received.done);

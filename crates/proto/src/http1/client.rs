@@ -11,7 +11,7 @@ use super::head::{HeadEnd, MAX_HEAD, ParsedResponse};
 use super::request::RequestHead;
 use super::waiting::Waiting;
 use crate::codec::{
-    ClientCodec, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Step, Tag,
+    ClientCodec, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Scratch, Step, Tag,
 };
 
 /// HTTP/1.1 as a client speaks it, one connection.
@@ -92,6 +92,7 @@ impl ClientCodec for Http1Client {
     fn receive<'a>(
         &mut self,
         input: &'a [u8],
+        _: &'a mut Scratch,
         _out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
         let at = match self.state {

@@ -193,7 +193,7 @@ impl Version {
 
 /// The field lines of a head or a trailer section, checked as they are taken. They end with the
 /// empty line, or behind the first that is wrong.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
     /// A line may go on in the next one. A user agent must read a response so and a server may

@@ -10,6 +10,7 @@ use super::framing::Framing;
 use super::head::{Field, HeadError, ParsedRequest, Version};
 use super::target::{is_host, is_target};
 use crate::codec::{Condition, ErrorClass, ProtocolError, ServerRequest};
+use crate::websocket::Extensions;
 
 /// A request that may be served.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ impl<'a> Inbound<'a> {
         }
         let mut framing = Framing::default();
         let mut noted = Noted::default();
-        for field in fields {
+        for field in fields.clone() {
             let field = field?;
             if !framing.note(&field)? {
                 noted.note(&field)?;
@@ -74,6 +75,7 @@ impl<'a> Inbound<'a> {
                 InboundBody::Chunked => None,
             },
             websocket_key,
+            websocket_extensions: Extensions::new(fields),
             expects_continue: noted.expects && version == Version::Http11 && !bodiless,
             condition: noted.condition,
         };

@@ -11,7 +11,7 @@ use super::head::{HeadEnd, HeadError, MAX_HEAD, Version};
 use super::inbound::{Inbound, InboundBody, Refusal};
 use super::respond::{self, BodyFraming, BodyLength, Persistence};
 use super::waiting::Waiting;
-use crate::codec::{ProtocolError, ServerCodec, ServerEvent, Step};
+use crate::codec::{ProtocolError, Scratch, ServerCodec, ServerEvent, Step};
 
 /// HTTP/1.1 as a server speaks it, one connection.
 ///
@@ -173,6 +173,7 @@ impl ServerCodec for Http1Server {
     fn receive<'a>(
         &mut self,
         input: &'a mut [u8],
+        _: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<ServerEvent<'a>>, ProtocolError> {
         let step = match &mut self.reading {

@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use super::close::{self, Body};
 use super::config::WebSocketConfig;
+use super::deflate::{Deflate, DeflateConfig};
 use super::frame::{self, Header, Opcode, Sender};
 use super::handshake::{self, Answer, Expected};
 use super::message::Message;
 use super::random::Random;
 use crate::{
-    ClientCodec, Close, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Step, Tag,
+    ClientCodec, Close, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Scratch,
+    Step, Tag,
 };
 
-/// A WebSocket client (RFC 6455), without extensions.
+/// A WebSocket client (RFC 6455), with permessage-deflate (RFC 7692) where it is asked for.
 ///
 /// Requests are whole messages in one frame, each under a fresh mask. Pings are answered and,
 /// like pongs, are not reported. Of a reply only its state is kept, never its payload.
@@ -24,6 +26,8 @@ pub struct WebSocketClient {
     random: Random,
     message: Message,
     phase: Phase,
+    /// Boxed, because most connections are without.
+    deflate: Option<Box<Deflate>>,
 }
 
 #[derive(Debug)]
@@ -47,7 +51,13 @@ impl WebSocketClient {
     /// The configuration must be [valid](WebSocketConfig::validate). Masks and the handshake's
     /// key come from `seed`: draw it from the operating system, for each connection anew.
     pub fn new(config: Arc<WebSocketConfig>, seed: [u64; 2]) -> Self {
-        Self { config, random: Random::new(seed), message: Message::NONE, phase: Phase::New }
+        Self {
+            config,
+            random: Random::new(seed),
+            message: Message::NONE,
+            phase: Phase::New,
+            deflate: None,
+        }
     }
 
     /// The HTTP status with which the server refused the upgrade, if it did.
@@ -63,15 +73,25 @@ impl WebSocketClient {
     #[inline]
     pub fn message(&mut self, kind: MessageKind, payload: &[u8], out: &mut Vec<u8>) {
         debug_assert!(self.is_open(), "a message needs an open conversation");
-        frame::append_masked(Opcode::of(kind), payload, self.random.mask(), out);
+        let (opcode, mask) = (Opcode::of(kind), self.random.mask());
+        match &mut self.deflate {
+            None => frame::append_masked(opcode, payload, mask, out),
+            Some(deflate) => deflate.append_message(opcode, payload, Some(mask), out),
+        }
+    }
+
+    /// What was agreed on for the compression of messages; none before the upgrade and without.
+    pub fn deflate(&self) -> Option<&DeflateConfig> {
+        self.deflate.as_ref().map(|deflate| &deflate.agreed)
     }
 
     fn upgrade<'a>(&mut self, input: &'a [u8]) -> Result<Step<Event<'a>>, ProtocolError> {
         let Phase::Upgrading(expected) = &mut self.phase else { return Ok(waits(0)) };
-        match expected.read(input, &self.config.subprotocols) {
+        match expected.read(input, &self.config) {
             Ok(Answer::Incomplete { consumed }) => Ok(waits(consumed)),
-            Ok(Answer::Upgraded { consumed }) => {
+            Ok(Answer::Upgraded { consumed, deflate }) => {
                 self.phase = Phase::Open;
+                self.deflate = deflate.map(Deflate::of_client);
                 Ok(Step { consumed, event: Some(Event::Open) })
             }
             Ok(Answer::Refused { status }) => {
@@ -89,15 +109,16 @@ impl WebSocketClient {
     fn frames<'a>(
         &mut self,
         input: &'a [u8],
+        scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
         let mut at = 0;
         loop {
             if !self.message.expects_payload() {
                 let inside = self.message.is_under_way();
-                let Some(header) = Header::read(&input[at..], Sender::Server, inside)? else {
-                    return Ok(waits(at));
-                };
+                let deflate = self.deflate.is_some();
+                let header = Header::read(&input[at..], Sender::Server, inside, deflate)?;
+                let Some(header) = header else { return Ok(waits(at)) };
                 let start = at + header.size;
                 if header.opcode.is_control() {
                     // At most 125 bytes: like a header, a control frame waits until it is whole.
@@ -111,6 +132,24 @@ impl WebSocketClient {
                 }
                 at = start;
                 self.message.begin_frame(&header, self.config.max_message)?;
+            }
+            if self.message.is_compressed() {
+                let (taken, given) = self.inflate(&input[at..], scratch)?;
+                at += taken;
+                if self.message.is_complete() {
+                    let kind = self.finish_compressed()?;
+                    let payload = &scratch.room()[..given];
+                    let reply = Reply { tag: Tag::Next, status: 0, kind, payload, last: false };
+                    return Ok(Step { consumed: at, event: Some(Event::Reply(reply)) });
+                }
+                if given > 0 {
+                    let event = Event::Chunk(&scratch.room()[..given]);
+                    return Ok(Step { consumed: at, event: Some(event) });
+                }
+                if at == input.len() && !self.message.is_held_back() {
+                    return Ok(waits(at));
+                }
+                continue;
             }
             let taken = self.message.take(input.len() - at);
             let payload = &input[at..at + taken];
@@ -127,6 +166,24 @@ impl WebSocketClient {
             if self.message.expects_payload() {
                 return Ok(waits(at));
             }
+        }
+    }
+
+    /// Takes bytes of a compressed message, and says how many and how many came of them.
+    fn inflate(
+        &mut self,
+        input: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<(usize, usize), ProtocolError> {
+        let Some(deflate) = &mut self.deflate else { return Ok((0, 0)) };
+        let payload = &input[..self.message.available(input.len())];
+        deflate.inflater.step(payload, scratch, &mut self.message, self.config.max_message)
+    }
+
+    fn finish_compressed(&mut self) -> Result<MessageKind, ProtocolError> {
+        match &mut self.deflate {
+            Some(deflate) => deflate.inflater.finish(&mut self.message),
+            None => self.message.finish(),
         }
     }
 
@@ -189,11 +246,12 @@ impl ClientCodec for WebSocketClient {
     fn receive<'a>(
         &mut self,
         input: &'a [u8],
+        scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
         match self.phase {
             Phase::Open | Phase::Closing => {
-                self.frames(input, out).map_err(|error| self.fail(error, out))
+                self.frames(input, scratch, out).map_err(|error| self.fail(error, out))
             }
             Phase::New | Phase::Upgrading(_) => self.upgrade(input),
             Phase::Closed | Phase::Refused(_) => Ok(waits(input.len())),

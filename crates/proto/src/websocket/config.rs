@@ -2,6 +2,7 @@
 //!
 //! Knows what a valid upgrade request is made of; must not know how the answer is judged.
 
+use super::deflate::{BadDeflate, DeflateConfig};
 use crate::MessageKind;
 
 /// Fields that the handshake writes itself, or that would give it a body.
@@ -30,8 +31,13 @@ pub struct WebSocketConfig {
     pub subprotocols: Vec<String>,
     /// Kind of the messages sent: text or binary.
     pub kind: MessageKind,
-    /// Longest message accepted, bytes.
+    /// Longest message accepted, bytes; of a compressed one what comes out of it.
     pub max_message: u64,
+    /// Compression to ask for. A server may decline.
+    pub deflate: Option<DeflateConfig>,
+    /// Refuse a server that declines: whoever measures compression must not measure something
+    /// else unawares.
+    pub insists_on_deflate: bool,
 }
 
 /// A configuration that cannot be sent.
@@ -55,6 +61,9 @@ pub enum BadWebSocketConfig {
     /// A subprotocol is no token, or is there twice.
     #[error("the subprotocol {0:?} is no token or is given twice")]
     Subprotocol(String),
+    /// Compression that nobody can agree to.
+    #[error("deflate: {0}")]
+    Deflate(#[from] BadDeflate),
     /// Messages are text or binary.
     #[error("a WebSocket message is text or binary")]
     Kind,
@@ -81,6 +90,7 @@ impl WebSocketConfig {
                 return Err(BadWebSocketConfig::Subprotocol(name.clone()));
             }
         }
+        self.deflate.as_ref().map_or(Ok(()), DeflateConfig::validate)?;
         match self.kind {
             MessageKind::Text | MessageKind::Binary => Ok(()),
             MessageKind::Body | MessageKind::Stream => Err(BadWebSocketConfig::Kind),

@@ -10,6 +10,8 @@ pub(super) const CONTROL_LIMIT: usize = 125;
 
 const FINAL: u8 = 0x80;
 const RESERVED: u8 = 0x70;
+/// The reserved bit that permessage-deflate gives a meaning: the message is compressed.
+const COMPRESSED: u8 = 0x40;
 const OPCODE: u8 = 0x0f;
 const MASKED: u8 = 0x80;
 
@@ -42,6 +44,8 @@ pub(super) struct Header {
     /// Is it the last frame of its message?
     pub(super) last: bool,
     pub(super) opcode: Opcode,
+    /// Does a compressed message begin here?
+    pub(super) compressed: bool,
     /// Length of the payload.
     pub(super) length: u64,
     /// A client's mask; zeros for a server.
@@ -68,17 +72,20 @@ impl Opcode {
 impl Header {
     /// Reads a header from the front of `input`; none while it is not all there.
     ///
-    /// `inside` tells whether a message is under way. Each byte is judged as soon as it is
-    /// there, in their order, so that the verdict does not depend on how the bytes came.
+    /// `inside` tells whether a message is under way, `deflate` whether messages may be
+    /// compressed. Each byte is judged as soon as it is there, in their order, so that the verdict
+    /// does not depend on how the bytes came.
     #[inline]
     pub(super) fn read(
         input: &[u8],
         sender: Sender,
         inside: bool,
+        deflate: bool,
     ) -> Result<Option<Self>, ProtocolError> {
         let Some(&first) = input.first() else { return Ok(None) };
         let last = first & FINAL != 0;
-        let opcode = opcode(first, inside)?;
+        let compressed = deflate && first & COMPRESSED != 0;
+        let opcode = opcode(first, inside, compressed)?;
         let Some(&second) = input.get(1) else { return Ok(None) };
         if (second & MASKED != 0) != (sender == Sender::Client) {
             return Err(broken(match sender {
@@ -97,7 +104,7 @@ impl Header {
             mask = *sent;
             size += mask.len();
         }
-        Ok(Some(Self { last, opcode, length, mask, size }))
+        Ok(Some(Self { last, opcode, compressed, length, mask, size }))
     }
 }
 
@@ -126,12 +133,45 @@ pub(super) fn append_plain(opcode: Opcode, last: bool, payload: &[u8], out: &mut
 /// Appends the header of a server's frame.
 #[inline]
 pub(super) fn append_plain_header(opcode: Opcode, last: bool, length: u64, out: &mut Vec<u8>) {
-    let first = if last { FINAL } else { 0 } | opcode as u8;
-    if length <= CONTROL_LIMIT as u64 {
-        out.extend_from_slice(&[first, length as u8]);
-    } else {
-        append_long_header(first, 0, length, out);
+    append_header(if last { FINAL } else { 0 } | opcode as u8, 0, length, out);
+}
+
+/// Room for the longest header.
+const GAP: usize = 14;
+
+/// Appends one frame of a compressed message: `write` appends its payload. A client's frame has a
+/// mask. Without a payload a frame that is not the last is left out; false then.
+pub(super) fn append_compressed(
+    opcode: Opcode,
+    last: bool,
+    mask: Option<[u8; 4]>,
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>),
+) -> bool {
+    let start = out.len();
+    // How long the header is depends on the payload, of which nobody knows how long it will be.
+    out.resize(start + GAP, 0);
+    write(out);
+    let length = out.len() - start - GAP;
+    if length == 0 && !last {
+        out.truncate(start);
+        return false;
     }
+    let begins = if opcode == Opcode::Continuation { 0 } else { COMPRESSED };
+    let first = if last { FINAL } else { 0 } | begins | opcode as u8;
+    let end = out.len();
+    let masked = if mask.is_some() { MASKED } else { 0 };
+    append_header(first, masked, length as u64, out);
+    out.extend_from_slice(mask.as_ref().map_or(&[], |mask| &mask[..]));
+    // The header was written behind the payload, because its own length is known only now.
+    let size = out.len() - end;
+    out.copy_within(end.., start);
+    out.copy_within(start + GAP..end, start + size);
+    out.truncate(start + size + length);
+    if let Some(mask) = mask {
+        mask::apply(mask, &mut out[start + size..]);
+    }
+    true
 }
 
 /// An error that is answered with 1002.
@@ -141,9 +181,13 @@ pub(super) const fn broken(detail: &'static str) -> ProtocolError {
 }
 
 #[inline]
-fn opcode(first: u8, inside: bool) -> Result<Opcode, ProtocolError> {
-    if first & RESERVED != 0 {
+fn opcode(first: u8, inside: bool, compressed: bool) -> Result<Opcode, ProtocolError> {
+    let reserved = if compressed { RESERVED & !COMPRESSED } else { RESERVED };
+    if first & reserved != 0 {
         return Err(broken("a reserved bit is set though no extension was agreed on"));
+    }
+    if compressed && (inside || !matches!(first & OPCODE, 0x1 | 0x2)) {
+        return Err(broken("the bit for compression elsewhere than where a message begins"));
     }
     let opcode = match first & OPCODE {
         0x0 if inside => return Ok(Opcode::Continuation),
@@ -186,6 +230,16 @@ fn payload_length(short: u8, input: &[u8]) -> Result<Option<(u64, usize)>, Proto
             Ok(Some((length, 10)))
         }
         _ => Ok(Some((short.into(), 2))),
+    }
+}
+
+/// Without the mask itself.
+#[inline]
+fn append_header(first: u8, masked: u8, length: u64, out: &mut Vec<u8>) {
+    if length <= CONTROL_LIMIT as u64 {
+        out.extend_from_slice(&[first, masked | length as u8]);
+    } else {
+        append_long_header(first, masked, length, out);
     }
 }
 

@@ -7,6 +7,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sha1::{Digest as _, Sha1};
 
 use super::config::WebSocketConfig;
+use super::deflate::{DeflateAnswer, DeflateConfig, is_list_of_extensions, named_deflate};
 use crate::http1::head::{Field, HeadEnd, HeadError, ParsedResponse};
 use crate::{ErrorClass, ProtocolError};
 
@@ -34,6 +35,9 @@ pub(super) fn append_request(config: &WebSocketConfig, key: &[u8; 24], out: &mut
         let offered = config.subprotocols.join(", ");
         append(out, &[b"Sec-WebSocket-Protocol: ", offered.as_bytes(), b"\r\n"]);
     }
+    if let Some(deflate) = &config.deflate {
+        append(out, &[b"Sec-WebSocket-Extensions: ", deflate.offer().as_bytes(), b"\r\n"]);
+    }
     for (name, value) in &config.headers {
         append(out, &[name.as_bytes(), b": ", value.as_bytes(), b"\r\n"]);
     }
@@ -41,12 +45,20 @@ pub(super) fn append_request(config: &WebSocketConfig, key: &[u8; 24], out: &mut
 }
 
 /// Appends the answer that accepts an upgrade.
-pub(super) fn append_answer(key: &str, subprotocol: Option<&str>, out: &mut Vec<u8>) {
+pub(super) fn append_answer(
+    key: &str,
+    subprotocol: Option<&str>,
+    deflate: Option<&DeflateAnswer>,
+    out: &mut Vec<u8>,
+) {
     append(out, &[b"HTTP/1.1 101 Switching Protocols\r\n"]);
     append(out, &[b"Upgrade: websocket\r\nConnection: Upgrade\r\n"]);
     append(out, &[b"Sec-WebSocket-Accept: ", &accept_key(key), b"\r\n"]);
     if let Some(subprotocol) = subprotocol {
         append(out, &[b"Sec-WebSocket-Protocol: ", subprotocol.as_bytes(), b"\r\n"]);
+    }
+    if let Some(deflate) = deflate {
+        append(out, &[b"Sec-WebSocket-Extensions: ", deflate.to_string().as_bytes(), b"\r\n"]);
     }
     append(out, &[b"\r\n"]);
 }
@@ -63,8 +75,8 @@ pub(super) struct Expected {
 pub(super) enum Answer {
     /// More bytes are needed behind those consumed (interim answers).
     Incomplete { consumed: usize },
-    /// Frames begin behind these bytes.
-    Upgraded { consumed: usize },
+    /// Frames begin behind these bytes, compressed as was agreed where it was.
+    Upgraded { consumed: usize, deflate: Option<DeflateConfig> },
     /// Another status than 101.
     Refused { status: u16 },
 }
@@ -80,7 +92,7 @@ impl Expected {
     pub(super) fn read(
         &mut self,
         input: &[u8],
-        offered: &[String],
+        offered: &WebSocketConfig,
     ) -> Result<Answer, ProtocolError> {
         let mut consumed = 0;
         loop {
@@ -98,8 +110,8 @@ impl Expected {
                 100..=199 => continue,
                 status => return Ok(Answer::Refused { status }),
             }
-            Fields::read(head)?.judge(&self.accept, offered)?;
-            return Ok(Answer::Upgraded { consumed });
+            let deflate = Fields::read(head)?.judge(&self.accept, offered)?;
+            return Ok(Answer::Upgraded { consumed, deflate });
         }
     }
 }
@@ -112,8 +124,10 @@ struct Fields<'a> {
     subprotocol: Option<&'a [u8]>,
     /// Does `Connection` name `Upgrade`?
     connection: bool,
-    /// Is any extension turned on?
-    extension: bool,
+    /// The extension that is turned on, with its parameters.
+    extension: Option<&'a [u8]>,
+    /// There is more than one.
+    more_extensions: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -129,15 +143,21 @@ impl<'a> Fields<'a> {
                 once(&mut fields.subprotocol, &field)?;
             } else if field.is("Connection") {
                 fields.connection |= field.has_member("Upgrade");
-            } else if field.is("Sec-WebSocket-Extensions") {
-                fields.extension |= field.members().next().is_some();
+            } else if is_list_of_extensions(&field) {
+                for member in field.members() {
+                    fields.more_extensions |= fields.extension.replace(member).is_some();
+                }
             }
         }
         Ok(fields)
     }
 
     /// The client's checks, in the order of section 4.1.
-    fn judge(&self, accept: &[u8; 28], offered: &[String]) -> Result<(), ProtocolError> {
+    fn judge(
+        &self,
+        accept: &[u8; 28],
+        offered: &WebSocketConfig,
+    ) -> Result<Option<DeflateConfig>, ProtocolError> {
         let switched = self.upgrade.is_some_and(|to| to.eq_ignore_ascii_case(b"websocket"));
         if !switched {
             return Err(upgrade("the server's 101 answer has no Upgrade: websocket"));
@@ -148,14 +168,29 @@ impl<'a> Fields<'a> {
         if self.accept.is_none_or(|sent| sent != accept) {
             return Err(upgrade("the server's Sec-WebSocket-Accept does not fit the key"));
         }
-        if self.extension {
-            return Err(upgrade("the server turned on an extension that was not offered"));
+        let deflate = self.judge_extension(offered.deflate)?;
+        if deflate.is_none() && offered.insists_on_deflate {
+            return Err(upgrade("the server did not turn on permessage-deflate"));
         }
-        let was_offered = |name: &[u8]| offered.iter().any(|offer| offer.as_bytes() == name);
+        let was_offered =
+            |name: &[u8]| offered.subprotocols.iter().any(|offer| offer.as_bytes() == name);
         if self.subprotocol.is_some_and(|name| !was_offered(name)) {
             return Err(upgrade("the server chose a subprotocol that was not offered"));
         }
-        Ok(())
+        Ok(deflate)
+    }
+
+    fn judge_extension(
+        &self,
+        offered: Option<DeflateConfig>,
+    ) -> Result<Option<DeflateConfig>, ProtocolError> {
+        let Some(extension) = self.extension else { return Ok(None) };
+        let Some((offered, parameters)) =
+            offered.zip(named_deflate(extension)).filter(|_| !self.more_extensions)
+        else {
+            return Err(upgrade("the server turned on an extension that was not offered"));
+        };
+        offered.judge(parameters).map(Some).map_err(upgrade)
     }
 }
 

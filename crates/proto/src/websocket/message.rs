@@ -12,7 +12,8 @@ use crate::{ErrorClass, MessageKind, ProtocolError};
 pub(super) struct Message {
     /// Bytes of the current frame still to come.
     remaining: u64,
-    /// Bytes of all frames so far, as their headers announced them.
+    /// Bytes of all frames so far, as their headers announced them; of a compressed message what
+    /// came out of it so far.
     length: u64,
     kind: MessageKind,
     /// Between two characters whenever no message is under way.
@@ -22,6 +23,16 @@ pub(super) struct Message {
     last: bool,
     /// The current frame is the first one.
     first: bool,
+    coding: Coding,
+}
+
+/// How a message's bytes are to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Coding {
+    Plain,
+    Compressed,
+    /// As before, and there may be more of what was taken than was given out.
+    HeldBack,
 }
 
 impl Message {
@@ -34,6 +45,7 @@ impl Message {
         under_way: false,
         last: false,
         first: false,
+        coding: Coding::Plain,
     };
 
     /// Takes the header of the next data frame, which fits the state: that is checked by
@@ -48,9 +60,13 @@ impl Message {
             };
             self.under_way = true;
             self.length = 0;
+            self.coding = if header.compressed { Coding::Compressed } else { Coding::Plain };
         }
         self.last = header.last;
         self.remaining = header.length;
+        if self.is_compressed() {
+            return Ok(());
+        }
         // Saturating, because the limit may be all that fits.
         self.length = self.length.saturating_add(header.length);
         if self.length > limit {
@@ -61,8 +77,14 @@ impl Message {
 
     /// How many of `available` bytes belong to the current frame.
     #[inline]
+    pub(super) fn available(&self, available: usize) -> usize {
+        usize::try_from(self.remaining).map_or(available, |all| all.min(available))
+    }
+
+    /// As before, and counts them as taken.
+    #[inline]
     pub(super) fn take(&mut self, available: usize) -> usize {
-        let taken = usize::try_from(self.remaining).map_or(available, |all| all.min(available));
+        let taken = self.available(available);
         self.remaining -= taken as u64;
         taken
     }
@@ -78,11 +100,23 @@ impl Message {
         if self.is_complete() && !self.text.is_whole() { Err(not_utf8()) } else { Ok(()) }
     }
 
+    /// Counts and checks what came out of a compressed message. What is over the limit is over
+    /// it whatever it is, what is before it must be text first.
+    pub(super) fn grow(&mut self, piece: &[u8], limit: u64) -> Result<(), ProtocolError> {
+        let room = usize::try_from(self.room(limit)).unwrap_or(usize::MAX);
+        if self.kind == MessageKind::Text {
+            self.text.push(&piece[..piece.len().min(room)]).map_err(|_| not_utf8())?;
+        }
+        self.length += piece.len() as u64;
+        if piece.len() > room { Err(too_big()) } else { Ok(()) }
+    }
+
     /// Ends the message, of which all is there.
     #[inline]
     pub(super) fn finish(&mut self) -> Result<MessageKind, ProtocolError> {
         self.under_way = false;
         self.last = false;
+        self.coding = Coding::Plain;
         if !self.text.is_whole() {
             return Err(not_utf8());
         }
@@ -95,16 +129,38 @@ impl Message {
         self.under_way
     }
 
-    /// Is payload of the current frame still to come?
+    /// Is payload of the current frame still to come, from the peer or out of what it sent?
     #[inline]
     pub(super) fn expects_payload(&self) -> bool {
-        self.remaining > 0
+        self.remaining > 0 || self.is_held_back()
+    }
+
+    /// Is a compressed message under way?
+    #[inline]
+    pub(super) fn is_compressed(&self) -> bool {
+        self.coding != Coding::Plain
+    }
+
+    /// May there be more of a compressed message than was given out of the bytes taken?
+    #[inline]
+    pub(super) fn is_held_back(&self) -> bool {
+        self.coding == Coding::HeldBack
+    }
+
+    /// Notes whether there may be more of a compressed message.
+    pub(super) fn hold_back(&mut self, more: bool) {
+        self.coding = if more { Coding::HeldBack } else { Coding::Compressed };
+    }
+
+    /// Bytes that the message under way may still grow by.
+    pub(super) fn room(&self, limit: u64) -> u64 {
+        limit.saturating_sub(self.length)
     }
 
     /// Is all of the message there, so that it can be finished?
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
-        self.last && self.remaining == 0
+        self.last && !self.expects_payload()
     }
 
     /// Kind of the message under way.
@@ -112,9 +168,9 @@ impl Message {
         self.kind
     }
 
-    /// Length of the message under way where its first frame is the last one.
+    /// Length of the message under way where its first frame is the last one and tells it.
     pub(super) fn known_length(&self) -> Option<u64> {
-        (self.first && self.last).then_some(self.length)
+        (self.first && self.last && !self.is_compressed()).then_some(self.length)
     }
 }
 

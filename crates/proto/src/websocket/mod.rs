@@ -1,4 +1,4 @@
-//! WebSocket (RFC 6455): a client and a server codec without extensions.
+//! WebSocket (RFC 6455): a client and a server codec, with permessage-deflate (RFC 7692).
 //!
 //! Knows the upgrade, frames, messages and the close. Must not know sockets, clocks, or where
 //! entropy comes from. Of HTTP it borrows the reading of a head from [`http1`](crate::http1).
@@ -6,6 +6,7 @@
 mod client;
 mod close;
 mod config;
+mod deflate;
 mod frame;
 mod handshake;
 mod mask;
@@ -16,5 +17,6 @@ mod utf8;
 
 pub use client::WebSocketClient;
 pub use config::{BadWebSocketConfig, WebSocketConfig};
+pub use deflate::{BadDeflate, DeflateAnswer, DeflateConfig, Extensions};
 pub use handshake::accept_key;
 pub use server::WebSocketServer;

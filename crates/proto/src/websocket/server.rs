@@ -3,13 +3,15 @@
 //! Knows messages and the close after the upgrade; must not know HTTP or sockets.
 
 use super::close::{self, Body};
+use super::deflate::{Deflate, DeflateAnswer};
 use super::frame::{self, CONTROL_LIMIT, Header, Opcode, Sender};
 use super::handshake;
 use super::mask;
 use super::message::Message;
-use crate::{Close, MessageKind, ProtocolError, ServerCodec, ServerEvent, Step};
+use crate::{Close, MessageKind, ProtocolError, Scratch, ServerCodec, ServerEvent, Step};
 
-/// A WebSocket server (RFC 6455), without extensions, for what follows the upgrade.
+/// A WebSocket server (RFC 6455) for what follows the upgrade, with permessage-deflate (RFC 7692)
+/// where it was agreed on.
 ///
 /// Payloads are unmasked in place, wherever their pieces begin. Pings are answered and, like
 /// pongs, are not reported.
@@ -22,27 +24,56 @@ pub struct WebSocketServer {
     close_sent: bool,
     /// After the client's close or an error; whatever follows is ignored.
     closed: bool,
+    /// Boxed, because most connections are without.
+    deflate: Option<Box<Deflate>>,
 }
 
 impl WebSocketServer {
     /// A server for one connection that accepts messages up to this many bytes.
     pub fn new(max_message: u64) -> Self {
-        Self { max_message, message: Message::NONE, mask: [0; 4], close_sent: false, closed: false }
+        Self {
+            max_message,
+            message: Message::NONE,
+            mask: [0; 4],
+            close_sent: false,
+            closed: false,
+            deflate: None,
+        }
+    }
+
+    /// A server for one connection on which messages are compressed as was agreed.
+    pub fn with_deflate(max_message: u64, answer: &DeflateAnswer) -> Self {
+        Self { deflate: Some(Deflate::of_server(answer.agreed)), ..Self::new(max_message) }
     }
 
     /// Appends the 101 answer to an upgrade request with this `Sec-WebSocket-Key`; the
     /// subprotocol must be one that the client offered.
     pub fn accept(key: &str, subprotocol: Option<&str>, out: &mut Vec<u8>) {
-        handshake::append_answer(key, subprotocol, out);
+        handshake::append_answer(key, subprotocol, None, out);
+    }
+
+    /// As [`accept`](Self::accept), with compression; the conversation goes on with
+    /// [`with_deflate`](Self::with_deflate).
+    pub fn accept_deflate(
+        key: &str,
+        subprotocol: Option<&str>,
+        answer: &DeflateAnswer,
+        out: &mut Vec<u8>,
+    ) {
+        handshake::append_answer(key, subprotocol, Some(answer), out);
     }
 
     /// Appends one whole message.
     #[inline]
     pub fn message(&mut self, kind: MessageKind, payload: &[u8], out: &mut Vec<u8>) {
-        frame::append_plain(Opcode::of(kind), true, payload, out);
+        match &mut self.deflate {
+            None => frame::append_plain(Opcode::of(kind), true, payload, out),
+            Some(deflate) => deflate.append_message(Opcode::of(kind), payload, None, out),
+        }
     }
 
-    /// Appends one frame of a message that goes out in several.
+    /// Appends one frame of a message that goes out in several. With compression there may be
+    /// none before the last one.
     pub fn fragment(
         &mut self,
         kind: MessageKind,
@@ -51,11 +82,15 @@ impl WebSocketServer {
         last: bool,
         out: &mut Vec<u8>,
     ) {
+        if let Some(deflate) = &mut self.deflate {
+            return deflate.append_fragment(Opcode::of(kind), payload, last, out);
+        }
         let opcode = if first { Opcode::of(kind) } else { Opcode::Continuation };
         frame::append_plain(opcode, last, payload, out);
     }
 
-    /// Appends the header of a whole message of this length; the caller appends the payload.
+    /// Appends the header of a whole message of this length; the caller appends the payload, which
+    /// goes out as it is, with compression too.
     #[inline]
     pub fn message_head(&mut self, kind: MessageKind, length: u64, out: &mut Vec<u8>) {
         frame::append_plain_header(Opcode::of(kind), true, length, out);
@@ -77,21 +112,35 @@ impl WebSocketServer {
     }
 
     /// Length of the message that began, where its first frame is the last one: an echo can
-    /// write one header and pass the payload on as it comes.
+    /// write one header and pass the payload on as it comes. Unknown with compression, where
+    /// what comes is not as long as what goes.
     pub fn message_length(&self) -> Option<u64> {
-        self.message.known_length()
+        if self.deflate.is_some() { None } else { self.message.known_length() }
     }
 
     #[inline]
     fn frames<'a>(
         &mut self,
         input: &'a mut [u8],
+        scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<ServerEvent<'a>>, ProtocolError> {
         let mut at = 0;
         loop {
+            if self.message.is_compressed() && self.message.expects_payload() {
+                let (taken, given) = self.inflate(&mut input[at..], scratch)?;
+                at += taken;
+                if given > 0 {
+                    let event = ServerEvent::Chunk(&mut scratch.room()[..given]);
+                    return Ok(Step { consumed: at, event: Some(event) });
+                }
+                if at == input.len() && self.message.expects_payload() {
+                    return Ok(waits(at));
+                }
+                continue;
+            }
             if self.message.is_complete() {
-                self.message.finish()?;
+                self.finish()?;
                 return Ok(Step { consumed: at, event: Some(ServerEvent::End) });
             }
             if self.message.expects_payload() {
@@ -106,9 +155,9 @@ impl WebSocketServer {
                 return Ok(Step { consumed: at + taken, event: Some(ServerEvent::Chunk(payload)) });
             }
             let inside = self.message.is_under_way();
-            let Some(header) = Header::read(&input[at..], Sender::Client, inside)? else {
-                return Ok(waits(at));
-            };
+            let deflate = self.deflate.is_some();
+            let header = Header::read(&input[at..], Sender::Client, inside, deflate)?;
+            let Some(header) = header else { return Ok(waits(at)) };
             let start = at + header.size;
             if header.opcode.is_control() {
                 // At most 125 bytes: like a header, a control frame waits until it is whole.
@@ -129,6 +178,37 @@ impl WebSocketServer {
                 return Ok(Step { consumed: at, event: Some(event) });
             }
         }
+    }
+
+    /// Takes bytes of a compressed message, and says how many and how many came of them.
+    fn inflate(
+        &mut self,
+        input: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<(usize, usize), ProtocolError> {
+        let Some(deflate) = &mut self.deflate else { return Ok((0, 0)) };
+        // No more than a step takes at most: what it leaves is masked again, because it is given
+        // again.
+        let available = self.message.available(input.len()).min(Scratch::SIZE);
+        let payload = &mut input[..available];
+        mask::apply(self.mask, payload);
+        let (taken, given) =
+            deflate.inflater.step(payload, scratch, &mut self.message, self.max_message)?;
+        self.mask = mask::advance(self.mask, taken);
+        mask::apply(self.mask, &mut payload[taken..]);
+        Ok((taken, given))
+    }
+
+    fn finish(&mut self) -> Result<(), ProtocolError> {
+        match &mut self.deflate {
+            Some(deflate) if self.message.is_compressed() => {
+                deflate.inflater.finish(&mut self.message)?;
+            }
+            _ => {
+                self.message.finish()?;
+            }
+        }
+        Ok(())
     }
 
     fn control(
@@ -166,12 +246,13 @@ impl ServerCodec for WebSocketServer {
     fn receive<'a>(
         &mut self,
         input: &'a mut [u8],
+        scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<ServerEvent<'a>>, ProtocolError> {
         if self.closed {
             return Ok(waits(input.len()));
         }
-        self.frames(input, out).map_err(|error| self.fail(error, out))
+        self.frames(input, scratch, out).map_err(|error| self.fail(error, out))
     }
 }
 

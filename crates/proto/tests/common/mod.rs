@@ -5,7 +5,8 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use wiretrial_proto::{
-    ClientCodec, Condition, ErrorClass, Event, MessageKind, ServerCodec, ServerEvent, ServerRequest,
+    ClientCodec, Condition, ErrorClass, Event, MessageKind, Scratch, ServerCodec, ServerEvent,
+    ServerRequest,
 };
 
 /// One row of a case table: bytes that come, and what must be reported.
@@ -84,6 +85,7 @@ pub(crate) fn run_client<C: ClientCodec>(
     cuts: &[usize],
     fin: bool,
 ) -> Transcript {
+    let mut scratch = Scratch::new();
     let mut notes = Notes::default();
     let mut held = Vec::new();
     for piece in pieces(input, cuts) {
@@ -92,7 +94,7 @@ pub(crate) fn run_client<C: ClientCodec>(
         let mut budget = Budget::new(held.len());
         loop {
             budget.spend();
-            let step = match codec.receive(&held[at..], &mut notes.out) {
+            let step = match codec.receive(&held[at..], &mut scratch, &mut notes.out) {
                 Ok(step) => step,
                 Err(error) => return notes.failed(error.class),
             };
@@ -121,6 +123,7 @@ pub(crate) fn run_server<C: ServerCodec>(
     input: &[u8],
     cuts: &[usize],
 ) -> Transcript {
+    let mut scratch = Scratch::new();
     let mut notes = Notes::default();
     let mut held = Vec::new();
     for piece in pieces(input, cuts) {
@@ -130,7 +133,7 @@ pub(crate) fn run_server<C: ServerCodec>(
         loop {
             budget.spend();
             let left = held.len() - at;
-            let step = match codec.receive(&mut held[at..], &mut notes.out) {
+            let step = match codec.receive(&mut held[at..], &mut scratch, &mut notes.out) {
                 Ok(step) => step,
                 Err(error) => return notes.failed(error.class),
             };

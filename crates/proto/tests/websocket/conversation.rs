@@ -6,7 +6,7 @@ use super::wire::{
     goodbye, open_client, open_server, started_client,
 };
 use wiretrial_proto::{
-    ClientCodec, Close, ErrorClass, Event, MessageKind, ServerCodec, ServerEvent, Step,
+    ClientCodec, Close, ErrorClass, Event, MessageKind, Scratch, ServerCodec, ServerEvent, Step,
 };
 
 #[test]
@@ -52,11 +52,12 @@ fn a_fin_after_the_close_is_the_end() {
 
 #[test]
 fn the_servers_close_ends_the_sending() {
+    let mut scratch = Scratch::new();
     let mut client = open_client(MessageKind::Text);
     let input = bytes(&[frame(CLOSE, goodbye(1000, ""))], From::Server);
     let mut out = Vec::new();
     assert!(client.is_open());
-    client.receive(&input, &mut out).unwrap();
+    client.receive(&input, &mut scratch, &mut out).unwrap();
     assert!(!client.is_open());
     out.clear();
     client.close(&mut out);
@@ -113,14 +114,15 @@ fn a_server_that_closed_takes_the_answer_and_does_not_answer_it() {
 /// The last piece of a payload comes with the reply, those before it as they come.
 #[test]
 fn payloads_are_reported_as_they_flow() {
+    let mut scratch = Scratch::new();
     let mut client = open_client(MessageKind::Binary);
     let input = bytes(&[frame(BINARY - FINAL, "abcd"), frame(FINAL, "ef")], From::Server);
     let mut out = Vec::new();
     let chunk = |consumed, bytes| Step { consumed, event: Some(Event::Chunk(bytes)) };
-    assert_eq!(client.receive(&input[..3], &mut out), Ok(chunk(3, b"a")));
-    assert_eq!(client.receive(&[], &mut out), Ok(Step { consumed: 0, event: None }));
-    assert_eq!(client.receive(&input[3..], &mut out), Ok(chunk(3, b"bcd")));
-    let step = client.receive(&input[6..], &mut out).unwrap();
+    assert_eq!(client.receive(&input[..3], &mut scratch, &mut out), Ok(chunk(3, b"a")));
+    assert_eq!(client.receive(&[], &mut scratch, &mut out), Ok(Step { consumed: 0, event: None }));
+    assert_eq!(client.receive(&input[3..], &mut scratch, &mut out), Ok(chunk(3, b"bcd")));
+    let step = client.receive(&input[6..], &mut scratch, &mut out).unwrap();
     assert_eq!(step.consumed, 4);
     let Some(Event::Reply(reply)) = step.event else { panic!("{:?}", step.event) };
     assert_eq!((reply.payload, reply.kind), (&b"ef"[..], MessageKind::Binary));
@@ -128,6 +130,7 @@ fn payloads_are_reported_as_they_flow() {
 
 #[test]
 fn a_servers_caller_learns_the_length_of_a_message_in_one_frame() {
+    let mut scratch = Scratch::new();
     let mut server = open_server();
     let mut out = Vec::new();
     assert_eq!(server.message_length(), None);
@@ -136,7 +139,7 @@ fn a_servers_caller_learns_the_length_of_a_message_in_one_frame() {
     let mut told = Vec::new();
     let mut at = 0;
     while let Step { consumed, event: Some(event) } =
-        server.receive(&mut input[at..], &mut out).unwrap()
+        server.receive(&mut input[at..], &mut scratch, &mut out).unwrap()
     {
         let name = match event {
             ServerEvent::Message(_) => "message",
@@ -154,6 +157,7 @@ fn a_servers_caller_learns_the_length_of_a_message_in_one_frame() {
 
 #[test]
 fn a_close_between_the_handshake_and_the_first_message() {
+    let mut scratch = Scratch::new();
     let (mut client, accept) = started_client(config(MessageKind::Text));
     let head = format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
@@ -164,9 +168,9 @@ fn a_close_between_the_handshake_and_the_first_message() {
     client.close(&mut out);
     assert_eq!(out, b"", "there is nothing to close yet");
     let input = [head.as_bytes(), &frames].concat();
-    let step = client.receive(&input, &mut out).unwrap();
+    let step = client.receive(&input, &mut scratch, &mut out).unwrap();
     assert_eq!(step, Step { consumed: head.len(), event: Some(Event::Open) });
-    let step = client.receive(&frames, &mut out).unwrap();
+    let step = client.receive(&frames, &mut scratch, &mut out).unwrap();
     let close = Event::Close(Close { code: 1013 });
     assert_eq!(step, Step { consumed: frames.len(), event: Some(close) });
 }

@@ -5,7 +5,7 @@ use super::wire::{From, TEXT, bytes, config, frame, key_in, started_client};
 use wiretrial_proto::websocket::{
     BadWebSocketConfig, WebSocketClient, WebSocketConfig, WebSocketServer,
 };
-use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind};
+use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind, Scratch};
 
 fn with_subprotocols() -> WebSocketConfig {
     let subprotocols = vec!["chat".to_owned(), "superchat".to_owned()];
@@ -93,10 +93,11 @@ fn answers_that_open() {
 
 #[test]
 fn a_client_is_open_after_the_answer() {
+    let mut scratch = Scratch::new();
     let mut client = fresh();
     assert!(!client.is_open());
     let answer = answer("Upgrade: websocket\nConnection: Upgrade\nSec-WebSocket-Accept: ACCEPT");
-    client.receive(&answer, &mut Vec::new()).unwrap();
+    client.receive(&answer, &mut scratch, &mut Vec::new()).unwrap();
     assert!(client.is_open());
     assert_eq!(client.upgrade_status(), None);
 }
@@ -148,17 +149,20 @@ fn the_case_of_the_accept_counts() {
 
 #[test]
 fn other_statuses_are_told() {
+    let mut scratch = Scratch::new();
     for status in [200, 204, 301, 400, 401, 403, 404, 418, 426, 429, 500, 503] {
         let input = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: 2\r\n\r\nno");
         check_refused("another status", input.as_bytes(), ErrorClass::Upgrade);
         let mut client = fresh();
-        client.receive(input.as_bytes(), &mut Vec::new()).unwrap_err();
+        client.receive(input.as_bytes(), &mut scratch, &mut Vec::new()).unwrap_err();
         assert_eq!(client.upgrade_status(), Some(status));
         assert!(!client.is_open());
         assert_eq!(client.end(), Ok(None), "told once is enough");
     }
     let mut client = fresh();
-    let error = client.receive(b"HTTP/1.1 404 Not Found\r\n\r\n", &mut Vec::new()).unwrap_err();
+    let error = client
+        .receive(b"HTTP/1.1 404 Not Found\r\n\r\n", &mut scratch, &mut Vec::new())
+        .unwrap_err();
     assert_eq!(error.to_string(), "the upgrade was refused with 404 Not Found");
 }
 

@@ -4,6 +4,7 @@
 mod common;
 
 mod conversation;
+mod deflate;
 mod handshake;
 mod messages;
 mod rejections;

@@ -5,7 +5,9 @@ use super::wire::{
     BINARY, CLOSE, FINAL, Frame, From, LAST, MAX_MESSAGE, PING, PONG, TEXT, bytes, frame,
     frame_of_length, frames_in, goodbye, open_client, open_server,
 };
-use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind, ServerCodec, ServerEvent, Step};
+use wiretrial_proto::{
+    ClientCodec, ErrorClass, MessageKind, Scratch, ServerCodec, ServerEvent, Step,
+};
 
 /// Section, what is wrong, the frames that do it.
 type Row = (&'static str, String, Vec<Frame>);
@@ -193,6 +195,7 @@ fn text_that_is_not_utf8_is_answered_with_1007() {
 /// Whoever echoes pieces as they come must not complete a text that is none.
 #[test]
 fn the_piece_that_ends_inside_a_character_is_not_passed_on() {
+    let mut scratch = Scratch::new();
     let mut out = Vec::new();
     for frames in [
         vec![frame(TEXT, b"ab\xe2\x82")],
@@ -200,10 +203,11 @@ fn the_piece_that_ends_inside_a_character_is_not_passed_on() {
     ] {
         let mut input = bytes(&frames, From::Client);
         let mut server = open_server();
-        let step = server.receive(&mut input, &mut out).expect("a message begins");
+        let step = server.receive(&mut input, &mut scratch, &mut out).expect("a message begins");
         assert_eq!(step.event, Some(ServerEvent::Message(MessageKind::Text)));
         let begun = step.consumed;
-        let error = server.receive(&mut input[begun..], &mut out).expect_err("no text");
+        let error =
+            server.receive(&mut input[begun..], &mut scratch, &mut out).expect_err("no text");
         assert_eq!(error.class, ErrorClass::Utf8);
     }
 }
@@ -239,13 +243,17 @@ fn the_wrong_mask_bit_is_answered_with_1002() {
 /// Nothing comes out of a codec after an error, whatever goes in.
 #[test]
 fn after_an_error_all_is_ignored() {
+    let mut scratch = Scratch::new();
     let mut out = Vec::new();
     let good = bytes(&[frame(TEXT, "x"), frame(PING, "")], From::Server);
     let mut client = open_client(MessageKind::Text);
-    client.receive(&[0x83, 0], &mut out).unwrap_err();
+    client.receive(&[0x83, 0], &mut scratch, &mut out).unwrap_err();
     out.clear();
     assert!(!client.is_open());
-    assert_eq!(client.receive(&good, &mut out), Ok(Step { consumed: good.len(), event: None }));
+    assert_eq!(
+        client.receive(&good, &mut scratch, &mut out),
+        Ok(Step { consumed: good.len(), event: None })
+    );
     assert_eq!(client.end(), Ok(None));
     client.close(&mut out);
     assert_eq!(out, b"");
@@ -253,9 +261,12 @@ fn after_an_error_all_is_ignored() {
     let mut good = bytes(&[frame(TEXT, "x"), frame(PING, "")], From::Client);
     let length = good.len();
     let mut server = open_server();
-    server.receive(&mut [0x83, 0x80], &mut out).unwrap_err();
+    server.receive(&mut [0x83, 0x80], &mut scratch, &mut out).unwrap_err();
     out.clear();
-    assert_eq!(server.receive(&mut good, &mut out), Ok(Step { consumed: length, event: None }));
+    assert_eq!(
+        server.receive(&mut good, &mut scratch, &mut out),
+        Ok(Step { consumed: length, event: None })
+    );
     server.close(1000, "", &mut out);
     assert_eq!(out, b"");
 }

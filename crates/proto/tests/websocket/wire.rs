@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig, WebSocketServer, accept_key};
-use wiretrial_proto::{ClientCodec, Event, MessageKind};
+use wiretrial_proto::{ClientCodec, Event, MessageKind, Scratch};
 
 /// The longest message that the codecs here accept.
 pub(crate) const MAX_MESSAGE: u64 = 100_000;
@@ -113,6 +113,8 @@ pub(crate) fn config(kind: MessageKind) -> WebSocketConfig {
         subprotocols: Vec::new(),
         kind,
         max_message: MAX_MESSAGE,
+        deflate: None,
+        insists_on_deflate: false,
     }
 }
 
@@ -127,11 +129,12 @@ pub(crate) fn started_client(config: WebSocketConfig) -> (WebSocketClient, Strin
 
 /// A client with the upgrade behind it.
 pub(crate) fn open_client(kind: MessageKind) -> WebSocketClient {
+    let mut scratch = Scratch::new();
     let mut client = WebSocketClient::new(Arc::new(config(kind)), [3, 4]);
     let (mut request, mut answer, mut out) = (Vec::new(), Vec::new(), Vec::new());
     client.start(&mut request);
     WebSocketServer::accept(&key_in(&request), None, &mut answer);
-    let step = client.receive(&answer, &mut out).expect("a good answer");
+    let step = client.receive(&answer, &mut scratch, &mut out).expect("a good answer");
     assert_eq!((step.consumed, step.event), (answer.len(), Some(Event::Open)));
     client
 }
