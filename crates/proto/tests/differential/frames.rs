@@ -70,6 +70,8 @@ fn ours_of_client(input: &[u8]) -> Vec<Happened> {
         subprotocols: Vec::new(),
         kind: MessageKind::Binary,
         max_message: MAX_MESSAGE as u64,
+        deflate: None,
+        insists_on_deflate: false,
     };
     let mut codec = WebSocketClient::new(config.into(), [1, 2]);
     let mut request = Vec::new();
