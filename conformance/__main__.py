@@ -25,6 +25,8 @@ REPORTS = ROOT / "build" / "conformance"
 # Still 128 windows of 32 KiB, and every message up to 4 KiB a thousand times.
 BYTES_PER_CASE = 4 * 1024 * 1024
 MOST_LINES = 20
+GROUP_LIMIT_S = 240.0
+FULL_GROUP_LIMIT_S = 1800.0
 
 
 def main() -> int:
@@ -46,6 +48,7 @@ def main() -> int:
         engine=RELEASE / "wiretrial-engine",
         testee=RELEASE / "wiretrial-testee",
         folder=REPORTS,
+        group_limit_s=FULL_GROUP_LIMIT_S if flags.full else GROUP_LIMIT_S,
     )
     began = time.monotonic()
     try:

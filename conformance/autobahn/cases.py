@@ -25,6 +25,8 @@ EXPECTED = Path(__file__).resolve().parent / "expected.json"
 
 # The longest first, so that none of them is left to run alone at the end.
 GROUPS: tuple[tuple[str, ...], ...] = (
+    *((f"12.{part}.*",) for part in range(1, 6)),
+    *((f"13.{part}.*",) for part in range(1, 8)),
     ("9.1.*", "9.2.*", "9.7.*", "9.8.*"),
     ("9.3.*", "9.4.*"),
     ("9.5.*", "9.6.*"),
@@ -43,6 +45,8 @@ TITLES = {
     "7": "close: codes, reasons, what comes behind it",
     "9": "large messages, small pieces, many messages",
     "10": "one message that goes out in pieces",
+    "12": "compression: payloads of five kinds, up to 128 KiB",
+    "13": "compression: window bits and context takeover, offered and asked for",
 }
 
 

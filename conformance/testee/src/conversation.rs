@@ -9,7 +9,7 @@ use std::time::Duration;
 use wiretrial_net::{
     ConnectSpec, Driver, DriverConfig, Fill, Key, NetError, Transport, monotonic_ns,
 };
-use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
+use wiretrial_proto::websocket::{DeflateConfig, WebSocketClient, WebSocketConfig};
 use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Scratch};
 
 /// Longer than any case takes: the suite ends each of them by itself.
@@ -122,7 +122,7 @@ impl Client {
             subprotocols: Vec::new(),
             kind: MessageKind::Binary,
             max_message: MAX_MESSAGE,
-            deflate: None,
+            deflate: Some(DeflateConfig::default()),
             insists_on_deflate: false,
         }
     }
