@@ -10,6 +10,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 FUZZ_SECONDS ?= 10
+SOAK_SECONDS ?= 600
 CONFORMANCE ?=
 BIN := .venv/bin
 TOOLS := build/tools
@@ -79,6 +80,11 @@ conformance: build  ## the Autobahn suite (CONFORMANCE=--full: all of its messag
 .PHONY: fuzz
 fuzz: | bootstrap  ## each fuzz target for FUZZ_SECONDS (10)
 	tools/fuzz.sh $(FUZZ_SECONDS)
+
+.PHONY: soak
+soak:  ## churn for SOAK_SECONDS (600): nothing leaks; ten seconds of it run in `make test`
+	SOAK_SECONDS=$(SOAK_SECONDS) cargo test --locked --package wiretrial-engine --test faults \
+	  soak:: -- --nocapture
 
 .PHONY: lint
 lint: $(REQUIREMENTS) $(CARGO_DENY)  ## formatting, clippy, licences, ruff, mypy

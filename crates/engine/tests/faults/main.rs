@@ -6,6 +6,7 @@
 mod binary;
 #[path = "../common/certificates.rs"]
 mod certificates;
+mod chaos;
 mod child;
 mod connections;
 mod http;
@@ -17,6 +18,7 @@ mod process;
 mod rig;
 mod scene;
 mod scripted;
+mod soak;
 mod speech;
 mod start;
 mod websocket;

@@ -1,7 +1,9 @@
 //! Rows about processes: signals, a pause, an output that is gone, a server that is killed.
 
 use std::fs::File;
+use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -176,6 +178,25 @@ fn an_output_that_is_full_or_gone_is_told() {
     command.args(["load", "http://no-such-host.invalid/", "--format", "json"]);
     let output = command.stdout(full).output().expect("the engine starts");
     assert!(text(&output.stderr).contains("no-such-host.invalid"), "{output:?}");
+}
+
+#[test]
+fn an_output_that_nobody_reads_ends_the_load() {
+    let server = Respond::start(&[]);
+    for poller in pollers() {
+        let mut plan = plan(&format!("ws://{}/", server.http), &poller);
+        plan["phases"] = json!({"interval_ns": 10_000_000});
+        let mut command = engine();
+        command.arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the engine starts");
+        writeln!(child.stdin.as_mut().expect("piped"), "{plan}").expect("written");
+        // A pipe takes some of them; what it does not take is held up to 256.
+        pause(Duration::from_secs(10));
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+        let complaint = text(&output.stderr);
+        assert!(complaint.contains("256 intervals behind"), "{complaint}");
+    }
 }
 
 #[test]

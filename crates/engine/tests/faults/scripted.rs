@@ -22,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Most bytes that are kept of what a peer sent after the script was over.
 const KEPT: usize = 1 << 20;
 
+/// Connections of which it is kept what they saw.
+const MOST_SEEN: usize = 100;
+
 /// One thing that the server does on a connection.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
@@ -68,7 +71,10 @@ pub(crate) struct Seen {
     pub(crate) rest: Vec<u8>,
 }
 
-/// The server. The script of connection `n` is the `n`th, the last one for all that follow.
+/// Gives the script of the connection with this number.
+pub(crate) type Author = Box<dyn Fn(usize) -> Vec<Step> + Send + Sync>;
+
+/// The server.
 pub(crate) struct Scripted {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
@@ -77,10 +83,21 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
+    /// The script of connection `n` is the `n`th, the last one for all that follow.
     pub(crate) fn start(
         speech: Speech,
         tls: Option<Arc<rustls::ServerConfig>>,
         scripts: Vec<Vec<Step>>,
+    ) -> Self {
+        let last = scripts.len() - 1;
+        Self::written_by(speech, tls, Box::new(move |number| scripts[number.min(last)].clone()))
+    }
+
+    /// Asks the author for the script of each connection.
+    pub(crate) fn written_by(
+        speech: Speech,
+        tls: Option<Arc<rustls::ServerConfig>>,
+        author: Author,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("its address");
@@ -88,7 +105,7 @@ impl Scripted {
         let acceptor = {
             let (stop, seen) = (Arc::clone(&stop), Arc::clone(&seen));
             std::thread::spawn(move || {
-                let play = Play { speech, tls, scripts, seen, stop };
+                let play = Play { speech, tls, author, seen, stop };
                 std::thread::scope(|scope| {
                     for (number, stream) in listener.incoming().enumerate() {
                         if play.stop.load(Ordering::Relaxed) {
@@ -133,7 +150,7 @@ impl Drop for Scripted {
 struct Play {
     speech: Speech,
     tls: Option<Arc<rustls::ServerConfig>>,
-    scripts: Vec<Vec<Step>>,
+    author: Author,
     seen: Arc<Mutex<Vec<Seen>>>,
     stop: Arc<AtomicBool>,
 }
@@ -144,6 +161,9 @@ impl Play {
         let mut seen = Seen::default();
         // A peer that leaves ends the script, and that is no fault of the server's.
         let _ = self.perform(number, stream, &mut seen);
+        if number >= MOST_SEEN {
+            return;
+        }
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let needed = all.len().max(number + 1);
         all.resize(needed, Seen::default());
@@ -156,9 +176,8 @@ impl Play {
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;
         let mut wire = Wire::new(stream, self.tls.clone())?;
-        let last = self.scripts.len() - 1;
         let mut unanswered = VecDeque::new();
-        for step in &self.scripts[number.min(last)] {
+        for step in &(self.author)(number) {
             if matches!(step, Step::Reset) {
                 return wire.reset();
             }

@@ -93,6 +93,13 @@ pub(crate) struct Worker {
 
     /// Index of the current interval.
     interval: u64,
+    /// Recorders that were made because none had come back.
+    made: u32,
+    /// Recorders that came back.
+    #[expect(clippy::vec_box, reason = "they come and go boxed")]
+    spare: Vec<Box<Recorder>>,
+    /// Since when too many intervals have waited for the run.
+    behind_since: Option<Nanos>,
     next_sweep: Nanos,
 }
 
@@ -133,6 +140,9 @@ impl Worker {
             unflushed: Vec::new(),
             last_failure: None,
             interval: now.0 / plan.phases.interval.0,
+            made: 0,
+            spare: Vec::new(),
+            behind_since: None,
             next_sweep: now,
             setup,
             share,
@@ -151,7 +161,7 @@ impl Worker {
     fn run_loop(&mut self) -> Result<(), (Class, String)> {
         loop {
             let now = self.clock.now();
-            self.close_intervals(now);
+            self.close_intervals(now)?;
             if !self.advance_stage(now)? {
                 self.finish(now);
                 return Ok(());

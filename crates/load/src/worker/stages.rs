@@ -11,6 +11,11 @@ use crate::plan::LoopPlan;
 /// A worker that comes to the end of an interval later than this was kept from running.
 const LATE: Nanos = Nanos::from_millis(20);
 
+/// Intervals that may wait for the run to take them. Each holds its histograms.
+const MOST_UNTAKEN: u32 = 256;
+/// How long more than these may wait.
+const LONGEST_BEHIND: Nanos = Nanos::from_secs(5);
+
 /// Where a worker is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -145,11 +150,25 @@ impl Worker {
     }
 
     /// Hands over the intervals that are over.
-    pub(super) fn close_intervals(&mut self, now: Nanos) {
+    ///
+    /// # Errors
+    /// Nobody takes them: they can't be kept for ever.
+    pub(super) fn close_intervals(&mut self, now: Nanos) -> Result<(), (Class, String)> {
         while now >= self.interval_end() {
             let late = now - self.interval_end();
             self.close_interval(self.interval_end(), late > LATE);
         }
+        self.spare.extend(self.wires.recycled.try_iter());
+        if self.made - (self.spare.len() as u32) <= MOST_UNTAKEN {
+            self.behind_since = None;
+            return Ok(());
+        }
+        // After a pause there are many at once, and they are taken soon.
+        if now - *self.behind_since.get_or_insert(now) < LONGEST_BEHIND {
+            return Ok(());
+        }
+        let text = format!("the output is {MOST_UNTAKEN} intervals behind: read it faster");
+        Err((Class::Client, text))
     }
 
     /// Hands over the last, partial interval, and ends.
@@ -160,7 +179,9 @@ impl Worker {
     }
 
     fn close_interval(&mut self, end: Nanos, disturbed: bool) {
-        let fresh = self.wires.recycled.try_recv().unwrap_or_default();
+        let spare = self.spare.pop().or_else(|| self.wires.recycled.try_recv().ok());
+        self.made += u32::from(spare.is_none());
+        let fresh = spare.unwrap_or_default();
         let sending = matches!(self.stage, Stage::Load { .. });
         let executor = self.executor.as_mut().filter(|_| sending);
         // What is due at the boundary belongs to the next interval.
