@@ -8,7 +8,7 @@ use crate::{Respond, engine, run, text};
 
 #[test]
 fn table_of_wrong_words() {
-    let cases: [(&[&str], i32, &str); 16] = [
+    let cases: [(&[&str], i32, &str); 17] = [
         (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls)"),
         (&["load", "ftp://h/"], 2, "unknown scheme 'ftp'"),
         (&["load", "ws://h:70000/"], 2, "'70000' is not a port"),
@@ -20,6 +20,7 @@ fn table_of_wrong_words() {
         (&["load", "ws://h/", "--payload", "many"], 2, "a size such as 20, 64KiB or 1MB, or @FILE"),
         (&["load", "ws://h/", "--payload", "@/no/such/file"], 2, "can't read '/no/such/file'"),
         (&["load", "http://h/", "-H", "Accept"], 2, "no colon"),
+        (&["load", "http://h/", "--deflate"], 2, "only ws and wss compress messages"),
         (&["load", "http://h/", "-H", "A: b\r\nc: d"], 2, "control character"),
         (&["load", "http://h/", "--method", "G T"], 2, "not a word of HTTP"),
         (&["load", "http://h/", "--expect", "anything"], 2, "not echo, learned or @FILE"),
@@ -39,6 +40,9 @@ fn table_of_wrong_words() {
 fn flags_that_clap_refuses_exit_with_2_and_say_what_is_right() {
     for (args, expected) in [
         (vec!["load", "ws://h/", "-d", "10"], "10s, 500ms or 2m"),
+        (vec!["load", "ws://h/", "--deflate=fast"], "'fast' is none of server_no_context_takeover"),
+        (vec!["load", "ws://h/", "--deflate=level=12"], "level=12 is not 1 (fast) to 9 (small)"),
+        (vec!["respond", "--http", "127.0.0.1:0", "--deflate=level"], "'level' is none of"),
         (vec!["load", "ws://h/", "-c", "many"], "1000, 20k or 1M"),
         (vec!["load"], "<URL>"),
         (vec!["load", "ws://h/", "--pacing", "poisson"], "--rate"),

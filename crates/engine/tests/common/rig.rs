@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
-use wiretrial_respond::{Script, Server, ServerPlan};
+use wiretrial_respond::{DeflateConfig, Script, Server, ServerPlan};
 
 use crate::certificates::Certificate;
 
@@ -18,6 +18,16 @@ pub(crate) struct Rig {
 
 impl Rig {
     pub(crate) fn new(script: Script) -> Self {
+        Self::start(ServerPlan { script, ..ServerPlan::default() })
+    }
+
+    /// One that compresses WebSocket messages.
+    #[allow(dead_code, reason = "each test binary uses its own part of this")]
+    pub(crate) fn with_deflate(deflate: DeflateConfig) -> Self {
+        Self::start(ServerPlan { deflate: Some(deflate), ..ServerPlan::default() })
+    }
+
+    fn start(plan: ServerPlan) -> Self {
         let certificate = Certificate::new("localhost", |_| {});
         let anywhere: SocketAddr = "127.0.0.1:0".parse().expect("an address");
         let plan = ServerPlan {
@@ -27,8 +37,7 @@ impl Rig {
             tls: vec![anywhere],
             cert: Some(certificate.cert.clone()),
             key: Some(certificate.key.clone()),
-            script,
-            ..ServerPlan::default()
+            ..plan
         };
         let server = wiretrial_respond::start(plan).expect("the server starts");
         Self { server, certificate }

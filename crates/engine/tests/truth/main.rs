@@ -3,6 +3,7 @@
 
 #[path = "../common/certificates.rs"]
 mod certificates;
+mod deflate;
 mod delays;
 mod errors;
 mod lifecycle;
