@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import psutil
 import pytest
 
 from wiretrial.engine import Engine
@@ -11,3 +14,21 @@ from wiretrial.engine import Engine
 def engine() -> Engine:
     """The engine that belongs to this laboratory. A test that needs it fails without it."""
     return Engine.find()
+
+
+Children = Callable[[], list[psutil.Process]]
+
+
+@pytest.fixture
+def children() -> Children:
+    """What a test has running below it; servers that several tests share were there before."""
+    before = _below()
+    return lambda: [child for child in _below() if child not in before]
+
+
+def _below() -> list[psutil.Process]:
+    return [
+        child
+        for child in psutil.Process().children(recursive=True)
+        if child.status() != psutil.STATUS_ZOMBIE
+    ]

@@ -7,6 +7,7 @@ import pytest
 from tests.lab.trials import SECOND_NS, interval, summary
 from wiretrial.plan import Load, OpenLoop
 from wiretrial.results.model import Bottleneck, Verdict, Window
+from wiretrial.snapshot import Interval
 from wiretrial.studies import judge
 
 WINDOW = Window(start_ns=0, end_ns=SECOND_NS, steady=True, rule="r")
@@ -77,6 +78,32 @@ def test_an_interrupted_run_is_partial() -> None:
     stopped = summary().model_copy(update={"end": "interrupted", "signal": 2})
     found = judge.judge([interval(0)], stopped, WINDOW, CLOSED, server=use(1), server_died=None)
     assert found.verdict == "partial"
+
+
+def paused(*indices: int, ok: int = 0) -> list[Interval]:
+    """Ten intervals; in these the generator was kept from running."""
+    return [
+        interval(index).model_copy(update={"disturbed": True})
+        if index in indices
+        else interval(index, ok=ok)
+        for index in range(10)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("intervals", "problem"),
+    [
+        (paused(0, 1, 2, ok=100), None),
+        (paused(0, 1, 2, 3, 4, 5, ok=100), "kept from running in 6 of 10 intervals"),
+        (paused(0, 1, ok=0), "no message came back in the measured time"),
+    ],
+)
+def test_a_generator_that_was_paused_too_much_makes_it_invalid(
+    intervals: list[Interval], problem: str | None
+) -> None:
+    found = judge.judge(intervals, summary(), WINDOW, CLOSED, server=use(0.5), server_died=None)
+    assert (found.verdict == "invalid") == (problem is not None)
+    assert problem is None or problem in found.evidence
 
 
 def test_only_the_window_counts() -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.test_subjects import children, own
+from tests.lab.conftest import Children
+from tests.lab.test_subjects import own
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import Load, SequencePayload
@@ -59,7 +60,7 @@ TWO = (
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> Iterator[ResultsFolder]:
+def results(tmp_path: Path, children: Children) -> Iterator[ResultsFolder]:
     study = tiny(*TWO)
     yield ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
     assert children() == []
@@ -113,7 +114,7 @@ def test_every_protocol_goes_through_tls_too(engine: Engine, tmp_path: Path) -> 
 
 
 def test_left_in_the_middle_it_goes_on_where_it_stopped(
-    engine: Engine, results: ResultsFolder
+    engine: Engine, children: Children, results: ResultsFolder
 ) -> None:
     study = parse(results.document())
     events = runner.run(study, results, engine)
@@ -167,7 +168,7 @@ def test_a_subject_that_is_not_to_be_had_stops_nothing_else(engine: Engine, tmp_
 
 
 def test_a_server_that_dies_in_the_middle_ends_the_trial_at_once(
-    engine: Engine, tmp_path: Path
+    engine: Engine, children: Children, tmp_path: Path
 ) -> None:
     study = tiny(TWO[0], trials=1, duration_ns=120_000_000_000)
     folder = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))

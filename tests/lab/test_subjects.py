@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import psutil
 import pytest
 
+from tests.lab.conftest import Children
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectFailed, SubjectUnavailable, UsageProblem
 from wiretrial.subjects import build, registry, spec
@@ -58,19 +58,10 @@ def outcomes(
         return list(verify(subject.spec, server.endpoint))
 
 
-def children() -> list[psutil.Process]:
-    """What runs below this test."""
-    return [
-        child
-        for child in psutil.Process().children(recursive=True)
-        if child.status() != psutil.STATUS_ZOMBIE
-    ]
-
-
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
 @pytest.mark.parametrize("name", ["reference", "node", "nginx"])
 def test_a_subject_keeps_every_contract_that_it_claims(
-    engine: Engine, name: str, configuration: ConfigurationName
+    engine: Engine, children: Children, name: str, configuration: ConfigurationName
 ) -> None:
     subject = registry.find(name)
     found = outcomes(subject, engine, configuration)
@@ -93,7 +84,7 @@ def test_a_server_that_answers_wrong_is_found_out(
 
 
 def test_a_server_that_ends_at_its_start_is_told_with_its_last_words(
-    engine: Engine, tmp_path: Path
+    engine: Engine, children: Children, tmp_path: Path
 ) -> None:
     subject = own(tmp_path, "--no-such-flag")
     built = build.install(subject, engine.binary)

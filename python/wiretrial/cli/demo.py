@@ -88,7 +88,7 @@ def _price(made: ReportModel, where: str, http: str, ws: str) -> str | None:
     if more_cpu <= 0:
         return f"{where}, {costs}; {octets}."
     share = min(max((over_http.user_ns - over_ws.user_ns) / more_cpu, 0.0), 1.0)
-    part = "all" if share > _ALL else f"{share:.0%}"
+    part = "all" if share > _ALL else f"{100 * share:.0f} %"
     return (
         f"{where}, {costs}: {octets}, and {part} of the {significant(more_cpu / 1e3)} µs more is"
         " spent in the server program, on headers, rather than in the kernel."
@@ -105,10 +105,10 @@ def _price_of_connecting(made: ReportModel) -> str | None:
     if old is None or new is None or new.cpu_ns <= old.cpu_ns:
         return None
     in_kernel = 1 - (new.user_ns - old.user_ns) / (new.cpu_ns - old.cpu_ns)
+    part = f"{100 * min(max(in_kernel, 0.0), 1.0):.0f} %"
     return (
         f"A new connection per HTTP request costs {sentences.ratio_text(pair)} times the server CPU"
-        f" of a kept one; {min(max(in_kernel, 0.0), 1.0):.0%} of the difference is the kernel's,"
-        " which opens and closes it."
+        f" of a kept one; {part} of the difference is the kernel's, which opens and closes it."
     )
 
 

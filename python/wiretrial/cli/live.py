@@ -88,7 +88,7 @@ class Live:
             f"  {rate:>12,.0f} messages/s   {self._times()}   errors {self._errors:,}",
             (
                 f"  {self._sent:>12,} sent   {last.connections.open:,} connections"
-                f"   generator {last.generator.loop_utilisation:.0%} busy"
+                f"   generator {100 * last.generator.loop_utilisation:.0f} % busy"
             ),
         ]
         return Group(*(Text(line) for line in lines))
@@ -99,7 +99,7 @@ class Live:
         if self._length_ns is not None:
             return f", {max(self._length_ns - last.end_ns, 0) / 1e9:.0f} s left"
         if self._requests:
-            return f", {min(self._sent / self._requests, 1):.0%}"
+            return f", {100 * min(self._sent / self._requests, 1):.0f} %"
         return ""
 
     def _times(self) -> str:

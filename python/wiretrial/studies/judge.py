@@ -21,6 +21,8 @@ RATE_KEPT = 0.98
 """An open loop that sent this share of what was due has kept its rate."""
 WORTH_SAYING = 0.05
 """Waiting for a CPU below this share is no evidence of anything."""
+KEPT_FROM_RUNNING = 0.5
+"""A generator that was paused in more than this share of the intervals has measured itself."""
 WHOLE_RUN = "whole run: its length was given in requests"
 
 
@@ -35,9 +37,9 @@ class ServerUse:
 
     def text(self) -> str:
         """The evidence, for people."""
-        told = f"its CPU {self.busy:.0%} busy"
+        told = f"its CPU {percent(self.busy)} busy"
         if self.queued >= WORTH_SAYING:
-            told += f", {self.queued:.0%} waiting for a CPU that others had"
+            told += f", {percent(self.queued)} waiting for a CPU that others had"
         return told
 
 
@@ -88,7 +90,7 @@ def judge(
     busy = loop_utilisation(inside)
     bottleneck, evidence = _bottleneck(inside, load, busy, server)
     verdict: Verdict = "valid"
-    problem = _problem(summary, server_died)
+    problem = _problem(summary, inside, server_died)
     if problem:
         verdict, evidence = "invalid", f"{problem}; {evidence}"
     elif summary.end == "interrupted":
@@ -96,6 +98,11 @@ def judge(
     elif bottleneck == "generator":
         verdict = "client-bound"
     return Judgement(verdict=verdict, bottleneck=bottleneck, evidence=evidence)
+
+
+def percent(share: float) -> str:
+    """`52 %`."""
+    return f"{100 * share:.0f} %"
 
 
 def within(intervals: Sequence[Interval], window: Window) -> list[Interval]:
@@ -121,22 +128,29 @@ def loop_utilisation(intervals: Sequence[Interval]) -> float:
     )
 
 
-def _problem(summary: Summary, server_died: str | None) -> str | None:
+def _problem(summary: Summary, inside: Sequence[Interval], server_died: str | None) -> str | None:
     if server_died:
         return f"the server died in the middle: {server_died}"
     errors = {name: count for name, count in summary.counters.errors.items() if count}
     if errors:
         listed = ", ".join(f"{count:,} {name}" for name, count in sorted(errors.items()))
         return f"{listed} of {summary.counters.sent:,} messages failed"
-    if not summary.counters.ok and summary.end == "complete":
+    if summary.end == "interrupted":
+        return None
+    if not summary.counters.ok:
         return "no message came back"
+    disturbed = sum(interval.disturbed for interval in inside)
+    if disturbed > KEPT_FROM_RUNNING * len(inside):
+        return f"the generator was kept from running in {disturbed} of {len(inside)} intervals"
+    if inside and not any(i.counters.ok for i in inside if not i.disturbed):
+        return "no message came back in the measured time"
     return None
 
 
 def _bottleneck(
     inside: Sequence[Interval], load: Load, busy: float, server: ServerUse | None
 ) -> tuple[Bottleneck, str]:
-    ours = f"our loop {1 - busy:.0%} idle"
+    ours = f"our loop {percent(1 - busy)} idle"
     theirs = f"server: {server.text() if server else 'its CPU unknown'}"
     if isinstance(load.executor, OpenLoop):
         elapsed = sum(interval.end_ns - interval.start_ns for interval in inside) / 1e9
