@@ -7,7 +7,7 @@ import pytest
 from tests.lab.trials import SECOND_NS, interval, summary
 from wiretrial.plan import Load, OpenLoop
 from wiretrial.results.model import Bottleneck, Verdict, Window
-from wiretrial.snapshot import Interval
+from wiretrial.snapshot import Connections, Interval
 from wiretrial.studies import judge
 
 WINDOW = Window(start_ns=0, end_ns=SECOND_NS, steady=True, rule="r")
@@ -64,6 +64,26 @@ def test_an_error_makes_it_invalid_and_says_which() -> None:
     )
     assert found.verdict == "invalid"
     assert found.evidence.startswith("10 mismatch of 1,000 messages failed")
+
+
+@pytest.mark.parametrize(
+    ("connections", "problem"),
+    [
+        (Connections(attempted=9, closed={"plan": 4, "server": 4}), None),
+        (Connections(attempted=9, closed={"protocol": 2, "server": 1}), "2 protocol of 9"),
+        (
+            Connections(attempted=9, failed={"refused": 1, "tls": 2}, closed={"tls": 1}),
+            "1 refused, 3 tls of 9",
+        ),
+    ],
+)
+def test_a_connection_that_broke_makes_it_invalid_and_says_how(
+    connections: Connections, problem: str | None
+) -> None:
+    broken = summary().model_copy(update={"connections": connections})
+    found = judge.judge([interval(0)], broken, WINDOW, CLOSED, server=use(0.99), server_died=None)
+    assert (found.verdict == "invalid") == (problem is not None)
+    assert problem is None or found.evidence.startswith(f"{problem} connections broke")
 
 
 def test_a_server_that_died_makes_it_invalid() -> None:

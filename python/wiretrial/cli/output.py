@@ -14,7 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from wiretrial.errors import UsageProblem
+from wiretrial.errors import StoreError, UsageProblem
+from wiretrial.results.store import write_whole
 
 WIDEST = 120
 
@@ -65,13 +66,21 @@ def emit(text: str, path: Path | None) -> None:
         sys.stdout.flush()
         return
     try:
-        path.write_text(text, encoding="utf-8")
+        _write(path, text.encode())
     except OSError as error:
         # What was measured must not be lost to a full disk.
-        sys.stdout.write(text)
-        raise UsageProblem(
+        emit(text, None)
+        raise StoreError(
             f"-o {path} can't be written: {error.strerror}", "the result is printed instead"
         ) from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Replaces a file whole or not at all; a device or a pipe takes what comes."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    write_whole(path.resolve(), data)
 
 
 def say(line: str) -> None:

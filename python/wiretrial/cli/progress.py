@@ -5,6 +5,7 @@ Knows the runner's events and the report's doors; must not know how trials are m
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,12 +18,19 @@ from rich.text import Text
 
 from wiretrial.cli import interrupts, output
 from wiretrial.engine import Engine
-from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_INVALID, EXIT_SIGNAL, UsageProblem
+from wiretrial.errors import (
+    EXIT_FAILED,
+    EXIT_GOOD,
+    EXIT_INVALID,
+    EXIT_SIGNAL,
+    StoreError,
+    UsageProblem,
+)
 from wiretrial.report import model
 from wiretrial.report import text as text_report
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Trial
-from wiretrial.results.store import ResultsFolder, write_whole
+from wiretrial.results.store import ResultsFolder
 from wiretrial.snapshot import Interval
 from wiretrial.studies import runner, spec
 from wiretrial.studies.spec import Study
@@ -65,6 +73,12 @@ def run(study: Study, results: ResultsFolder, verdict: Verdict = no_more_to_say)
         with board:
             for event in runner.run(study, results, engine):
                 board.see(event)
+    except StoreError:
+        # A disk that is full is no reason to say nothing about what was measured before it was.
+        with contextlib.suppress(StoreError):
+            if results.paths():
+                _conclude(study, results, verdict)
+        raise
     except interrupts.Stopped as stopped:
         output.say("")
         if results.paths():
@@ -117,11 +131,10 @@ def page(made: ReportModel) -> str:
 def _conclude(study: Study, results: ResultsFolder, verdict: Verdict) -> list[Trial]:
     trials = results.trials()
     made = report_of(study, trials, verdict)
-    path = results.folder / REPORT_FILE
-    write_whole(path, page(made).encode())
     output.emit(
         text_report.render(made, width=output.width(), colour=output.colour(sys.stdout)), None
     )
+    path = results.write(REPORT_FILE, page(made).encode())
     output.emit(f"\nreport: {path}", None)
     return trials
 

@@ -5,12 +5,13 @@ Pure: knows snapshots, samples and the rules of evidence; must not know how they
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wiretrial.plan import Load, OpenLoop
 from wiretrial.results.model import Bottleneck, Judgement, Verdict, Window
-from wiretrial.snapshot import Interval, Summary
+from wiretrial.snapshot import Connections, Interval, Summary
 from wiretrial.stats.steady import find_window
 
 CLIENT_BOUND = 0.95
@@ -23,6 +24,8 @@ WORTH_SAYING = 0.05
 """Waiting for a CPU below this share is no evidence of anything."""
 KEPT_FROM_RUNNING = 0.5
 """A generator that was paused in more than this share of the intervals has measured itself."""
+ORDERLY = frozenset({"plan", "server"})
+"""Reasons for a connection's end that are nobody's fault."""
 WHOLE_RUN = "whole run: its length was given in requests"
 
 
@@ -135,6 +138,10 @@ def _problem(summary: Summary, inside: Sequence[Interval], server_died: str | No
     if errors:
         listed = ", ".join(f"{count:,} {name}" for name, count in sorted(errors.items()))
         return f"{listed} of {summary.counters.sent:,} messages failed"
+    broken = _broken(summary.connections)
+    if broken:
+        listed = ", ".join(f"{count:,} {name}" for name, count in sorted(broken.items()))
+        return f"{listed} of {summary.connections.attempted:,} connections broke"
     if summary.end == "interrupted":
         return None
     if not summary.counters.ok:
@@ -145,6 +152,12 @@ def _problem(summary: Summary, inside: Sequence[Interval], server_died: str | No
     if inside and not any(i.counters.ok for i in inside if not i.disturbed):
         return "no message came back in the measured time"
     return None
+
+
+def _broken(connections: Connections) -> Counter[str]:
+    """Connections that failed or ended as neither the plan nor the server meant them to."""
+    ended = Counter(connections.failed) + Counter(connections.closed)
+    return Counter({name: count for name, count in ended.items() if name not in ORDERLY})
 
 
 def _bottleneck(
