@@ -61,8 +61,10 @@ fn send_again(request: &RequestSeen, body: &[u8]) {
     let RequestSeen { method, target, keep_alive, .. } = request;
     let typed = [("Content-Type".to_owned(), "text/plain".to_owned())];
     let head = RequestHead::new(method, target, "h", &typed, !keep_alive, PayloadLength::Varying);
+    let odd = target.bytes().any(|byte| b"\"<>\\^`{|}[]%".contains(&byte));
     let head = match head {
         Err(BadRequest::Connect | BadRequest::TraceBody) => return,
+        Err(BadRequest::Target(_)) if odd => return,
         head => head.expect("what a server takes a client may send"),
     };
     let mut bytes = Vec::new();

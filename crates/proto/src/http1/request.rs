@@ -3,7 +3,7 @@
 //! Knows what a request may look like; must not know when it is sent.
 
 use super::scan;
-use super::target::{is_host, is_target};
+use super::target::{is_host, may_be_sent};
 
 /// A request's head: checked and rendered when it is made, copied when it is sent.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub enum BadRequest {
     /// No path, or with a character that must be percent-encoded, or a fragment.
     #[error(
         "request target {0:?} must begin with `/` (or be an absolute URL without a user, or `*` \
-         for OPTIONS) and hold only visible ASCII without `#`: percent-encode the rest"
+         for OPTIONS) and hold only what may stand in one: percent-encode the rest"
     )]
     Target(String),
     /// Not `name`, `name:port` or an address.
@@ -93,7 +93,7 @@ impl RequestHead {
         payload: PayloadLength,
     ) -> Result<Self, BadRequest> {
         check_method(method)?;
-        if !is_target(method, target) {
+        if !may_be_sent(method, target) {
             return Err(BadRequest::Target(target.to_owned()));
         }
         if host.is_empty() || !is_host(host.as_bytes()) {

@@ -16,6 +16,22 @@ pub(super) fn is_target(method: &str, target: &str) -> bool {
     target.starts_with('/') || (method, target) == ("OPTIONS", "*") || is_absolute(target)
 }
 
+/// Is it a URI's, too? A server may take more than a client may send (RFC 9110 section 2.2).
+pub(super) fn may_be_sent(method: &str, target: &str) -> bool {
+    if !is_target(method, target) {
+        return false;
+    }
+    // Brackets stand around addresses only, and those were checked.
+    let path = match target.split_once("://") {
+        Some((_, rest)) if !target.starts_with('/') => {
+            rest.find(['/', '?']).map_or("", |at| &rest[at..])
+        }
+        _ if method == "CONNECT" => "",
+        _ => target,
+    };
+    is_encoded(path, |byte| is_plain(byte) || b":@/?".contains(&byte))
+}
+
 /// Is this the value of a Host field (RFC 9110 section 7.2): nothing, or a host and maybe a port?
 pub(super) fn is_host(value: &[u8]) -> bool {
     // Nearly every host is a name or an IPv4 address, with or without a port.
@@ -85,16 +101,21 @@ fn is_literal(address: &str) -> bool {
     hexadecimal && !rest.is_empty() && rest.bytes().all(|byte| is_plain(byte) || byte == b':')
 }
 
-/// A name; what it encodes by percent must be two hexadecimal digits.
+/// A name, or an IPv4 address, which looks like one.
 fn is_registered_name(name: &str) -> bool {
-    let mut parts = name.split('%');
+    is_encoded(name, is_plain)
+}
+
+/// Are these characters that may stand there, or octets encoded by percent?
+fn is_encoded(text: &str, may_stand: fn(u8) -> bool) -> bool {
+    let mut parts = text.split('%');
     let first = parts.next().unwrap_or_default();
-    first.bytes().all(is_plain)
+    first.bytes().all(may_stand)
         && parts.all(|part| {
             let (code, rest) = part.as_bytes().split_at(part.len().min(2));
             code.len() == 2
                 && code.iter().all(u8::is_ascii_hexdigit)
-                && rest.iter().all(|byte| is_plain(*byte))
+                && rest.iter().all(|byte| may_stand(*byte))
         })
 }
 
@@ -122,7 +143,7 @@ const fn is_plain(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_host, is_target};
+    use super::{is_host, is_target, may_be_sent};
 
     #[test]
     fn hosts() {
@@ -165,6 +186,14 @@ mod tests {
         ];
         for (method, target) in good {
             assert!(is_target(method, target), "{method} {target}");
+        }
+        for (method, target) in good {
+            assert!(may_be_sent(method, target), "{method} {target}");
+        }
+        for target in
+            ["/\"", "/a|b", "/{}", "/a[]", "/a^", "/%", "/%4", "/%zz", "http://h/[", "/\\"]
+        {
+            assert!(is_target("GET", target) && !may_be_sent("GET", target), "{target}");
         }
         let bad = [
             ("GET", ""),

@@ -65,6 +65,8 @@ fn a_target_has_the_form_that_its_method_allows() {
         ("GET", "http://u:p@h/a"),
         ("GET", "/a#b"),
         ("GET", "/a b"),
+        ("GET", "/a[]={\"b\"}"),
+        ("GET", "/%"),
         ("OPTIONS", "*/"),
     ] {
         let error = head(method, target, "h", &[], PayloadLength::None).unwrap_err();

@@ -42,13 +42,19 @@ pub(crate) const IN_REQUESTS: &[Known] = &[
         section: "RFC 3986 3.2.2",
         reason: "a name may hold percent-encoded octets; the http crate takes none",
         example: b"GET / HTTP/1.1\r\nHost: a%41\r\n\r\n",
-        applies: |input| has(input, b"%4"),
+        applies: |input| hosts(input).any(|host| host.contains(&b'%')),
     },
     Known {
         section: "9112 3.2",
         reason: "a target is of ASCII; httparse and the http crate take UTF-8",
         example: "GET /\u{e9} HTTP/1.1\r\nHost: h\r\n\r\n".as_bytes(),
         applies: |input| !input.is_ascii(),
+    },
+    Known {
+        section: "9112 3.2",
+        reason: "a target that is no URI may be taken; ours takes all visible ASCII",
+        example: b"GET /` HTTP/1.1\r\nHost: h\r\n\r\n",
+        applies: has_odd_target,
     },
     Known {
         section: "9112 7.1.1",
@@ -84,6 +90,12 @@ pub(crate) const IN_RESPONSES: &[Known] = &[
         reason: "only a server passes over an empty line; httparse does before responses, too",
         example: b"\r\nHTTP/1.1 204 X\r\n\r\n",
         applies: |input| input.starts_with(b"\r\n") || has(input, b"\r\n\r\n\r\n"),
+    },
+    Known {
+        section: "9112 5.2",
+        reason: "a folded line is read in trailers, too; httparse knows it in heads only",
+        example: b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\r\n c\r\n\r\n",
+        applies: |input| has(input, b"\r\n ") || has(input, b"\r\n\t"),
     },
     Known {
         section: "9112 4",
@@ -155,22 +167,31 @@ fn has(input: &[u8], part: &[u8]) -> bool {
     input.windows(part.len()).any(|it| it == part)
 }
 
-fn has_odd_host(input: &[u8]) -> bool {
+fn has_odd_target(input: &[u8]) -> bool {
+    let line = input.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
+    line.iter().any(|byte| b"\"<>\\^`{|}[]%".contains(byte))
+}
+
+/// The values of fields of that name.
+fn hosts(input: &[u8]) -> impl Iterator<Item = &[u8]> {
     let fields = input.split(|byte| *byte == b'\n');
-    let mut values = fields.filter_map(|line| {
+    fields.filter_map(|line| {
         let (name, value) = line.split_at_checked(5)?;
         name.eq_ignore_ascii_case(b"host:").then_some(value.trim_ascii())
-    });
-    values.any(|value| {
-        let mut parts = value.rsplitn(2, |byte| *byte == b':');
+    })
+}
+
+fn has_odd_host(input: &[u8]) -> bool {
+    hosts(input).any(|host| {
+        let mut parts = host.rsplitn(2, |byte| *byte == b':');
         let port = parts.next().unwrap_or_default();
         let odd_port = parts.next().is_some() && !port.iter().all(u8::is_ascii_digit);
-        odd_port || value.contains(&b'[')
+        odd_port || host.contains(&b'[')
     })
 }
 
 fn has_control(input: &[u8]) -> bool {
-    input.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
+    input.iter().any(|byte| byte.is_ascii_control() && !b"\r\n\t".contains(byte))
 }
 
 fn has_space_behind_a_size(input: &[u8]) -> bool {

@@ -4,8 +4,8 @@
 
 use httparse::{EMPTY_HEADER, Header, Status, parse_chunk_size, parse_headers};
 
-/// More fields than any input here has.
-pub(crate) const MOST_FIELDS: usize = 128;
+/// Fields of one head that are read.
+pub(crate) const MOST_FIELDS: usize = 500;
 
 /// What one side of a conversation made of bytes, up to the first whole message.
 #[derive(Debug, Clone, PartialEq, Eq)]
