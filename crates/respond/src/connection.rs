@@ -4,10 +4,12 @@
 //! messages, or other connections.
 
 use std::mem;
+use std::sync::Arc;
 
 use wiretrial_net::clock::monotonic_ns;
 use wiretrial_net::{Driver, Fill, Ready, Transport};
 use wiretrial_proto::Scratch;
+use wiretrial_proto::http1::DateField;
 
 use crate::plan::Kind;
 use crate::protocol::Protocol;
@@ -90,14 +92,19 @@ enum Phase {
 }
 
 impl Connection {
-    pub(crate) fn new(transport: Transport, kind: Kind, shared: &Shared) -> Self {
+    pub(crate) fn new(
+        transport: Transport,
+        kind: Kind,
+        shared: &Shared,
+        date: &Arc<DateField>,
+    ) -> Self {
         let script = &shared.script;
         let stage =
             script.stages_replies().then(|| Box::new(Stage::new(script.has(FaultKind::Swap))));
         Self {
             transport,
             carry: Vec::new(),
-            protocol: Protocol::new(kind),
+            protocol: Protocol::new(kind, date),
             stage,
             phase: Phase::Talking,
             blocked: false,

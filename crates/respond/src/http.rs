@@ -3,13 +3,16 @@
 //! Knows requests and what they are answered with; holds no body, neither one that
 //! comes nor one that goes. Must not know sockets.
 
-use wiretrial_proto::http1::{BodyLength, Http1Server};
+use std::sync::Arc;
+
+use wiretrial_proto::http1::{BodyLength, DateField, Http1Server};
 use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
 use wiretrial_proto::{Scratch, ServerCodec, ServerEvent, ServerRequest};
 
 use crate::content::{MESSAGE, PAGE, pattern_from};
 use crate::route::{Method, Route};
 use crate::sink::{BACKLOG_LIMIT, Ending, Sink, Twist};
+use crate::verdict::{Scheme, Verdict, demanded_fields};
 
 /// A streamed answer is written ahead of the connection as far as this, in bytes.
 const STREAM_AHEAD: usize = 256 * 1024;
@@ -20,6 +23,7 @@ const BYTES: &str = "application/octet-stream";
 #[derive(Debug)]
 pub(crate) struct HttpConversation {
     codec: Http1Server,
+    scheme: Scheme,
     answer: Answer,
     twist: Twist,
     /// The answer under way is the last one, and the conversation ends so.
@@ -52,9 +56,10 @@ enum Answer {
 }
 
 impl HttpConversation {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(scheme: Scheme, date: Arc<DateField>) -> Self {
         Self {
-            codec: Http1Server::new(),
+            codec: Http1Server::with_date(date),
+            scheme,
             answer: Answer::Given,
             twist: Twist::None,
             last: None,
@@ -121,7 +126,7 @@ impl HttpConversation {
     fn answer(&mut self, request: &ServerRequest<'_>, sink: &mut Sink<'_>) {
         let method = Method::of(request.method);
         let route = Route::of(request.target);
-        let allowed = route.allows(method);
+        let verdict = Verdict::on(request, self.scheme, route, method);
         self.answers = self.answers.saturating_add(1);
         let limit = sink.shared().script.close_after;
         self.last = if request.keep_alive {
@@ -129,7 +134,8 @@ impl HttpConversation {
         } else {
             Some(Ending::Orderly)
         };
-        self.uninvited = request.expects_continue && !(route == Route::Echo && allowed);
+        self.uninvited =
+            request.expects_continue && !(route == Route::Echo && verdict == Verdict::Serve);
         if self.uninvited {
             // Whether the body comes or not, the end of the connection is the end of it.
             self.last = Some(Ending::Early);
@@ -139,15 +145,35 @@ impl HttpConversation {
 
         self.twist = sink.begin();
         if self.twist == Twist::Status {
-            return self.give(500, TEXT, b"scripted fault\n", sink);
+            return self.give(500, TEXT, "", b"scripted fault\n", sink);
         }
+        match verdict {
+            Verdict::Serve => self.serve(route, method, request, sink),
+            Verdict::Elsewhere => self.give(421, TEXT, "", b"another scheme's server\n", sink),
+            Verdict::NotImplemented => self.give(501, TEXT, "", b"no such method\n", sink),
+            Verdict::NotFound => self.give(404, TEXT, "", b"no such route\n", sink),
+            Verdict::NotAllowed => self.give(405, "", route.allow(), b"", sink),
+            Verdict::Options => self.give(200, "", route.allow(), b"", sink),
+            Verdict::NotModified => self.give(304, "", "", b"", sink),
+            Verdict::Failed => self.give(412, TEXT, "", b"the condition does not hold\n", sink),
+        }
+    }
+
+    fn serve(
+        &mut self,
+        route: Route,
+        method: Method,
+        request: &ServerRequest<'_>,
+        sink: &mut Sink<'_>,
+    ) {
         match route {
-            Route::Unknown => self.give(404, TEXT, b"no such route\n", sink),
-            _ if !allowed => self.refuse_method(route, sink),
-            Route::Page => self.give(200, "text/html; charset=utf-8", PAGE, sink),
-            Route::Message => self.give(200, "application/json", MESSAGE, sink),
+            Route::Page => self.give(200, "text/html; charset=utf-8", "", PAGE, sink),
+            Route::Message => self.give(200, "application/json", "", MESSAGE, sink),
+            // Reset Content has none (RFC 9110 section 15.3.6).
+            Route::Status(205) => self.give(205, "", "", b"", sink),
             Route::Status(status) => {
-                self.give(status, TEXT, format!("status {status}\n").as_bytes(), sink);
+                let body = format!("status {status}\n");
+                self.give(status, TEXT, demanded_fields(status), body.as_bytes(), sink);
             }
             Route::Echo => {
                 let length = request.content_length.map_or(BodyLength::Chunked, BodyLength::Known);
@@ -156,28 +182,34 @@ impl HttpConversation {
             }
             Route::Bytes(length) => self.begin_pattern(method, length, false, sink),
             Route::Chunked(length) => self.begin_pattern(method, length, true, sink),
+            // No method is served there.
+            Route::Server | Route::Unknown => {}
         }
     }
 
-    /// A whole answer.
-    fn give(&mut self, status: u16, content_type: &str, body: &[u8], sink: &mut Sink<'_>) {
+    /// A whole answer. `fields` are further field lines, each with its end.
+    fn give(
+        &mut self,
+        status: u16,
+        content_type: &str,
+        fields: &str,
+        body: &[u8],
+        sink: &mut Sink<'_>,
+    ) {
+        self.head(status, content_type, BodyLength::Known(body.len() as u64), sink);
+        if !fields.is_empty() {
+            // In front of the empty line that ends the head.
+            sink.out.truncate(sink.out.len() - b"\r\n".len());
+            sink.out.extend_from_slice(fields.as_bytes());
+            sink.out.extend_from_slice(b"\r\n");
+        }
         if self.twist == Twist::Wrong {
             let mut body = body.to_vec();
             self.twist.apply(&mut body);
-            self.codec.respond(status, content_type, &body, self.last.is_none(), sink.out);
+            self.codec.body_chunk(&body, sink.out);
         } else {
-            self.codec.respond(status, content_type, body, self.last.is_none(), sink.out);
+            self.codec.body_chunk(body, sink.out);
         }
-        self.complete(sink);
-    }
-
-    fn refuse_method(&mut self, route: Route, sink: &mut Sink<'_>) {
-        self.head(405, "", BodyLength::Known(0), sink);
-        // One more field, in front of the empty line that ends the head.
-        sink.out.truncate(sink.out.len() - b"\r\n".len());
-        sink.out.extend_from_slice(b"Allow: ");
-        sink.out.extend_from_slice(route.allow().as_bytes());
-        sink.out.extend_from_slice(b"\r\n\r\n");
         self.codec.body_end(sink.out);
         self.complete(sink);
     }

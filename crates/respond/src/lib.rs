@@ -18,6 +18,7 @@ mod slab;
 mod stage;
 mod stats;
 mod timers;
+mod verdict;
 mod websocket;
 mod worker;
 

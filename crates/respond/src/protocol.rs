@@ -4,9 +4,14 @@
 
 use wiretrial_proto::Scratch;
 
+use std::sync::Arc;
+
+use wiretrial_proto::http1::DateField;
+
 use crate::http::{HttpConversation, Standing};
 use crate::plan::Kind;
 use crate::sink::Sink;
+use crate::verdict::Scheme;
 use crate::websocket::WebSocketEcho;
 
 #[derive(Debug)]
@@ -27,9 +32,11 @@ pub(crate) struct Heard {
 }
 
 impl Protocol {
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: Kind, date: &Arc<DateField>) -> Self {
+        let http = |scheme| Self::Http(HttpConversation::new(scheme, Arc::clone(date)));
         match kind {
-            Kind::Http | Kind::Https => Self::Http(HttpConversation::new()),
+            Kind::Http => http(Scheme::Http),
+            Kind::Https => http(Scheme::Https),
             Kind::Tcp | Kind::Tls => Self::Raw,
         }
     }

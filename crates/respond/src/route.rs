@@ -8,7 +8,11 @@ pub(crate) enum Method {
     Get,
     Head,
     Post,
+    Options,
+    /// One that HTTP knows and no route takes.
     Other,
+    /// One that nobody knows.
+    Unknown,
 }
 
 /// What is asked for.
@@ -22,6 +26,8 @@ pub(crate) enum Route {
     /// So many bytes of the pattern, in chunks.
     Chunked(u64),
     Status(u16),
+    /// The server as a whole: `*`.
+    Server,
     Unknown,
 }
 
@@ -31,13 +37,18 @@ impl Method {
             "GET" => Self::Get,
             "HEAD" => Self::Head,
             "POST" => Self::Post,
-            _ => Self::Other,
+            "OPTIONS" => Self::Options,
+            "PUT" | "DELETE" | "PATCH" | "TRACE" | "CONNECT" => Self::Other,
+            _ => Self::Unknown,
         }
     }
 }
 
 impl Route {
     pub(crate) fn of(target: &str) -> Self {
+        if target == "*" {
+            return Self::Server;
+        }
         let path = path(target);
         match path {
             "/" => return Self::Page,
@@ -63,17 +74,27 @@ impl Route {
     pub(crate) fn allows(self, method: Method) -> bool {
         match self {
             Self::Echo => method == Method::Post,
+            Self::Server | Self::Unknown => false,
             _ => matches!(method, Method::Get | Method::Head),
         }
     }
 
-    /// The methods of this route, as the Allow field names them.
-    pub(crate) fn allow(self) -> &'static str {
+    /// The Allow field: the methods of this route, and OPTIONS, which each has.
+    pub(crate) const fn allow(self) -> &'static str {
         match self {
-            Self::Echo => "POST",
-            _ => "GET, HEAD",
+            Self::Echo => "Allow: POST, OPTIONS\r\n",
+            Self::Server => "Allow: GET, HEAD, POST, OPTIONS\r\n",
+            _ => "Allow: GET, HEAD, OPTIONS\r\n",
         }
     }
+}
+
+/// The scheme of a target in absolute form.
+pub(crate) fn scheme(target: &str) -> Option<&str> {
+    if target.starts_with('/') {
+        return None;
+    }
+    target.split_once("://").map(|(scheme, _)| scheme)
 }
 
 /// The path of a target in origin or absolute form, without the query; at least `/`.
@@ -108,6 +129,7 @@ mod tests {
             ("/bytes/", Route::Unknown),
             ("/bytes/+1", Route::Unknown),
             ("/chunked/10", Route::Chunked(10)),
+            ("*", Route::Server),
             ("/status/200", Route::Status(200)),
             ("/status/599", Route::Status(599)),
             ("/status/101", Route::Unknown),

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use wiretrial_net::clock::monotonic_ns;
+use wiretrial_net::clock::{monotonic_ns, realtime_ns};
 use wiretrial_net::{Driver, DriverConfig, Key, Listener, Socket, Transport, Waker};
 use wiretrial_proto::Scratch;
+use wiretrial_proto::http1::DateField;
 
 use crate::connection::{Connection, Next, Room};
 use crate::plan::{Endpoint, RespondError};
@@ -40,6 +41,8 @@ pub(crate) struct Worker {
     scratch: Vec<u8>,
     unpacked: Scratch,
     shared: Arc<Shared>,
+    /// What the answers of this thread are dated.
+    date: Arc<DateField>,
     /// Which thread of the server this is.
     index: usize,
 }
@@ -76,6 +79,7 @@ impl Worker {
             scratch: Vec::new(),
             unpacked: Scratch::new(),
             shared,
+            date: Arc::new(DateField::new(unix_seconds())),
             index,
         })
     }
@@ -102,6 +106,7 @@ impl Worker {
 
     /// One round: what became ready, what asked for another turn, what is due.
     fn look_after(&mut self) {
+        self.date.set(unix_seconds());
         while let Some(ready) = self.driver.next() {
             match self.doors.get(ready.key.slot as usize) {
                 Some(_) => self.accept(ready.key.slot as usize),
@@ -170,7 +175,12 @@ impl Worker {
                 Err(_) => return,
             },
         };
-        self.connections.insert(Connection::new(transport, endpoint.kind, &self.shared));
+        self.connections.insert(Connection::new(
+            transport,
+            endpoint.kind,
+            &self.shared,
+            &self.date,
+        ));
         self.shared.counters[self.index].add_accepted();
     }
 
@@ -246,4 +256,9 @@ impl Worker {
         }
         Ok(())
     }
+}
+
+/// Of the wall clock, as answers are dated.
+fn unix_seconds() -> u64 {
+    realtime_ns() / 1_000_000_000
 }

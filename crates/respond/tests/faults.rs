@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    Client, End, GET_MESSAGE, await_all_gone, bytes_head, faulty, masked, message_answer, pattern,
-    post, posted, unmasked,
+    Client, DATE, End, GET_MESSAGE, await_all_gone, bytes_head, faulty, masked, message_answer,
+    pattern, post, posted, unmasked,
 };
 
 const TEXT: u8 = 0x81;
@@ -175,10 +175,10 @@ fn status_is_500_where_there_are_statuses() {
     let mut client = Client::http(&server);
     client.send(post("one") + &post("two") + &post("three"));
     client.expect(posted("one"));
-    client.expect(
-        "HTTP/1.1 500 Internal Server Error\r\nContent-Type: text/plain; charset=utf-8\r\n\
-         Content-Length: 15\r\n\r\nscripted fault\n",
-    );
+    client.expect(format!(
+        "HTTP/1.1 500 Internal Server Error\r\n{DATE}Content-Type: text/plain; charset=utf-8\r\n\
+         Content-Length: 15\r\n\r\nscripted fault\n"
+    ));
     client.expect(posted("three"));
     let mut client = Client::tcp(&server);
     client.send("four");

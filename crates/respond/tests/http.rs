@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    Client, End, GET_MESSAGE, await_all_gone, bytes_head, message_answer, pattern, post, posted,
-    server,
+    Client, DATE, End, GET_MESSAGE, await_all_gone, bytes_head, message_answer, pattern, post,
+    posted, server,
 };
 use wiretrial_respond::Script;
 
@@ -16,7 +16,7 @@ fn get(target: &str) -> String {
 
 fn text_answer(status: &str, body: &str) -> String {
     format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n\
+        "HTTP/1.1 {status}\r\n{DATE}Content-Type: text/plain; charset=utf-8\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     )
@@ -30,7 +30,9 @@ fn each_route_answers_and_the_connection_stays() {
     client.expect(message_answer());
 
     client.send(get("/"));
-    client.expect("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: ");
+    client.expect(format!(
+        "HTTP/1.1 200 OK\r\n{DATE}Content-Type: text/html; charset=utf-8\r\nContent-Length: "
+    ));
     let mut length = String::new();
     while !length.ends_with('\r') {
         length.push(char::from(client.take(1)[0]));
@@ -48,7 +50,7 @@ fn each_route_answers_and_the_connection_stays() {
     client.send(get("/status/503"));
     client.expect(text_answer("503 Service Unavailable", "status 503\n"));
     client.send(get("/status/204"));
-    client.expect("HTTP/1.1 204 No Content\r\n");
+    client.expect(format!("HTTP/1.1 204 No Content\r\n{DATE}"));
     let rest = client.take("Content-Type: text/plain; charset=utf-8\r\n\r\n".len());
     assert!(rest.ends_with(b"\r\n\r\n"));
 
@@ -66,8 +68,10 @@ fn chunked_answers_hold_the_same_pattern() {
     let server = server(Script::default());
     let mut client = Client::http(&server);
     client.send(get("/chunked/10"));
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\
-        Transfer-Encoding: chunked\r\n\r\n";
+    let head = &format!(
+        "HTTP/1.1 200 OK\r\n{DATE}Content-Type: application/octet-stream\r\n\
+         Transfer-Encoding: chunked\r\n\r\n"
+    );
     client.expect(head);
     client.expect("a\r\nABCDEFGHIJ\r\n0\r\n\r\n");
     client.send(get("/chunked/0"));
@@ -102,10 +106,10 @@ fn head_gives_the_head_alone() {
     client.send("HEAD /bytes/5000000 HTTP/1.1\r\nHost: a\r\n\r\n");
     client.expect(bytes_head(5_000_000));
     client.send("HEAD /chunked/5 HTTP/1.1\r\nHost: a\r\n\r\n");
-    client.expect(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\
-         Transfer-Encoding: chunked\r\n\r\n",
-    );
+    client.expect(format!(
+        "HTTP/1.1 200 OK\r\n{DATE}Content-Type: application/octet-stream\r\n\
+         Transfer-Encoding: chunked\r\n\r\n"
+    ));
     client.send(GET_MESSAGE);
     client.expect(message_answer());
 }
@@ -115,10 +119,13 @@ fn a_wrong_method_is_told_the_right_ones() {
     let server = server(Script::default());
     let mut client = Client::http(&server);
     client.send("POST /message HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
-    client
-        .expect("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nAllow: GET, HEAD\r\n\r\n");
+    let refused = |allow: &str| {
+        let line = "HTTP/1.1 405 Method Not Allowed";
+        format!("{line}\r\n{DATE}Content-Length: 0\r\nAllow: {allow}, OPTIONS\r\n\r\n")
+    };
+    client.expect(refused("GET, HEAD"));
     client.send(get("/echo"));
-    client.expect("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nAllow: POST\r\n\r\n");
+    client.expect(refused("POST"));
     client.send(GET_MESSAGE);
     client.expect(message_answer());
 }
@@ -164,10 +171,10 @@ fn a_chunked_body_comes_back_chunked() {
         "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\
          5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: t\r\n\r\n",
     );
-    client.expect(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\
-         Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n",
-    );
+    client.expect(format!(
+        "HTTP/1.1 200 OK\r\n{DATE}Content-Type: application/octet-stream\r\n\
+         Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
+    ));
 }
 
 #[test]

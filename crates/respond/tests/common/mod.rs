@@ -90,6 +90,7 @@ impl Client {
     pub(crate) fn take(&mut self, count: usize) -> Vec<u8> {
         let mut got = vec![0; count];
         self.0.read_exact(&mut got).unwrap();
+        undate(&mut got);
         got
     }
 
@@ -123,6 +124,7 @@ impl Client {
             }
         };
         self.0.set_read_timeout(Some(PATIENCE)).unwrap();
+        undate(&mut got);
         (got, end)
     }
 }
@@ -136,16 +138,32 @@ pub(crate) const SWITCHED: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: 
 
 pub(crate) const GET_MESSAGE: &str = "GET /message HTTP/1.1\r\nHost: a\r\n\r\n";
 
+/// What every answer's date is for these tests.
+pub(crate) const DATE: &str = "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n";
+
+/// Puts that date in the place of each that was sent, if only in part.
+pub(crate) fn undate(bytes: &mut [u8]) {
+    let begin = b"\r\nDate: ";
+    let places: Vec<usize> =
+        (0..bytes.len()).filter(|at| bytes[*at..].starts_with(begin)).collect();
+    for at in places {
+        let date = bytes[at + 2..].iter_mut().zip(DATE.bytes());
+        date.for_each(|(byte, instead)| *byte = instead);
+    }
+}
+
 /// The whole answer to [`GET_MESSAGE`].
 pub(crate) fn message_answer() -> Vec<u8> {
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n";
+    let head = format!(
+        "HTTP/1.1 200 OK\r\n{DATE}Content-Type: application/json\r\nContent-Length: 64\r\n\r\n"
+    );
     [head.as_bytes(), wiretrial_respond::MESSAGE].concat()
 }
 
 /// The head of an answer with a body of bytes.
 pub(crate) fn bytes_head(length: usize) -> String {
     format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\
+        "HTTP/1.1 200 OK\r\n{DATE}Content-Type: application/octet-stream\r\n\
          Content-Length: {length}\r\n\r\n"
     )
 }
