@@ -31,7 +31,7 @@ def reference() -> Iterator[tuple[psutil.Process, str]]:
     """A reference server of somebody else's: its process, and HOST:PORT."""
     binary = str(Engine.find().binary)
     with subprocess.Popen(
-        [binary, "respond", "--http", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True
+        [binary, "respond", "--http", "127.0.0.1:0", "--deflate"], stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         yield psutil.Process(process.pid), address_in(process.stdout.readline())
@@ -85,6 +85,20 @@ def test_load_says_what_it_took(wiretrial: Run, reference: tuple[psutil.Process,
     for word in ("throughput", "service time", "connections", "cost", "verdict"):
         assert f"\n  {word}" in done.stdout
     assert "\x1b" not in done.stdout
+
+
+def test_load_shows_what_compression_saves(
+    wiretrial: Run, reference: tuple[psutil.Process, str]
+) -> None:
+    _, address = reference
+    flags = ("-n", "500", "--payload", "2000", "--deflate-with", "server_max_window_bits=12")
+    done = wiretrial("load", f"ws://{address}/", *flags)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "permessage-deflate; server_max_window_bits=12" in said
+    found = re.search(r"compression sent ([\d,]+) bytes for 1,000,000 of payload", said)
+    assert found, said
+    assert int(found[1].replace(",", "")) < 200_000
 
 
 def test_load_as_json_to_a_file(

@@ -27,6 +27,7 @@ Examples:
   wiretrial load http://127.0.0.1:8080/
   wiretrial load http://127.0.0.1:8080/echo --json '{"n":"{seq}"}' --expect echo
   wiretrial load ws://127.0.0.1:9001 -c 1k -d 30s --payload 20
+  wiretrial load ws://127.0.0.1:9001 --payload @chat.json --text --deflate
   wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
 """
@@ -79,6 +80,8 @@ def load(
     payload: workload.PayloadSize = None,
     json_text: workload.JsonText = None,
     text: Annotated[bool, typer.Option("--text", help="WebSocket: send text frames.")] = False,
+    deflate: workload.Compressed = False,
+    deflate_with: workload.Compression = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -168,6 +171,7 @@ def load(
             sources=local,
             http=workload.http_of(target.protocol, method, header or [], json_text),
             tls=_tls(insecure, cacert, server_name, resumption),
+            websocket=workload.websocket_of(target.protocol, deflate, deflate_with),
             message=workload.message_of(chosen, json_text, text),
             expect=workload.expect_of(expect, expect_status),
         ),

@@ -20,6 +20,7 @@ from wiretrial.plan import (
     AutoContent,
     ClosedLoop,
     Content,
+    Deflate,
     EchoContent,
     Expect,
     FixedContent,
@@ -33,12 +34,19 @@ from wiretrial.plan import (
     Payload,
     SequencePayload,
     TemplatePayload,
+    WebSocket,
 )
 from wiretrial.subjects.spec import PORT_OF, Protocol
 
 SCHEMES = tuple(PORT_OF)
 DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 DEFAULT_MESSAGE_BYTES = 20
+DEFLATE_FLAGS = ("server_no_context_takeover", "client_no_context_takeover")
+DEFLATE_RANGES = {
+    "server_max_window_bits": (8, 15),
+    "client_max_window_bits": (8, 15),
+    "level": (1, 9),
+}
 SHORTEST_NS = 1_000_000
 """Nothing shorter can be measured."""
 
@@ -74,6 +82,19 @@ JsonText = Annotated[
     str | None,
     typer.Option(
         "--json", metavar="TEXT", help="JSON payload; {seq} becomes the message's number."
+    ),
+]
+Compressed = Annotated[
+    bool,
+    typer.Option("--deflate", help="WebSocket: compress messages; refuse a server that does not."),
+]
+Compression = Annotated[
+    str | None,
+    typer.Option(
+        "--deflate-with",
+        metavar="LIST",
+        help="The same with parameters: server_no_context_takeover, client_no_context_takeover, "
+        "server_max_window_bits=8..15, client_max_window_bits=8..15, level=1..9.",
     ),
 ]
 Threads = Annotated[str, typer.Option("--threads", metavar="T", help="Generator threads.")]
@@ -185,6 +206,29 @@ def http_of(
         method=method.upper() if method else None,
         headers=headers_of(header, json_text if is_http(protocol) else None),
     )
+
+
+def websocket_of(protocol: Protocol, deflate: bool, parameters: str | None) -> WebSocket:
+    """WebSocket settings; only where the protocol has them."""
+    if not deflate and parameters is None:
+        return WebSocket()
+    if protocol not in ("ws", "wss"):
+        raise UsageProblem("--deflate is for ws and wss", "leave it out")
+    words = [word.strip() for word in (parameters or "").split(",")]
+    return WebSocket(
+        deflate=Deflate.model_validate(dict(_parameter(word) for word in words if word))
+    )
+
+
+def _parameter(word: str) -> tuple[str, bool | int]:
+    name, equals, value = word.partition("=")
+    if name in DEFLATE_FLAGS and not equals:
+        return name, True
+    if name in DEFLATE_RANGES and equals:
+        least, most = DEFLATE_RANGES[name]
+        return name, units.count(value, f"--deflate-with {name}", least=least, most=most)
+    known = [*DEFLATE_FLAGS, *(f"{name}=N" for name in DEFLATE_RANGES)]
+    raise UsageProblem(f"--deflate-with {word!r} is no parameter", f"use {', '.join(known)}")
 
 
 def expect_of(expect: str, status: str) -> Expect:

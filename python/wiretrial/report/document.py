@@ -38,7 +38,8 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "service_time": _times(measured.service_time),
         "pacing_lag": _times(measured.pacing_lag),
         "connect_time": _times(measured.connect_time),
-        "bytes": {"sent": summary.bytes.sent, "received": summary.bytes.received},
+        "bytes": summary.bytes.model_dump(),
+        "deflate": trial.start.deflate,
         "generator": {
             "cpu_user_ns": summary.generator.cpu_user_ns,
             "cpu_system_ns": summary.generator.cpu_system_ns,

@@ -22,6 +22,7 @@ from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ReportModel, ScenarioResult
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
+from wiretrial.snapshot import Bytes
 
 LABEL = 15
 FIGURE = 42
@@ -199,6 +200,8 @@ def _heading(trial: Trial, measured: Measured) -> str:
     parts.append(f"{counted} after {_length(warmup)} of warm-up" if warmup > 0 else counted)
     if start.tls:
         parts.append(start.tls)
+    if start.deflate:
+        parts.append(start.deflate)
     return f"{start.url}   {', '.join(parts)}"
 
 
@@ -225,6 +228,8 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     if measured.is_open_loop:
         yield "pacing lag", _quantiles(measured.pacing_lag)
     yield "connections", _connections(trial, measured)
+    if trial.start.deflate:
+        yield "compression", _compression(trial.summary.bytes)
     yield "cost", _cost(trial, measured)
 
 
@@ -249,6 +254,19 @@ def _connections(trial: Trial, measured: Measured) -> str:
     if failed := sum(connections.failed.values()):
         text += f", {failed:,} attempts failed"
     return text
+
+
+def _compression(total: Bytes) -> str:
+    """What went over the connections of each payload byte, in both directions."""
+    sides = (
+        ("sent", total.application_sent, total.payload_sent),
+        ("received", total.application_received, total.payload_received),
+    )
+    return ", ".join(
+        f"{side} {wire:,} bytes for {payload:,} of payload ({wire / payload:.1%})"
+        for side, wire, payload in sides
+        if payload
+    )
 
 
 def _cost(trial: Trial, measured: Measured) -> str:
