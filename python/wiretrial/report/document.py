@@ -39,7 +39,6 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "pacing_lag": _times(measured.pacing_lag),
         "connect_time": _times(measured.connect_time),
         "bytes": summary.bytes.model_dump(),
-        "deflate": trial.start.deflate,
         "generator": {
             "cpu_user_ns": summary.generator.cpu_user_ns,
             "cpu_system_ns": summary.generator.cpu_system_ns,
