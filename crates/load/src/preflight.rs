@@ -344,10 +344,9 @@ impl<'p> Exchange<'p> {
     }
 
     fn ended(&mut self) -> Result<Option<Answer>, Refusal> {
-        match self.codec.end() {
-            Ok(Some(Event::Reply(reply))) if self.transport.ended_on_purpose() => {
-                self.judge(&reply).map(Some)
-            }
+        let event = self.codec.end_by(self.transport.ended_on_purpose());
+        match event.map_err(|error| self.refuse(error.class.into(), error.detail))? {
+            Some(Event::Reply(reply)) => self.judge(&reply).map(Some),
             _ => {
                 Err(self
                     .refuse(Class::Truncated, "the server closed the connection before its reply"))

@@ -8,7 +8,7 @@ use wiretrial_proto::http1::{Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 use wiretrial_proto::{
-    ClientCodec, Event, MessageKind, ProtocolError, Request, Scratch, Step, Tag,
+    ClientCodec, ErrorClass, Event, MessageKind, ProtocolError, Request, Scratch, Step, Tag,
 };
 
 use crate::plan::{ContentRule, Plan, PlanError, Scheme, Target};
@@ -129,6 +129,27 @@ impl Protocol {
         match self {
             Self::WebSocket(codec) => codec.deflate().map(ToString::to_string),
             Self::Http(_) | Self::Stream(_) => None,
+        }
+    }
+}
+
+impl Protocol {
+    /// The connection has ended, on purpose or, inside TLS, for a reason that nobody vouches for:
+    /// as [`ClientCodec::end`], but then nobody knows whether a reply that only the end completes
+    /// is all there (RFC 9112 section 9.8).
+    ///
+    /// # Errors
+    /// As there, and such a reply.
+    pub(crate) fn end_by(
+        &mut self,
+        on_purpose: bool,
+    ) -> Result<Option<Event<'static>>, ProtocolError> {
+        match self.end()? {
+            Some(Event::Reply(_)) if !on_purpose => Err(ProtocolError::new(
+                ErrorClass::Truncated,
+                "TLS ended without close_notify, in a reply that only its end completes",
+            )),
+            event => Ok(event),
         }
     }
 }

@@ -1,9 +1,7 @@
 //! From bytes to outcomes: fill, decode, verify, record.
 
 use wiretrial_net::{Driver, Fill};
-use wiretrial_proto::{
-    ClientCodec as _, ErrorClass, Event, MessageKind, ProtocolError, Reply, Scratch,
-};
+use wiretrial_proto::{ClientCodec as _, Event, MessageKind, ProtocolError, Reply, Scratch};
 
 use super::{Connection, Ending, Link, State};
 use crate::clock::{Clock, Nanos};
@@ -60,11 +58,7 @@ impl Connection {
             }
             Fill::End => {
                 self.carry = carry;
-                let event = match codec.end() {
-                    // Nobody knows whether that was all of it (RFC 9112 section 9.8).
-                    Ok(Some(Event::Reply(_))) if !transport.ended_on_purpose() => Err(cut_off()),
-                    event => event,
-                };
+                let event = codec.end_by(transport.ended_on_purpose());
                 self.end(event, &mut received, expected);
             }
             Fill::Data(bytes, new, drained) => {
@@ -210,13 +204,6 @@ fn status(status: u16) -> String {
         }
         _ => format!("status {status}"),
     }
-}
-
-fn cut_off() -> ProtocolError {
-    ProtocolError::new(
-        ErrorClass::Truncated,
-        "TLS ended without close_notify, in a reply that only its end completes",
-    )
 }
 
 fn unasked() -> Ending {
