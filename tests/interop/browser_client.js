@@ -1,7 +1,8 @@
 // Runs in a page of the reference server: asks it with fetch and WebSocket, and gives the names of
-// all that was right, or ends at the first thing that was not.
+// all that was right, or ends at the first thing that was not. Compression is always offered;
+// `extension` is what the server must agree to, empty for nothing.
 
-async (wsBase) => {
+async (wsBase, extension) => {
   const LARGE = 1 << 20;
 
   const checks = {
@@ -78,6 +79,7 @@ async (wsBase) => {
     const socket = new WebSocket(wsBase + "/");
     socket.binaryType = "arraybuffer";
     await once(socket, "open");
+    is(socket.extensions, extension);
     return socket;
   }
 

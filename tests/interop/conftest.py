@@ -8,15 +8,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conformance.process import Process
-from tests.interop.parts import Both, Load
+from tests.interop.parts import Load
 from wiretrial.engine import Engine
-from wiretrial.subjects import certificates
+from wiretrial.subjects import build, certificates, registry
 
 ROOT = Path(__file__).resolve().parents[2]
 GO_MODULE = ROOT / "conformance" / "go"
@@ -57,17 +55,9 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> certificates.Certif
 
 
 @pytest.fixture(scope="session")
-def reference(
-    engine: Engine,
-    certificate: certificates.Certificate,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Both]:
-    """The reference server, plain and over TLS."""
-    secure = ["--https", "127.0.0.1:0", "--cert", str(certificate.chain)]
-    command = [str(engine.binary), "respond", "--http", "127.0.0.1:0", *secure]
-    log = tmp_path_factory.mktemp("reference") / "log"
-    with Process([*command, "--key", str(certificate.key)], log=log) as server:
-        yield Both.told_by(server, certificate)
+def node_packages(engine: Engine) -> str:
+    """The folder of Node's packages, for NODE_PATH."""
+    return str(build.install(registry.find("node"), engine.binary).folder / "node_modules")
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,9 @@
 // Asks the reference server with Node's fetch, node:http and the package ws, says `ok NAME` for each
 // thing that was right, and ends at the first that was not.
 //
-// Usage: node node_client.cjs HTTP_BASE WS_BASE; NODE_PATH names the folder of ws, and
-// NODE_EXTRA_CA_CERTS the authority.
+// Usage: node node_client.cjs HTTP_BASE WS_BASE EXTENSION; NODE_PATH names the folder of ws, and
+// NODE_EXTRA_CA_CERTS the authority. Compression is always offered; EXTENSION is what the server must
+// agree to, empty for nothing.
 
 "use strict";
 
@@ -12,7 +13,7 @@ const https = require("node:https");
 const WebSocket = require("ws");
 
 const LARGE = 1 << 20;
-const [base, wsBase] = process.argv.slice(2);
+const [base, wsBase, extension] = process.argv.slice(2);
 const web = base.startsWith("https:") ? https : http;
 
 const checks = {
@@ -129,8 +130,9 @@ function closeWith(code) {
 }
 
 async function converse(talk) {
-  const socket = new WebSocket(wsBase + "/", { perMessageDeflate: false });
+  const socket = new WebSocket(wsBase + "/", { perMessageDeflate: { threshold: 0 } });
   await once(socket, "open");
+  assert.equal(socket.extensions, extension);
   await talk(socket);
   socket.close();
 }

@@ -49,16 +49,7 @@ class Load:
 
     def __call__(self, server: Both, scheme: Scheme, path: str, *flags: str) -> Summary:
         """Sends `MESSAGES` messages and asserts that every reply was right."""
-        trust = (
-            ["--cacert", str(server.certificate.authority)] if scheme in ("https", "wss") else []
-        )
-        command = [str(self._engine), "load", server.url(scheme, path), *flags, *trust]
-        done = subprocess.run(
-            [*command, "-n", str(MESSAGES), "-c", "3", "--warmup", "0s", "--format", "json"],
-            capture_output=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        done = self.run(server, scheme, path, *flags)
         assert done.returncode == 0, (done.stdout.splitlines()[-1:], done.stderr)
         summary = SNAPSHOT.validate_json(done.stdout.splitlines()[-1])
         assert isinstance(summary, Summary)
@@ -67,3 +58,18 @@ class Load:
         assert (counters.errors, counters.in_flight) == ({}, 0)
         assert (summary.end, summary.examples) == ("complete", {})
         return summary
+
+    def run(
+        self, server: Both, scheme: Scheme, path: str, *flags: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Sends `MESSAGES` messages, whatever comes of it."""
+        command = [str(self._engine), "load", server.url(scheme, path), *flags]
+        if scheme in ("https", "wss"):
+            command += ["--cacert", str(server.certificate.authority)]
+        return subprocess.run(
+            [*command, "-n", str(MESSAGES), "-c", "3", "--warmup", "0s", "--format", "json"],
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )

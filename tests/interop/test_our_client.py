@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import http.server
+import os
+import socket
 import ssl
 import threading
 from collections.abc import Iterator
@@ -75,6 +77,17 @@ class OldHandler(Handler):
     protocol_version = "HTTP/1.0"
 
 
+class PoliteServer(http.server.ThreadingHTTPServer):
+    """Ends TLS before the connection, which Python's own server does not."""
+
+    def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
+        """The end of one connection."""
+        if isinstance(request, ssl.SSLSocket):
+            with contextlib.suppress(OSError):
+                request.unwrap()
+        super().shutdown_request(request)
+
+
 @contextlib.contextmanager
 def subject(name: str, engine: Engine) -> Iterator[Both]:
     """A subject of the catalogue, on ports of its own."""
@@ -112,6 +125,19 @@ def go(
         yield Both.told_by(server, certificate)
 
 
+@pytest.fixture(scope="module")
+def node_deflate(
+    node_packages: str, certificate: Certificate, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Both]:
+    """Node's ws with compression, which the subject leaves off as its quick start does."""
+    script = Path(__file__).resolve().parent / "node_server.cjs"
+    command = ["node", str(script), str(certificate.chain), str(certificate.key)]
+    log = tmp_path_factory.mktemp("node-server") / "log"
+    environment = {**os.environ, "NODE_PATH": node_packages}
+    with Process(command, log=log, environment=environment) as server:
+        yield Both.told_by(server, certificate)
+
+
 def context(certificate: Certificate) -> ssl.SSLContext:
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     made.load_cert_chain(certificate.chain, certificate.key)
@@ -119,9 +145,13 @@ def context(certificate: Certificate) -> ssl.SSLContext:
 
 
 @contextlib.contextmanager
-def pythons_http(handler: type[Handler], certificate: Certificate) -> Iterator[Both]:
+def pythons_http(
+    handler: type[Handler],
+    certificate: Certificate,
+    kind: type[http.server.ThreadingHTTPServer] = PoliteServer,
+) -> Iterator[Both]:
     """Python's http.server, twice."""
-    plain, secure = (http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) for _ in WEB)
+    plain, secure = (kind(("127.0.0.1", 0), handler) for _ in WEB)
     # The handshake is left to the connection's own thread.
     secure.socket = context(certificate).wrap_socket(
         secure.socket, server_side=True, do_handshake_on_connect=False
@@ -209,6 +239,14 @@ def test_bodies_that_end_with_the_connection(old_python: Both, scheme: Scheme, l
     assert summary.connections.opened >= MESSAGES
 
 
+def test_bodies_that_end_with_tls_cut_off_are_refused(certificate: Certificate, load: Load) -> None:
+    rude = http.server.ThreadingHTTPServer
+    with pythons_http(OldHandler, certificate, rude) as server:
+        done = load.run(server, "https", "/message")
+    assert done.returncode == 1
+    assert "TLS ended without close_notify" in done.stderr
+
+
 @pytest.mark.parametrize("scheme", SOCKETS)
 @pytest.mark.parametrize("flags", CONVERSATIONS)
 @pytest.mark.parametrize("name", ["node", "go", "websockets"])
@@ -216,3 +254,27 @@ def test_echo(
     name: str, flags: list[str], scheme: Scheme, load: Load, request: pytest.FixtureRequest
 ) -> None:
     load(request.getfixturevalue(name), scheme, "/", *flags)
+
+
+@pytest.mark.parametrize("scheme", SOCKETS)
+@pytest.mark.parametrize("flags", CONVERSATIONS)
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        pytest.param("", id="as-a-browser"),
+        pytest.param(
+            "=server_no_context_takeover,client_no_context_takeover,client_max_window_bits=9",
+            id="little-memory",
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["node_deflate", "go", "websockets"])
+def test_compressed_echo(
+    name: str,
+    parameters: str,
+    flags: list[str],
+    scheme: Scheme,
+    load: Load,
+    request: pytest.FixtureRequest,
+) -> None:
+    load(request.getfixturevalue(name), scheme, "/", f"--deflate{parameters}", *flags)

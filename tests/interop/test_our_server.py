@@ -11,17 +11,19 @@ import json
 import os
 import ssl
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
+from conformance.process import Process
 from tests.interop import chromium
 from tests.interop.conftest import program
 from tests.interop.parts import LIMIT_S, Both, Scheme
 from wiretrial.engine import Engine
-from wiretrial.subjects import build, registry
+from wiretrial.subjects.certificates import Certificate
 from wiretrial.subjects.endpoint import payload
 
 HERE = Path(__file__).resolve().parent
@@ -37,6 +39,29 @@ MESSAGES = {"text", "binary", "empty", "large", "close-1000", "close-4000"}
 LOW_LEVEL = {"chunked-request", "fragments", "ping"}
 
 both_ways = pytest.mark.parametrize(("web", "socket"), PAIRS, ids=["plain", "tls"])
+
+
+@dataclass(frozen=True)
+class Reference(Both):
+    """The reference server, and the WebSocket extension that it agrees to."""
+
+    extension: str
+
+
+@pytest.fixture(scope="module", params=["", "permessage-deflate"], ids=["as-is", "compressed"])
+def reference(
+    request: pytest.FixtureRequest,
+    engine: Engine,
+    certificate: Certificate,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Reference]:
+    command = [str(engine.binary), "respond", "--http", "127.0.0.1:0", "--https", "127.0.0.1:0"]
+    command += ["--cert", str(certificate.chain), "--key", str(certificate.key)]
+    if request.param:
+        command.append("--deflate")
+    with Process(command, log=tmp_path_factory.mktemp("reference") / "log") as server:
+        both = Both.told_by(server, certificate)
+        yield Reference(both.plain, both.secure, certificate, request.param)
 
 
 def run(command: list[str], **environment: str) -> str:
@@ -59,42 +84,43 @@ def good(output: str) -> set[str]:
 
 
 @both_ways
-def test_go(reference: Both, go_programs: Path, web: Scheme, socket: Scheme) -> None:
+def test_go(reference: Reference, go_programs: Path, web: Scheme, socket: Scheme) -> None:
     command = [str(go_programs / "client"), reference.url(web), reference.url(socket)]
-    output = run([*command, str(reference.certificate.authority)])
+    output = run([*command, str(reference.certificate.authority), reference.extension])
     assert good(output) == REQUESTS | MESSAGES | LOW_LEVEL
 
 
 @both_ways
-def test_node(reference: Both, engine: Engine, web: Scheme, socket: Scheme) -> None:
-    packages = build.install(registry.find("node"), engine.binary).folder / "node_modules"
+def test_node(reference: Reference, node_packages: str, web: Scheme, socket: Scheme) -> None:
+    command = ["node", str(HERE / "node_client.cjs"), reference.url(web), reference.url(socket)]
     output = run(
-        ["node", str(HERE / "node_client.cjs"), reference.url(web), reference.url(socket)],
-        NODE_PATH=str(packages),
+        [*command, reference.extension],
+        NODE_PATH=node_packages,
         NODE_EXTRA_CA_CERTS=str(reference.certificate.authority),
     )
     assert good(output) == REQUESTS | MESSAGES | LOW_LEVEL
 
 
 @both_ways
-def test_chromium(reference: Both, tmp_path: Path, web: Scheme, socket: Scheme) -> None:
+def test_chromium(reference: Reference, tmp_path: Path, web: Scheme, socket: Scheme) -> None:
     binary = program("chromium", "Debian's chromium")
     script = (HERE / "browser_client.js").read_text(encoding="utf-8")
     with chromium.page(binary, reference.certificate.chain, tmp_path) as page:
         page.open(reference.url(web, "/"))
-        names = page.run(f"({script})({json.dumps(reference.url(socket))})")
+        words = json.dumps([reference.url(socket), reference.extension])
+        names = page.run(f"({script})(...{words})")
     assert isinstance(names, list)
     assert set(names) == REQUESTS | MESSAGES
 
 
-def curl(reference: Both, *arguments: str) -> str:
+def curl(reference: Reference, *arguments: str) -> str:
     trust = ["--cacert", str(reference.certificate.authority)]
     quiet = ["--silent", "--show-error", "--noproxy", "*", "--max-time", "30"]
     return run([program("curl", "curl"), *quiet, *trust, *arguments])
 
 
 @pytest.mark.parametrize("scheme", WEB)
-def test_curl_reads(reference: Both, scheme: Scheme, tmp_path: Path) -> None:
+def test_curl_reads(reference: Reference, scheme: Scheme, tmp_path: Path) -> None:
     def url(path: str) -> str:
         return reference.url(scheme, path)
 
@@ -108,7 +134,7 @@ def test_curl_reads(reference: Both, scheme: Scheme, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", WEB)
-def test_curl_keeps_a_connection(reference: Both, scheme: Scheme) -> None:
+def test_curl_keeps_a_connection(reference: Reference, scheme: Scheme) -> None:
     urls = [reference.url(scheme, "/message")] * 5
     told = curl(reference, "--fail", "-w", "\n%{num_connects}\n", *urls)
     assert [line for line in told.splitlines() if line.isdecimal()] == ["1", "0", "0", "0", "0"]
@@ -118,7 +144,7 @@ def test_curl_keeps_a_connection(reference: Both, scheme: Scheme) -> None:
 @pytest.mark.parametrize("in_chunks", [False, True], ids=["with-length", "in-chunks"])
 @pytest.mark.parametrize("size", [0, 1000, LARGE])
 def test_curl_posts(
-    reference: Both, scheme: Scheme, size: int, in_chunks: bool, tmp_path: Path
+    reference: Reference, scheme: Scheme, size: int, in_chunks: bool, tmp_path: Path
 ) -> None:
     sent, received = tmp_path / "sent", tmp_path / "received"
     sent.write_bytes(payload(size))
@@ -129,13 +155,13 @@ def test_curl_posts(
     assert received.read_bytes() == payload(size)
 
 
-def trust(reference: Both, scheme: Scheme) -> ssl.SSLContext | None:
+def trust(reference: Reference, scheme: Scheme) -> ssl.SSLContext | None:
     if scheme in ("http", "ws"):
         return None
     return ssl.create_default_context(cafile=str(reference.certificate.authority))
 
 
-def connection(reference: Both, scheme: Scheme) -> http.client.HTTPConnection:
+def connection(reference: Reference, scheme: Scheme) -> http.client.HTTPConnection:
     context = trust(reference, scheme)
     if context:
         return http.client.HTTPSConnection(reference.secure, timeout=LIMIT_S, context=context)
@@ -143,7 +169,7 @@ def connection(reference: Both, scheme: Scheme) -> http.client.HTTPConnection:
 
 
 @pytest.mark.parametrize("scheme", WEB)
-def test_pythons_http_client(reference: Both, scheme: Scheme) -> None:
+def test_pythons_http_client(reference: Reference, scheme: Scheme) -> None:
     def pieces() -> Iterable[bytes]:
         yield from (sent[:10], sent[10:])
 
@@ -168,9 +194,12 @@ def test_pythons_http_client(reference: Both, scheme: Scheme) -> None:
     client.close()
 
 
-def open_socket(reference: Both, scheme: Scheme) -> ClientConnection:
+def open_socket(reference: Reference, scheme: Scheme) -> ClientConnection:
     url = reference.url(scheme, "/")
-    return connect(url, ssl=trust(reference, scheme), max_size=None, proxy=None)
+    opened = connect(url, ssl=trust(reference, scheme), max_size=None, proxy=None)
+    # The package offers compression unless it is told not to.
+    assert ",".join(agreed.name for agreed in opened.protocol.extensions) == reference.extension
+    return opened
 
 
 @pytest.mark.parametrize("scheme", SOCKETS)
@@ -183,7 +212,9 @@ def open_socket(reference: Both, scheme: Scheme) -> ClientConnection:
         pytest.param(payload(LARGE), id="large"),
     ],
 )
-def test_pythons_websockets_echo(reference: Both, scheme: Scheme, message: str | bytes) -> None:
+def test_pythons_websockets_echo(
+    reference: Reference, scheme: Scheme, message: str | bytes
+) -> None:
     with open_socket(reference, scheme) as socket:
         for _ in range(3):
             socket.send(message)
@@ -191,7 +222,7 @@ def test_pythons_websockets_echo(reference: Both, scheme: Scheme, message: str |
 
 
 @pytest.mark.parametrize("scheme", SOCKETS)
-def test_pythons_websockets_fragments(reference: Both, scheme: Scheme) -> None:
+def test_pythons_websockets_fragments(reference: Reference, scheme: Scheme) -> None:
     with open_socket(reference, scheme) as socket:
         socket.send(["one ", "two ", "", "three"])
         assert socket.recv(LIMIT_S) == "one two three"
@@ -200,7 +231,7 @@ def test_pythons_websockets_fragments(reference: Both, scheme: Scheme) -> None:
 
 @pytest.mark.parametrize("scheme", SOCKETS)
 @pytest.mark.parametrize("code", [1000, 1001, 3000, 4999])
-def test_pythons_websockets_close(reference: Both, scheme: Scheme, code: int) -> None:
+def test_pythons_websockets_close(reference: Reference, scheme: Scheme, code: int) -> None:
     with open_socket(reference, scheme) as socket:
         socket.close(code, "enough")
         assert socket.close_code == code

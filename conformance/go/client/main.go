@@ -1,7 +1,9 @@
 // Command client asks the reference server with net/http and github.com/coder/websocket, says
 // `ok NAME` for each thing that was right, and ends at the first that was not.
 //
-// Usage: client HTTP_BASE WS_BASE [CA_FILE]
+// Usage: client HTTP_BASE WS_BASE CA_FILE EXTENSION
+//
+// Compression is always offered; EXTENSION is what the server must agree to, empty for nothing.
 package main
 
 import (
@@ -16,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -27,9 +30,9 @@ const (
 )
 
 type tester struct {
-	http, ws string
-	client   *http.Client
-	dialled  int
+	http, ws, extension string
+	client              *http.Client
+	dialled             int
 }
 
 type check struct {
@@ -58,11 +61,11 @@ var checks = []check{
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) < 3 {
-		log.Fatal("usage: client HTTP_BASE WS_BASE [CA_FILE]")
+	if len(os.Args) != 5 {
+		log.Fatal("usage: client HTTP_BASE WS_BASE CA_FILE EXTENSION")
 	}
-	t := &tester{http: os.Args[1], ws: os.Args[2]}
-	t.client = &http.Client{Timeout: patience, Transport: t.transport(os.Args[3:])}
+	t := &tester{http: os.Args[1], ws: os.Args[2], extension: os.Args[4]}
+	t.client = &http.Client{Timeout: patience, Transport: t.transport(os.Args[3])}
 	for _, check := range checks {
 		if err := check.run(t); err != nil {
 			log.Fatalf("%s: %v", check.name, err)
@@ -72,13 +75,11 @@ func main() {
 }
 
 // A transport that counts its connections.
-func (t *tester) transport(authorities []string) *http.Transport {
+func (t *tester) transport(authority string) *http.Transport {
 	trusted := x509.NewCertPool()
-	for _, name := range authorities {
-		pem, err := os.ReadFile(name)
-		if err != nil || !trusted.AppendCertsFromPEM(pem) {
-			log.Fatalf("%s holds no certificate (%v)", name, err)
-		}
+	pem, err := os.ReadFile(authority)
+	if err != nil || !trusted.AppendCertsFromPEM(pem) {
+		log.Fatalf("%s holds no certificate (%v)", authority, err)
 	}
 	return &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: trusted},
@@ -237,12 +238,19 @@ func (t *tester) converse(talk func(context.Context, *websocket.Conn) error) err
 func (t *tester) dial(talk func(context.Context, *websocket.Conn) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	options := &websocket.DialOptions{HTTPClient: &http.Client{Transport: t.client.Transport}}
-	connection, _, err := websocket.Dial(ctx, t.ws+"/", options)
+	options := &websocket.DialOptions{
+		HTTPClient:      &http.Client{Transport: t.client.Transport},
+		CompressionMode: websocket.CompressionContextTakeover,
+	}
+	connection, response, err := websocket.Dial(ctx, t.ws+"/", options)
 	if err != nil {
 		return err
 	}
 	defer connection.CloseNow()
+	agreed, _, _ := strings.Cut(response.Header.Get("Sec-WebSocket-Extensions"), ";")
+	if agreed != t.extension {
+		return fmt.Errorf("the server agreed to %q", agreed)
+	}
 	connection.SetReadLimit(-1)
 	return talk(ctx, connection)
 }

@@ -1,5 +1,6 @@
 // Command server answers as the tests of interoperation expect, with net/http and
-// github.com/coder/websocket: GET /message, GET /chunked, POST /echo, and a WebSocket echo at /.
+// github.com/coder/websocket: GET /message, GET /chunked, POST /echo, and a WebSocket echo at /, which
+// compresses for clients that offer it.
 //
 // Usage: server CERT KEY; it says `ready http=IP:PORT https=IP:PORT`.
 package main
@@ -66,7 +67,8 @@ func echo(response http.ResponseWriter, request *http.Request) {
 }
 
 func echoMessages(response http.ResponseWriter, request *http.Request) {
-	connection, err := websocket.Accept(response, request, nil)
+	options := &websocket.AcceptOptions{CompressionMode: websocket.CompressionContextTakeover}
+	connection, err := websocket.Accept(response, request, options)
 	if err != nil {
 		return
 	}
