@@ -21,5 +21,6 @@ mod scripted;
 mod soak;
 mod speech;
 mod start;
+mod table;
 mod websocket;
 mod wire;

@@ -30,6 +30,8 @@ const MOST_SEEN: usize = 100;
 pub(crate) enum Step {
     /// Whatever comes before the first request: the answer to a WebSocket upgrade.
     Open,
+    /// The same, with one more header line: an extension that is agreed to.
+    OpenWith(&'static str),
     /// Takes one whole request, and answers nothing.
     Read,
     /// Answers the oldest request that has no answer yet, rightly.
@@ -201,7 +203,8 @@ impl Play {
             Ok::<_, io::Error>(payload)
         };
         match step {
-            Step::Open => self.speech.open(wire),
+            Step::Open => self.speech.open(wire, ""),
+            Step::OpenWith(line) => self.speech.open(wire, line),
             Step::Read => {
                 unanswered.push_back(read(wire)?);
                 Ok(())

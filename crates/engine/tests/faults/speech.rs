@@ -34,14 +34,14 @@ impl Speech {
         }
     }
 
-    /// Answers the upgrade; nothing where there is none.
-    pub(crate) fn open(self, wire: &mut Wire) -> io::Result<()> {
+    /// Answers the upgrade, with a further header line; nothing where there is none.
+    pub(crate) fn open(self, wire: &mut Wire, line: &str) -> io::Result<()> {
         if self != Self::WebSocket {
             return Ok(());
         }
         let head = read_head(wire)?;
         let key = field(&head, "sec-websocket-key").ok_or(io::ErrorKind::InvalidData)?;
-        wire.write_all(&upgrade_answer(&key))
+        wire.write_all(&upgrade_answer(&key, line))
     }
 
     /// Reads one whole request and gives its payload. Control frames before it are kept apart.
@@ -114,11 +114,15 @@ pub(crate) fn frames(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
     all
 }
 
-fn upgrade_answer(key: &str) -> Vec<u8> {
+fn upgrade_answer(key: &str, line: &str) -> Vec<u8> {
     let mut bytes = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\
         Connection: Upgrade\r\nSec-WebSocket-Accept: "
         .to_vec();
     bytes.extend_from_slice(&accept_key(key));
+    if !line.is_empty() {
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(line.as_bytes());
+    }
     bytes.extend_from_slice(b"\r\n\r\n");
     bytes
 }

@@ -3,14 +3,17 @@
 use serde_json::{Value, json};
 use wiretrial_respond::Script;
 
+use crate::certificates::Certificate;
 use crate::outcome::run;
 use crate::rig::Rig;
-use crate::scene::{Case, check_all, pollers};
-use crate::scripted::Step::{Open, Read, Reply, ReplyAs, Send, Serve, Swap};
+use crate::scene::{Case, check_all, pollers, server_config};
+use crate::scripted::Step::{self, Open, Read, Reply, ReplyAs, Send, Serve, Swap};
 use crate::scripted::{Scripted, Seen};
 use crate::speech::{BINARY, CLOSE, PING, PONG, Speech, TEXT, close_frame, frame, frames};
 
 const SCHEMES: [&str; 2] = ["ws", "wss"];
+/// The first byte of a whole binary message that is compressed.
+const COMPRESSED: u8 = BINARY | 0x40;
 
 /// The close codes that a connection saw, from the peer that closes or answers a close.
 fn close_codes(seen: &Seen) -> Vec<u16> {
@@ -134,6 +137,67 @@ fn text_that_is_not_utf8_and_messages_without_bound_are_closed_with_their_codes(
             .sees(|seen| assert_eq!(close_codes(seen), [1009])),
         ],
     );
+}
+
+/// A whole message in one compressed frame: so many runs of 258 zeros, at 13 bits each.
+fn bomb(runs: usize) -> Vec<u8> {
+    let mut bits = vec![false, true, false];
+    let mut code = |value: u32, length: u32| {
+        // Huffman codes go in with their highest bit first (RFC 1951 section 3.1.1).
+        bits.extend((0..length).rev().map(|at| value >> at & 1 == 1));
+    };
+    code(0b0011_0000, 8);
+    for _ in 0..runs {
+        code(0b1100_0101, 8);
+        code(0, 5);
+    }
+    // The end of the block, and the begin of an empty stored one, whose end RFC 7692 leaves out.
+    code(0, 7);
+    code(0, 3);
+    let byte = |bits: &[bool]| {
+        bits.iter().enumerate().fold(0, |byte, (at, bit)| byte | u8::from(*bit) << at)
+    };
+    let payload: Vec<u8> = bits.chunks(8).map(byte).collect();
+    let mut frame = vec![COMPRESSED, 127];
+    frame.extend_from_slice(&(payload.len() as u64).to_be_bytes());
+    frame.extend_from_slice(&payload);
+    frame
+}
+
+#[test]
+fn a_deflate_bomb_is_closed_when_it_is_too_big() {
+    const AGREED: Step = Step::OpenWith(
+        "Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; \
+         client_no_context_takeover",
+    );
+    // Without a context, what the client compressed is its own echo.
+    let echo: fn(&[u8]) -> Vec<u8> = |payload| frame(COMPRESSED, payload);
+    let exchanges = (0..40).flat_map(|_| [Read, ReplyAs(echo)]);
+    let right: Vec<Step> = std::iter::once(AGREED).chain(exchanges).collect();
+    for secure in [false, true] {
+        let certificate = Certificate::new("localhost", |_| {});
+        let tls = secure.then(|| server_config(&certificate));
+        for poller in pollers() {
+            // 128 MiB, if anybody were to unpack them.
+            let scripts = [&right[..], &[AGREED, Read, Send(bomb(520_000))], &right[..]];
+            let scripts = scripts.map(<[Step]>::to_vec).to_vec();
+            let server = Scripted::start(Speech::WebSocket, tls.clone(), scripts);
+            let mut plan = Rig::new(Script::default()).plan("ws");
+            let scheme = if secure { "wss" } else { "ws" };
+            plan["target"]["url"] = json!(format!("{scheme}://{}/", server.address()));
+            plan["target"]["tls"]["ca_file"] = json!(certificate.cert);
+            plan["target"]["websocket"] = json!({"deflate": {}});
+            plan["generator"] = json!({"poller": poller});
+            plan["stop"] = json!({"requests": 10});
+            let outcome = run(&plan).expect("the run ends");
+            outcome.check_sums();
+            assert_eq!(outcome.errors()["too_big"], 1, "{:?}", outcome.summary.examples);
+            assert_eq!(outcome.summary.counters.ok, 9, "{:?}", outcome.errors());
+            let unpacked = outcome.summary.bytes.payload_received;
+            assert!(unpacked < 1 << 20, "{unpacked} bytes were unpacked");
+            assert_eq!(close_codes(&server.end()[1]), [1009]);
+        }
+    }
 }
 
 #[test]
