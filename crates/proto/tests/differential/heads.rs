@@ -94,7 +94,10 @@ fn theirs_of_request(input: &[u8]) -> Outcome {
 fn is_target(method: &str, target: &str) -> bool {
     let Ok(uri) = target.parse::<http::Uri>() else { return false };
     let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
-    if target.contains('#') || authority.contains('@') {
+    // The crate takes a user, and any port.
+    let port = authority.split_once(':').filter(|_| !authority.contains('['));
+    let odd_port = port.is_some_and(|(_, port)| !port.bytes().all(|byte| byte.is_ascii_digit()));
+    if target.contains('#') || authority.contains('@') || odd_port {
         return false;
     }
     match (method, target) {
