@@ -169,7 +169,9 @@ impl WebSocketClient {
         }
     }
 
-    /// Takes bytes of a compressed message, and says how many and how many came of them.
+    /// Takes bytes of a compressed message, and says how many and how many came of them. Apart, so
+    /// that messages as they are do not pay for it.
+    #[cold]
     fn inflate(
         &mut self,
         input: &[u8],
@@ -180,6 +182,7 @@ impl WebSocketClient {
         deflate.inflater.step(payload, scratch, &mut self.message, self.config.max_message)
     }
 
+    #[cold]
     fn finish_compressed(&mut self) -> Result<MessageKind, ProtocolError> {
         match &mut self.deflate {
             Some(deflate) => deflate.inflater.finish(&mut self.message),

@@ -127,23 +127,27 @@ impl WebSocketServer {
     ) -> Result<Step<ServerEvent<'a>>, ProtocolError> {
         let mut at = 0;
         loop {
-            if self.message.is_compressed() && self.message.expects_payload() {
-                let (taken, given) = self.inflate(&mut input[at..], scratch)?;
-                at += taken;
-                if given > 0 {
-                    let event = ServerEvent::Chunk(&mut scratch.room()[..given]);
-                    return Ok(Step { consumed: at, event: Some(event) });
-                }
-                if at == input.len() && self.message.expects_payload() {
-                    return Ok(waits(at));
-                }
-                continue;
-            }
             if self.message.is_complete() {
-                self.finish()?;
+                if self.message.is_compressed() {
+                    self.finish_compressed()?;
+                } else {
+                    self.message.finish()?;
+                }
                 return Ok(Step { consumed: at, event: Some(ServerEvent::End) });
             }
             if self.message.expects_payload() {
+                if self.message.is_compressed() {
+                    let (taken, given) = self.inflate(&mut input[at..], scratch)?;
+                    at += taken;
+                    if given > 0 {
+                        let event = ServerEvent::Chunk(&mut scratch.room()[..given]);
+                        return Ok(Step { consumed: at, event: Some(event) });
+                    }
+                    if at == input.len() && self.message.expects_payload() {
+                        return Ok(waits(at));
+                    }
+                    continue;
+                }
                 let taken = self.message.take(input.len() - at);
                 if taken == 0 {
                     return Ok(waits(at));
@@ -180,7 +184,9 @@ impl WebSocketServer {
         }
     }
 
-    /// Takes bytes of a compressed message, and says how many and how many came of them.
+    /// Takes bytes of a compressed message, and says how many and how many came of them. Apart, so
+    /// that messages as they are do not pay for it.
+    #[cold]
     fn inflate(
         &mut self,
         input: &mut [u8],
@@ -199,16 +205,10 @@ impl WebSocketServer {
         Ok((taken, given))
     }
 
-    fn finish(&mut self) -> Result<(), ProtocolError> {
-        match &mut self.deflate {
-            Some(deflate) if self.message.is_compressed() => {
-                deflate.inflater.finish(&mut self.message)?;
-            }
-            _ => {
-                self.message.finish()?;
-            }
-        }
-        Ok(())
+    #[cold]
+    fn finish_compressed(&mut self) -> Result<(), ProtocolError> {
+        let Some(deflate) = &mut self.deflate else { return Ok(()) };
+        deflate.inflater.finish(&mut self.message).map(drop)
     }
 
     fn control(

@@ -53,6 +53,7 @@ impl Deflate {
     }
 
     /// Appends one whole message in one frame; a client's has a mask.
+    #[cold]
     pub(super) fn append_message(
         &mut self,
         opcode: Opcode,
