@@ -1,6 +1,6 @@
 """`python -m conformance`: runs the suites, says what is not as it must be.
 
-Exit code 0: all as written down, or skipped on a machine that lacks a part; 1: not.
+Exit code 0: all as written down, or skipped on a machine that lacks a part; 1: not; 2: usage.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from conformance import document
 from conformance.autobahn import cases, runs
-from conformance.autobahn.suite import VERSION, Suite, Unavailable
+from conformance.autobahn.suite import VERSION, Misnamed, Suite, Unavailable
 from conformance.process import ProcessFailed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +25,7 @@ REPORTS = ROOT / "build" / "conformance"
 # Still 128 windows of 32 KiB, and every message up to 4 KiB a thousand times.
 BYTES_PER_CASE = 4 * 1024 * 1024
 MOST_LINES = 20
+USAGE = 2
 GROUP_LIMIT_S = 240.0
 FULL_GROUP_LIMIT_S = 1800.0
 
@@ -41,6 +42,8 @@ def main() -> int:
     flags = parser.parse_args()
     try:
         suite = Suite.install(INSTALLED, None if flags.full else BYTES_PER_CASE)
+    except Misnamed as wrong:
+        return _fail(str(wrong), USAGE)
     except Unavailable as missing:
         return _missing(f"the Autobahn suite is not run: {missing}")
     bench = runs.Bench(
@@ -88,15 +91,16 @@ def _missing(what: str) -> int:
     return 0
 
 
-def _fail(line: str) -> int:
+def _fail(line: str, code: int = 1) -> int:
     print(f"conformance: {line}", file=sys.stderr)
-    return 1
+    return code
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit(130)
+        # Threads still wait for programs, which end when the threads do.
+        os._exit(130)
     except subprocess.TimeoutExpired as late:
         sys.exit(_fail(f"{late.cmd[0]} took more than {late.timeout:g} s"))

@@ -35,11 +35,14 @@ def run_all(bench: Bench) -> dict[Side, Results]:
     jobs = [(side, cases) for cases in GROUPS for side in SIDES]
     found: dict[Side, Results] = {side: {} for side in SIDES}
     # The suite waits a good deal for what must not come: one more than there are cores.
-    with ThreadPoolExecutor((os.cpu_count() or 1) + 1) as pool:
-        for (side, _), results in zip(
-            jobs, pool.map(lambda job: run(bench, *job), jobs), strict=True
-        ):
+    pool = ThreadPoolExecutor((os.cpu_count() or 1) + 1)
+    try:
+        told = pool.map(lambda job: run(bench, *job), jobs)
+        for (side, _), results in zip(jobs, told, strict=True):
             found[side] |= results
+    finally:
+        # Whoever interrupts does not wait for what still runs.
+        pool.shutdown(wait=False, cancel_futures=True)
     return found
 
 

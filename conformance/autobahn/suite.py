@@ -25,10 +25,15 @@ LAUNCHER = HERE / "wstest.py"
 OVERRIDE = "WIRETRIAL_PYTHON2"
 BOUND = "WIRETRIAL_BYTES_PER_CASE"
 INSTALL_LIMIT_S = 300.0
+PROBE_LIMIT_S = 30.0
 
 
 class Unavailable(Exception):
     """The suite cannot run on this machine; says why and what would help."""
+
+
+class Misnamed(Exception):
+    """Somebody said which Python to take, and it is none; says which."""
 
 
 class Suite:
@@ -90,12 +95,15 @@ def results(folder: Path) -> dict[str, tuple[str, str]]:
 
 
 def _find_python() -> Path:
+    chosen = os.environ.get(OVERRIDE)
+    if chosen:
+        if not _is_right(Path(chosen)):
+            raise Misnamed(f"{OVERRIDE}={chosen} is no Python 2.7 with pip and setuptools")
+        return Path(chosen)
     if platform.machine() != "x86_64":
         raise Unavailable(f"its parts are pinned for x86_64, and this is {platform.machine()}")
     for candidate in _candidates():
-        probe = "import pip, setuptools, sys; sys.exit(sys.version_info[:2] != (2, 7))"
-        found = subprocess.run([candidate, "-c", probe], capture_output=True, check=False)
-        if found.returncode == 0:
+        if _is_right(candidate):
             return candidate
     raise Unavailable(
         "it needs a Python 2.7 with pip and setuptools: `pyenv install 2.7.18`,"
@@ -104,17 +112,21 @@ def _find_python() -> Path:
 
 
 def _candidates() -> Iterator[Path]:
-    if chosen := os.environ.get(OVERRIDE):
-        path = Path(chosen)
-        if not os.access(path, os.X_OK):
-            raise Unavailable(f"{OVERRIDE}={chosen} is no program")
-        yield path
-        return
     for name in ("python2.7", "python2"):
         if found := shutil.which(name):
             yield Path(found)
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     yield from sorted(root.glob("versions/2.7.*/bin/python2.7"), reverse=True)
+
+
+def _is_right(python: Path) -> bool:
+    probe = "import pip, setuptools, sys; sys.exit(sys.version_info[:2] != (2, 7))"
+    try:
+        command = [str(python), "-c", probe]
+        done = subprocess.run(command, capture_output=True, timeout=PROBE_LIMIT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
 
 
 def _install(python: Path, folder: Path) -> None:
