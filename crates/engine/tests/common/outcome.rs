@@ -34,12 +34,22 @@ pub(crate) fn run(plan: &Value) -> Result<Outcome, RunError> {
 
 /// Runs a plan that somebody may stop.
 pub(crate) fn run_with(plan: &Value, control: &Arc<Control>) -> Result<Outcome, RunError> {
+    run_until(plan, control, |_| false)
+}
+
+/// Runs a plan until this is true of the intervals so far, or to its end.
+pub(crate) fn run_until(
+    plan: &Value,
+    control: &Arc<Control>,
+    enough: impl Fn(&[Interval]) -> bool + Send + 'static,
+) -> Result<Outcome, RunError> {
     let text = plan.to_string();
     let plan = Plan::from_json(&text).expect("a right plan");
     let control = Arc::clone(control);
     let (ended, end) = channel();
     let runner = std::thread::spawn(move || {
-        let mut kept = Kept::default();
+        let stop = Arc::clone(&control);
+        let mut kept = Kept { start: None, intervals: Vec::new(), enough, stop };
         let summary = wiretrial_load::run(plan, &control, &mut kept);
         // Nobody listens once the watchdog has barked.
         let _ = ended.send(summary.map(|summary| Outcome {
@@ -54,17 +64,23 @@ pub(crate) fn run_with(plan: &Value, control: &Arc<Control>) -> Result<Outcome, 
     outcome
 }
 
-#[derive(Default)]
-struct Kept {
+struct Kept<E> {
     start: Option<Start>,
     intervals: Vec<Interval>,
+    enough: E,
+    stop: Arc<Control>,
 }
 
-impl Emit for Kept {
+impl<E: Fn(&[Interval]) -> bool> Emit for Kept<E> {
     fn emit(&mut self, snapshot: &Snapshot) -> io::Result<()> {
         match snapshot {
             Snapshot::Start(start) => self.start = Some(start.clone()),
-            Snapshot::Interval(interval) => self.intervals.push(interval.clone()),
+            Snapshot::Interval(interval) => {
+                self.intervals.push(interval.clone());
+                if (self.enough)(&self.intervals) {
+                    self.stop.stop();
+                }
+            }
             Snapshot::Summary(_) | Snapshot::Failure(_) => {}
         }
         Ok(())

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -76,11 +76,21 @@ pub(crate) struct Seen {
 /// Gives the script of the connection with this number.
 pub(crate) type Author = Box<dyn Fn(usize) -> Vec<Step> + Send + Sync>;
 
+/// Requests that were read so far.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    /// On the first connection.
+    pub(crate) first: AtomicUsize,
+    /// On all others.
+    pub(crate) others: AtomicUsize,
+}
+
 /// The server.
 pub(crate) struct Scripted {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
     seen: Arc<Mutex<Vec<Seen>>>,
+    asked: Arc<Asked>,
     acceptor: Option<JoinHandle<()>>,
 }
 
@@ -104,10 +114,11 @@ impl Scripted {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("its address");
         let (stop, seen) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Vec<Seen>>>::default());
+        let asked = Arc::<Asked>::default();
         let acceptor = {
-            let (stop, seen) = (Arc::clone(&stop), Arc::clone(&seen));
+            let (stop, seen, asked) = (Arc::clone(&stop), Arc::clone(&seen), Arc::clone(&asked));
             std::thread::spawn(move || {
-                let play = Play { speech, tls, author, seen, stop };
+                let play = Play { speech, tls, author, seen, asked, stop };
                 std::thread::scope(|scope| {
                     for (number, stream) in listener.incoming().enumerate() {
                         if play.stop.load(Ordering::Relaxed) {
@@ -119,11 +130,16 @@ impl Scripted {
                 });
             })
         };
-        Self { address, stop, seen, acceptor: Some(acceptor) }
+        Self { address, stop, seen, asked, acceptor: Some(acceptor) }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// How much was asked so far.
+    pub(crate) fn asked(&self) -> Arc<Asked> {
+        Arc::clone(&self.asked)
     }
 
     /// Waits until every connection is over, and tells what each saw.
@@ -154,6 +170,7 @@ struct Play {
     tls: Option<Arc<rustls::ServerConfig>>,
     author: Author,
     seen: Arc<Mutex<Vec<Seen>>>,
+    asked: Arc<Asked>,
     stop: Arc<AtomicBool>,
 }
 
@@ -179,11 +196,12 @@ impl Play {
         stream.set_nodelay(true)?;
         let mut wire = Wire::new(stream, self.tls.clone())?;
         let mut unanswered = VecDeque::new();
+        let asked = if number == 0 { &self.asked.first } else { &self.asked.others };
         for step in &(self.author)(number) {
             if matches!(step, Step::Reset) {
                 return wire.reset();
             }
-            self.take(step, &mut wire, &mut unanswered, seen)?;
+            self.take(step, &mut wire, &mut unanswered, (seen, asked))?;
         }
         seen.times = Some((accepted, monotonic_ns()));
         wire.take(KEPT as u64).read_to_end(&mut seen.rest)?;
@@ -195,11 +213,12 @@ impl Play {
         step: &Step,
         wire: &mut Wire,
         unanswered: &mut VecDeque<Vec<u8>>,
-        seen: &mut Seen,
+        (seen, asked): (&mut Seen, &AtomicUsize),
     ) -> io::Result<()> {
         let mut read = |wire: &mut Wire| {
             let payload = self.speech.read(wire, &mut seen.control)?;
             seen.requests += 1;
+            asked.fetch_add(1, Ordering::Relaxed);
             Ok::<_, io::Error>(payload)
         };
         match step {

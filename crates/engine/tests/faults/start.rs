@@ -20,10 +20,15 @@ use crate::scripted::Step::{self, Flood, Open, Read, Send, Serve};
 use crate::speech::Speech;
 
 const MS: u64 = 1_000_000;
-/// How long a run of these tests may wait for its connections.
+/// A deadline that is waited for.
 const DEADLINE: u64 = 600 * MS;
 
-/// For each poller, a plan for this URL with a short deadline.
+/// A deadline that passes soon.
+fn impatient(plan: &mut Value) {
+    plan["phases"]["connect_ns"] = json!(DEADLINE);
+}
+
+/// For each poller, a plan for this URL with a deadline that nobody waits for.
 fn plans(url: &str) -> Vec<Value> {
     let plan = |poller: &String| {
         json!({
@@ -36,7 +41,7 @@ fn plans(url: &str) -> Vec<Value> {
             },
             "load": {"connections": 1},
             "stop": {"requests": 10},
-            "phases": {"connect_ns": DEADLINE},
+            "phases": {"connect_ns": 40_000 * MS},
             "generator": {"poller": poller},
         })
     };
@@ -107,7 +112,7 @@ fn a_silent_address_leaves_time_for_the_next() {
         plan["load"]["requests_per_connection"] = json!(1);
         plan["load"]["connections"] = json!(2);
         plan["stop"]["requests"] = json!(20);
-        plan["phases"]["timeout_ns"] = json!(1000 * MS);
+        plan["phases"] = json!({"connect_ns": 3000 * MS, "timeout_ns": 1000 * MS});
         let outcome = run(&plan).expect("preflight found the one that answers");
         outcome.check_sums();
         let errors: Vec<_> = outcome.errors().keys().collect();
@@ -125,7 +130,7 @@ fn a_connect_that_nobody_answers_times_out() {
     let (hole, _held) = black_hole();
     let address = hole.local_addr().expect("its address");
     let says = ["no answer to the connect", "600 ms"];
-    check_refused(&format!("ws://{address}/"), |_| {}, "connect_timeout: ", &says);
+    check_refused(&format!("ws://{address}/"), impatient, "connect_timeout: ", &says);
 }
 
 #[test]
@@ -139,11 +144,11 @@ fn connections_that_do_not_stand_in_time_end_the_run() {
         plan["target"]["addresses"] = json!([healthy, hole]);
         plan["generator"] = json!({"poller": poller});
         plan["load"]["connections"] = json!(2);
-        plan["phases"]["connect_ns"] = json!(DEADLINE);
+        plan["phases"]["connect_ns"] = json!(3000 * MS);
         match run(&plan) {
             Err(RunError::Worker { class, message }) => {
                 assert_eq!(class.name(), "connect_timeout");
-                assert!(message.starts_with("1 of 2 connections stood after 600 ms"), "{message}");
+                assert!(message.starts_with("1 of 2 connections stood after 3000 ms"), "{message}");
             }
             other => panic!("{other:?}"),
         }
@@ -155,7 +160,7 @@ fn nobody_listening_is_waited_for_up_to_the_deadline() {
     let (_held, address) = nobody();
     let url = format!("ws://{address}/");
     let begin = monotonic_ns();
-    check_refused(&url, |_| {}, "refused: ", &["is the server running?"]);
+    check_refused(&url, impatient, "refused: ", &["is the server running?"]);
     let waited = monotonic_ns() - begin;
     assert!(waited >= (DEADLINE - 60 * MS) * pollers().len() as u64, "{waited} ns");
 }
@@ -168,7 +173,7 @@ fn a_server_that_accepts_and_never_answers_is_refused_after_the_deadline() {
     for scheme in ["http", "https", "ws", "wss", "tcp", "tls"] {
         let url = format!("{scheme}://{address}");
         let says = ["no whole reply", "within 600 ms"];
-        check_refused(&url, |_| {}, "timeout: ", &says);
+        check_refused(&url, impatient, "timeout: ", &says);
     }
 }
 
@@ -183,7 +188,6 @@ fn a_first_reply_without_end_is_not_kept() {
     let url = format!("http://{}/", server.address());
     let learn = |plan: &mut Value| {
         plan["target"]["expect"] = json!({"content": {"is": "learned"}});
-        plan["phases"]["connect_ns"] = json!(30_000 * MS);
     };
     check_refused(&url, learn, "too_big: ", &["over 64 MiB"]);
 }
