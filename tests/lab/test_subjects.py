@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -94,6 +97,43 @@ def test_a_server_that_ends_at_its_start_is_told_with_its_last_words(
     ):
         server.wait_ready()
     assert children() == []
+
+
+@pytest.fixture
+def narrow() -> Iterator[Path]:
+    """A control group in which 32 MiB of memory are all there is."""
+    root = Path("/sys/fs/cgroup")
+    base, limit = (
+        (root / "memory", "memory.limit_in_bytes")
+        if (root / "memory").is_dir()
+        else (root, "memory.max")
+    )
+    group = base / f"wiretrial-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / limit).write_text(str(32 << 20), encoding="ascii")
+    except OSError as error:
+        if group.is_dir():
+            group.rmdir()
+        pytest.skip(f"no control group may be made here: {error.strerror}")
+    yield group
+    group.rmdir()
+
+
+def test_a_server_that_the_kernel_ends_for_want_of_memory_is_told_so(
+    engine: Engine, tmp_path: Path, narrow: Path
+) -> None:
+    hungry = f"echo $$ > {narrow}/cgroup.procs && exec {sys.executable} -c 'bytearray(1 << 30)'"
+    begin = OWN.index("command = [\n")
+    text = OWN[:begin] + f'command = ["sh", "-c", "{hungry}"]\n'
+    (tmp_path / spec.SPEC_FILE).write_text(text, encoding="utf-8")
+    subject = registry.find(f"{tmp_path}/")
+    built = build.install(subject, engine.binary)
+    with (
+        pytest.raises(SubjectFailed, match="signal SIGKILL, and the kernel was out of memory"),
+        Server(subject, built, "default", engine=engine.binary) as server,
+    ):
+        server.wait_ready()
 
 
 def test_a_server_on_the_wrong_port_is_given_up(engine: Engine, tmp_path: Path) -> None:

@@ -80,6 +80,13 @@ def steal_ticks() -> int | None:
     return int(fields[8]) if len(fields) > 8 else None
 
 
+def oom_kills() -> int | None:
+    """Processes that the kernel ended for want of memory since its start."""
+    words = (_read(Path("/proc/vmstat")) or "").split()
+    counts = dict(zip(words[::2], words[1::2], strict=False))
+    return int(counts["oom_kill"]) if "oom_kill" in counts else None
+
+
 def sysctl(name: str) -> str | None:
     """One kernel setting, blanks normalised."""
     text = _read(Path("/proc/sys") / name.replace(".", "/"))

@@ -22,6 +22,7 @@ from types import TracebackType
 
 from wiretrial import launch
 from wiretrial.errors import SubjectFailed, UsageProblem
+from wiretrial.machine import facts
 from wiretrial.subjects import certificates
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.endpoint import Endpoint
@@ -81,6 +82,7 @@ class Server:
             text = (subject.folder / source).read_text(encoding="utf-8")
             (self.folder / name).write_text(fill(text, values), encoding="utf-8")
         self.command = tuple(fill(word, values) for word in chosen.command)
+        self._oom_kills = facts.oom_kills()
         self._log = (self.folder / "output.log").open("w+b")
         self._process = subprocess.Popen(
             launch.command_line(self.command, cpus=cpus),
@@ -131,6 +133,8 @@ class Server:
         if status is None:
             return None
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+        if status == -signal.SIGKILL and facts.oom_kills() != self._oom_kills:
+            how += ", and the kernel was out of memory"
         last = self.last_words()
         return f"{how} ({last})" if last else how
 
