@@ -10,6 +10,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 FUZZ_SECONDS ?= 10
+FUZZ_LONG_SECONDS ?= 3600
 SOAK_SECONDS ?= 600
 CONFORMANCE ?=
 BIN := .venv/bin
@@ -80,6 +81,10 @@ conformance: build  ## the Autobahn suite (CONFORMANCE=--full: all of its messag
 .PHONY: fuzz
 fuzz: | bootstrap  ## each fuzz target for FUZZ_SECONDS (10)
 	tools/fuzz.sh $(FUZZ_SECONDS)
+
+.PHONY: fuzz-long
+fuzz-long: | bootstrap  ## each codec for FUZZ_LONG_SECONDS (3600); docs/fuzzing.md
+	tools/fuzz.sh $(FUZZ_LONG_SECONDS)
 
 .PHONY: soak
 soak:  ## churn for SOAK_SECONDS (600): nothing leaks; ten seconds of it run in `make test`

@@ -57,6 +57,13 @@ pub(crate) const IN_REQUESTS: &[Known] = &[
         applies: has_odd_target,
     },
     Known {
+        section: "RFC 3986 3.1",
+        reason: "a scheme may be of any length; the http crate takes 64 characters",
+        example: b"GET aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa://h \
+            HTTP/1.1\r\nHost: h\r\n\r\n",
+        applies: |input| input.windows(3).position(|it| it == b"://").is_some_and(|at| at > 64),
+    },
+    Known {
         section: "9112 7.1.1",
         reason: "an extension holds no control characters; httparse takes them",
         example: b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0;\x01\r\n\r\n",
