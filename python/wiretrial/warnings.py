@@ -38,6 +38,7 @@ class Code(StrEnum):
     SHARED_CPU = "shared-cpu"
     UNPINNED = "unpinned"
     NO_SERVER_CPU = "no-server-cpu"
+    INSECURE = "insecure"
     FEW_TRIALS = "few-trials"
 
 
@@ -86,6 +87,7 @@ ADVICE: dict[Code, str] = {
     Code.NO_SERVER_CPU: (
         "Let wiretrial start the server, so that it can read the CPU time of its processes."
     ),
+    Code.INSECURE: "Trust the server's authority with --cacert FILE, and leave --insecure out.",
     Code.FEW_TRIALS: "Run five trials or more; ten where ranks matter.",
 }
 
@@ -292,6 +294,11 @@ def _no_server_cpu(trial: Trial) -> Iterator[Warning]:
         yield warn(Code.NO_SERVER_CPU, "the server's CPU time is unknown")
 
 
+def _insecure(trial: Trial) -> Iterator[Warning]:
+    if trial.start.insecure:
+        yield warn(Code.INSECURE, "any certificate was accepted: who answered is not proven")
+
+
 _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
     _errors,
     _connect_failures,
@@ -310,6 +317,7 @@ _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
     _shared_cpu,
     _unpinned,
     _no_server_cpu,
+    _insecure,
 )
 
 

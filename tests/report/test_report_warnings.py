@@ -100,6 +100,11 @@ def test_the_generators_cpu(trial: Trial) -> None:
     assert codes(trial.model_copy(update={"subject_samples": ()})) == ["no-server-cpu"]
 
 
+def test_a_certificate_that_nobody_looked_at(trial: Trial) -> None:
+    start = trial.start.model_copy(update={"insecure": True})
+    assert codes(trial.model_copy(update={"start": start})) == ["insecure"]
+
+
 def test_stalls_of_a_closed_loop(trial: Trial) -> None:
     slots_ns = 100 * trial.summary.measure_end_ns
     blocked = Blocked(exchanges=100, slot_ns=slots_ns // 10, threshold_ns=10 * MS)

@@ -226,7 +226,9 @@ fn oversee(
     let mut merge = Merge::new(plan);
     let mut connected = 0;
     while !merge.is_finished() {
-        let (worker, report) = reports.recv_timeout(SILENCE).map_err(|_| RunError::Worker {
+        // After a pause of the whole process the first wait is over before anybody could report.
+        let report = reports.recv_timeout(SILENCE).or_else(|_| reports.recv_timeout(SILENCE));
+        let (worker, report) = report.map_err(|_| RunError::Worker {
             class: Class::Client,
             message: "a worker stopped reporting".to_owned(),
         })?;

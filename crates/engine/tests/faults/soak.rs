@@ -158,6 +158,36 @@ fn churn(scheme: &str, poller: &str, certificate: &Certificate) {
     drop(server);
 }
 
+/// Only in a long soak: it sleeps for longer than the run waits for a worker to report.
+#[test]
+fn a_pause_of_half_a_minute_ends_no_run() {
+    if seconds() < SETTLED_SECONDS {
+        return;
+    }
+    let server = Respond::start(&[]);
+    for poller in pollers() {
+        let plan = json!({
+            "schema": "wiretrial-plan",
+            "version": 1,
+            "target": {
+                "url": format!("ws://{}/", server.http),
+                "message": {"source": {"from": "sequence", "bytes": 20}},
+            },
+            "load": {"connections": 2, "executor": {"kind": "open", "rate": 100.0}},
+            "stop": {"duration_ns": 36 * SECOND},
+            "generator": {"poller": poller},
+        });
+        let mut engine = Engine::run(&plan);
+        engine.await_load();
+        engine.send(Signal::STOP);
+        pause(Duration::from_secs(33));
+        engine.send(Signal::CONT);
+        let ended = engine.end();
+        assert_eq!(ended.status.code(), Some(0), "{}", ended.complaint);
+        assert!(ended.summary()["disturbed_intervals"].as_u64() >= Some(300));
+    }
+}
+
 #[test]
 fn the_reference_server_gives_back_what_it_took() {
     let mut server = Respond::start(&[]);
