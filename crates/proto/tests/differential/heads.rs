@@ -105,10 +105,12 @@ fn is_target(method: &str, target: &str) -> bool {
         ("OPTIONS", "*") => true,
         (_, "*") => false,
         _ if target.starts_with('/') => true,
-        // The crate does not ask what a scheme begins with.
         _ => {
-            let begins = target.starts_with(|first: char| first.is_ascii_alphabetic());
-            uri.scheme().is_some() && !authority.is_empty() && begins
+            let scheme = uri.scheme_str().unwrap_or_default();
+            // The crate does not ask what a scheme is made of.
+            let named = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+                && !scheme.contains(|it: char| !it.is_ascii_alphanumeric() && !"+-.".contains(it));
+            named && !authority.is_empty()
         }
     }
 }
