@@ -110,7 +110,7 @@ fn is_target(method: &str, target: &str) -> bool {
             // The crate does not ask what a scheme is made of.
             let named = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
                 && !scheme.contains(|it: char| !it.is_ascii_alphanumeric() && !"+-.".contains(it));
-            named && !authority.is_empty()
+            named && !authority.is_empty() && !authority.starts_with(':')
         }
     }
 }
