@@ -217,6 +217,8 @@ struct Exchange<'p> {
     content: Vec<u8>,
     /// TCP stands.
     connected: bool,
+    /// There is more to read that no readiness will tell of.
+    undrained: bool,
     /// The codec's handshake was sent.
     started: bool,
     /// The request was sent.
@@ -249,6 +251,7 @@ impl<'p> Exchange<'p> {
             progress: Progress::default(),
             content: Vec::new(),
             connected: false,
+            undrained: false,
             started: false,
             asked: false,
         })
@@ -269,7 +272,14 @@ impl<'p> Exchange<'p> {
             if now >= deadline {
                 return Err(self.too_late());
             }
-            let wait = (deadline - now).min(LOOK_UP).as_duration();
+            if self.undrained {
+                if let Some(answer) = self.receive(&mut carry)? {
+                    return Ok(answer);
+                }
+                self.advance()?;
+            }
+            let patience = if self.undrained { Nanos::ZERO } else { LOOK_UP };
+            let wait = (deadline - now).min(patience).as_duration();
             self.driver.wait(Some(wait)).map_err(|error| self.net(&error))?;
             while let Some(ready) = self.driver.next() {
                 if ready.connected {
@@ -318,10 +328,16 @@ impl<'p> Exchange<'p> {
 
     fn receive(&mut self, carry: &mut Vec<u8>) -> Result<Option<Answer>, Refusal> {
         let bytes = match self.transport.fill(&mut self.driver, carry) {
-            Fill::WouldBlock => return Ok(None),
+            Fill::WouldBlock => {
+                self.undrained = false;
+                return Ok(None);
+            }
             Fill::Failed(error) => return Err(target(&error, Some(self.address))),
             Fill::End => return self.ended(),
-            Fill::Data(bytes, ..) => bytes.to_vec(),
+            Fill::Data(bytes, _, drained) => {
+                self.undrained = !drained;
+                bytes.to_vec()
+            }
         };
         let (mut at, mut scratch) = (0, Scratch::new());
         loop {
