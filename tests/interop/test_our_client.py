@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.server
 import os
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
+from websockets.asyncio.server import Server as WebSocketServer
+from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.server import Server as WebSocketServer
-from websockets.sync.server import ServerConnection, serve
 
 from conformance.process import Process
-from tests.interop.parts import MESSAGES, Both, Load, Scheme
+from tests.interop.parts import LIMIT_S, MESSAGES, Both, Load, Scheme
 from wiretrial.engine import Engine
 from wiretrial.subjects import build, registry
 from wiretrial.subjects.certificates import Certificate
 from wiretrial.subjects.process import Server
+
+T = TypeVar("T")
 
 WEB: list[Scheme] = ["http", "https"]
 SOCKETS: list[Scheme] = ["ws", "wss"]
@@ -184,28 +188,38 @@ def old_python(certificate: Certificate) -> Iterator[Both]:
 
 @pytest.fixture(scope="module")
 def websockets(certificate: Certificate) -> Iterator[Both]:
-    """The package websockets, twice."""
+    """The package websockets, twice, on an event loop: one thread, because Python's TLS must not
+    be read and written by two."""
 
-    def echo(connection: ServerConnection) -> None:
+    async def echo(connection: ServerConnection) -> None:
         with contextlib.suppress(ConnectionClosed):
-            for message in connection:
-                connection.send(message)
+            async for message in connection:
+                await connection.send(message)
 
-    with (
-        serve(echo, "127.0.0.1", 0, max_size=None) as plain,
-        serve(echo, "127.0.0.1", 0, max_size=None, ssl=context(certificate)) as secure,
-    ):
-        servers: tuple[WebSocketServer, ...] = (plain, secure)
-        threads = [threading.Thread(target=server.serve_forever) for server in servers]
-        for thread in threads:
-            thread.start()
-        ports = [server.socket.getsockname()[1] for server in servers]
-        yield Both(
-            plain=f"127.0.0.1:{ports[0]}", secure=f"127.0.0.1:{ports[1]}", certificate=certificate
+    async def start(secure: ssl.SSLContext | None) -> WebSocketServer:
+        return await serve(echo, "127.0.0.1", 0, max_size=None, ssl=secure)
+
+    async def stop() -> None:
+        for server in servers:
+            server.close()
+            await server.wait_closed()
+
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+
+        def do(what: Coroutine[None, None, T]) -> T:
+            return asyncio.run_coroutine_threadsafe(what, loop).result(LIMIT_S)
+
+        servers = [do(start(secure)) for secure in (None, context(certificate))]
+        plain, secure = (
+            f"127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}" for server in servers
         )
-        for server, thread in zip(servers, threads, strict=True):
-            server.shutdown()
-            thread.join()
+        yield Both(plain=plain, secure=secure, certificate=certificate)
+        do(stop())
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
 
 
 @pytest.mark.parametrize("scheme", WEB)

@@ -6,17 +6,18 @@ client skips in silence is missed here.
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
 import ssl
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from websockets.sync.client import ClientConnection, connect
+from websockets.asyncio.client import ClientConnection, connect
 
 from conformance.process import Process
 from tests.interop import chromium
@@ -194,12 +195,25 @@ def test_pythons_http_client(reference: Reference, scheme: Scheme) -> None:
     client.close()
 
 
-def open_socket(reference: Reference, scheme: Scheme) -> ClientConnection:
-    url = reference.url(scheme, "/")
-    opened = connect(url, ssl=trust(reference, scheme), max_size=None, proxy=None)
-    # The package offers compression unless it is told not to.
-    assert ",".join(agreed.name for agreed in opened.protocol.extensions) == reference.extension
-    return opened
+def talk(
+    reference: Reference,
+    scheme: Scheme,
+    conversation: Callable[[ClientConnection], Awaitable[None]],
+) -> None:
+    """One conversation on an event loop: two threads must not share Python's TLS."""
+
+    async def run() -> None:
+        url = reference.url(scheme, "/")
+        async with (
+            asyncio.timeout(LIMIT_S),
+            connect(url, ssl=trust(reference, scheme), max_size=None, proxy=None) as socket,
+        ):
+            # The package offers compression unless it is told not to.
+            agreed = [extension.name for extension in socket.protocol.extensions]
+            assert agreed == [reference.extension] * bool(reference.extension)
+            await conversation(socket)
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("scheme", SOCKETS)
@@ -215,23 +229,29 @@ def open_socket(reference: Reference, scheme: Scheme) -> ClientConnection:
 def test_pythons_websockets_echo(
     reference: Reference, scheme: Scheme, message: str | bytes
 ) -> None:
-    with open_socket(reference, scheme) as socket:
+    async def conversation(socket: ClientConnection) -> None:
         for _ in range(3):
-            socket.send(message)
-            assert socket.recv(LIMIT_S) == message
+            await socket.send(message)
+            assert await socket.recv() == message
+
+    talk(reference, scheme, conversation)
 
 
 @pytest.mark.parametrize("scheme", SOCKETS)
 def test_pythons_websockets_fragments(reference: Reference, scheme: Scheme) -> None:
-    with open_socket(reference, scheme) as socket:
-        socket.send(["one ", "two ", "", "three"])
-        assert socket.recv(LIMIT_S) == "one two three"
-        assert socket.ping().wait(LIMIT_S)
+    async def conversation(socket: ClientConnection) -> None:
+        await socket.send(["one ", "two ", "", "three"])
+        assert await socket.recv() == "one two three"
+        await (await socket.ping())
+
+    talk(reference, scheme, conversation)
 
 
 @pytest.mark.parametrize("scheme", SOCKETS)
 @pytest.mark.parametrize("code", [1000, 1001, 3000, 4999])
 def test_pythons_websockets_close(reference: Reference, scheme: Scheme, code: int) -> None:
-    with open_socket(reference, scheme) as socket:
-        socket.close(code, "enough")
+    async def conversation(socket: ClientConnection) -> None:
+        await socket.close(code, "enough")
         assert socket.close_code == code
+
+    talk(reference, scheme, conversation)
