@@ -206,6 +206,7 @@ fn entropy() -> [u64; 2] {
 }
 
 /// One exchange on a connection of its own.
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts of one moment")]
 struct Exchange<'p> {
     plan: &'p Plan,
     address: SocketAddr,
