@@ -79,7 +79,8 @@ fn with_ten_ports(script: &str) -> Option<std::process::Output> {
         let _ = std::io::Write::write_all(&mut err, why.as_bytes());
         return None;
     }
-    Some(namespace(&format!("{prepare} && {script}")).expect("unshare starts"))
+    // In braces: a script's own `&` must not take the preparation into the background.
+    Some(namespace(&format!("{prepare} && {{ {script}; }}")).expect("unshare starts"))
 }
 
 #[test]
