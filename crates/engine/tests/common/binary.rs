@@ -1,12 +1,31 @@
 //! The binary under test, as a child that ends with its test.
 
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Once};
 
 /// The binary under test.
 pub(crate) fn engine() -> Command {
+    hear_ignored_signals();
     let mut command = Command::new(env!("CARGO_BIN_EXE_wiretrial-engine"));
     command.stdin(Stdio::null()).env_remove("COLUMNS");
     command
+}
+
+/// A shell starts what it puts into the background with SIGINT ignored, and a child inherits that
+/// until it says otherwise: a signal before its first instruction would be lost. What the parent
+/// catches, a child has at its default.
+fn hear_ignored_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let status = std::fs::read_to_string("/proc/self/status").expect("our own status");
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
+        let ignored = u64::from_str_radix(mask.trim(), 16).expect("hexadecimal");
+        for signal in [2, 15].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 1) {
+            let caught = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
+            caught.expect("it can be caught");
+        }
+    });
 }
 
 /// Runs it to its end.
