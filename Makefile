@@ -38,7 +38,7 @@ demo: build  ## build, run the main job, say where the report is
 	$(BIN)/wiretrial demo
 
 .PHONY: test
-test: build subjects lint fuzz test-rust test-python conformance  ## every test and lint, Rust and Python
+test: build subjects lint fuzz conformance test-rust test-python  ## every test and lint, Rust and Python
 
 .PHONY: build
 build: $(PACKAGE)  ## both halves; the command is .venv/bin/wiretrial
