@@ -10,6 +10,7 @@ from __future__ import annotations
 from wiretrial.plan import Load
 from wiretrial.studies.spec import OUTSIDE, Case, Study
 from wiretrial.studies.workloads import JSON_MESSAGE, case
+from wiretrial.subjects.spec import ContractName, Protocol
 
 NAME = "demo"
 CONNECTIONS = 32
@@ -45,86 +46,39 @@ def study(trials: int, seed: int) -> Study:
 
 
 def _cases() -> tuple[Case, ...]:
-    kept = Load(connections=CONNECTIONS)
-    fresh = Load(connections=CONNECTIONS, requests_per_connection=1)
-    workload = f"64-byte JSON, {CONNECTIONS} connections, closed loop, depth 1"
-    reference = "reference server"
+    reference, node = ("reference", "reference server"), ("node", "Node")
     return (
-        case(
-            name=REFERENCE_HTTP,
-            subject="reference",
-            configuration="default",
-            protocol="http",
-            contract="http-echo",
-            payload=JSON_MESSAGE,
-            load=kept,
-            workload=workload,
-            group=reference,
-        ),
-        case(
-            name=REFERENCE_FRESH,
-            subject="reference",
-            configuration="default",
-            protocol="http",
-            contract="http-echo",
-            payload=JSON_MESSAGE,
-            load=fresh,
-            workload=f"{workload}, one request per connection",
-            group=reference,
-        ),
-        case(
-            name=REFERENCE_WS,
-            subject="reference",
-            configuration="default",
-            protocol="ws",
-            contract="ws-echo",
-            payload=JSON_MESSAGE,
-            load=kept,
-            workload=workload,
-            group=reference,
-        ),
-        case(
-            name=REFERENCE_TCP,
-            subject="reference",
-            configuration="default",
-            protocol="tcp",
-            contract="raw-echo",
-            payload=JSON_MESSAGE,
-            load=kept,
-            workload=workload,
-            group=reference,
-        ),
-        case(
-            name=NODE_HTTP,
-            subject="node",
-            configuration="default",
-            protocol="http",
-            contract="http-echo",
-            payload=JSON_MESSAGE,
-            load=kept,
-            workload=workload,
-            group="Node",
-        ),
-        case(
-            name=NODE_WS,
-            subject="node",
-            configuration="default",
-            protocol="ws",
-            contract="ws-echo",
-            payload=JSON_MESSAGE,
-            load=kept,
-            workload=workload,
-            group="Node",
-        ),
-        case(
-            name=NGINX_STATIC,
-            subject="nginx",
-            configuration="default",
-            protocol="http",
-            contract="static",
-            payload=JSON_MESSAGE,
-            load=kept,
-            workload=f"64-byte static JSON, {CONNECTIONS} connections, closed loop, depth 1",
-            group=OUTSIDE,
-        ),
+        _case(REFERENCE_HTTP, *reference, "http", "http-echo"),
+        _case(REFERENCE_FRESH, *reference, "http", "http-echo", requests_per_connection=1),
+        _case(REFERENCE_WS, *reference, "ws", "ws-echo"),
+        _case(REFERENCE_TCP, *reference, "tcp", "raw-echo"),
+        _case(NODE_HTTP, *node, "http", "http-echo"),
+        _case(NODE_WS, *node, "ws", "ws-echo"),
+        _case(NGINX_STATIC, "nginx", OUTSIDE, "http", "static", what="64-byte static JSON"),
+    )
+
+
+def _case(
+    name: str,
+    subject: str,
+    group: str,
+    protocol: Protocol,
+    contract: ContractName,
+    *,
+    requests_per_connection: int | None = None,
+    what: str = "64-byte JSON",
+) -> Case:
+    workload = f"{what}, {CONNECTIONS} connections, closed loop, depth 1"
+    if requests_per_connection:
+        workload += ", one request per connection"
+    return case(
+        name=name,
+        subject=subject,
+        configuration="default",
+        protocol=protocol,
+        contract=contract,
+        payload=JSON_MESSAGE,
+        load=Load(connections=CONNECTIONS, requests_per_connection=requests_per_connection),
+        workload=workload,
+        group=group,
     )
