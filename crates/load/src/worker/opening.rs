@@ -247,7 +247,7 @@ impl Worker {
     }
 
     /// Every connection is closed in the protocol's own way.
-    pub(super) fn close_all(&mut self, _now: Nanos) {
+    pub(super) fn close_all(&mut self) {
         for at in 0..self.share.connections {
             self.close_codec(at);
             self.say_goodbye(at);

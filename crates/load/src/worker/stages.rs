@@ -173,7 +173,7 @@ impl Worker {
 
     /// Hands over the last, partial interval, and ends.
     pub(super) fn finish(&mut self, now: Nanos) {
-        self.close_all(now);
+        self.close_all();
         self.close_interval(now, false);
         self.tell(Report::Finished { at: now });
     }

@@ -165,7 +165,8 @@ fn check_both_sides(rows: Vec<Row>, class: ErrorClass, code: u16) {
     }
 }
 
-fn check_one(
+/// Refused with this class and close code, wherever the input is cut.
+pub(crate) fn check_one(
     name: &str,
     class: ErrorClass,
     code: u16,

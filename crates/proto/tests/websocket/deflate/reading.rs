@@ -1,8 +1,7 @@
 //! Messages that a peer compressed, section 7.2.2: read alike by both sides, however they come.
 
-use super::super::common::{
-    Case, Seen, Transcript, check_client, check_server, run_client, run_server, splittings,
-};
+use super::super::common::{Case, Seen, check_client, check_server, run_client, run_server};
+use super::super::rejections::check_one;
 use super::super::wire::{
     BINARY, CLOSE, FINAL, Frame, From, LAST, MAX_MESSAGE, PING, PONG, TEXT, bytes, frame,
     frames_in, goodbye,
@@ -244,30 +243,13 @@ fn bad() -> Vec<(&'static str, Vec<Frame>, ErrorClass, u16)> {
 fn bad_messages_are_answered_with_their_codes() {
     for (name, frames, class, code) in bad() {
         let input = bytes(&frames, From::Server);
-        check_refused(name, class, code, From::Client, input.len(), |cuts| {
+        check_one(name, class, code, From::Client, input.len(), |cuts| {
             run_client(&mut open_pair(MessageKind::Text).0, &input, cuts, false)
         });
         let input = bytes(&frames, From::Client);
-        check_refused(name, class, code, From::Server, input.len(), |cuts| {
+        check_one(name, class, code, From::Server, input.len(), |cuts| {
             run_server(&mut open_pair(MessageKind::Text).1, &input, cuts)
         });
-    }
-}
-
-fn check_refused(
-    name: &str,
-    class: ErrorClass,
-    code: u16,
-    side: From,
-    length: usize,
-    run: impl Fn(&[usize]) -> Transcript,
-) {
-    let whole = run(&[]);
-    assert_eq!(whole.seen.last(), Some(&Seen::Error(class)), "{name}, {side:?}");
-    let answer = frames_in(&whole.out, side).pop();
-    assert_eq!(answer, Some((CLOSE, goodbye(code, ""))), "{name}, {side:?}");
-    for cuts in splittings(length) {
-        assert_eq!(run(&cuts), whole, "{name}, {side:?}, cut at {cuts:?}");
     }
 }
 
