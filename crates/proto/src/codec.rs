@@ -2,6 +2,7 @@
 //!
 //! Knows the shape of a conversation; must not know any one protocol.
 
+use crate::http1::KnownHead;
 use crate::websocket::Extensions;
 
 /// The client's side of one connection.
@@ -62,10 +63,15 @@ pub trait ServerCodec {
     ) -> Result<Step<ServerEvent<'a>>, ProtocolError>;
 }
 
-/// Room for payload that does not stand in the input as it is. Nothing stays in it between two
-/// calls, so that one serves all connections of a thread. Takes memory once it is needed.
+/// What codecs share, so that one serves all connections of a thread: room for payload that does
+/// not stand in the input as it is, in which nothing stays between two calls, and what was last
+/// read where the same bytes mean the same again. Takes memory once it is needed.
 #[derive(Debug, Default)]
-pub struct Scratch(Box<[u8]>);
+pub struct Scratch {
+    room: Box<[u8]>,
+    /// The last head of an HTTP reply.
+    pub(crate) head: KnownHead,
+}
 
 impl Scratch {
     /// How much payload is laid into it at once, bytes: nothing longer is ever held of a payload
@@ -79,10 +85,10 @@ impl Scratch {
 
     /// All of it.
     pub(crate) fn room(&mut self) -> &mut [u8] {
-        if self.0.is_empty() {
-            self.0 = vec![0; Self::SIZE].into_boxed_slice();
+        if self.room.is_empty() {
+            self.room = vec![0; Self::SIZE].into_boxed_slice();
         }
-        &mut self.0
+        &mut self.room
     }
 }
 

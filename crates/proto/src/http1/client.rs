@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::chunked::Chunked;
 use super::framing::Framing;
 use super::head::{HeadEnd, MAX_HEAD, ParsedResponse};
+use super::known::{KnownHead, Verdict};
 use super::request::RequestHead;
 use super::waiting::Waiting;
 use crate::codec::{
@@ -92,11 +93,11 @@ impl ClientCodec for Http1Client {
     fn receive<'a>(
         &mut self,
         input: &'a [u8],
-        _: &'a mut Scratch,
+        scratch: &'a mut Scratch,
         _out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
         let at = match self.state {
-            State::Head(_) => self.read_heads(input)?,
+            State::Head(_) => self.read_heads(input, &mut scratch.head)?,
             _ => 0,
         };
         let (taken, event) = self.read_body(&input[at..])?;
@@ -127,7 +128,7 @@ impl ClientCodec for Http1Client {
 impl Http1Client {
     /// Reads heads up to and with that of a final response; returns their length.
     #[inline]
-    fn read_heads(&mut self, input: &[u8]) -> Result<usize, ProtocolError> {
+    fn read_heads(&mut self, input: &[u8], known: &mut KnownHead) -> Result<usize, ProtocolError> {
         let mut at = 0;
         while let State::Head(end) = self.state {
             let rest = &input[at..];
@@ -138,7 +139,7 @@ impl Http1Client {
                 return Err(protocol("a reply came to no request"));
             }
             self.begun = true;
-            let Some((state, length)) = self.read_head(rest, end)? else {
+            let Some((state, length)) = self.read_head(rest, end, known)? else {
                 break;
             };
             self.state = state;
@@ -154,12 +155,24 @@ impl Http1Client {
         &mut self,
         input: &[u8],
         mut end: HeadEnd,
+        known: &mut KnownHead,
     ) -> Result<Option<(State, usize)>, ProtocolError> {
+        // What follows a head depends on nothing else but whether the request was HEAD.
+        let plain = self.waiting.oldest().is_none();
+        if let Some((verdict, length)) = known.of(input).filter(|_| plain && !end.has_looked()) {
+            self.status = verdict.status;
+            self.last = verdict.last;
+            return Ok(Some((State::Length(verdict.length), length)));
+        }
         // Nearly every head comes whole, and then one look is enough. What may be wrong with it
         // is told below, so that it does not depend on how the bytes were split.
         if !end.has_looked()
             && let Ok(framed) = self.framed(&input[..input.len().min(MAX_HEAD)])
         {
+            if let (true, (State::Length(body), length)) = (plain, framed) {
+                let verdict = Verdict { status: self.status, last: self.last, length: body };
+                known.learn(&input[..length], verdict);
+            }
             return Ok(Some(framed));
         }
         if !ParsedResponse::may_begin(input) {

@@ -9,6 +9,7 @@ mod date;
 mod framing;
 pub(crate) mod head;
 mod inbound;
+mod known;
 mod request;
 mod respond;
 mod scan;
@@ -18,6 +19,7 @@ mod waiting;
 
 pub use client::Http1Client;
 pub use date::DateField;
+pub(crate) use known::KnownHead;
 pub use request::{BadRequest, PayloadLength, RequestHead};
 pub use respond::BodyLength;
 pub use server::Http1Server;
