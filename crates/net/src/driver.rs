@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use crate::clock::monotonic_ns;
 use crate::epoll::Epoll;
+use crate::uring::Uring;
 use crate::{ConnectSpec, Listener, NetError, Socket};
 
 /// Names a socket in readiness. The slot is the caller's own index; the
@@ -32,9 +33,11 @@ impl Key {
 /// Which poller to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PollerKind {
-    /// The best one that works here.
+    /// Epoll: the ring may leave a long message waiting, and is for those who ask for it.
     #[default]
     Auto,
+    /// io_uring, or none.
+    Uring,
     /// Level-triggered epoll.
     Epoll,
 }
@@ -119,7 +122,10 @@ impl Waker {
 #[derive(Debug)]
 pub struct Driver {
     poller: Poller,
+    /// Why it is not the best poller there is.
+    shortfall: Option<Box<str>>,
     spin: bool,
+    spun_ns: u64,
     buffer: Vec<u8>,
     buffer_bytes: usize,
     /// Where TLS puts what it has decrypted.
@@ -128,17 +134,41 @@ pub struct Driver {
 
 /// Static dispatch over the pollers. Each one has the same calls.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "one per thread")]
 enum Poller {
+    Uring(Uring),
     Epoll(Epoll),
 }
 
-/// What one receive brought into the shared buffer.
+/// Where received bytes are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    /// In the shared buffer.
+    Shared,
+    /// In one of the ring's.
+    Lent(u32),
+}
+
+/// What one receive brought.
 pub(crate) enum Received {
-    /// Bytes, and whether nothing more is known to wait.
-    Bytes(usize, bool),
+    /// So many bytes, and whether nothing more is known to wait.
+    Bytes {
+        place: Place,
+        count: usize,
+        drained: bool,
+    },
     WouldBlock,
     End,
     Failed(NetError),
+}
+
+macro_rules! each {
+    ($self:ident, $poller:ident => $call:expr) => {
+        match &mut $self.poller {
+            Poller::Uring($poller) => $call,
+            Poller::Epoll($poller) => $call,
+        }
+    };
 }
 
 impl Driver {
@@ -147,30 +177,47 @@ impl Driver {
     /// # Errors
     /// When the kernel refuses one, as without descriptors.
     pub fn new(config: &DriverConfig) -> Result<Self, NetError> {
+        let buffer_bytes = config.buffer_bytes.max(4096);
         let poller = match config.poller {
             PollerKind::Auto | PollerKind::Epoll => Poller::Epoll(Epoll::new()?),
+            PollerKind::Uring => Poller::Uring(Uring::new(buffer_bytes)?),
         };
-        let buffer_bytes = config.buffer_bytes.max(4096);
         Ok(Self {
             poller,
+            shortfall: None,
             spin: config.spin,
+            spun_ns: 0,
             buffer: vec![0; buffer_bytes],
             buffer_bytes,
             plaintext: Vec::new(),
         })
     }
 
-    /// The poller in use: "epoll".
+    /// The poller in use: "uring" or "epoll".
     pub fn poller_name(&self) -> &'static str {
         match self.poller {
+            Poller::Uring(_) => "uring",
             Poller::Epoll(_) => "epoll",
         }
     }
 
+    /// Why it is epoll where the best poller was asked for, as one line.
+    pub fn shortfall(&self) -> Option<&str> {
+        self.shortfall.as_deref()
+    }
+
+    /// Bytes are received while [`Driver::wait`] waits, and not by
+    /// [`Driver::fill`]: they were there when it returned.
+    pub fn receives_in_wait(&self) -> bool {
+        matches!(self.poller, Poller::Uring(_))
+    }
+
     /// A handle with which any thread ends this driver's `wait`.
     pub fn waker(&self) -> Waker {
-        let Poller::Epoll(poller) = &self.poller;
-        poller.waker()
+        match &self.poller {
+            Poller::Uring(poller) => poller.waker(),
+            Poller::Epoll(poller) => poller.waker(),
+        }
     }
 
     /// Starts to connect. `Ready::connected` tells when the result is there.
@@ -179,8 +226,7 @@ impl Driver {
     /// What is known at once: no descriptors, no ports, no route, a source
     /// address that is not ours.
     pub fn connect(&mut self, key: Key, spec: &ConnectSpec) -> Result<Socket, NetError> {
-        let Poller::Epoll(poller) = &mut self.poller;
-        poller.connect(key, spec)
+        each!(self, poller => poller.connect(key, spec))
     }
 
     /// How a connect ended, once `Ready::connected` was told. From here on
@@ -189,8 +235,7 @@ impl Driver {
     /// # Errors
     /// Why there is no connection.
     pub fn connect_result(&mut self, socket: &mut Socket) -> Result<(), NetError> {
-        let Poller::Epoll(poller) = &mut self.poller;
-        poller.connect_result(socket)
+        each!(self, poller => poller.connect_result(socket))
     }
 
     /// Listens on an address; port 0 lets the kernel choose. With
@@ -205,8 +250,7 @@ impl Driver {
         address: SocketAddr,
         reuse_port: bool,
     ) -> Result<Listener, NetError> {
-        let Poller::Epoll(poller) = &mut self.poller;
-        poller.listen(key, address, reuse_port)
+        each!(self, poller => poller.listen(key, address, reuse_port))
     }
 
     /// The next connection that waits, or None. Sockets have `TCP_NODELAY`.
@@ -219,8 +263,7 @@ impl Driver {
         listener: &Listener,
         key: Key,
     ) -> Result<Option<(Socket, SocketAddr)>, NetError> {
-        let Poller::Epoll(poller) = &mut self.poller;
-        poller.accept(listener, key)
+        each!(self, poller => poller.accept(listener, key))
     }
 
     /// Stops or restarts telling that connections wait.
@@ -228,8 +271,7 @@ impl Driver {
     /// # Errors
     /// When the kernel refuses.
     pub fn set_accepting(&mut self, listener: &Listener, accepting: bool) -> Result<(), NetError> {
-        let Poller::Epoll(poller) = &mut self.poller;
-        poller.set_accepting(listener, accepting)
+        each!(self, poller => poller.set_accepting(listener, accepting))
     }
 
     /// Sleeps until something is ready, a waker was used, or the timeout has
@@ -241,27 +283,39 @@ impl Driver {
     /// # Errors
     /// When the kernel refuses to poll, which no caller can mend.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<(), NetError> {
-        let Poller::Epoll(poller) = &mut self.poller;
         if !self.spin {
-            return poller.wait(timeout);
+            return each!(self, poller => poller.wait(timeout));
         }
+        let start = monotonic_ns();
         let deadline = timeout.map(|timeout| {
-            monotonic_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
+            start.saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
         });
+        let mut looked = start;
         loop {
-            poller.wait(Some(Duration::ZERO))?;
-            if poller.has_events() || deadline.is_some_and(|deadline| monotonic_ns() >= deadline) {
-                return Ok(());
+            each!(self, poller => poller.wait(Some(Duration::ZERO)))?;
+            if each!(self, poller => poller.has_events()) {
+                break;
+            }
+            looked = monotonic_ns();
+            if deadline.is_some_and(|deadline| looked >= deadline) {
+                break;
             }
             std::hint::spin_loop();
         }
+        self.spun_ns += looked - start;
+        Ok(())
+    }
+
+    /// Nanoseconds in which a spinning [`Driver::wait`] looked and found
+    /// nothing, so far. They cost CPU and were idle nevertheless.
+    pub fn spun_ns(&self) -> u64 {
+        self.spun_ns
     }
 
     /// The next readiness of the last wait, or None when that was all.
     #[allow(clippy::should_implement_trait, reason = "an iterator would borrow the driver")]
     pub fn next(&mut self) -> Option<Ready> {
-        let Poller::Epoll(poller) = &mut self.poller;
-        poller.next()
+        each!(self, poller => poller.next())
     }
 
     /// Reads once into the shared buffer, behind a copy of `carry` (what the
@@ -270,7 +324,16 @@ impl Driver {
     pub fn fill<'d>(&'d mut self, socket: &mut Socket, carry: &mut Vec<u8>) -> Fill<'d> {
         let carried = carry.len();
         match self.receive(socket, carried) {
-            Received::Bytes(count, drained) => {
+            Received::Bytes { place: Place::Lent(piece), count, drained } if carried == 0 => {
+                Fill::Data(self.lent(piece), count, drained)
+            }
+            Received::Bytes { place, count, drained } => {
+                if let (Place::Lent(piece), Poller::Uring(uring)) = (place, &mut self.poller) {
+                    if self.buffer.len() < carried + count {
+                        self.buffer.resize(carried + count, 0);
+                    }
+                    self.buffer[carried..carried + count].copy_from_slice(uring.lent(piece));
+                }
                 self.buffer[..carried].copy_from_slice(carry);
                 carry.clear();
                 Fill::Data(&mut self.buffer[..carried + count], count, drained)
@@ -286,14 +349,14 @@ impl Driver {
     /// # Errors
     /// When the connection is broken.
     pub fn flush(&mut self, socket: &mut Socket) -> Result<Flush, NetError> {
-        let Poller::Epoll(poller) = &mut self.poller;
-        poller.flush(socket)
+        each!(self, poller => poller.flush(socket))
     }
 
     /// Sends FIN once everything in `socket.out` is with the kernel. Reading
     /// goes on.
     pub fn shutdown_write(&mut self, socket: &mut Socket) {
-        match self.poller {
+        match &mut self.poller {
+            Poller::Uring(poller) => poller.shutdown_write(socket),
             Poller::Epoll(_) => Epoll::shutdown_write(socket),
         }
     }
@@ -301,16 +364,14 @@ impl Driver {
     /// Closes with FIN. What was not flushed is lost, and where received
     /// bytes were not read the kernel sends RST.
     pub fn close(&mut self, socket: Socket) {
-        // Readiness of it that is still in the batch is told by its key, and
-        // the caller's generation has moved on.
-        drop(socket);
+        self.dismiss(socket, false);
     }
 
     /// Closes with RST.
     pub fn abort(&mut self, socket: Socket) {
         // Without linger the close is only gentler than asked for.
         let _ = rustix::net::sockopt::set_socket_linger(&socket.fd, Some(Duration::ZERO));
-        drop(socket);
+        self.dismiss(socket, true);
     }
 
     /// No longer tells that the socket is readable, so that the peer feels
@@ -325,7 +386,8 @@ impl Driver {
         self.set_reading(socket, true);
     }
 
-    /// Reads once into the shared buffer from index `from` on.
+    /// Reads once: into the shared buffer from index `from` on, or not at all
+    /// where the bytes are there already.
     pub(crate) fn receive(&mut self, socket: &mut Socket, from: usize) -> Received {
         if socket.ended {
             // Level-triggered readiness would tell the end for ever.
@@ -335,15 +397,20 @@ impl Driver {
         if self.buffer.len() < from + self.buffer_bytes / 2 {
             self.buffer.resize(from + self.buffer_bytes, 0);
         }
-        match self.poller {
+        match &mut self.poller {
+            Poller::Uring(poller) => poller.receive(socket, &mut self.buffer[from..]),
             Poller::Epoll(_) => Epoll::receive(socket, &mut self.buffer[from..]),
         }
     }
 
     /// What the last `receive` from index 0 brought, and the scratch for
     /// plaintext.
-    pub(crate) fn received(&mut self, count: usize) -> (&[u8], &mut Vec<u8>) {
-        (&self.buffer[..count], &mut self.plaintext)
+    pub(crate) fn received(&mut self, place: Place, count: usize) -> (&[u8], &mut Vec<u8>) {
+        let bytes = match (place, &mut self.poller) {
+            (Place::Lent(piece), Poller::Uring(uring)) => uring.lent(piece),
+            _ => &mut self.buffer[..count],
+        };
+        (bytes, &mut self.plaintext)
     }
 
     /// The scratch for plaintext.
@@ -351,8 +418,25 @@ impl Driver {
         &mut self.plaintext
     }
 
+    /// Readiness that is still in the batch is told by its key, and the
+    /// caller's generation has moved on.
+    fn dismiss(&mut self, socket: Socket, abort: bool) {
+        match &mut self.poller {
+            Poller::Uring(poller) => poller.close(socket, abort),
+            Poller::Epoll(_) => drop(socket),
+        }
+    }
+
+    /// Bytes that the ring received.
+    fn lent(&mut self, piece: u32) -> &mut [u8] {
+        match &mut self.poller {
+            Poller::Uring(uring) => uring.lent(piece),
+            // It lends nothing.
+            Poller::Epoll(_) => &mut [],
+        }
+    }
+
     fn set_reading(&mut self, socket: &mut Socket, reading: bool) {
-        let Poller::Epoll(poller) = &mut self.poller;
-        poller.set_reading(socket, reading);
+        each!(self, poller => poller.set_reading(socket, reading));
     }
 }

@@ -4,20 +4,20 @@
 //! one it is handed, nor who waits.
 
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, Shutdown, SocketFlags};
+use rustix::net::RecvFlags;
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
 };
 
-use crate::driver::Received;
+use crate::driver::{Place, Received};
 use crate::socket::Phase;
 use crate::{ConnectSpec, Flush, Key, Listener, NetError, Ready, Socket, Waker, sys};
 
@@ -80,7 +80,7 @@ impl Epoll {
 
     pub(crate) fn connect(&mut self, key: Key, spec: &ConnectSpec) -> Result<Socket, NetError> {
         let mut socket = Socket::connect(key, spec)?;
-        self.add(&mut socket)?;
+        self.update(&mut socket)?;
         Ok(socket)
     }
 
@@ -106,17 +106,9 @@ impl Epoll {
         listener: &Listener,
         key: Key,
     ) -> Result<Option<(Socket, SocketAddr)>, NetError> {
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let (fd, peer) = match rustix::net::acceptfrom_with(&listener.fd, flags) {
-            Ok((fd, Some(peer))) => (fd, SocketAddr::try_from(peer)?),
-            // A peer that left while it waited is no failure of the listener.
-            Ok((_, None)) | Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {
-                return Ok(None);
-            }
-            Err(errno) => return Err(NetError::doing("cannot accept a connection", errno)),
-        };
+        let Some((fd, peer)) = listener.accept()? else { return Ok(None) };
         let mut socket = Socket::new(fd, key, Phase::Connected);
-        self.add(&mut socket)?;
+        self.update(&mut socket)?;
         Ok(Some((socket, peer)))
     }
 
@@ -175,7 +167,7 @@ impl Epoll {
             }
             Ok((_, count)) => {
                 socket.bytes_received += count as u64;
-                Received::Bytes(count, count < offered)
+                Received::Bytes { place: Place::Shared, count, drained: count < offered }
             }
             Err(Errno::AGAIN | Errno::INTR) => Received::WouldBlock,
             Err(errno) => Received::Failed(NetError::doing("cannot receive", errno)),
@@ -185,21 +177,13 @@ impl Epoll {
     pub(crate) fn flush(&mut self, socket: &mut Socket) -> Result<Flush, NetError> {
         let mut bytes = 0;
         if socket.pending() > 0 {
-            bytes = match rustix::net::send(
-                &socket.fd,
-                &socket.out[socket.taken..],
-                SendFlags::NOSIGNAL,
-            ) {
-                Ok(count) => count,
-                Err(Errno::AGAIN | Errno::INTR) => 0,
-                Err(errno) => return Err(NetError::doing("cannot send", errno)),
-            };
+            bytes = socket.send(&socket.out[socket.taken..])?;
             socket.advance(bytes);
         }
         let done = socket.pending() == 0;
         if done && socket.finishing {
             socket.finishing = false;
-            finish(socket);
+            socket.finish();
         }
         self.update(socket)?;
         Ok(Flush { bytes, done })
@@ -207,7 +191,7 @@ impl Epoll {
 
     pub(crate) fn shutdown_write(socket: &mut Socket) {
         if socket.pending() == 0 {
-            finish(socket);
+            socket.finish();
         } else {
             socket.finishing = true;
         }
@@ -220,24 +204,37 @@ impl Epoll {
         let _ = self.update(socket);
     }
 
-    fn add(&mut self, socket: &mut Socket) -> Result<(), NetError> {
-        let flags = interest(socket);
-        epoll::add(&self.set, &socket.fd, data(socket.key, socket.phase), flags)
-            .map_err(|errno| NetError::doing("cannot watch a socket", errno))?;
-        socket.registered = registration(socket.phase, flags);
+    /// Watches a socket for these events, and a hangup; none: for nothing.
+    pub(crate) fn watch(
+        &self,
+        socket: &mut Socket,
+        wanted: Option<EventFlags>,
+    ) -> Result<(), NetError> {
+        let wanted = wanted.map(|flags| (flags, registration(socket.phase, flags)));
+        let code = wanted.map_or(0, |(_, code)| code);
+        if code == socket.registered {
+            return Ok(());
+        }
+        let data = data(socket.key, socket.phase);
+        match wanted {
+            None => epoll::delete(&self.set, &socket.fd),
+            Some((flags, _)) if socket.registered == 0 => {
+                epoll::add(&self.set, &socket.fd, data, flags)
+            }
+            Some((flags, _)) => epoll::modify(&self.set, &socket.fd, data, flags),
+        }
+        .map_err(|errno| NetError::doing("cannot watch a socket", errno))?;
+        socket.registered = code;
         Ok(())
     }
 
+    /// Readable when there is something to tell.
+    pub(crate) fn as_raw_fd(&self) -> RawFd {
+        self.set.as_raw_fd()
+    }
+
     fn update(&mut self, socket: &mut Socket) -> Result<(), NetError> {
-        let flags = interest(socket);
-        let wanted = registration(socket.phase, flags);
-        if wanted == socket.registered {
-            return Ok(());
-        }
-        epoll::modify(&self.set, &socket.fd, data(socket.key, socket.phase), flags)
-            .map_err(|errno| NetError::doing("cannot watch a socket", errno))?;
-        socket.registered = wanted;
-        Ok(())
+        self.watch(socket, Some(interest(socket)))
     }
 
     fn timer_clock(&self) -> Result<Clock, NetError> {
@@ -288,11 +285,6 @@ fn ready(slot: u32, generation: u32, flags: EventFlags) -> Ready {
         writable: flags.contains(EventFlags::OUT),
         hangup,
     }
-}
-
-fn finish(socket: &Socket) {
-    // Not connected any more: then the peer knows already.
-    let _ = rustix::net::shutdown(&socket.fd, Shutdown::Write);
 }
 
 /// What to watch: a pending connect tells by writability, a connection is

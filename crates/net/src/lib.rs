@@ -18,6 +18,7 @@ mod socket;
 mod sys;
 mod tls;
 mod transport;
+mod uring;
 
 pub use clock::{monotonic_ns, realtime_ns};
 pub use driver::{Driver, DriverConfig, Fill, Flush, Key, PollerKind, Ready, Waker};

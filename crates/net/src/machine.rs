@@ -92,6 +92,12 @@ pub fn peak_rss_bytes() -> u64 {
     kibibytes.unwrap_or_else(|| sys::resource_usage().ru_maxrss as u64) * 1024
 }
 
+/// CPU time of the calling thread so far, in nanoseconds.
+pub fn thread_cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 /// Nanoseconds that the calling thread was ready to run but had no CPU. None
 /// where the kernel does not tell.
 pub fn thread_run_queue_ns() -> Option<u64> {

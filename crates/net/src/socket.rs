@@ -8,7 +8,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SocketFlags, SocketType, bind, ipproto, listen, socket_with, sockopt,
+    AddressFamily, SendFlags, Shutdown, SocketFlags, SocketType, bind, ipproto, listen,
+    socket_with, sockopt,
 };
 
 use crate::{Key, NetError, sys};
@@ -52,8 +53,11 @@ pub struct Socket {
     pub(crate) ended: bool,
     /// FIN is to be sent once `out` is empty.
     pub(crate) finishing: bool,
-    /// What the poller was last told to watch, in the poller's own coding.
+    /// What the epoll set was last told to watch, in its own coding; zero:
+    /// nothing.
     pub(crate) registered: u32,
+    /// Its number in the ring.
+    pub(crate) state: u32,
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
 }
@@ -171,6 +175,7 @@ impl Socket {
             ended: false,
             finishing: false,
             registered: 0,
+            state: 0,
             bytes_sent: 0,
             bytes_received: 0,
         }
@@ -181,6 +186,21 @@ impl Socket {
         self.bytes_sent += count as u64;
         self.taken += count;
         trim(&mut self.out, &mut self.taken);
+    }
+
+    /// Hands bytes to the kernel and says how many it took.
+    pub(crate) fn send(&self, bytes: &[u8]) -> Result<usize, NetError> {
+        match rustix::net::send(&self.fd, bytes, SendFlags::NOSIGNAL) {
+            Ok(count) => Ok(count),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+            Err(errno) => Err(NetError::doing("cannot send", errno)),
+        }
+    }
+
+    /// Sends FIN.
+    pub(crate) fn finish(&self) {
+        // Not connected any more: then the peer knows already.
+        let _ = rustix::net::shutdown(&self.fd, Shutdown::Write);
     }
 
     /// The pending error, which the kernel forgets by telling it.
@@ -200,6 +220,17 @@ impl Listener {
     /// The key under which readiness of this listener is told.
     pub fn key(&self) -> Key {
         self.key
+    }
+
+    /// The next connection that waits.
+    pub(crate) fn accept(&self) -> Result<Option<(OwnedFd, SocketAddr)>, NetError> {
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        match rustix::net::acceptfrom_with(&self.fd, flags) {
+            Ok((fd, Some(peer))) => Ok(Some((fd, SocketAddr::try_from(peer)?))),
+            // A peer that left while it waited is no failure of the listener.
+            Ok((_, None)) | Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(None),
+            Err(errno) => Err(NetError::doing("cannot accept a connection", errno)),
+        }
     }
 
     pub(crate) fn open(key: Key, address: SocketAddr, reuse_port: bool) -> Result<Self, NetError> {

@@ -93,6 +93,14 @@ impl Transport {
         }
     }
 
+    /// A flush has something to do, as far as is known without one.
+    pub fn has_output(&self) -> bool {
+        match &self.kind {
+            Kind::Plain(socket) => socket.pending() > 0,
+            Kind::Tls(tls) => tls.has_output(),
+        }
+    }
+
     /// Sends what waits in `out`, and what the TLS handshake calls for.
     /// Plaintext waits until the handshake is done; `fill` sends it then.
     ///

@@ -6,7 +6,7 @@ use std::fs::File;
 
 use common::{CLIENT, LISTENER, SERVER, await_ready, comes, driver, loopback, spec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use wiretrial_net::{Driver, DriverConfig, NetErrorClass};
+use wiretrial_net::{Driver, NetErrorClass};
 
 #[test]
 fn running_out_is_told_and_passes() {
@@ -26,7 +26,7 @@ fn running_out_is_told_and_passes() {
         driver.accept(&listener, SERVER).map(|_| ()).expect_err("accept"),
         driver.connect(SERVER, &spec(listener.local_addr())).map(|_| ()).expect_err("connect"),
         driver.listen(SERVER, loopback(), false).map(|_| ()).expect_err("listen"),
-        Driver::new(&DriverConfig::default()).map(|_| ()).expect_err("driver"),
+        Driver::new(&common::config()).map(|_| ()).expect_err("driver"),
     ];
     for error in refused {
         assert_eq!(error.class(), NetErrorClass::NoDescriptors, "{error}");

@@ -10,7 +10,7 @@ use common::{
     pattern, small_driver, spec,
 };
 use rustix::net::{AddressFamily, SocketType};
-use wiretrial_net::{ConnectSpec, Fill, Key, NetErrorClass, Transport};
+use wiretrial_net::{ConnectSpec, Fill, Key, NetErrorClass, Transport, raise_descriptor_limit};
 
 #[test]
 fn bytes_arrive_and_come_back() {
@@ -250,6 +250,44 @@ fn a_paused_listener_is_silent_until_it_goes_on() {
     assert!(!comes(&mut driver, |ready| ready.key == LISTENER));
     driver.set_accepting(&listener, true).expect("go on");
     await_ready(&mut driver, |ready| ready.key == LISTENER && ready.readable);
+}
+
+#[test]
+fn more_connections_than_buffers_are_all_read_from() {
+    const MANY: u32 = 700;
+    raise_descriptor_limit();
+    let mut driver = driver();
+    let listener = driver.listen(LISTENER, loopback(), false).expect("listen");
+    let mut ends = Vec::new();
+    for slot in 0..MANY {
+        let key = |slot| Key { slot, generation: 1 };
+        let spec = spec(listener.local_addr());
+        let mut client = driver.connect(key(10 + slot), &spec).expect("connect");
+        await_ready(&mut driver, |ready| ready.key == key(10 + slot) && ready.connected);
+        driver.connect_result(&mut client).expect("connected");
+        let server = driver.accept(&listener, key(10 + MANY + slot)).expect("accept");
+        ends.push((client, server.expect("one waits").0));
+    }
+    for round in 1..4_u8 {
+        for (client, _) in &mut ends {
+            client.out.push(round);
+            assert!(driver.flush(client).expect("flush").done);
+        }
+        let mut read = 0;
+        while read < MANY {
+            let ready = await_ready(&mut driver, |ready| ready.readable);
+            let mut told = Some(ready);
+            while let Some(ready) = told.or_else(|| driver.next()) {
+                told = None;
+                let at = ready.key.slot.checked_sub(10 + MANY).expect("a server's end");
+                let (_, server) = &mut ends[at as usize];
+                if let Fill::Data(data, 1, _) = driver.fill(server, &mut Vec::new()) {
+                    assert_eq!(data, [round]);
+                    read += 1;
+                }
+            }
+        }
+    }
 }
 
 #[test]

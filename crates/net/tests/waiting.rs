@@ -53,7 +53,7 @@ fn a_timeout_is_not_rounded_up_to_milliseconds() {
 
 #[test]
 fn a_spinning_driver_keeps_time_and_can_be_woken() {
-    let config = DriverConfig { spin: true, ..DriverConfig::default() };
+    let config = DriverConfig { spin: true, ..common::config() };
     let mut driver = Driver::new(&config).expect("a driver");
     assert!(shortest_sleep(&mut driver, 300_000, 11) >= 300_000);
     let waker = driver.waker();

@@ -57,6 +57,10 @@ impl TlsSession {
         &mut self.out
     }
 
+    pub(crate) fn has_output(&self) -> bool {
+        self.socket.pending() > 0 || !self.out.is_empty() || self.session.wants_write()
+    }
+
     pub(crate) fn is_established(&self) -> bool {
         !self.session.is_handshaking()
     }
@@ -104,14 +108,14 @@ impl TlsSession {
             driver.pause_reads(&mut self.socket);
             return Fill::End;
         }
-        let (count, drained) = match driver.receive(&mut self.socket, 0) {
-            Received::Bytes(count, drained) => (count, drained),
+        let (place, count, drained) = match driver.receive(&mut self.socket, 0) {
+            Received::Bytes { place, count, drained } => (place, count, drained),
             Received::WouldBlock => return Fill::WouldBlock,
             Received::End if self.is_established() => return Fill::End,
             Received::End => return Fill::Failed(fault::closed_in_handshake()),
             Received::Failed(error) => return Fill::Failed(error),
         };
-        let (records, scratch) = driver.received(count);
+        let (records, scratch) = driver.received(place, count);
         let carried = carry.len();
         let decrypted = self.decrypt(records, scratch, carried);
         self.answer(driver);

@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use wiretrial_net::{
-    ConnectSpec, Driver, DriverConfig, Fill, Key, NetError, Ready, Socket, Transport,
+    ConnectSpec, Driver, DriverConfig, Fill, Key, NetError, PollerKind, Ready, Socket, Transport,
 };
 
 pub(crate) const LISTENER: Key = Key { slot: 0, generation: 1 };
@@ -20,12 +20,24 @@ pub(crate) const SERVER: Key = Key { slot: 2, generation: 1 };
 const TURNS: usize = 20_000;
 const IDLE: Duration = Duration::from_millis(1);
 
+/// The poller that these tests are about: the best one, unless the
+/// environment names another.
+pub(crate) fn config() -> DriverConfig {
+    let poller = match std::env::var("WIRETRIAL_TEST_POLLER").as_deref() {
+        Err(_) => PollerKind::Auto,
+        Ok("uring") => PollerKind::Uring,
+        Ok("epoll") => PollerKind::Epoll,
+        Ok(other) => panic!("no poller is called {other}"),
+    };
+    DriverConfig { poller, ..DriverConfig::default() }
+}
+
 pub(crate) fn driver() -> Driver {
-    Driver::new(&DriverConfig::default()).expect("a driver")
+    Driver::new(&config()).expect("a driver")
 }
 
 pub(crate) fn small_driver() -> Driver {
-    Driver::new(&DriverConfig { buffer_bytes: 4096, ..DriverConfig::default() }).expect("a driver")
+    Driver::new(&DriverConfig { buffer_bytes: 4096, ..config() }).expect("a driver")
 }
 
 pub(crate) fn loopback() -> SocketAddr {

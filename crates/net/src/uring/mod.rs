@@ -1,0 +1,394 @@
+//! io_uring: sockets are received from without being asked, and what is to be
+//! sent goes with the call that waits.
+//!
+//! Knows what to ask of the ring and when. Must not know the memory that the
+//! kernel shares with it (that is `ring`), nor who waits.
+//!
+//! Readiness stays what it is with epoll: told again until it was used. So
+//! bytes that nobody reads in the turn in which they came are copied, and their
+//! buffers go back: no connection can keep the others' buffers from them.
+//! Listeners, wakes, and sockets that nothing is received from or that take no
+//! more bytes are watched by an epoll set (the doors), and the ring watches that.
+
+mod completing;
+#[allow(unsafe_code, reason = "memory and queues that are shared with the kernel")]
+mod ring;
+mod sending;
+mod states;
+mod token;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+
+use crate::driver::{Place, Received};
+use crate::epoll::Epoll;
+use crate::socket::Phase;
+use crate::{ConnectSpec, Key, Listener, NetError, Ready, Socket, Waker};
+
+use ring::{Completion, Refused, Ring, Staged};
+use states::{States, flag};
+use token::{Operation, Token};
+
+/// A receive buffer is not larger: what comes in one piece from the kernel.
+const LARGEST_BUFFER: usize = 8 * 1024;
+/// Sockets that found no buffer and are received from anew in one turn: half
+/// of the buffers. More would find none again, at the price of a message each.
+const ARMED_AT_ONCE: usize = 256;
+/// Tries to hand over entries that the kernel does not take.
+const TRIES: u32 = 1000;
+
+/// A ring with its sockets.
+pub(crate) struct Uring {
+    ring: Ring,
+    doors: Epoll,
+    /// The ring waits for the doors.
+    doors_watched: bool,
+    states: States,
+    /// Whose readiness is being told.
+    batch: Vec<Told>,
+    next: usize,
+    /// Sockets that may have to be received from anew.
+    unarmed: VecDeque<u32>,
+    /// What was staged for whom since the last submission.
+    staged: Vec<(u32, Staged)>,
+    completions: Vec<Completion>,
+    /// The ring is of no use any more.
+    broken: Option<Errno>,
+}
+
+/// Readiness of the socket that had this number then.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    at: u32,
+    generation: u32,
+    key: Key,
+}
+
+impl std::fmt::Debug for Uring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Uring")
+            .field("states", &self.states)
+            .field("batch", &self.batch.len())
+            .field("broken", &self.broken)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Uring {
+    /// Opens a ring whose receive buffers are not larger than asked for.
+    ///
+    /// # Errors
+    /// When this kernel has none for us, in words that go behind "io_uring: ".
+    pub(crate) fn new(buffer_bytes: usize) -> Result<Self, NetError> {
+        let ring = Ring::new(buffer_bytes.min(LARGEST_BUFFER)).map_err(|refused| {
+            let Refused { doing, errno } = refused;
+            NetError::doing(format!("io_uring: {doing}"), errno)
+        })?;
+        Ok(Self {
+            ring,
+            doors: Epoll::new()?,
+            doors_watched: false,
+            states: States::default(),
+            batch: Vec::new(),
+            next: 0,
+            unarmed: VecDeque::new(),
+            staged: Vec::new(),
+            completions: Vec::new(),
+            broken: None,
+        })
+    }
+
+    pub(crate) fn waker(&self) -> Waker {
+        self.doors.waker()
+    }
+
+    pub(crate) fn connect(&mut self, key: Key, spec: &ConnectSpec) -> Result<Socket, NetError> {
+        let mut socket = Socket::connect(key, spec)?;
+        let flags = flag::CONNECTING | flag::POLLING;
+        socket.state = self.states.insert(key, socket.fd.as_raw_fd(), flags);
+        let token = self.token(Operation::Connect, socket.state);
+        self.make_room();
+        self.ring.push_poll(socket.fd.as_raw_fd(), EventFlags::OUT.bits(), token);
+        Ok(socket)
+    }
+
+    pub(crate) fn connect_result(&mut self, socket: &mut Socket) -> Result<(), NetError> {
+        let state = self.states.get(socket.state);
+        state.set(flag::CONNECTING | flag::CONNECTED, false);
+        socket.take_error()?;
+        socket.phase = Phase::Connected;
+        self.states.get(socket.state).set(flag::READING, socket.reading);
+        self.arm(socket.state);
+        Ok(())
+    }
+
+    pub(crate) fn listen(
+        &mut self,
+        key: Key,
+        address: SocketAddr,
+        reuse_port: bool,
+    ) -> Result<Listener, NetError> {
+        self.doors.listen(key, address, reuse_port)
+    }
+
+    pub(crate) fn accept(
+        &mut self,
+        listener: &Listener,
+        key: Key,
+    ) -> Result<Option<(Socket, SocketAddr)>, NetError> {
+        let Some((fd, peer)) = listener.accept()? else { return Ok(None) };
+        let mut socket = Socket::new(fd, key, Phase::Connected);
+        socket.state = self.states.insert(key, socket.fd.as_raw_fd(), flag::READING);
+        self.arm(socket.state);
+        Ok(Some((socket, peer)))
+    }
+
+    pub(crate) fn set_accepting(
+        &mut self,
+        listener: &Listener,
+        accepting: bool,
+    ) -> Result<(), NetError> {
+        self.doors.set_accepting(listener, accepting)
+    }
+
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> Result<(), NetError> {
+        self.carry_over();
+        for _ in 0..ARMED_AT_ONCE {
+            let Some(at) = self.unarmed.pop_front() else { break };
+            self.arm(at);
+        }
+        if !self.doors_watched {
+            self.doors_watched = true;
+            let token = Token { operation: Operation::Doors, generation: 0, at: 0 }.to_number();
+            self.make_room();
+            self.ring.push_poll(self.doors.as_raw_fd(), EventFlags::IN.bits(), token);
+        }
+        let idle = self.batch.is_empty() && self.unarmed.is_empty();
+        let timeout = if idle { timeout } else { Some(Duration::ZERO) };
+        if timeout != Some(Duration::ZERO) || self.ring.has_work() {
+            let entered = self.ring.enter(timeout);
+            self.broken = self.broken.or(entered.err());
+        }
+        self.reap();
+        // What it has not told yet may be over by now.
+        if !self.doors_watched || self.doors.has_events() {
+            self.doors.wait(Some(Duration::ZERO))?;
+        }
+        match self.broken {
+            None => Ok(()),
+            Some(errno) => Err(NetError::doing("cannot wait for readiness", errno)),
+        }
+    }
+
+    pub(crate) fn has_events(&self) -> bool {
+        self.next < self.batch.len() || self.doors.has_events()
+    }
+
+    pub(crate) fn next(&mut self) -> Option<Ready> {
+        let Some(&told) = self.batch.get(self.next) else { return self.doors.next() };
+        self.next += 1;
+        let key = told.key;
+        let silent =
+            Ready { key, connected: false, readable: false, writable: false, hangup: false };
+        let Some(state) = self.states.find(told.at, told.generation) else { return Some(silent) };
+        if state.has(flag::CONNECTED) {
+            return Some(Ready { connected: true, ..silent });
+        }
+        Some(Ready {
+            readable: state.is_readable() || state.failed.is_some(),
+            writable: state.has(flag::UNSENT),
+            hangup: state.failed.is_some(),
+            ..silent
+        })
+    }
+
+    /// Bytes of an earlier turn go to `buffer`, those of this one stay where
+    /// they are.
+    pub(crate) fn receive(&mut self, socket: &mut Socket, buffer: &mut [u8]) -> Received {
+        let at = socket.state;
+        if let Some(input) = self.states.get(at).kept_input() {
+            let count = input.len().min(buffer.len());
+            for (place, byte) in buffer.iter_mut().zip(input.drain(..count)) {
+                *place = byte;
+            }
+            self.states.get(at).forget_kept();
+            self.unarmed.push_back(at);
+            return self.received(socket, count, Place::Shared);
+        }
+        if let Some(piece) = self.states.pop_piece(at) {
+            let count = self.ring.piece(piece).len();
+            return self.received(socket, count, Place::Lent(piece));
+        }
+        let state = self.states.get(at);
+        if let Some(errno) = state.failed {
+            return Received::Failed(NetError::doing("cannot receive", errno));
+        }
+        if state.has(flag::ENDED) {
+            socket.ended = true;
+            return Received::End;
+        }
+        if !socket.reading && !state.has(flag::RECEIVING) {
+            return Epoll::receive(socket, buffer);
+        }
+        Received::WouldBlock
+    }
+
+    /// Received bytes that stayed where they were, until the next wait.
+    pub(crate) fn lent(&mut self, piece: u32) -> &mut [u8] {
+        self.ring.piece(piece)
+    }
+
+    pub(crate) fn set_reading(&mut self, socket: &mut Socket, reading: bool) {
+        let at = socket.state;
+        socket.reading = reading;
+        let state = self.states.get(at);
+        if state.has(flag::CONNECTING | flag::CONNECTED) {
+            // It begins as is said now.
+            return;
+        }
+        state.set(flag::READING, reading);
+        if reading {
+            self.arm(at);
+            self.tell(at);
+        } else if state.has(flag::RECEIVING) {
+            self.cancel(Operation::Receive, at);
+        }
+        // It fails only where the kernel has no memory for it; then a hangup
+        // is told later, by the next write.
+        let _ = self.attend(socket);
+    }
+
+    /// Closes once the ring is done with it. Unless it is an abort, FIN goes out
+    /// at once: nobody knows when the next wait comes.
+    pub(crate) fn close(&mut self, mut socket: Socket, abort: bool) {
+        let at = socket.state;
+        // Whatever the set still tells of it is told by its key.
+        let _ = self.doors.watch(&mut socket, None);
+        if self.states.get(at).has(flag::STAGED) {
+            self.submit();
+        }
+        let state = self.states.get(at);
+        let operation = match (state.has(flag::RECEIVING), state.has(flag::POLLING)) {
+            (false, false) => return self.states.remove(at),
+            (true, _) => Operation::Receive,
+            (false, true) => Operation::Connect,
+        };
+        if !abort {
+            socket.finish();
+        }
+        state.set(flag::CLOSING, true);
+        state.set(flag::READING, false);
+        state.closing = Some(socket.fd);
+        self.cancel(operation, at);
+    }
+
+    fn received(&mut self, socket: &mut Socket, count: usize, place: Place) -> Received {
+        socket.bytes_received += count as u64;
+        let state = self.states.get(socket.state);
+        let more = state.has_input() || state.has(flag::ENDED) || state.failed.is_some();
+        Received::Bytes { place, count, drained: !more }
+    }
+
+    fn arm(&mut self, at: u32) {
+        if !self.states.get(at).wants_arming() {
+            return;
+        }
+        self.make_room();
+        let token = self.token(Operation::Receive, at);
+        let state = self.states.get(at);
+        // Making room may have brought completions, but none that matter here.
+        state.set(flag::RECEIVING, true);
+        self.ring.push_receive(state.fd, token);
+    }
+
+    fn cancel(&mut self, operation: Operation, at: u32) {
+        self.make_room();
+        let (target, token) = (self.token(operation, at), self.token(Operation::Cancel, at));
+        self.ring.push_cancel(target, token);
+    }
+
+    fn token(&mut self, operation: Operation, at: u32) -> u64 {
+        Token { operation, generation: self.states.get(at).generation, at }.to_number()
+    }
+
+    fn make_room(&mut self) {
+        if self.ring.is_full() {
+            self.submit();
+        }
+    }
+
+    /// Hands everything over, and looks after what failed.
+    fn submit(&mut self) {
+        for _ in 0..TRIES {
+            let submitted = self.ring.submit();
+            self.reap();
+            match submitted {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(errno) => {
+                    self.broken = Some(errno);
+                    return;
+                }
+            }
+        }
+        self.broken = Some(Errno::AGAIN);
+    }
+
+    /// Begins a new batch with those of the last one that were not looked
+    /// after, and gives their buffers back.
+    fn carry_over(&mut self) {
+        self.next = 0;
+        let mut batch = std::mem::take(&mut self.batch);
+        let mut unread = Vec::new();
+        batch.retain(|told| {
+            if self.states.find(told.at, told.generation).is_none() {
+                return false;
+            }
+            self.keep_input(told.at);
+            let state = self.states.get(told.at);
+            let tells = state.tells();
+            state.set(flag::TOLD, tells);
+            if state.has_input() && state.has(flag::RECEIVING) {
+                // The peer is to feel that nobody reads.
+                unread.push(told.at);
+            }
+            tells
+        });
+        for at in unread {
+            self.cancel(Operation::Receive, at);
+        }
+        self.batch = batch;
+        self.ring.take_back();
+        self.states.forget_pieces();
+    }
+
+    /// Copies bytes that were not read.
+    fn keep_input(&mut self, at: u32) {
+        while let Some(piece) = self.states.pop_piece(at) {
+            let bytes = &*self.ring.piece(piece);
+            let input = &mut self.states.get(at).kept().input;
+            input.reserve_exact(bytes.len());
+            input.extend(bytes);
+        }
+    }
+
+    fn tell(&mut self, at: u32) {
+        let state = self.states.get(at);
+        if state.has(flag::TOLD) || !state.tells() {
+            return;
+        }
+        state.set(flag::TOLD, true);
+        self.batch.push(Told { at, generation: state.generation, key: state.key });
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        self.submit();
+    }
+}

@@ -1,0 +1,123 @@
+//! What goes out: small writes with the next submission, larger ones at once.
+//!
+//! Knows what was staged and what the kernel did not take. Must not know what
+//! comes in.
+
+use std::os::fd::AsRawFd;
+
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+
+use super::Uring;
+use super::states::flag;
+use super::token::Operation;
+use crate::{Flush, NetError, Socket};
+
+/// The most that goes through the outbox at once. More is worth a call of its
+/// own, which saves a copy.
+const STAGED_AT_MOST: usize = 4096;
+
+impl Uring {
+    pub(crate) fn flush(&mut self, socket: &mut Socket) -> Result<Flush, NetError> {
+        let at = socket.state;
+        let state = self.states.get(at);
+        if let Some(errno) = state.failed.filter(|_| socket.pending() > 0) {
+            return Err(NetError::doing("cannot send", errno));
+        }
+        if state.has(flag::CONNECTING) {
+            return Ok(Flush { bytes: 0, done: socket.pending() == 0 });
+        }
+        if state.has(flag::STAGED) && (socket.pending() > 0 || socket.finishing) {
+            // Two entries of one socket could overtake each other.
+            self.submit();
+        }
+        let mut bytes = 0;
+        if self.send_kept(socket)? && socket.pending() > 0 {
+            bytes = match self.stage(socket) {
+                0 => socket.send(&socket.out[socket.taken..])?,
+                staged => staged,
+            };
+            socket.advance(bytes);
+        }
+        let done = socket.pending() == 0 && self.states.get(at).kept_output().is_none();
+        if done && socket.finishing {
+            self.shutdown_write(socket);
+        }
+        self.attend(socket)?;
+        Ok(Flush { bytes, done })
+    }
+
+    pub(crate) fn shutdown_write(&mut self, socket: &mut Socket) {
+        if self.states.get(socket.state).has(flag::STAGED) {
+            self.submit();
+        }
+        let unsent = self.states.get(socket.state).kept_output().is_some();
+        socket.finishing = unsent || socket.pending() > 0;
+        if !socket.finishing {
+            socket.finish();
+        }
+    }
+
+    /// Has the doors watch for what the ring does not tell.
+    pub(super) fn attend(&mut self, socket: &mut Socket) -> Result<(), NetError> {
+        let state = self.states.get(socket.state);
+        let unsent = socket.pending() > 0 || state.kept_output().is_some();
+        let mut flags = EventFlags::empty();
+        flags.set(EventFlags::OUT, unsent);
+        let wanted = (unsent || !socket.reading).then_some(flags);
+        self.doors.watch(socket, wanted)
+    }
+
+    /// The kernel took not all of what was staged.
+    pub(super) fn on_unsent(&mut self, at: u32, result: i32) {
+        let Some(&(_, staged)) = self.staged.iter().find(|(whose, _)| *whose == at) else {
+            return;
+        };
+        let state = self.states.get(at);
+        let taken = match Errno::from_raw_os_error(-result.min(0)) {
+            _ if result >= 0 => result as usize,
+            Errno::AGAIN | Errno::INTR => 0,
+            errno => {
+                state.failed.get_or_insert(errno);
+                return self.tell(at);
+            }
+        };
+        let rest = &self.ring.staged(staged)[taken..];
+        state.kept().output.extend_from_slice(rest);
+        state.set(flag::UNSENT, true);
+        self.tell(at);
+    }
+
+    /// Puts what waits into the outbox, if it is small; gives how much.
+    fn stage(&mut self, socket: &Socket) -> usize {
+        let bytes = &socket.out[socket.taken..];
+        if bytes.len() > STAGED_AT_MOST {
+            return 0;
+        }
+        self.make_room();
+        let mut staged = self.ring.stage(bytes);
+        if staged.is_none() {
+            self.submit();
+            staged = self.ring.stage(bytes);
+        }
+        let Some(staged) = staged else { return 0 };
+        let at = socket.state;
+        let token = self.token(Operation::Send, at);
+        self.ring.push_send(socket.fd.as_raw_fd(), staged, token);
+        self.states.get(at).set(flag::STAGED, true);
+        self.staged.push((at, staged));
+        bytes.len()
+    }
+
+    /// Sends what the kernel did not take before; true: nothing of it is left.
+    fn send_kept(&mut self, socket: &Socket) -> Result<bool, NetError> {
+        let state = self.states.get(socket.state);
+        state.set(flag::UNSENT, false);
+        let Some(output) = state.kept_output() else { return Ok(true) };
+        let count = socket.send(output)?;
+        output.drain(..count);
+        let done = output.is_empty();
+        state.forget_kept();
+        Ok(done)
+    }
+}
