@@ -151,6 +151,12 @@ impl Connection {
         Ok(())
     }
 
+    /// Something waits for a flush.
+    pub(crate) fn has_output(&self) -> bool {
+        let waits = self.link.as_ref().is_some_and(|link| link.transport.has_output());
+        waits || self.in_flight.has_unstamped()
+    }
+
     /// The step of the set-up that began at `since` is done: records its time.
     pub(crate) fn step_done(&mut self, metric: Metric, now: Nanos, recorder: &mut Recorder) {
         recorder.record(metric, now - self.since);

@@ -46,6 +46,8 @@ pub(crate) struct Setup {
     /// Agreed compression of messages.
     pub(crate) deflate: Option<String>,
     pub(crate) poller: &'static str,
+    /// Why it is not the fastest there is.
+    pub(crate) poller_shortfall: Option<String>,
 }
 
 /// Why a run can't begin.
@@ -115,6 +117,7 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
         tls_description: answer.tls,
         deflate: answer.deflate,
         poller: answer.poller,
+        poller_shortfall: answer.poller_shortfall,
         plan,
     })
 }
@@ -123,6 +126,7 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
 pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
     let poller = match plan.generator.poller {
         PollerDocument::Auto => PollerKind::Auto,
+        PollerDocument::Uring => PollerKind::Uring,
         PollerDocument::Epoll => PollerKind::Epoll,
     };
     DriverConfig { poller, spin: plan.generator.spin, ..DriverConfig::default() }
@@ -165,6 +169,7 @@ struct Answer {
     tls: Option<String>,
     deflate: Option<String>,
     poller: &'static str,
+    poller_shortfall: Option<String>,
 }
 
 /// What it takes to ask.
@@ -422,6 +427,7 @@ impl<'p> Exchange<'p> {
             tls: self.transport.tls_description(),
             deflate: self.codec.deflate(),
             poller: self.driver.poller_name(),
+            poller_shortfall: self.driver.shortfall().map(str::to_owned),
         })
     }
 

@@ -93,6 +93,7 @@ fn start(setup: &Setup, started_unix_ns: u64) -> Start {
         started_unix_ns,
         threads: setup.plan.generator.threads,
         poller: setup.poller.to_owned(),
+        poller_shortfall: setup.poller_shortfall.clone(),
         request_payload_bytes: payloads.fixed_length().unwrap_or_default() as u64,
         reply_payload_bytes: Some(setup.reply_bytes),
         tls: setup.tls_description.clone(),

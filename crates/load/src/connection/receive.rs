@@ -4,7 +4,7 @@ use wiretrial_net::{Driver, Fill};
 use wiretrial_proto::{ClientCodec as _, Event, MessageKind, ProtocolError, Reply, Scratch};
 
 use super::{Connection, Ending, Link, State};
-use crate::clock::{Clock, Nanos};
+use crate::clock::Nanos;
 use crate::measure::{Class, Recorder, Timeline};
 use crate::source::{Payloads, Verifier};
 
@@ -35,11 +35,11 @@ pub(crate) struct Received {
 }
 
 impl Connection {
-    /// Reads once, and takes in what came.
+    /// Reads once, and takes in what came; `came` tells when, once it has been read.
     pub(crate) fn receive(
         &mut self,
         driver: &mut Driver,
-        clock: &impl Clock,
+        came: impl FnOnce() -> Nanos,
         scratch: &mut Scratch,
         expected: &mut Expected<'_>,
     ) -> Received {
@@ -49,7 +49,7 @@ impl Connection {
         let carry_before = self.carry.len();
         let mut carry = std::mem::take(&mut self.carry);
         let fill = transport.fill(driver, &mut carry);
-        received.at = clock.now();
+        received.at = came();
         match fill {
             Fill::WouldBlock => self.carry = carry,
             Fill::Failed(error) => {

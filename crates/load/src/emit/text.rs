@@ -44,10 +44,12 @@ impl<W: Write, P: Write> Text<W, P> {
         let tls = start.tls.as_ref().map_or(String::new(), |tls| format!(", {tls}{unproven}"));
         let deflate = start.deflate.as_ref().map_or(String::new(), |agreed| format!(", {agreed}"));
         self.deflate = start.deflate.is_some();
+        let shortfall = start.poller_shortfall.as_ref();
+        let shortfall = shortfall.map_or(String::new(), |why| format!(" ({why})"));
         let addresses = start.addresses.join(", ");
         writeln!(
             self.result,
-            "{}   {addresses}, {} thread(s), {}{tls}{deflate}\n",
+            "{}   {addresses}, {} thread(s), {}{shortfall}{tls}{deflate}\n",
             start.url, start.threads, start.poller
         )
     }

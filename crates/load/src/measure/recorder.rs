@@ -33,7 +33,7 @@ pub struct Recorder {
     closed: BTreeMap<&'static str, u64>,
     /// Bytes to and from the kernel and of the protocol.
     pub bytes: Bytes,
-    /// Time that the loop waited.
+    /// Time in which the loop had nothing to do.
     pub idle: Nanos,
     histograms: [Option<Box<Histogram<u64>>>; metrics::COUNT],
     examples: BTreeMap<&'static str, String>,

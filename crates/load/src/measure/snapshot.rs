@@ -46,8 +46,11 @@ pub struct Start {
     pub started_unix_ns: u64,
     /// Worker threads.
     pub threads: u32,
-    /// The poller in use.
+    /// The poller in use: `uring` or `epoll`.
     pub poller: String,
+    /// Why it is `epoll` where the plan left the choice; null where it is not.
+    #[serde(default)]
+    pub poller_shortfall: Option<String>,
     /// Payload bytes of a request.
     pub request_payload_bytes: u64,
     /// Payload bytes of the reply that preflight got, null without one.
@@ -165,7 +168,8 @@ pub struct Generator {
     pub cpu_system_ns: u64,
     /// Greatest resident size of the process so far, bytes.
     pub peak_rss_bytes: u64,
-    /// Share of the time that the busiest worker's loop was not waiting, 0 to 1.
+    /// Share of the time in which the busiest worker's loop had something to do, 0 to 1: it ran, spinning
+    /// excepted, or waited for a CPU.
     pub loop_utilisation: f64,
     /// Time that the workers were runnable and not running (`/proc/thread-self/schedstat`), nanoseconds.
     pub run_queue_ns: u64,

@@ -351,9 +351,11 @@ impl Default for GeneratorDocument {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PollerDocument {
-    /// The fastest that this machine has.
+    /// `epoll`; `uring` is for those who ask for it.
     #[default]
     Auto,
+    /// `io_uring(7)`; a machine without it is refused.
+    Uring,
     /// epoll(7).
     Epoll,
 }

@@ -35,6 +35,15 @@ impl Payloads {
         }
     }
 
+    /// Length of the payload of the message with this number, bytes.
+    pub fn length(&self, seq: u64) -> usize {
+        match &self.0 {
+            Kind::Fixed(bytes) => bytes.len(),
+            Kind::List(list) => list[(seq % list.len() as u64) as usize].len(),
+            Kind::Template(template) => template.len(),
+        }
+    }
+
     /// Length of the longest, bytes.
     pub fn longest(&self) -> usize {
         match &self.0 {

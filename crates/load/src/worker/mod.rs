@@ -49,6 +49,13 @@ pub(crate) struct Wires {
     pub(crate) recycled: Receiver<Box<Recorder>>,
 }
 
+/// How busy the loop had been when an interval ended.
+#[derive(Debug, Clone, Copy)]
+struct Busy {
+    at: Nanos,
+    busy_ns: u64,
+}
+
 /// One thread's connections and loop.
 pub(crate) struct Worker {
     setup: Arc<Setup>,
@@ -91,6 +98,10 @@ pub(crate) struct Worker {
     /// Last reason why a connection did not stand.
     last_failure: Option<(Class, String)>,
 
+    busy: Busy,
+    /// When the bytes that are about to be read were there; none: when they are read.
+    came: Option<Nanos>,
+
     /// Index of the current interval.
     interval: u64,
     /// Recorders that were made because none had come back.
@@ -113,6 +124,12 @@ impl Worker {
         let plan = &setup.plan;
         let driver = Driver::new(&driver_config(plan))?;
         wires.control.register(driver.waker());
+        let mut recorder = Box::<Recorder>::default();
+        if driver.poller_name() != setup.poller {
+            // One ring more than this machine grants: the run goes on, and says so.
+            let shortfall = driver.shortfall().unwrap_or_default();
+            recorder.note("poller", || format!("worker {}: epoll, {shortfall}", share.worker));
+        }
         let slots = Slots::new(share.connections, plan.load.depth / plan.load.pack);
         let now = clock.now();
         Ok(Self {
@@ -125,7 +142,7 @@ impl Worker {
             executor: None,
             payloads: Payloads::new(&plan.target.payload),
             scratch: Scratch::new(),
-            recorder: Box::default(),
+            recorder,
             stage: Stage::Connect { deadline: now + plan.phases.connect },
             seq: u64::from(share.worker) << 40,
             in_flight: 0,
@@ -139,6 +156,8 @@ impl Worker {
             unqueue: VecDeque::new(),
             unflushed: Vec::new(),
             last_failure: None,
+            busy: Busy { at: now, busy_ns: 0 },
+            came: None,
             interval: now.0 / plan.phases.interval.0,
             made: 0,
             spare: Vec::new(),
@@ -174,7 +193,7 @@ impl Worker {
             let before = self.clock.now();
             let timeout = (self.wake_at(before) - before).as_duration();
             self.driver.wait(Some(timeout)).map_err(|error| fatal(&error))?;
-            self.recorder.idle += self.clock.now() - before;
+            self.came = self.driver.receives_in_wait().then(|| self.clock.now());
             while let Some(ready) = self.driver.next() {
                 self.on_ready(ready);
             }

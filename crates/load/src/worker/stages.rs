@@ -1,7 +1,9 @@
 //! The stages of a worker's life and its intervals: what time alone decides.
 
-use super::Worker;
-use crate::clock::Nanos;
+use wiretrial_net::machine::{thread_cpu_ns, thread_run_queue_ns};
+
+use super::{Busy, Worker};
+use crate::clock::{Clock as _, Nanos};
 use crate::control::Report;
 use crate::executor::{Closed, Executor, Open};
 use crate::measure::{Class, IntervalRecord};
@@ -179,6 +181,8 @@ impl Worker {
     }
 
     fn close_interval(&mut self, end: Nanos, disturbed: bool) {
+        let run_queue_ns = thread_run_queue_ns().unwrap_or(0);
+        self.recorder.idle = self.idle(run_queue_ns);
         let spare = self.spare.pop().or_else(|| self.wires.recycled.try_recv().ok());
         self.made += u32::from(spare.is_none());
         let fresh = spare.unwrap_or_default();
@@ -195,9 +199,18 @@ impl Worker {
             dropped,
             open: self.open.into(),
             disturbed,
-            run_queue_ns: wiretrial_net::machine::thread_run_queue_ns().unwrap_or(0),
+            run_queue_ns,
         };
         self.interval += 1;
         self.tell(Report::Interval(record));
+    }
+
+    /// Time since the last call in which the loop had nothing to do: it neither ran, but for
+    /// looking in vain, nor waited for a CPU. What the kernel does in a wait is work.
+    fn idle(&mut self, run_queue_ns: u64) -> Nanos {
+        let busy_ns = (thread_cpu_ns() + run_queue_ns).saturating_sub(self.driver.spun_ns());
+        let now = Busy { at: self.clock.now(), busy_ns };
+        let before = std::mem::replace(&mut self.busy, now);
+        (now.at - before.at) - Nanos(now.busy_ns.saturating_sub(before.busy_ns))
     }
 }

@@ -181,8 +181,8 @@ impl Worker {
             recorder: &mut self.recorder,
         };
         let connection = &mut self.connections[at as usize];
-        let received =
-            connection.receive(&mut self.driver, &self.clock, &mut self.scratch, &mut expected);
+        let came = || self.came.unwrap_or_else(|| self.clock.now());
+        let received = connection.receive(&mut self.driver, came, &mut self.scratch, &mut expected);
         let now = received.at;
 
         self.in_flight -= u64::from(received.done);
@@ -204,7 +204,7 @@ impl Worker {
             self.end(at, ending, now);
         } else if self.has_had_its_share(at) {
             self.renew(at, now);
-        } else {
+        } else if self.connections[at as usize].has_output() {
             self.flush(at, now);
         }
         if received.done > 0 || !self.unqueue.is_empty() {
