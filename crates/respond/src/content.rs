@@ -2,9 +2,14 @@
 //!
 //! Knows bytes; must not know how they are framed or sent.
 
+use std::fmt::Write as _;
+
 /// The body of `GET /message`: 64 bytes of JSON.
 pub const MESSAGE: &[u8; 64] =
     b"{\"id\":\"7\",\"text\":\"One message of 64 bytes, asked for in 4 ways\"}";
+
+/// What the answer to `POST /test` says in front of the body that came.
+pub(crate) const RECEIVED: &[u8] = b"received: ";
 
 /// The body of `GET /`.
 pub(crate) const PAGE: &[u8] = include_bytes!("page.html");
@@ -24,6 +29,23 @@ pub(crate) fn pattern_from(offset: u64, most: u64) -> &'static [u8] {
     let start = (offset % ALPHABET.len() as u64) as usize;
     let length = most.min((PATTERN.len() - start) as u64) as usize;
     &PATTERN[start..start + length]
+}
+
+/// The body of `GET /messages/ID`: JSON.
+pub(crate) fn message_by_id(id: &str) -> String {
+    let mut body = String::from("{\"id\":\"");
+    for letter in id.chars() {
+        match letter {
+            '"' | '\\' => body.extend(['\\', letter]),
+            // Only these may not stand for themselves (RFC 8259 section 7).
+            '\0'..' ' => {
+                // A String takes whatever is written to it.
+                let _ = write!(body, "\\u{:04x}", u32::from(letter));
+            }
+            _ => body.push(letter),
+        }
+    }
+    body + "\"}"
 }
 
 const fn pattern() -> [u8; 16 * 1024] {
@@ -47,5 +69,19 @@ mod tests {
             whole.extend_from_slice(pattern_from(whole.len() as u64, 9_001));
         }
         assert!((0..).zip(&whole).all(|(offset, &byte)| byte == pattern_at(offset)));
+    }
+
+    #[test]
+    fn ids_are_written_as_json() {
+        let table = [
+            ("7", r#"{"id":"7"}"#),
+            ("a b", r#"{"id":"a b"}"#),
+            ("é\u{1f600}", "{\"id\":\"é\u{1f600}\"}"),
+            ("\"\\", r#"{"id":"\"\\"}"#),
+            ("\n\0\u{1f}", r#"{"id":"\u000a\u0000\u001f"}"#),
+        ];
+        for (id, body) in table {
+            assert_eq!(message_by_id(id), body);
+        }
     }
 }

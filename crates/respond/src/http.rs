@@ -9,8 +9,8 @@ use wiretrial_proto::http1::{BodyLength, DateField, Http1Server};
 use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
 use wiretrial_proto::{Scratch, ServerCodec, ServerEvent, ServerRequest};
 
-use crate::content::{MESSAGE, PAGE, pattern_from};
-use crate::route::{Method, Route};
+use crate::content::{MESSAGE, PAGE, RECEIVED, message_by_id, pattern_from};
+use crate::route::{Method, Route, decoded};
 use crate::sink::{BACKLOG_LIMIT, Ending, Sink, Twist};
 use crate::verdict::{Scheme, Verdict, demanded_fields};
 
@@ -19,6 +19,7 @@ const STREAM_AHEAD: usize = 256 * 1024;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const BYTES: &str = "application/octet-stream";
+const JSON: &str = "application/json";
 
 #[derive(Debug)]
 pub(crate) struct HttpConversation {
@@ -135,7 +136,7 @@ impl HttpConversation {
             Some(Ending::Orderly)
         };
         self.uninvited =
-            request.expects_continue && !(route == Route::Echo && verdict == Verdict::Serve);
+            request.expects_continue && !(route.takes_body() && verdict == Verdict::Serve);
         if self.uninvited {
             // Whether the body comes or not, the end of the connection is the end of it.
             self.last = Some(Ending::Early);
@@ -161,25 +162,27 @@ impl HttpConversation {
 
     fn serve(
         &mut self,
-        route: Route,
+        route: Route<'_>,
         method: Method,
         request: &ServerRequest<'_>,
         sink: &mut Sink<'_>,
     ) {
         match route {
             Route::Page => self.give(200, "text/html; charset=utf-8", "", PAGE, sink),
-            Route::Message => self.give(200, "application/json", "", MESSAGE, sink),
+            Route::Message => self.give(200, JSON, "", MESSAGE, sink),
+            Route::MessageById(id) => {
+                self.give(200, JSON, "", message_by_id(&decoded(id)).as_bytes(), sink);
+            }
+            Route::TestStatus => self.give(200, TEXT, "", b"OK", sink),
+            Route::TestLabel(label) => self.give(200, TEXT, "", decoded(label).as_bytes(), sink),
             // Reset Content has none (RFC 9110 section 15.3.6).
             Route::Status(205) => self.give(205, "", "", b"", sink),
             Route::Status(status) => {
                 let body = format!("status {status}\n");
                 self.give(status, TEXT, demanded_fields(status), body.as_bytes(), sink);
             }
-            Route::Echo => {
-                let length = request.content_length.map_or(BodyLength::Chunked, BodyLength::Known);
-                self.head(200, BYTES, length, sink);
-                self.answer = Answer::Echo;
-            }
+            Route::Echo => self.begin_echo(BYTES, b"", request, sink),
+            Route::Test => self.begin_echo(TEXT, RECEIVED, request, sink),
             Route::Bytes(length) => self.begin_pattern(method, length, false, sink),
             Route::Chunked(length) => self.begin_pattern(method, length, true, sink),
             // No method is served there.
@@ -203,15 +206,27 @@ impl HttpConversation {
             sink.out.extend_from_slice(fields.as_bytes());
             sink.out.extend_from_slice(b"\r\n");
         }
-        if self.twist == Twist::Wrong {
-            let mut body = body.to_vec();
-            self.twist.apply(&mut body);
-            self.codec.body_chunk(&body, sink.out);
-        } else {
-            self.codec.body_chunk(body, sink.out);
-        }
+        self.say(body, sink);
         self.codec.body_end(sink.out);
         self.complete(sink);
+    }
+
+    /// The request's own body, as it comes, with something in front.
+    fn begin_echo(
+        &mut self,
+        content_type: &str,
+        front: &[u8],
+        request: &ServerRequest<'_>,
+        sink: &mut Sink<'_>,
+    ) {
+        let length = request.content_length.map_or(BodyLength::Chunked, |length| {
+            BodyLength::Known(length.saturating_add(front.len() as u64))
+        });
+        self.head(200, content_type, length, sink);
+        if !front.is_empty() {
+            self.say(front, sink);
+        }
+        self.answer = Answer::Echo;
     }
 
     fn begin_pattern(&mut self, method: Method, length: u64, chunked: bool, sink: &mut Sink<'_>) {
@@ -233,13 +248,7 @@ impl HttpConversation {
             }
             let piece = pattern_from(offset, length - offset);
             offset += piece.len() as u64;
-            if self.twist == Twist::Wrong {
-                let mut piece = piece.to_vec();
-                self.twist.apply(&mut piece);
-                self.codec.body_chunk(&piece, sink.out);
-            } else {
-                self.codec.body_chunk(piece, sink.out);
-            }
+            self.say(piece, sink);
         }
         self.codec.body_end(sink.out);
         self.complete(sink);
@@ -251,6 +260,17 @@ impl HttpConversation {
         if !self.codec.respond_head(status, content_type, length, keep_alive, sink.out) {
             // An old client, told by the head, reads an answer in pieces up to the end.
             self.last.get_or_insert(Ending::Orderly);
+        }
+    }
+
+    /// A piece of content that is ours.
+    fn say(&mut self, piece: &[u8], sink: &mut Sink<'_>) {
+        if self.twist == Twist::Wrong {
+            let mut piece = piece.to_vec();
+            self.twist.apply(&mut piece);
+            self.codec.body_chunk(&piece, sink.out);
+        } else {
+            self.codec.body_chunk(piece, sink.out);
         }
     }
 

@@ -27,4 +27,5 @@ pub use plan::{RespondError, ServerPlan};
 pub use script::{Delay, Fault, FaultKind, RareDelay, Script, ScriptError, Stall};
 pub use server::{Addresses, Server, start};
 pub use stats::Stats;
+pub use wiretrial_net::PollerKind;
 pub use wiretrial_proto::websocket::DeflateConfig;

@@ -5,7 +5,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use wiretrial_net::{NetError, ServerTls};
+use wiretrial_net::{NetError, PollerKind, ServerTls};
 use wiretrial_proto::websocket::{BadDeflate, DeflateConfig};
 
 use crate::script::Script;
@@ -29,6 +29,8 @@ pub struct ServerPlan {
     pub threads: u32,
     /// CPUs that the threads are pinned to, in turn; empty: not pinned.
     pub cpus: Vec<u32>,
+    /// How the threads learn what became ready.
+    pub poller: PollerKind,
     /// What goes wrong or comes late.
     pub script: Script,
     /// Longest WebSocket message, in bytes; of a compressed one what comes out of it.
@@ -49,6 +51,7 @@ impl Default for ServerPlan {
             key: None,
             threads: 1,
             cpus: Vec::new(),
+            poller: PollerKind::Auto,
             script: Script::default(),
             max_message: 1 << 30,
             deflate: None,

@@ -15,12 +15,19 @@ pub(crate) enum Method {
     Unknown,
 }
 
-/// What is asked for.
+/// What is asked for. What a path names is as it was written: [`decoded`] reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Route {
+pub(crate) enum Route<'a> {
     Page,
     Message,
     Echo,
+    /// The body, behind a word in front.
+    Test,
+    TestStatus,
+    /// The label itself.
+    TestLabel(&'a str),
+    /// The message with this id.
+    MessageById(&'a str),
     /// So many bytes of the pattern, with a length in front.
     Bytes(u64),
     /// So many bytes of the pattern, in chunks.
@@ -44,8 +51,8 @@ impl Method {
     }
 }
 
-impl Route {
-    pub(crate) fn of(target: &str) -> Self {
+impl<'a> Route<'a> {
+    pub(crate) fn of(target: &'a str) -> Self {
         if target == "*" {
             return Self::Server;
         }
@@ -54,26 +61,37 @@ impl Route {
             "/" => return Self::Page,
             "/message" => return Self::Message,
             "/echo" => return Self::Echo,
+            "/test" => return Self::Test,
+            "/test/status" => return Self::TestStatus,
             _ => {}
         }
-        let Some((name, number)) = path[1..].split_once('/') else {
+        let Some((folder, name)) = path.rsplit_once('/') else {
             return Self::Unknown;
         };
-        if !number.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Self::Unknown;
+        match folder {
+            _ if name.is_empty() => Self::Unknown,
+            "/messages" => Self::MessageById(name),
+            "/test/labels" => Self::TestLabel(name),
+            _ => Self::of_number(folder, name).unwrap_or(Self::Unknown),
         }
-        match (name, number.parse::<u64>()) {
-            ("bytes", Ok(length)) => Self::Bytes(length),
-            ("chunked", Ok(length)) => Self::Chunked(length),
+    }
+
+    fn of_number(folder: &str, digits: &str) -> Option<Self> {
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        match (folder, digits.parse().ok()?) {
+            ("/bytes", length) => Some(Self::Bytes(length)),
+            ("/chunked", length) => Some(Self::Chunked(length)),
             // Below 200 a status is not a final answer.
-            ("status", Ok(status @ 200..600)) => Self::Status(status as u16),
-            _ => Self::Unknown,
+            ("/status", status @ 200..600) => Some(Self::Status(status as u16)),
+            _ => None,
         }
     }
 
     pub(crate) fn allows(self, method: Method) -> bool {
         match self {
-            Self::Echo => method == Method::Post,
+            Self::Echo | Self::Test => method == Method::Post,
             Self::Server | Self::Unknown => false,
             _ => matches!(method, Method::Get | Method::Head),
         }
@@ -82,11 +100,38 @@ impl Route {
     /// The Allow field: the methods of this route, and OPTIONS, which each has.
     pub(crate) const fn allow(self) -> &'static str {
         match self {
-            Self::Echo => "Allow: POST, OPTIONS\r\n",
+            Self::Echo | Self::Test => "Allow: POST, OPTIONS\r\n",
             Self::Server => "Allow: GET, HEAD, POST, OPTIONS\r\n",
             _ => "Allow: GET, HEAD, OPTIONS\r\n",
         }
     }
+
+    /// Is the body of a request for it taken, rather than thrown away?
+    pub(crate) const fn takes_body(self) -> bool {
+        matches!(self, Self::Echo | Self::Test)
+    }
+}
+
+/// What a part of a path stands for (RFC 3986 section 2.1). A percent sign that encodes nothing
+/// stands for itself, bytes that are no UTF-8 for U+FFFD.
+pub(crate) fn decoded(written: &str) -> String {
+    let mut bytes = Vec::with_capacity(written.len());
+    let mut rest = written.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let (byte, next) = encoded_byte(rest).unwrap_or((*first, behind));
+        bytes.push(byte);
+        rest = next;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The byte that the text's first three letters encode, and what is behind them.
+fn encoded_byte(text: &[u8]) -> Option<(u8, &[u8])> {
+    let [b'%', high, low, behind @ ..] = text else {
+        return None;
+    };
+    let digit = |letter: &u8| char::from(*letter).to_digit(16);
+    Some((u8::try_from(digit(high)? * 16 + digit(low)?).ok()?, behind))
 }
 
 /// The scheme of a target in absolute form.
@@ -135,12 +180,40 @@ mod tests {
             ("/status/101", Route::Unknown),
             ("/status/600", Route::Unknown),
             ("/status/65736", Route::Unknown),
+            ("/test", Route::Test),
+            ("/test/", Route::Unknown),
+            ("/test/status", Route::TestStatus),
+            ("/test/labels/", Route::Unknown),
+            ("/test/labels/a%20b?c", Route::TestLabel("a%20b")),
+            ("/test/labels/a/b", Route::Unknown),
             ("/messages", Route::Unknown),
+            ("/messages/", Route::Unknown),
+            ("http://host/messages/7", Route::MessageById("7")),
+            ("/messages/7/8", Route::Unknown),
+            ("/bytes/1/2", Route::Unknown),
             ("//", Route::Unknown),
             ("/a://b", Route::Unknown),
         ];
         for (target, route) in table {
             assert_eq!(Route::of(target), route, "{target}");
+        }
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        let table = [
+            ("plain", "plain"),
+            ("", ""),
+            ("a%2Db%5fc", "a-b_c"),
+            ("%c3%A9", "é"),
+            ("%", "%"),
+            ("%4", "%4"),
+            ("100%zz%2", "100%zz%2"),
+            ("%%41", "%A"),
+            ("%ff.", "\u{fffd}."),
+        ];
+        for (written, meant) in table {
+            assert_eq!(decoded(written), meant, "{written}");
         }
     }
 }

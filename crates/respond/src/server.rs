@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
-use wiretrial_net::Waker;
 use wiretrial_net::machine::{pin_current_thread, raise_descriptor_limit, set_timer_slack_min};
+use wiretrial_net::{PollerKind, Waker};
 
 use crate::plan::{Endpoint, Kind, RespondError, ServerPlan};
 use crate::shared::Shared;
@@ -58,7 +58,8 @@ pub fn start(plan: ServerPlan) -> Result<Server, RespondError> {
     };
     for index in 0..plan.threads as usize {
         let cpu = plan.cpus.get(index % plan.cpus.len().max(1)).copied();
-        let (thread, addresses) = spawn(endpoints.clone(), Arc::clone(&shared), index, cpu)?;
+        let work = Work { endpoints: endpoints.clone(), poller: plan.poller, index, cpu };
+        let (thread, addresses) = spawn(work, Arc::clone(&shared))?;
         server.threads.push(thread);
         // The first thread has the ports chosen, the others join it there.
         for (endpoint, address) in endpoints.iter_mut().zip(addresses) {
@@ -67,6 +68,14 @@ pub fn start(plan: ServerPlan) -> Result<Server, RespondError> {
     }
     server.addresses = Addresses::of(&endpoints);
     Ok(server)
+}
+
+/// What one thread is to do.
+struct Work {
+    endpoints: Vec<Endpoint>,
+    poller: PollerKind,
+    index: usize,
+    cpu: Option<u32>,
 }
 
 impl Server {
@@ -133,15 +142,11 @@ impl Addresses {
 
 /// Starts a thread and waits until it listens. The driver is made in its thread, because some
 /// pollers belong to the thread that made them.
-fn spawn(
-    endpoints: Vec<Endpoint>,
-    shared: Arc<Shared>,
-    index: usize,
-    cpu: Option<u32>,
-) -> Result<(Thread, Vec<SocketAddr>), RespondError> {
+fn spawn(work: Work, shared: Arc<Shared>) -> Result<(Thread, Vec<SocketAddr>), RespondError> {
+    let Work { endpoints, poller, index, cpu } = work;
     let (report, reported) = mpsc::channel();
     let work = move || {
-        let made = prepare(cpu).and_then(|()| Worker::new(endpoints, shared, index));
+        let made = prepare(cpu).and_then(|()| Worker::new(endpoints, poller, shared, index));
         let listening = made.as_ref().map(|worker| (worker.waker(), worker.addresses()));
         // The one that started this thread waits for it.
         let _ = report.send(listening.map_err(Clone::clone));

@@ -37,7 +37,7 @@ impl Verdict {
     pub(crate) fn on(
         request: &ServerRequest<'_>,
         own: Scheme,
-        route: Route,
+        route: Route<'_>,
         method: Method,
     ) -> Self {
         let own = match own {

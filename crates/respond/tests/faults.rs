@@ -4,7 +4,7 @@ mod common;
 
 use common::{
     Client, DATE, End, GET_MESSAGE, await_all_gone, bytes_head, faulty, masked, message_answer,
-    pattern, post, posted, unmasked,
+    pattern, post, post_to, posted, unmasked,
 };
 
 const TEXT: u8 = 0x81;
@@ -43,6 +43,13 @@ fn wrong_is_seen_in_a_streamed_answer_too() {
     let body = client.take(1_000_000);
     let right = pattern(1_000_000);
     assert_eq!(body.iter().zip(&right).filter(|(a, b)| a != b).count(), 1);
+
+    // Where words stand in front of a body, they are the content's beginning.
+    client.send(post_to("/test", "one"));
+    client.expect(format!(
+        "HTTP/1.1 200 OK\r\n{DATE}Content-Type: text/plain; charset=utf-8\r\n\
+         Content-Length: 13\r\n\r\nreceived:!one"
+    ));
 }
 
 #[test]

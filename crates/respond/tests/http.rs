@@ -4,7 +4,7 @@ mod common;
 
 use common::{
     Client, DATE, End, GET_MESSAGE, await_all_gone, bytes_head, message_answer, pattern, post,
-    posted, server,
+    post_to, posted, server,
 };
 use wiretrial_respond::Script;
 
@@ -64,6 +64,30 @@ fn each_route_answers_and_the_connection_stays() {
 }
 
 #[test]
+fn the_routes_of_a_service_answer_what_they_are_asked() {
+    let server = server(Script::default());
+    let mut client = Client::http(&server);
+    client.send(post_to("/test", "hello"));
+    client.expect(text_answer("200 OK", "received: hello"));
+    client.send(post_to("/test", ""));
+    client.expect(text_answer("200 OK", "received: "));
+    client.send(get("/test/status"));
+    client.expect(text_answer("200 OK", "OK"));
+    client.send(get("/test/labels/a%2Db"));
+    client.expect(text_answer("200 OK", "a-b"));
+    client.send(get("/messages/%22"));
+    client.expect(format!(
+        "HTTP/1.1 200 OK\r\n{DATE}Content-Type: application/json\r\nContent-Length: 11\r\n\r\n\
+         {{\"id\":\"\\\"\"}}"
+    ));
+    for target in ["/test/labels/", "/test/labels", "/messages/", "/messages/1/2"] {
+        client.send(get(target));
+        client.expect(text_answer("404 Not Found", "no such route\n"));
+    }
+    assert_eq!(server.stats().accepted, 1);
+}
+
+#[test]
 fn chunked_answers_hold_the_same_pattern() {
     let server = server(Script::default());
     let mut client = Client::http(&server);
@@ -118,14 +142,18 @@ fn head_gives_the_head_alone() {
 fn a_wrong_method_is_told_the_right_ones() {
     let server = server(Script::default());
     let mut client = Client::http(&server);
-    client.send("POST /message HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
     let refused = |allow: &str| {
         let line = "HTTP/1.1 405 Method Not Allowed";
         format!("{line}\r\n{DATE}Content-Length: 0\r\nAllow: {allow}, OPTIONS\r\n\r\n")
     };
-    client.expect(refused("GET, HEAD"));
-    client.send(get("/echo"));
-    client.expect(refused("POST"));
+    for target in ["/echo", "/test"] {
+        client.send(get(target));
+        client.expect(refused("POST"));
+    }
+    for target in ["/message", "/test/status", "/test/labels/x", "/messages/7"] {
+        client.send(post_to(target, "hello"));
+        client.expect(refused("GET, HEAD"));
+    }
     client.send(GET_MESSAGE);
     client.expect(message_answer());
 }
@@ -175,6 +203,13 @@ fn a_chunked_body_comes_back_chunked() {
         "HTTP/1.1 200 OK\r\n{DATE}Content-Type: application/octet-stream\r\n\
          Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
     ));
+    client.send(
+        "POST /test HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    );
+    client.expect(format!(
+        "HTTP/1.1 200 OK\r\n{DATE}Content-Type: text/plain; charset=utf-8\r\n\
+         Transfer-Encoding: chunked\r\n\r\na\r\nreceived: \r\n5\r\nhello\r\n0\r\n\r\n"
+    ));
 }
 
 #[test]
@@ -187,6 +222,12 @@ fn a_client_that_waits_for_permission_gets_it() {
     client.expect("HTTP/1.1 100 Continue\r\n\r\n");
     client.send("hello");
     client.expect(posted("hello"));
+    client.send(
+        "POST /test HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n",
+    );
+    client.expect("HTTP/1.1 100 Continue\r\n\r\n");
+    client.send("hello");
+    client.expect(text_answer("200 OK", "received: hello"));
     // Where its body is not wanted it gets the answer, and the end.
     client.send(
         "POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n",

@@ -102,7 +102,7 @@ pub(crate) struct Directive {
 impl Script {
     /// Must replies be held before they go out?
     pub(crate) fn stages_replies(&self) -> bool {
-        self.delay.is_some() || !self.faults.is_empty()
+        self.delay.is_some_and(Delay::holds) || !self.faults.is_empty()
     }
 
     /// Has any reply this fault?
@@ -119,6 +119,11 @@ impl Script {
 }
 
 impl Delay {
+    /// Is any reply held back?
+    fn holds(self) -> bool {
+        self.usual > 0 || self.rare.is_some()
+    }
+
     fn of(&self, number: u64, seed: u64) -> u64 {
         match self.rare {
             Some(rare) if unit_interval(mix(seed, number)) < rare.share => rare.delay,
@@ -166,6 +171,15 @@ mod tests {
         let script = Script::default();
         assert!(!script.stages_replies());
         assert!((1..100).all(|n| script.directive(n) == Directive::default()));
+    }
+
+    #[test]
+    fn a_delay_of_nothing_holds_nothing_back() {
+        let script =
+            |usual, rare| Script { delay: Some(Delay { usual, rare }), ..Script::default() };
+        assert!(!script(0, None).stages_replies());
+        assert!(script(1, None).stages_replies());
+        assert!(script(0, Some(RareDelay { delay: 1, share: 0.1 })).stages_replies());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use wiretrial_respond::{Fault, Script, Server, ServerPlan, start};
+use wiretrial_respond::{Fault, PollerKind, Script, Server, ServerPlan, start};
 
 /// Longer than anything here takes; only a broken server waits for it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -18,7 +18,13 @@ pub(crate) fn server(script: Script) -> Server {
 
 pub(crate) fn plan(script: Script) -> ServerPlan {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    ServerPlan { http: vec![any], tcp: vec![any], script, ..ServerPlan::default() }
+    let poller = match std::env::var("WIRETRIAL_TEST_POLLER").as_deref() {
+        Err(_) => PollerKind::Auto,
+        Ok("uring") => PollerKind::Uring,
+        Ok("epoll") => PollerKind::Epoll,
+        Ok(other) => panic!("no poller is called {other}"),
+    };
+    ServerPlan { http: vec![any], tcp: vec![any], script, poller, ..ServerPlan::default() }
 }
 
 pub(crate) fn faulty(fault: &str) -> Server {
@@ -168,9 +174,14 @@ pub(crate) fn bytes_head(length: usize) -> String {
     )
 }
 
+pub(crate) fn post_to(target: &str, body: &str) -> String {
+    let length = body.len();
+    format!("POST {target} HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n{body}")
+}
+
 /// A request that wants its body back.
 pub(crate) fn post(body: &str) -> String {
-    format!("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+    post_to("/echo", body)
 }
 
 /// The answer to it.
