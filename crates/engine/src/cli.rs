@@ -9,6 +9,7 @@ use wiretrial_load::clock::Nanos;
 use wiretrial_respond::{DeflateConfig, Delay, Fault, Stall};
 
 use crate::deflate::deflate;
+use crate::link::{self, LinkFlags};
 use crate::quantity::{count, duration, rate, size, small_count};
 
 /// Load generator and reference server for HTTP, WebSocket and sockets. Verifies every reply.
@@ -29,6 +30,9 @@ pub(crate) enum Command {
     /// Serve as the reference server: http with WebSocket echo, TCP echo, both over TLS; delays, stalls and faults by script.
     #[command(after_help = RESPOND_EXAMPLES)]
     Respond(Box<RespondFlags>),
+    /// Carry a link between two network namespaces: delay, jitter, loss, rate. Needs root.
+    #[command(after_help = link::EXAMPLES)]
+    Link(Box<LinkFlags>),
     /// Print the JSON Schema of one side of the seam.
     Schema {
         /// Which side.
@@ -185,9 +189,11 @@ pub(crate) enum Overflow {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Poller {
-    /// The fastest that this machine has.
+    /// epoll; io_uring is for those who ask for it.
     Auto,
-    /// epoll(7).
+    /// io_uring, or none.
+    Uring,
+    /// epoll.
     Epoll,
 }
 
@@ -225,6 +231,9 @@ pub(crate) struct RespondFlags {
     /// CPUs to pin the threads to, e.g. 0,2.
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) cpus: Vec<u32>,
+    /// How readiness is learned.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) poller: Poller,
     /// Delay of each reply: 5ms, or two modes: 1ms,20ms@0.1.
     #[arg(long, value_name = "TIME[,TIME@SHARE]")]
     pub(crate) delay: Option<Delay>,

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use wiretrial_link::LinkError;
 use wiretrial_load::measure::Class;
 use wiretrial_load::measure::snapshot::{End, Summary};
 use wiretrial_load::plan::PlanError;
@@ -30,6 +31,8 @@ pub(crate) enum Failed {
     #[error("{0}")]
     Respond(#[from] RespondError),
     #[error("{0}")]
+    Link(#[from] LinkError),
+    #[error("{0}")]
     Io(#[from] io::Error),
 }
 
@@ -39,14 +42,15 @@ impl Failed {
         // Standard error may be closed; the code still tells.
         let _ = writeln!(io::stderr(), "wiretrial-engine: {self}");
         ExitCode::from(match self {
-            Self::Usage(_) | Self::Plan(_) | Self::Run(RunError::Refused(Refusal::Plan(_))) => {
-                USAGE
-            }
+            Self::Usage(_)
+            | Self::Plan(_)
+            | Self::Link(LinkError::Name(_))
+            | Self::Run(RunError::Refused(Refusal::Plan(_))) => USAGE,
             Self::Run(RunError::Refused(Refusal::Interrupted { signal })) => {
                 signal.and_then(|number| u8::try_from(number).ok()).map_or(FAILED, |n| SIGNAL + n)
             }
             Self::Run(RunError::Worker { class: Class::Client, .. }) => INVALID,
-            Self::Run(_) | Self::Respond(_) | Self::Io(_) => FAILED,
+            Self::Run(_) | Self::Respond(_) | Self::Link(_) | Self::Io(_) => FAILED,
         })
     }
 }

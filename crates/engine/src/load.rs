@@ -69,6 +69,7 @@ fn document(flags: &LoadFlags) -> Result<PlanDocument, Failed> {
             cpus: flags.cpus.clone(),
             poller: match flags.poller {
                 Poller::Auto => PollerDocument::Auto,
+                Poller::Uring => PollerDocument::Uring,
                 Poller::Epoll => PollerDocument::Epoll,
             },
             spin: flags.spin,

@@ -1,12 +1,13 @@
-//! `wiretrial-engine`: the load generator and the reference server in one binary.
+//! `wiretrial-engine`: the load generator, the reference server and the link in one binary.
 //!
 //! A thin face: flags become a plan, the plan runs, the outcome becomes an exit code.
-//! Knows the command line; must not know how anything is measured or served.
+//! Knows the command line; must not know how anything is measured, served or carried.
 #![forbid(unsafe_code)]
 
 mod cli;
 mod deflate;
 mod exit;
+mod link;
 mod load;
 mod quantity;
 mod respond;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Run => run::from_stdin(),
         Command::Load(flags) => load::run(&flags),
         Command::Respond(flags) => respond::serve(flags),
+        Command::Link(flags) => link::run(&flags),
         Command::Schema { side } => print_schema(side),
         Command::Completion { shell } => {
             clap_complete::generate(

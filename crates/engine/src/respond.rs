@@ -4,9 +4,9 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
 
-use wiretrial_respond::{Addresses, Script, ServerPlan};
+use wiretrial_respond::{Addresses, PollerKind, Script, ServerPlan};
 
-use crate::cli::RespondFlags;
+use crate::cli::{Poller, RespondFlags};
 use crate::exit::Failed;
 use crate::signals;
 
@@ -34,6 +34,11 @@ fn plan(flags: RespondFlags) -> ServerPlan {
         key: flags.key,
         threads: flags.threads,
         cpus: flags.cpus,
+        poller: match flags.poller {
+            Poller::Auto => PollerKind::Auto,
+            Poller::Uring => PollerKind::Uring,
+            Poller::Epoll => PollerKind::Epoll,
+        },
         script: Script {
             delay: flags.delay,
             stall: flags.stall,

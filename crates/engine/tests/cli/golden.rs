@@ -6,10 +6,11 @@ use crate::{run, text};
 
 #[test]
 fn help_is_as_accepted() {
-    let cases: [(&str, &[&str]); 3] = [
+    let cases: [(&str, &[&str]); 4] = [
         ("help.txt", &["--help"]),
         ("load-help.txt", &["load", "--help"]),
         ("respond-help.txt", &["respond", "--help"]),
+        ("link-help.txt", &["link", "--help"]),
     ];
     for (file, args) in cases {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cli/golden").join(file);

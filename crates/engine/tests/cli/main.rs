@@ -4,6 +4,7 @@ mod bad_input;
 #[path = "../common/binary.rs"]
 mod binary;
 mod golden;
+mod link;
 mod seam;
 
 use binary::{Respond, engine, run, text};

@@ -10,6 +10,11 @@ use crate::certificates::Certificate;
 /// Protocols that every test of a kind goes through.
 pub(crate) const PROTOCOLS: [&str; 3] = ["http", "ws", "tcp"];
 
+/// The poller of the plans: the best one, unless the environment names another.
+fn poller() -> String {
+    std::env::var("WIRETRIAL_TEST_POLLER").unwrap_or_else(|_| "auto".to_owned())
+}
+
 /// A server on free loopback ports, with TLS beside each plain one.
 pub(crate) struct Rig {
     server: Server,
@@ -64,6 +69,7 @@ impl Rig {
                 "tls": {"ca_file": self.certificate.cert, "server_name": "localhost"},
             },
             "load": {"connections": 1},
+            "generator": {"poller": poller()},
             "stop": {"requests": 100},
             "phases": {"timeout_ns": 2_000_000_000_u64, "drain_ns": 500_000_000},
         })

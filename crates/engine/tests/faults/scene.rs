@@ -23,7 +23,7 @@ use crate::speech::Speech;
 /// Right replies that show that the healthy connection goes on.
 const LEAST_RIGHT: u64 = 20;
 /// Cases that run at one time: they mostly wait.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
 
 /// One fault, and what it must come to.
 #[derive(Debug, Clone)]

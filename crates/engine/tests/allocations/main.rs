@@ -1,0 +1,86 @@
+//! A message costs no allocation: of two runs that differ in their number of messages alone, the
+//! longer one allocates no more but for its intervals.
+//!
+//! Counts what the whole process allocates, so the server is a process of its own.
+
+#[path = "../common/binary.rs"]
+#[allow(dead_code, reason = "each test binary uses its own part of this")]
+mod binary;
+
+use std::alloc::System;
+use std::io;
+use std::sync::Arc;
+
+use binary::Respond;
+use serde_json::json;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use wiretrial_load::Control;
+use wiretrial_load::emit::Emit;
+use wiretrial_load::measure::snapshot::Snapshot;
+use wiretrial_load::plan::Plan;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const FEW: u64 = 2_000;
+const MANY: u64 = 42_000;
+/// An interval has histograms and names, however many messages are in it: no more than this.
+const PER_INTERVAL: usize = 400;
+
+struct Counted {
+    intervals: usize,
+}
+
+impl Emit for Counted {
+    fn emit(&mut self, snapshot: &Snapshot) -> io::Result<()> {
+        self.intervals += usize::from(matches!(snapshot, Snapshot::Interval(_)));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_message_allocates_nothing() {
+    let server = Respond::start(&[]);
+    for poller in ["uring", "epoll"] {
+        for (scheme, path) in [("ws", "/"), ("http", "/echo")] {
+            for depth in [1, 16] {
+                let url = format!("{scheme}://{}{path}", server.http);
+                let name = format!("{url} with {poller}, depth {depth}");
+                // What is allocated once is allocated now.
+                allocations(&url, poller, depth, FEW);
+                let (few, few_intervals) = allocations(&url, poller, depth, FEW);
+                let (many, many_intervals) = allocations(&url, poller, depth, MANY);
+                let allowed = many_intervals.saturating_sub(few_intervals) * PER_INTERVAL;
+                let grown = many.saturating_sub(few).saturating_sub(allowed);
+                assert!(
+                    grown < (MANY - FEW) as usize / 100,
+                    "{name}: {few} for {FEW} messages, {many} for {MANY}, of these {allowed} for \
+                     intervals"
+                );
+            }
+        }
+    }
+}
+
+/// How often a run allocates, and how many intervals it has.
+fn allocations(url: &str, poller: &str, depth: u32, messages: u64) -> (usize, usize) {
+    let plan = json!({
+        "schema": "wiretrial-plan",
+        "version": 1,
+        "target": {
+            "url": url,
+            "message": {"source": {"from": "sequence", "bytes": 20}},
+            "expect": {"content": {"is": "echo"}},
+        },
+        "load": {"connections": 10, "depth": depth},
+        "stop": {"requests": messages},
+        "generator": {"poller": poller},
+    });
+    let plan = Plan::from_json(&plan.to_string()).expect("a right plan");
+    let mut counted = Counted { intervals: 0 };
+    let region = Region::new(ALLOCATOR);
+    let summary = wiretrial_load::run(plan, &Arc::new(Control::default()), &mut counted);
+    let change = region.change();
+    assert_eq!(summary.expect("it runs").counters.ok, messages);
+    (change.allocations + change.reallocations, counted.intervals)
+}
