@@ -1,27 +1,34 @@
-"""Makes a subject runnable: packages, build, version; each kept by the digest of its sources.
+"""Makes a subject runnable, once: each build is kept by the digest of its recipe and sources.
 
-Knows package managers and the cache; must not know how a subject is run. What can't be had here is
-`SubjectUnavailable`, with the reason and the remedy, and stops nothing else.
+Knows the cache; must not know how a step is carried out, nor how a subject is run. What can't be
+had here is `SubjectUnavailable`, with the reason and the remedy, and stops nothing else.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from wiretrial.errors import SubjectUnavailable
-from wiretrial.subjects.spec import SPEC_FILE, Subject, fill
+from wiretrial.subjects import footprint
+from wiretrial.subjects.footprint import Weight
+from wiretrial.subjects.recipes import Recipe, Step, missing_packages, package_versions
+from wiretrial.subjects.spec import SPEC_FILE, Subject
 
 ENVIRONMENT = "WIRETRIAL_CACHE"
-STEP_LIMIT_S = 1800
-"""No single step of a recipe may take longer."""
+PREFIX = "CMAKE_PREFIX_PATH"
+"""Where libraries lie that were installed by hand; `--prefix` sets it."""
+RECORD = "build.json"
+"""What a build knows about itself, in its own folder: an incomplete one has none."""
 
 
 class Build(BaseModel):
@@ -31,45 +38,73 @@ class Build(BaseModel):
 
     folder: Path
     digest: str
+    """Of the recipe, the sources and what they share."""
     version: str
+    prefix: str
+    """Folders of libraries installed by hand, separated by `;`; empty: none were used."""
+    packages: dict[str, str]
+    """Debian packages that the recipe names, with the versions that were there."""
+    built_at: str
+    """UTC, ISO 8601."""
+    steps: tuple[Step, ...]
+    weight: Weight
 
 
 def installed(subject: Subject, engine: Path) -> Build | None:
     """The subject's build, if it is there already."""
-    digest = subject.digest()
-    folder = _place(subject, digest)
-    if not folder.is_dir() or _missing_packages(subject.spec.install.apt):
+    for folder in _candidates(subject):
+        try:
+            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            found = Build.model_validate({**record, "folder": folder})
+        except (OSError, ValueError):
+            continue
+        if missing_packages(subject.spec.install.apt):
+            continue
+        if any("{engine}" in word for word in subject.spec.version.command):
+            # The engine is not part of the recipe: it may be another one today.
+            recipe = Recipe(subject, folder, log_file(subject), _values(subject, folder, engine))
+            return found.model_copy(update={"version": _version(subject, recipe.version())})
+        return found
+    return None
+
+
+def refused(subject: Subject) -> str | None:
+    """Why the last try to install this very recipe failed; None where there was none."""
+    try:
+        return _refusal(subject).read_text(encoding="utf-8")
+    except OSError:
         return None
-    return Build(folder=folder, digest=digest, version=_version(subject, folder, engine))
 
 
-def install(subject: Subject, engine: Path) -> Build:
-    """The subject's build, made now if it is not there yet."""
+def install(subject: Subject, engine: Path, tell: Callable[[str], None] | None = None) -> Build:
+    """The subject's build, made now if it is not there yet.
+
+    `tell` is handed each command before it runs.
+    """
     found = installed(subject, engine)
     if found:
         return found
-    recipe = subject.spec.install
-    _install_apt(subject, recipe.apt)
     digest = subject.digest()
     place = _place(subject, digest)
     place.parent.mkdir(parents=True, exist_ok=True)
+    log = log_file(subject)
+    log.unlink(missing_ok=True)
     # Built beside its place and renamed: an interrupted build is never taken for a whole one.
     work = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
-        if recipe.deb:
-            _unpack_debs(subject, recipe.deb, work)
-        if recipe.npm:
-            _copy_sources(subject, work)
-            _step(subject, ["npm", "ci", "--omit=dev", "--no-audit", "--no-fund"], work)
-        if subject.spec.build:
-            values = {"source": str(subject.folder), "build": str(work)}
-            _step(subject, [fill(word, values) for word in subject.spec.build], work)
-        version = _version(subject, work, engine)
-        if not place.is_dir():
-            work.rename(place)
+        recipe = Recipe(subject, work, log, _values(subject, work, engine), tell)
+        built = _build(subject, engine, digest, recipe, work)
+        record = built.model_dump_json(exclude={"folder"}, indent=1)
+        (work / RECORD).write_text(record, encoding="utf-8")
+        shutil.rmtree(place, ignore_errors=True)
+        work.rename(place)
+    except SubjectUnavailable as error:
+        _refusal(subject).write_text(error.line(), encoding="utf-8")
+        raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return Build(folder=place, digest=digest, version=version)
+    _refusal(subject).unlink(missing_ok=True)
+    return built.model_copy(update={"folder": place})
 
 
 def cache() -> Path:
@@ -81,121 +116,68 @@ def cache() -> Path:
     return Path(base) / "wiretrial"
 
 
-def _place(subject: Subject, digest: str) -> Path:
-    return cache() / "subjects" / f"{subject.spec.name}-{digest[:16]}"
+def log_file(subject: Subject) -> Path:
+    """What the commands of the subject's last installation printed."""
+    return cache() / "logs" / f"install-{subject.spec.name}.log"
 
 
-def _copy_sources(subject: Subject, work: Path) -> None:
-    for path in subject.folder.iterdir():
-        if path.is_file() and path.name != SPEC_FILE:
-            shutil.copy2(path, work)
-
-
-def _missing_packages(packages: Sequence[str]) -> list[str]:
-    if not packages:
-        return []
-    if not shutil.which("dpkg-query"):
-        return list(packages)
-    return [package for package in packages if not _has_package(package)]
-
-
-def _has_package(package: str) -> bool:
-    name, _, version = package.partition("=")
-    done = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", name],
-        capture_output=True,
-        text=True,
-        check=False,
+def _build(subject: Subject, engine: Path, digest: str, recipe: Recipe, work: Path) -> Build:
+    recipe.run()
+    steps = tuple(recipe.steps)
+    packages = [name.partition("=")[0] for name in subject.spec.install.apt]
+    return Build(
+        folder=work,
+        digest=digest,
+        version=_version(subject, recipe.version()),
+        prefix=_prefix(subject),
+        packages=package_versions(packages),
+        built_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        steps=steps,
+        weight=footprint.weigh(subject, work, _values(subject, work, engine), steps),
     )
-    status, _, found = done.stdout.partition(" ")
-    return status == "installed" and (not version or found == version)
 
 
-def _install_apt(subject: Subject, packages: Sequence[str]) -> None:
-    missing = _missing_packages(packages)
-    if not missing:
-        return
-    wanted = " ".join(missing)
-    if not _as_root():
-        raise _unavailable(
-            subject, f"{wanted} must be installed by root", f"run: apt-get install {wanted}"
-        )
-    command = [*_as_root(), "apt-get", "install", "-y", "--no-install-recommends", *missing]
-    _apt_step(subject, command, Path("/"))
+def _values(subject: Subject, work: Path, engine: Path) -> dict[str, str]:
+    return {
+        "source": str(subject.folder),
+        "build": str(work),
+        "prefix": _prefix(subject),
+        "engine": str(engine),
+    }
 
 
-def _unpack_debs(subject: Subject, packages: Sequence[str], work: Path) -> None:
-    with tempfile.TemporaryDirectory() as downloads:
-        _apt_step(subject, ["apt-get", "download", *packages], Path(downloads))
-        for archive in sorted(Path(downloads).glob("*.deb")):
-            _step(subject, ["dpkg-deb", "-x", str(archive), str(work)], Path(downloads))
+def _prefix(subject: Subject) -> str:
+    """The prefix, for a recipe that asks for one; the same separator as CMake's lists."""
+    uses = any("{prefix}" in word for command in subject.spec.build for word in command)
+    return os.environ.get(PREFIX, "").replace(":", ";") if uses else ""
 
 
-def _apt_step(subject: Subject, command: Sequence[str], folder: Path) -> None:
-    """Runs an apt command; when it fails, once more with fresh package lists."""
-    try:
-        _step(subject, command, folder)
-    except SubjectUnavailable:
-        if not shutil.which("apt-get") or not _as_root():
-            raise
-        _step(subject, [*_as_root(), "apt-get", "update"], folder)
-        _step(subject, command, folder)
+def _place(subject: Subject, digest: str) -> Path:
+    prefix = _prefix(subject)
+    mark = f"-{hashlib.sha256(prefix.encode()).hexdigest()[:8]}" if prefix else ""
+    return cache() / "subjects" / f"{subject.spec.name}-{digest[:16]}{mark}"
 
 
-def _as_root() -> list[str]:
-    """What to write before a command that needs root; empty where root can't be had."""
-    if os.geteuid() == 0:
-        return ["env"]
-    return ["sudo", "-n"] if shutil.which("sudo") else []
+def _refusal(subject: Subject) -> Path:
+    place = _place(subject, subject.digest())
+    return place.with_name(f"{place.name}.unavailable")
 
 
-def _step(subject: Subject, command: Sequence[str], folder: Path) -> str:
-    """Runs one command of a recipe; its failure is the subject's, in one line."""
-    if not shutil.which(command[0]):
-        raise _unavailable(subject, f"{command[0]} is not installed", f"install {command[0]}")
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
-    try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=STEP_LIMIT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise _unavailable(
-            subject, f"`{' '.join(command)}` took more than {STEP_LIMIT_S} s", "try it by hand"
-        ) from error
-    if done.returncode != 0:
-        lines = [line for line in done.stdout.strip().splitlines() if line.strip()]
-        telling = [line for line in lines if "rror" in line or line.startswith("E:")] or lines
-        said = f": {telling[0].strip()}" if telling else ""
-        raise _unavailable(
-            subject,
-            f"`{' '.join(command)}` ended with {done.returncode}{said}",
-            "try the command by hand",
-        )
-    return done.stdout
+def _candidates(subject: Subject) -> list[Path]:
+    """Where the build may lie: as asked for now, else the newest that another prefix made."""
+    digest = subject.digest()
+    wanted = _place(subject, digest)
+    if _prefix(subject):
+        return [wanted]
+    others = [path for path in wanted.parent.glob(f"{wanted.name}-*") if path.is_dir()]
+    return [wanted, *sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)]
 
 
-def _version(subject: Subject, build: Path, engine: Path) -> str:
-    values = {"build": str(build), "source": str(subject.folder), "engine": str(engine)}
-    command = [fill(word, values) for word in subject.spec.version.command]
-    said = _step(subject, command, build)
+def _version(subject: Subject, said: str) -> str:
     match = re.search(subject.spec.version.pattern, said)
     if not match:
-        raise _unavailable(
-            subject,
-            f"`{' '.join(command)}` does not tell a version",
+        raise SubjectUnavailable(
+            f"{subject.spec.name} is unavailable: it does not tell a version",
             f"correct [version] in {subject.folder / SPEC_FILE}",
         )
     return match[1] if match.groups() else match[0]
-
-
-def _unavailable(subject: Subject, reason: str, remedy: str) -> SubjectUnavailable:
-    return SubjectUnavailable(f"{subject.spec.name} is unavailable: {reason}", remedy)

@@ -6,8 +6,10 @@ Knows bytes; must not know who serves them.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from typing import Self
 
+from wiretrial.subjects import checks
+from wiretrial.subjects.checks import Check
 from wiretrial.subjects.endpoint import Endpoint, expect, payload
 
 MESSAGES = 100
@@ -16,58 +18,73 @@ LARGE_MESSAGES = 16
 PIECE = 65_536
 
 
-def _receive(connection: socket.socket, size: int) -> bytes:
-    received = bytearray()
-    while len(received) < size:
-        piece = connection.recv(min(PIECE, size - len(received)))
-        expect(bool(piece), f"the server closed after {len(received)} of {size} bytes")
-        received += piece
-    return bytes(received)
+class _Echo:
+    """Stretches of 64 bytes, each of which comes back."""
 
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.socket = endpoint.connect()
 
-def _echo(connection: socket.socket, message: bytes) -> None:
-    connection.sendall(message)
-    expect(_receive(connection, len(message)) == message, f"{len(message)} bytes came back changed")
+    def __enter__(self) -> Self:
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
 
-def _once(endpoint: Endpoint) -> None:
-    with endpoint.connect() as connection:
-        _echo(connection, payload(64))
+    def ask(self, *numbers: int) -> None:
+        """Sends the stretches with these numbers, all in one piece."""
+        self.socket.sendall(b"".join(payload(64, number) for number in numbers))
 
+    def hear(self, number: int) -> None:
+        """Reads one stretch; raises unless it is the one with this number."""
+        self.hear_bytes(payload(64, number))
 
-def _many(endpoint: Endpoint) -> None:
-    with endpoint.connect() as connection:
-        for index in range(MESSAGES):
-            _echo(connection, payload(64, index))
+    def hear_bytes(self, wanted: bytes) -> None:
+        """Reads as many bytes as `wanted` has; raises unless they are the same."""
+        received = bytearray()
+        while len(received) < len(wanted):
+            piece = self.socket.recv(min(PIECE, len(wanted) - len(received)))
+            expect(bool(piece), f"the server closed after {len(received)} of {len(wanted)} bytes")
+            received += piece
+        expect(received == wanted, f"{len(wanted)} bytes came back changed")
 
 
 def _pieces(endpoint: Endpoint) -> None:
-    with endpoint.connect() as connection:
+    with _Echo(endpoint) as echo:
         message = payload(64)
         for at in range(len(message)):
-            connection.sendall(message[at : at + 1])
-        expect(_receive(connection, len(message)) == message, "64 single bytes came back changed")
+            echo.socket.sendall(message[at : at + 1])
+        echo.hear_bytes(message)
 
 
 def _large(endpoint: Endpoint) -> None:
-    with endpoint.connect() as connection:
+    with _Echo(endpoint) as echo:
         for seed in range(LARGE_MESSAGES):
-            _echo(connection, payload(LARGE, seed))
+            echo.socket.sendall(payload(LARGE, seed))
+            echo.hear_bytes(payload(LARGE, seed))
 
 
 def _close(endpoint: Endpoint) -> None:
-    with endpoint.connect() as connection:
-        _echo(connection, payload(64))
-        if endpoint.tls():
-            return
-        connection.shutdown(socket.SHUT_WR)
-        expect(connection.recv(1) == b"", "our end of stream was not answered with the server's")
+    with _Echo(endpoint) as echo:
+        echo.ask(0)
+        echo.hear(0)
+        echo.socket.shutdown(socket.SHUT_WR)
+        expect(echo.socket.recv(1) == b"", "our end of stream was not answered with the server's")
 
 
-ECHO: dict[str, Callable[[Endpoint], None]] = {
-    "one exchange": _once,
-    f"{MESSAGES} messages on one connection": _many,
-    "single bytes": _pieces,
-    f"{LARGE_MESSAGES} messages of 64 KiB": _large,
-    "close": _close,
-}
+def _asked(endpoint: Endpoint) -> socket.socket:
+    """A peer that never reads what it asked for."""
+    echo = _Echo(endpoint)
+    echo.ask(0)
+    return echo.socket
+
+
+ECHO: tuple[Check, ...] = (
+    checks.exchange(_Echo),
+    checks.many(_Echo),
+    checks.at_once(_Echo, "in-flight", MESSAGES, "messages"),
+    Check("pieces", "single bytes", _pieces),
+    Check("large", f"{LARGE_MESSAGES} messages of 64 KiB", _large),
+    Check("close", "close", _close, inside_tls=False),
+    *checks.half_open(_Echo, _asked),
+    *checks.concurrency(_Echo),
+)

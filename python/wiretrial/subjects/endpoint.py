@@ -9,14 +9,14 @@ import socket
 import ssl
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from wiretrial.subjects.spec import Protocol
 
 DEADLINE_S = 10.0
-"""No answer of a check may take longer."""
+"""No answer of a check may take longer, where nothing else is said."""
 
-SECURE: frozenset[Protocol] = frozenset({"https", "wss", "tls"})
+SECURE: frozenset[Protocol] = frozenset({"https", "wss", "tls", "socketio+wss"})
 
 
 class Broken(Exception):
@@ -32,6 +32,12 @@ class Endpoint(BaseModel):
     host: str
     port: int
     authority: Path | None = None
+    threads: int = 1
+    """Threads that the server was started with."""
+    delay_ms: int = 0
+    """Delay that the server was started with."""
+    deadline_s: float = Field(default_factory=lambda: DEADLINE_S)
+    """No answer may take longer."""
 
     def __str__(self) -> str:
         return self.url()
@@ -48,10 +54,21 @@ class Endpoint(BaseModel):
 
     def connect(self) -> socket.socket:
         """A connected socket, inside TLS where the protocol says so."""
-        plain = socket.create_connection((self.host, self.port), timeout=DEADLINE_S)
-        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        plain = self.connect_plain()
         context = self.tls()
-        return context.wrap_socket(plain, server_hostname=self.host) if context else plain
+        if context is None:
+            return plain
+        try:
+            return context.wrap_socket(plain, server_hostname=self.host)
+        except OSError:
+            plain.close()
+            raise
+
+    def connect_plain(self) -> socket.socket:
+        """A connected socket, without TLS even where the protocol asks for it."""
+        plain = socket.create_connection((self.host, self.port), timeout=self.deadline_s)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return plain
 
 
 def expect(holds: bool, problem: str) -> None:

@@ -1,12 +1,12 @@
-"""A running subject: started in a session of its own, pinned, watched, ended by process id.
+"""A running subject: started in a session of its own, pinned, kept, ended by process id.
 
 Knows processes, ports and run folders; must not know what is measured. Readiness is the port's
-answer and the contract's, never a pause.
+answer and the contract's, never a pause. A keeper beside the subject ends all of it when we are
+gone, however that came about.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import select
@@ -14,29 +14,44 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from wiretrial import launch
 from wiretrial.errors import SubjectFailed, UsageProblem
 from wiretrial.machine import facts
-from wiretrial.subjects import certificates
+from wiretrial.machine.namespaces import Namespace
+from wiretrial.subjects import certificates, runfolder
 from wiretrial.subjects.build import Build
+from wiretrial.subjects.contracts import probe
 from wiretrial.subjects.endpoint import Endpoint
-from wiretrial.subjects.spec import PORT_OF, ConfigurationName, Protocol, Subject, fill
-from wiretrial.subjects.verify import probe
+from wiretrial.subjects.spec import (
+    PORT_OF,
+    ConfigurationName,
+    ContractName,
+    Protocol,
+    Subject,
+    fill,
+)
 
-STOP_GRACE_S = 5.0
+LOOPBACK = "127.0.0.1"
+STOP_LIMIT_S = launch.STOP_GRACE_S + launch.KILL_LIMIT_S + 5.0
+"""The keeper needs less, unless it was ended itself."""
+KEEPER_LIMIT_S = 30.0
+"""How long a keeper may take to start; one that ended is seen at once."""
 READY_PAUSE_S = 0.01
 FIRST_PORT = 20_000
 PORT_TRIES = 200
 
 
 class Server:
-    """One start of one subject. A context manager: leaving it ends every process."""
+    """One start of one subject. A context manager: leaving it ends every process.
+
+    `isolation` is a network namespace to run it in, over loopback without. `host` is the address
+    that it gets: the first of the namespace, or 127.0.0.1. `ports` are free ones by default.
+    """
 
     def __init__(
         self,
@@ -47,7 +62,9 @@ class Server:
         engine: Path,
         threads: int = 1,
         cpus: Sequence[int] = (),
-        host: str = "127.0.0.1",
+        isolation: Namespace | None = None,
+        host: str | None = None,
+        ports: Mapping[str, int] | None = None,
         delay_ms: int = 0,
     ) -> None:
         most = subject.spec.max_threads
@@ -58,15 +75,17 @@ class Server:
                 "compare it with others at that number",
             )
         self.subject = subject
-        self.host = host
-        self.folder = Path(tempfile.mkdtemp(prefix=f"wiretrial-{subject.spec.name}-"))
-        # A server started by root may serve as another user; the key has its own, narrower mode.
-        self.folder.chmod(0o755)
-        self.ports = _free_ports(host, subject.spec.port_names())
-        self.certificate = certificates.make(self.folder, host)
+        self.threads = threads
+        self.delay_ms = delay_ms
+        self.isolation = isolation
+        self.host = host or (isolation.addresses[0] if isolation else LOOPBACK)
+        names = subject.spec.port_names()
+        self.ports = dict(ports or free_ports([self.host], names, isolation))
+        self.folder = runfolder.make(subject.spec.name)
+        self.certificate = certificates.make(self.folder, self.host)
         chosen = subject.configuration(configuration)
         values = {
-            "host": host,
+            "host": self.host,
             "threads": str(threads),
             "cpus": ",".join(str(cpu) for cpu in cpus),
             "delay_ms": str(delay_ms),
@@ -74,6 +93,7 @@ class Server:
             "key": str(self.certificate.key),
             "source": str(subject.folder),
             "build": str(build.folder),
+            "prefix": build.prefix,
             "run": str(self.folder),
             "engine": str(engine),
             **{name: str(port) for name, port in self.ports.items()},
@@ -84,21 +104,32 @@ class Server:
         self.command = tuple(fill(word, values) for word in chosen.command)
         self._oom_kills = facts.oom_kills()
         self._log = (self.folder / "output.log").open("w+b")
-        self._process = subprocess.Popen(
-            launch.command_line(self.command, cpus=cpus),
+        self._keeper = subprocess.Popen(
+            launch.keeper_command_line(
+                self.command,
+                cpus=cpus,
+                namespace=isolation.file if isolation else None,
+                folder=self.folder,
+            ),
             cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
+            env={**os.environ, runfolder.MARK: str(self.folder)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            # Two lines come, and the first must not take the second into a buffer.
+            bufsize=0,
             start_new_session=True,
         )
-        self.pidfd = os.pidfd_open(self._process.pid)
-        """Becomes readable when the subject's first process ends."""
-
-    @property
-    def pid(self) -> int:
+        self.pid = int(self._told() or 0)
         """Process id of the subject's first process; its children are in the same group."""
-        return self._process.pid
+        if not self.pid:
+            self._keeper.kill()
+            self._forget()
+            raise SubjectFailed(f"{subject.spec.name} could not be started: its keeper ended")
+        # The keeper leaves it unreaped: the id is the subject's until `stop`.
+        self.pidfd = os.pidfd_open(self.pid)
+        """Becomes readable when the subject's first process ends."""
+        self._end: str | None = None
 
     def __enter__(self) -> Server:
         return self
@@ -118,25 +149,27 @@ class Server:
             host=self.host,
             port=self.ports[PORT_OF[protocol]],
             authority=self.certificate.authority,
+            threads=self.threads,
+            delay_ms=self.delay_ms,
         )
 
-    def wait_ready(self) -> None:
-        """Returns when every contract that the subject claims answers on its port."""
-        deadline = time.monotonic() + self.subject.spec.readiness.deadline_s
-        for contract, protocol in self.subject.spec.claims():
-            self._wait_port(self.ports[PORT_OF[protocol]], deadline)
+    def wait_ready(self, claims: Sequence[tuple[ContractName, Protocol]] | None = None) -> None:
+        """Returns when every port answers, and on it the contracts that are wanted: None, all."""
+        self.wait_ports()
+        for contract, protocol in self.subject.spec.claims() if claims is None else claims:
             probe(self.endpoint(protocol), contract)
+
+    def wait_ports(self) -> None:
+        """Returns when every port of the subject accepts a connection."""
+        deadline = time.monotonic() + self.subject.spec.readiness.deadline_s
+        for port in self.ports.values():
+            self._wait_port(port, deadline)
 
     def ended(self) -> str | None:
         """How the subject ended, in words; None while it runs."""
-        status = self._process.poll()
-        if status is None:
-            return None
-        how = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-        if status == -signal.SIGKILL and facts.oom_kills() != self._oom_kills:
-            how += ", and the kernel was out of memory"
-        last = self.last_words()
-        return f"{how} ({last})" if last else how
+        if self._end is None and select.select([self.pidfd], [], [], 0)[0]:
+            self._end = self._how_it_ended()
+        return self._end
 
     def last_words(self) -> str:
         """The last line that the subject wrote."""
@@ -145,20 +178,41 @@ class Server:
         return lines[-1][:300] if lines else ""
 
     def stop(self) -> None:
-        """Ends the whole process group and forgets the run folder."""
-        self._signal_group(signal.SIGTERM)
-        select.select([self.pidfd], [], [], STOP_GRACE_S)
-        # Whatever of the group outlived its leader goes too; the leader is not reaped yet, so that
-        # the group's number can't have become another's.
-        self._signal_group(signal.SIGKILL)
-        self._process.wait()
+        """Ends the subject with all that it has begun, and forgets the run folder."""
+        assert self._keeper.stdin is not None
+        self._keeper.stdin.close()
+        try:
+            self._keeper.wait(STOP_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self._keeper.kill()
         os.close(self.pidfd)
-        self._log.close()
+        self._forget()
+
+    def _forget(self) -> None:
+        for stream in (self._keeper.stdin, self._keeper.stdout, self._log):
+            assert stream is not None
+            stream.close()
+        self._keeper.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _signal_group(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, number)
+    def _how_it_ended(self) -> str:
+        told, _, number = (self._told() or "").partition(" ")
+        if told == "killed":
+            how = f"signal {signal.Signals(int(number)).name}"
+            if int(number) == signal.SIGKILL and facts.oom_kills() != self._oom_kills:
+                how += ", and the kernel was out of memory"
+        elif told == "exited":
+            how = f"exit status {number}"
+        else:
+            how = "how is not known, its keeper ended too"
+        last = self.last_words()
+        return f"{how} ({last})" if last else how
+
+    def _told(self) -> str | None:
+        """The keeper's next line; None when there is none."""
+        assert self._keeper.stdout is not None
+        ready, _, _ = select.select([self._keeper.stdout], [], [], KEEPER_LIMIT_S)
+        return self._keeper.stdout.readline().decode().strip() or None if ready else None
 
     def _wait_port(self, port: int, deadline: float) -> None:
         while True:
@@ -180,22 +234,27 @@ class Server:
             time.sleep(READY_PAUSE_S)
 
 
-def _free_ports(host: str, names: Sequence[str]) -> dict[str, int]:
-    """A free port for each name, below the range that outgoing connections take theirs from."""
-    first_ephemeral = int(
-        Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0]
-    )
+def free_ports(
+    hosts: Sequence[str], names: Sequence[str], isolation: Namespace | None = None
+) -> dict[str, int]:
+    """A port for each name that is free on all `hosts`, below those of outgoing connections.
+
+    In a namespace of its own, nobody else has any.
+    """
+    first_ephemeral = int((facts.sysctl("net.ipv4.ip_local_port_range") or "0").split()[0])
     last = first_ephemeral - 1 if first_ephemeral > FIRST_PORT + PORT_TRIES else 65_535
     ports: dict[str, int] = {}
     for name in names:
         for _ in range(PORT_TRIES):
             port = random.randint(FIRST_PORT, last)
-            if port not in ports.values() and _is_free(host, port):
+            if port in ports.values():
+                continue
+            if isolation or all(_is_free(host, port) for host in hosts):
                 ports[name] = port
                 break
         else:
             raise SubjectFailed(
-                f"no free port on {host} between {FIRST_PORT} and {last} in {PORT_TRIES} tries",
+                f"no free port on {hosts[0]} between {FIRST_PORT} and {last} in {PORT_TRIES} tries",
                 "end what holds them",
             )
     return ports

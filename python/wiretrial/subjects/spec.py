@@ -7,70 +7,160 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
 
 SPEC_FILE = "subject.toml"
+SHARED = "_shared"
+"""The catalogue's folder of sources that several subjects use."""
+LEFTOVERS = frozenset({"node_modules", "__pycache__", "target", "build"})
+"""Folders that tools leave beside sources."""
 
-Protocol = Literal["http", "https", "ws", "wss", "tcp", "tls"]
-ContractName = Literal["http-echo", "static", "ws-echo", "raw-echo"]
+Protocol = Literal["http", "https", "ws", "wss", "tcp", "tls", "socketio+ws", "socketio+wss"]
+ContractName = Literal["rest", "http-echo", "static", "ws-echo", "rpc", "raw-echo"]
 ConfigurationName = Literal["default", "tuned"]
+Mode = Literal["kept", "fresh"]
 
-PROTOCOLS_OF: dict[ContractName, tuple[Protocol, Protocol]] = {
+PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
     "http-echo": ("http", "https"),
     "static": ("http", "https"),
-    "ws-echo": ("ws", "wss"),
+    "ws-echo": ("ws", "wss", "socketio+ws", "socketio+wss"),
+    "rest": ("http", "https"),
+    "rpc": ("http", "https", "socketio+ws", "socketio+wss"),
     "raw-echo": ("tcp", "tls"),
 }
-"""Which protocols carry a contract: plain first, then inside TLS."""
+"""Which protocols carry a contract: each plain one before the same inside TLS."""
 
 PORT_OF: dict[Protocol, str] = {
     "http": "port",
     "ws": "port",
+    "socketio+ws": "port",
     "https": "tls_port",
     "wss": "tls_port",
+    "socketio+wss": "tls_port",
     "tcp": "raw_port",
     "tls": "raw_tls_port",
 }
 """The placeholder of the port on which a subject speaks a protocol."""
 
 PLACEHOLDERS = frozenset(
-    {"host", "threads", "delay_ms", "cert", "key", "source", "build", "run", "engine", "cpus"}
+    {"host", "threads", "delay_ms", "cert", "key", "source", "build", "prefix", "run", "engine"}
+    | {"cpus"}
     | set(PORT_OF.values())
 )
 """What `{name}` may stand in a command and in a file that is rendered for a run."""
 
+Part = Literal[
+    "exchange",
+    "many",
+    "in-flight",
+    "pipelining",
+    "routes",
+    "methods",
+    "large",
+    "pieces",
+    "fragments",
+    "empty",
+    "head",
+    "ping",
+    "close",
+    "bad-frame",
+    "half-open",
+    "concurrency",
+    "delay",
+    "pool",
+    "wrong-reply",
+    "authority",
+    "refused",
+    "silence",
+    "connections",
+]
+"""What a check of a contract, or of a client driver, is about."""
+
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
-class _Part(BaseModel):
+class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Version(_Part):
+class Version(_Record):
     """How the version is learned: the first group of `pattern` in the command's output."""
 
     command: tuple[str, ...]
     pattern: str
+    released: date | None = None
+    """The day on which the pinned version was published; None where it follows the platform's."""
 
 
-class Install(_Part):
+class NpmPack(_Record):
+    """A package of the npm registry whose sources are wanted, not what it would run."""
+
+    name: str
+    version: str
+    integrity: str = Field(pattern=r"^sha512-[A-Za-z0-9+/]+=*$")
+    """The registry's digest of the archive, checked after the download."""
+
+
+class Install(_Record):
     """What must be there before a build. Each member is one package manager."""
 
     apt: tuple[str, ...] = ()
-    """Debian packages to install on the system, as `name` or `name=version`."""
+    """Debian packages to install on the system, as `name` or `name=version` (`*` at its end)."""
     deb: tuple[str, ...] = ()
     """Debian packages to unpack into the build folder only: no root, no service started."""
+    deb_source: tuple[str, ...] = ()
+    """Debian source packages to unpack into the build folder, named as for `apt`."""
     npm: bool = False
-    """`npm ci` beside a copy of the sources; versions come from package-lock.json."""
+    """`npm ci`; versions come from package-lock.json."""
+    npm_pack: tuple[NpmPack, ...] = ()
+    """Archives unpacked into `{build}/NAME`."""
+    pip: bool = False
+    """A virtual environment at `{build}/venv` with requirements.txt, every pin with its hash."""
+    cargo: bool = False
+    """`cargo build --release --locked`; binaries are at `{build}/target/release`."""
+    crates: bool = False
+    """`cargo vendor --locked` into `{build}/vendor`: the sources of crates, not their build."""
+    go: bool = False
+    """`go build` of every command of the module into `{build}/bin`; versions come from go.sum."""
+    maven: bool = False
+    """`mvn package`; what it makes is at `{build}/target`."""
+    needs: tuple[str, ...] = ()
+    """Programs that the build calls and no package manager above brings, such as `g++`."""
+    remedy: str | None = None
+    """What to do where it can't be had; None: what the failed step suggests."""
 
 
-class Configuration(_Part):
+class Footprint(_Record):
+    """What weighs, beside the packages that `install` names."""
+
+    artefact: str | None = None
+    """The program or library that is deployed; its stripped size is told."""
+    service: tuple[str, ...] = ()
+    """Files of the folder that make up our service; their lines are counted."""
+
+
+class Limit(_Record):
+    """A part of a contract that this subject is known not to keep."""
+
+    part: Part
+    contracts: tuple[ContractName, ...] = ()
+    """Of which contracts; none named: of all."""
+    protocols: tuple[Protocol, ...] = ()
+    """On which protocols; none named: on all."""
+    configurations: tuple[ConfigurationName, ...] = ()
+    """In which configurations; none named: in all."""
+    why: str
+    """What happens instead, and where the subject's documentation or tracker says so."""
+
+
+class Configuration(_Record):
     """One way to run a subject."""
 
     description: str
@@ -80,28 +170,36 @@ class Configuration(_Part):
     """Name in the run folder -> source file whose placeholders are filled in."""
 
 
-class Readiness(_Part):
+class Readiness(_Record):
     """When a subject counts as started: its ports answer and its contract holds."""
 
     deadline_s: float = Field(default=10.0, gt=0, le=600)
 
 
-class Spec(_Part):
+class Spec(_Record):
     """One subject."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
-    kind: Literal["server"]
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
+    kind: Literal["server", "client"]
     summary: str
     language: str
     homepage: str
     licence: str
     speaks: tuple[Protocol, ...] = Field(min_length=1)
-    contracts: tuple[ContractName, ...] = Field(min_length=1)
+    contracts: tuple[ContractName, ...] = ()
+    """What a server answers; a client driver claims none."""
+    modes: tuple[Mode, ...] = ()
+    """How a client driver can use connections; a server has none."""
     max_threads: int | None = Field(default=None, ge=1)
     """Threads that it can use at most; None: as many as it is told."""
     version: Version
+    shared: tuple[str, ...] = ()
+    """Folders of the catalogue's `_shared` that the build finds at `{build}/shared/NAME`."""
     install: Install = Field(default_factory=Install)
-    build: tuple[str, ...] = ()
+    build: tuple[tuple[str, ...], ...] = ()
+    """Commands, in order, run in `{build}`, where a copy of the folder lies."""
+    footprint: Footprint = Field(default_factory=Footprint)
+    limits: tuple[Limit, ...] = ()
     configurations: dict[ConfigurationName, Configuration]
     readiness: Readiness = Field(default_factory=Readiness)
 
@@ -109,15 +207,11 @@ class Spec(_Part):
     def _consistent(self) -> Self:
         if "default" not in self.configurations:
             raise ValueError("configurations: a `default` is needed")
-        carried = {protocol for name in self.contracts for protocol in PROTOCOLS_OF[name]}
-        for protocol in self.speaks:
-            if protocol not in carried:
-                raise ValueError(f"speaks {protocol}, but no contract that it claims uses it")
-        for contract in self.contracts:
-            if not set(PROTOCOLS_OF[contract]) & set(self.speaks):
-                wanted = " or ".join(PROTOCOLS_OF[contract])
-                raise ValueError(f"claims {contract}, but speaks neither {wanted}")
-        commands = [self.version.command, self.build]
+        if self.kind == "server":
+            self._check_contracts()
+        else:
+            self._check_driver()
+        commands = [self.version.command, *self.build]
         commands += [configuration.command for configuration in self.configurations.values()]
         for word in (word for command in commands for word in command):
             for name in _PLACEHOLDER.findall(word):
@@ -125,6 +219,23 @@ class Spec(_Part):
                     known = ", ".join(sorted(PLACEHOLDERS))
                     raise ValueError(f"unknown placeholder {{{name}}} in {word!r}; known: {known}")
         return self
+
+    def _check_contracts(self) -> None:
+        if not self.contracts or self.modes:
+            raise ValueError("a server claims `contracts` and has no `modes`")
+        carried = {protocol for name in self.contracts for protocol in PROTOCOLS_OF[name]}
+        for protocol in self.speaks:
+            if protocol not in carried:
+                raise ValueError(f"speaks {protocol}, but no contract that it claims uses it")
+        for contract in self.contracts:
+            if not set(PROTOCOLS_OF[contract]) & set(self.speaks):
+                *others, last = PROTOCOLS_OF[contract]
+                wanted = f"{', '.join(others)} nor {last}"
+                raise ValueError(f"claims {contract}, but speaks neither {wanted}")
+
+    def _check_driver(self) -> None:
+        if self.contracts or not self.modes:
+            raise ValueError("a client has `modes` (kept, fresh) and claims no `contracts`")
 
     def claims(self) -> list[tuple[ContractName, Protocol]]:
         """Every contract with every protocol in which it must hold."""
@@ -135,25 +246,47 @@ class Spec(_Part):
             if protocol in self.speaks
         ]
 
+    def known_limit(
+        self,
+        part: Part,
+        contract: ContractName | None,
+        protocol: Protocol,
+        configuration: ConfigurationName,
+    ) -> Limit | None:
+        """The limit that says that this part is not kept, if there is one."""
+        for limit in self.limits:
+            if (
+                limit.part == part
+                and (not limit.contracts or contract in limit.contracts)
+                and (not limit.protocols or protocol in limit.protocols)
+                and (not limit.configurations or configuration in limit.configurations)
+            ):
+                return limit
+        return None
+
     def port_names(self) -> list[str]:
         """The ports that a run needs, by placeholder."""
         return sorted({PORT_OF[protocol] for protocol in self.speaks})
 
 
-class Subject(_Part):
+class Subject(_Record):
     """A spec and the folder that it came from."""
 
     spec: Spec
     folder: Path
 
+    def shared_folders(self) -> list[Path]:
+        """Where the shared sources lie that it names: beside it, in `_shared`."""
+        return [self.folder.parent / SHARED / name for name in self.spec.shared]
+
     def digest(self) -> str:
-        """SHA-256 over every file of the folder: recipe, sources and lock files."""
+        """SHA-256 over every file of the folder and of what it shares: recipe, sources, locks."""
         total = hashlib.sha256()
-        for path in sorted(self.folder.rglob("*")):
-            relative = path.relative_to(self.folder)
-            if path.is_file() and not set(relative.parts) & {"node_modules", "__pycache__"}:
+        for folder in (self.folder, *self.shared_folders()):
+            for path in sources(folder):
                 content = path.read_bytes()
-                total.update(f"{relative.as_posix()}\0{len(content)}\0".encode())
+                name = path.relative_to(folder.parent).as_posix()
+                total.update(f"{name}\0{len(content)}\0".encode())
                 total.update(content)
         return total.hexdigest()
 
@@ -166,25 +299,19 @@ class Subject(_Part):
         return found
 
 
+def sources(folder: Path) -> list[Path]:
+    """Every file of a subject's folder but what tools leave there, in a stable order."""
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not set(path.relative_to(folder).parts) & LEFTOVERS
+    ]
+
+
 def load(folder: Path) -> Subject:
     """Reads the subject in `folder`."""
-    path = folder / SPEC_FILE
-    try:
-        with path.open("rb") as file:
-            return Subject(spec=Spec.model_validate(tomllib.load(file)), folder=folder.resolve())
-    except OSError as error:
-        raise UsageProblem(
-            f"{path}: {error.strerror}", f"a subject is a folder with a {SPEC_FILE}"
-        ) from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageProblem(f"{path}: {error}", "correct the TOML") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        what = first["msg"].removeprefix("Value error, ")
-        raise UsageProblem(
-            f"{path}: {where + ': ' if where else ''}{what}", "correct it"
-        ) from error
+    spec = read_toml(folder / SPEC_FILE, Spec, f"a subject is a folder with a {SPEC_FILE}")
+    return Subject(spec=spec, folder=folder.resolve())
 
 
 def fill(text: str, values: dict[str, str]) -> str:

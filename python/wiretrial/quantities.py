@@ -1,0 +1,121 @@
+"""Reads quantities as people write them: 10s, 500ms, 64KiB, 1k, 0-3.
+
+Pure. What can't be read is a `UsageProblem` that shows a right form.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from wiretrial.errors import UsageProblem
+
+_NUMBER = re.compile(r"^(\d+(?:\.\d+)?)\s*([a-zA-Zµ]*)$")
+_TIMES = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+_SIZES = {
+    "": 1,
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "k": 2**10,
+    "m": 2**20,
+    "g": 2**30,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+}
+_COUNTS = {"": 1, "k": 10**3, "m": 10**6}
+MOST_SOURCES = 4096
+
+
+def duration_ns(text: str, flag: str, least_ns: int = 0) -> int:
+    """Nanoseconds, at least `least_ns`; a bare number is seconds."""
+    number, unit = _parts(text, flag, "a duration such as 10s, 500ms or 2m")
+    factor = _TIMES.get(unit or "s")
+    if factor is None:
+        raise UsageProblem(f"{flag} {text}: no such unit of time", "use ns, us, ms, s, m or h")
+    value = round(number * factor)
+    if value < least_ns:
+        raise UsageProblem(f"{flag} {text}: too short", f"use {least_ns / 1e6:g}ms or more")
+    return value
+
+
+def size_bytes(text: str, flag: str) -> int:
+    """Bytes; K, M, G and KiB, MiB, GiB are powers of 1024, KB, MB, GB of 1000."""
+    number, unit = _parts(text, flag, "a size such as 64, 64KiB or 1MB")
+    factor = _SIZES.get(unit.lower())
+    if factor is None:
+        raise UsageProblem(f"{flag} {text}: no such unit of size", "use B, KiB, MiB, KB or MB")
+    return round(number * factor)
+
+
+def count(text: str, flag: str, least: int = 1, most: int = 2**32 - 1) -> int:
+    """A whole number; 1k is 1,000 and 1m is 1,000,000."""
+    number, unit = _parts(
+        text.replace(",", "").replace("_", ""), flag, "a number such as 100 or 1k"
+    )
+    factor = _COUNTS.get(unit.lower())
+    value = number * factor if factor is not None else None
+    if value is None or value != int(value) or not least <= value <= most:
+        raise UsageProblem(
+            f"{flag} {text}: not a whole number from {least:,} to {most:,}", "correct it"
+        )
+    return int(value)
+
+
+def rate(text: str, flag: str) -> float:
+    """Messages per second; 10k and 10k/s are the same."""
+    bare = text.removesuffix("/s").replace(",", "").replace("_", "")
+    number, unit = _parts(bare, flag, "messages per second, such as 5000 or 10k")
+    factor = _COUNTS.get(unit.lower())
+    if factor is None or number <= 0:
+        raise UsageProblem(
+            f"{flag} {text}: not a rate above zero", "use a number such as 5000 or 10k"
+        )
+    return number * factor
+
+
+def cpus(text: str, flag: str) -> tuple[int, ...]:
+    """CPU numbers: 0,2-4."""
+    chosen: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
+        if not match or (match[2] and int(match[2]) < int(match[1])):
+            raise UsageProblem(f"{flag} {text}: not a list of CPUs", "write it as 0,2-4")
+        chosen.extend(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return tuple(chosen)
+
+
+def addresses(text: str, flag: str) -> tuple[str, ...]:
+    """Addresses: a list of single ones and of networks, whose usable hosts are taken."""
+    found: list[str] = []
+    for part in text.split(","):
+        try:
+            network = ipaddress.ip_network(part.strip(), strict=False)
+        except ValueError as error:
+            raise UsageProblem(
+                f"{flag} {text}: {error}", "write it as 127.0.1.0/28 or 10.0.0.1,10.0.0.2"
+            ) from error
+        if network.num_addresses > MOST_SOURCES:
+            raise UsageProblem(
+                f"{flag} {text}: {network.num_addresses:,} addresses",
+                f"use a network of {MOST_SOURCES:,} at most",
+            )
+        found.extend(str(host) for host in network.hosts())
+    return tuple(found)
+
+
+def _parts(text: str, flag: str, wanted: str) -> tuple[float, str]:
+    match = _NUMBER.match(text.strip())
+    if not match:
+        raise UsageProblem(f"{flag} {text}: not {wanted.split(' such')[0]}", f"write {wanted}")
+    return float(match[1]), match[2]

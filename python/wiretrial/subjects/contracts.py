@@ -1,0 +1,87 @@
+"""What each contract demands on each protocol that carries it.
+
+Knows which checks there are; must not know how a server is started, or what follows from a failure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from websockets.exceptions import WebSocketException
+
+from wiretrial.errors import SubjectFailed
+from wiretrial.subjects import (
+    checks_http,
+    checks_raw,
+    checks_rest,
+    checks_rpc,
+    checks_socketio,
+    checks_websocket,
+)
+from wiretrial.subjects.checks import Check
+from wiretrial.subjects.endpoint import SECURE, Broken, Endpoint
+from wiretrial.subjects.http_connection import HTTP_ERRORS
+from wiretrial.subjects.spec import ContractName, Protocol
+
+_SOURCES = (
+    *("checks*.py", "contracts.py", "*_parts.py", "*_connection.py", "endpoint.py"),
+    *("driver.py", "relay.py", "verify.py"),
+)
+
+_OVER_HTTP: dict[ContractName, tuple[Check, ...]] = {
+    "http-echo": checks_http.ECHO,
+    "static": checks_http.STATIC,
+    "rest": checks_rest.REST,
+    "rpc": checks_rpc.HTTP,
+}
+_OVER_SOCKETIO: dict[ContractName, tuple[Check, ...]] = {
+    "ws-echo": checks_socketio.ECHO,
+    "rpc": checks_socketio.RPC,
+}
+
+
+def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
+    """What a subject that claims the contract must pass, in order; the first tells readiness."""
+    if protocol in ("http", "https"):
+        found = _OVER_HTTP[contract]
+    elif protocol in ("socketio+ws", "socketio+wss"):
+        found = _OVER_SOCKETIO[contract]
+    elif protocol in ("ws", "wss"):
+        found = checks_websocket.ECHO
+    else:
+        found = checks_raw.ECHO
+    return tuple(check for check in found if check.inside_tls or protocol not in SECURE)
+
+
+def problem(check: Check, endpoint: Endpoint) -> str | None:
+    """How the server fails the check; None where it passes."""
+    try:
+        check.function(endpoint)
+    except Broken as broken:
+        return str(broken)
+    except (OSError, EOFError, UnicodeDecodeError, WebSocketException, *HTTP_ERRORS) as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def probe(endpoint: Endpoint, contract: ContractName) -> None:
+    """Raises unless one exchange is right."""
+    check = checks(contract, endpoint.protocol)[0]
+    found = problem(check, endpoint)
+    if found:
+        raise SubjectFailed(
+            f"{endpoint} breaks {contract} ({check.name}): {found}",
+            "see `wiretrial subject verify`",
+        )
+
+
+@cache
+def digest() -> str:
+    """SHA-256 of the sources of verification: what another one found right counts no more."""
+    folder = Path(__file__).parent
+    total = hashlib.sha256()
+    for path in sorted(path for pattern in _SOURCES for path in folder.glob(pattern)):
+        total.update(path.read_bytes())
+    return total.hexdigest()

@@ -1,0 +1,105 @@
+"""Several copies of one unmodified server, each on an address of its own, as one subject.
+
+Knows how to start and end them together; must not know how load is spread over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from ipaddress import IPv4Address
+from pathlib import Path
+from types import TracebackType
+
+from wiretrial.errors import UsageProblem
+from wiretrial.machine.namespaces import Namespace
+from wiretrial.subjects.build import Build
+from wiretrial.subjects.endpoint import Endpoint
+from wiretrial.subjects.process import Server, free_ports
+from wiretrial.subjects.spec import ConfigurationName, Protocol, Subject
+
+FIRST_LOOPBACK = IPv4Address("127.0.16.1")
+"""Far from 127.0.0.1, where everything else is, and from our own sources."""
+
+
+class Copies:
+    """`count` starts of one subject on the same ports of different addresses.
+
+    A context manager: leaving it ends all. Without `isolation` they are on 127.0.16.1 and those
+    after it; with it, on the addresses of the namespace. They share the CPUs that are given.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        build: Build,
+        configuration: ConfigurationName,
+        count: int,
+        *,
+        engine: Path,
+        threads: int = 1,
+        cpus: Sequence[int] = (),
+        isolation: Namespace | None = None,
+    ) -> None:
+        hosts = _hosts(count, isolation)
+        ports = free_ports(hosts, subject.spec.port_names(), isolation)
+        self.servers: list[Server] = []
+        with ExitStack() as started:
+            for host in hosts:
+                server = Server(
+                    subject,
+                    build,
+                    configuration,
+                    engine=engine,
+                    threads=threads,
+                    cpus=cpus,
+                    isolation=isolation,
+                    host=host,
+                    ports=ports,
+                )
+                self.servers.append(started.enter_context(server))
+            self._started = started.pop_all()
+
+    def __enter__(self) -> Copies:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._started.close()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The first process of each copy: what an observer adds up."""
+        return tuple(server.pid for server in self.servers)
+
+    def endpoints(self, protocol: Protocol) -> list[Endpoint]:
+        """Where each copy speaks `protocol`."""
+        return [server.endpoint(protocol) for server in self.servers]
+
+    def wait_ready(self) -> None:
+        """Returns when every copy keeps its contracts."""
+        for server in self.servers:
+            server.wait_ready()
+
+    def ended(self) -> str | None:
+        """How the first copy that is gone ended, in words; None while all run."""
+        for server in self.servers:
+            how = server.ended()
+            if how:
+                return f"{server.host}: {how}"
+        return None
+
+
+def _hosts(count: int, isolation: Namespace | None) -> list[str]:
+    if isolation is None:
+        return [str(FIRST_LOOPBACK + place) for place in range(count)]
+    if count > len(isolation.addresses):
+        raise UsageProblem(
+            f"{count} copies need {count} addresses, the namespace has {len(isolation.addresses)}",
+            "make it with as many",
+        )
+    return list(isolation.addresses[:count])

@@ -1,0 +1,47 @@
+"""Which parts of a contract a workload needs, as the contracts' table says.
+
+Knows parts and what is asked of a connection; must not know studies, or which subject is asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wiretrial.subjects.spec import Part, Protocol
+
+LARGE_BYTES = 64 * 1024
+"""A message above this is large."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is asked of a subject, as far as it decides what the subject must be able to do."""
+
+    protocol: Protocol
+    connections: int = 1
+    depth: int = 1
+    pack: int = 1
+    message_bytes: int = 0
+    requests_per_connection: int | None = None
+    """None: a connection is kept for all of them."""
+    held: bool = False
+    """Whether connections stand open without a message."""
+    delay_ms: int = 0
+
+
+def needed_parts(workload: Workload) -> frozenset[Part]:
+    """What must hold before the subject is measured."""
+    needed: set[Part] = {"exchange"}
+    if workload.requests_per_connection != 1:
+        needed.add("many")
+    if workload.depth > 1 or workload.pack > 1:
+        needed.add("pipelining" if workload.protocol in ("http", "https") else "in-flight")
+    if workload.message_bytes > LARGE_BYTES:
+        needed.add("large")
+    if workload.connections > 1:
+        needed |= {"half-open", "concurrency"}
+    if workload.held and workload.protocol in ("ws", "wss", "socketio+ws", "socketio+wss"):
+        needed.add("ping")
+    if workload.delay_ms:
+        needed |= {"delay", "pool"}
+    return frozenset(needed)
