@@ -57,7 +57,7 @@ def collect() -> dict[str, Any]:
             "virtualised": "hypervisor" in _cpu_flags(),
         },
         "kernel": platform.release(),
-        "system": _system(),
+        "system": system(),
         "clock_source": _read(
             Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
         ),
@@ -78,6 +78,13 @@ def steal_ticks() -> int | None:
     first = _read(Path("/proc/stat"))
     fields = first.splitlines()[0].split() if first else []
     return int(fields[8]) if len(fields) > 8 else None
+
+
+def throttles() -> int | None:
+    """How often the CPUs were slowed down for their heat since the machine's start."""
+    counts = [_read(path) for path in _CPU.glob("cpu[0-9]*/thermal_throttle/core_throttle_count")]
+    known = [int(count) for count in counts if count and count.isdigit()]
+    return sum(known) if known else None
 
 
 def oom_kills() -> int | None:
@@ -117,7 +124,8 @@ def _mitigations() -> dict[str, str]:
     return {name: state for name, state in states.items() if state != "Not affected"}
 
 
-def _system() -> str | None:
+def system() -> str | None:
+    """The system's own name, such as `Debian GNU/Linux 12 (bookworm)`."""
     for line in (_read(Path("/etc/os-release")) or "").splitlines():
         if line.startswith("PRETTY_NAME="):
             return line.partition("=")[2].strip('"')

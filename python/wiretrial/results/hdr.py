@@ -40,6 +40,11 @@ class Hdr:
         self._histogram = histogram
 
     @property
+    def text(self) -> str:
+        """The histogram as the engine would send it."""
+        return str(self._histogram.encode().decode("ascii"))
+
+    @property
     def count(self) -> int:
         """Number of values."""
         return int(self._histogram.get_total_count())

@@ -11,10 +11,12 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from wiretrial.plan import Plan
+from wiretrial.results.ceiling import Ceiling
+from wiretrial.results.observation import Isolation, Observation
 from wiretrial.snapshot import Interval, Start, Summary
 
 TRIAL_SCHEMA: Final = "wiretrial-trial"
-TRIAL_VERSION: Final = 1
+TRIAL_VERSION: Final = 2
 
 Verdict = Literal["valid", "client-bound", "invalid", "partial"]
 Bottleneck = Literal["server", "generator", "rate", "link", "unknown"]
@@ -35,10 +37,18 @@ class Scenario(_Part):
     environment: str = "loopback"
     group: str = "main"
     """Scenarios of one group are compared with each other; others only stand beside them."""
+    label: str | None = None
+    """What tells it from the others of its group; None: its name does."""
+    levels: dict[str, int | float | str] = Field(default_factory=dict)
+    """The factors of its study and where it stands on each, such as `connections`: 100."""
+    twin_of: str | None = None
+    """It is another scenario measured again: an A/A pair, which must come out as no difference."""
+    search: str | None = None
+    """The search for the highest sustained rate that this is one step of."""
 
 
 class SubjectFacts(_Part):
-    """What ran as the subject."""
+    """What ran as the subject, and where."""
 
     name: str
     version: str
@@ -47,17 +57,20 @@ class SubjectFacts(_Part):
     command: tuple[str, ...] = ()
     threads: int | None = None
     cpus: tuple[int, ...] = ()
+    copies: int = 1
+    """Starts of the same server, each on an address of its own."""
+    isolation: Isolation | None = None
+    """None: we don't know where it runs, because we didn't start it."""
 
 
 class ProcessSample(_Part):
-    """One reading of the subject's process tree."""
+    """One reading of the subject's process tree. CPU times count from each process's start."""
 
     offset_ns: int
     cpu_user_ns: int
     cpu_system_ns: int
     rss_bytes: int
-    context_switches: int = 0
-    run_queue_ns: int = 0
+    threads: int | None = None
 
 
 class Window(_Part):
@@ -95,7 +108,7 @@ class Trial(_Part):
     """One start of one subject with one workload."""
 
     schema_name: Literal["wiretrial-trial"] = Field(default=TRIAL_SCHEMA, alias="schema")
-    version: Literal[1] = TRIAL_VERSION
+    version: Literal[2] = TRIAL_VERSION
     study: str
     study_digest: str
     """Digest of the study's scenarios and settings: an edited study has another."""
@@ -111,6 +124,10 @@ class Trial(_Part):
     summary: Summary
     subject: SubjectFacts | None
     subject_samples: tuple[ProcessSample, ...] = ()
+    observation: Observation | None = None
+    """None where the server is not on this machine, or may not be watched."""
+    ceiling: Ceiling | None = None
+    """None where it was not measured."""
     window: Window
     judgement: Judgement
     warnings: tuple[Warning, ...] = ()

@@ -138,6 +138,16 @@ def read_trial(path: Path) -> Trial:
         raise StoreError(f"{path} is no whole trial ({where}: {first['msg']})", _REMEDY) from error
 
 
+def read_all(path: Path) -> list[Trial]:
+    """The trials of a study's folder, or the one in a file; there is at least one."""
+    if path.is_file():
+        return [read_trial(path)]
+    trials = ResultsFolder.open(path).trials()
+    if not trials:
+        raise StoreError(f"{path} holds no trial yet", "measure some first")
+    return trials
+
+
 def folders(base: Path) -> Iterator[ResultsFolder]:
     """Every folder of results below `base`, oldest name first."""
     for path in sorted(base.glob(f"*/{STUDY_FILE}")):

@@ -70,6 +70,35 @@ def compare(
     )
 
 
+def welch(a: Sequence[float], b: Sequence[float], *, band: float = BAND) -> Comparison:
+    """Compares two samples that share no blocks (Welch 1947, on logarithms); all positive.
+
+    `pairs` is the smaller number of values.
+    """
+    if not a or not b:
+        raise ValueError("both sides need a value")
+    if min(*a, *b) <= 0:
+        raise ValueError("a log ratio needs positive values")
+    x, y = [math.log(value) for value in a], [math.log(value) for value in b]
+    centre, least = fmean(x) - fmean(y), min(len(x), len(y))
+    if least < 2:
+        return Comparison(math.exp(centre), None, None, 1.0, 1.0, least)
+    parts = stdev(x) ** 2 / len(x), stdev(y) ** 2 / len(y)
+    error = math.sqrt(sum(parts))
+    # Welch and Satterthwaite's degrees of freedom.
+    weights = parts[0] ** 2 / (len(x) - 1) + parts[1] ** 2 / (len(y) - 1)
+    degrees = sum(parts) ** 2 / weights if weights else float(len(x) + len(y) - 2)
+    reach = student.quantile(1 - ALPHA / 2, degrees) * error
+    return Comparison(
+        ratio=math.exp(centre),
+        low=math.exp(centre - reach),
+        high=math.exp(centre + reach),
+        p=_two_sided(centre, error, degrees),
+        p_equal=_equivalence_p(centre, error, degrees, band),
+        pairs=least,
+    )
+
+
 def verdict(comparison: Comparison, adjusted_p: float, *, higher_is_better: bool) -> Verdict:
     """The verdict in words; `adjusted_p` is the comparison's p after Holm.
 
@@ -123,13 +152,13 @@ def sign_flip_p(differences: Sequence[float]) -> float:
     return float(extreme / 2 ** len(differences))
 
 
-def _two_sided(centre: float, error: float, degrees: int) -> float:
+def _two_sided(centre: float, error: float, degrees: float) -> float:
     if error == 0:
         return 1.0 if centre == 0 else 0.0
     return student.two_sided_p(centre / error, degrees)
 
 
-def _equivalence_p(centre: float, error: float, degrees: int, band: float) -> float:
+def _equivalence_p(centre: float, error: float, degrees: float, band: float) -> float:
     """The greater p of the two one-sided tests against -log(1 + band) and log(1 + band)."""
     edge = math.log1p(band)
     if error == 0:

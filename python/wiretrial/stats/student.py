@@ -9,12 +9,12 @@ from __future__ import annotations
 from functools import cache
 
 
-def two_sided_p(t: float, degrees: int) -> float:
+def two_sided_p(t: float, degrees: float) -> float:
     """Probability that |T| is at least |t|."""
     return 2 * survival(abs(t), degrees)
 
 
-def survival(t: float, degrees: int) -> float:
+def survival(t: float, degrees: float) -> float:
     """Probability that T is at least t."""
     if degrees < 1:
         raise ValueError("t needs at least one degree of freedom")
@@ -24,7 +24,7 @@ def survival(t: float, degrees: int) -> float:
 
 
 @cache
-def quantile(probability: float, degrees: int) -> float:
+def quantile(probability: float, degrees: float) -> float:
     """The t below which T lies with the given probability, which is above one half."""
     if not 0.5 < probability < 1:
         raise ValueError(f"the probability must lie between 0.5 and 1, not at {probability}")

@@ -46,7 +46,7 @@ def study(trials: int, seed: int) -> Study:
 
 
 def _cases() -> tuple[Case, ...]:
-    reference, node = ("reference", "reference server"), ("node", "Node")
+    reference, node = ("reference", "reference server"), ("ws", "Node")
     return (
         _case(REFERENCE_HTTP, *reference, "http", "http-echo"),
         _case(REFERENCE_FRESH, *reference, "http", "http-echo", requests_per_connection=1),

@@ -1,4 +1,4 @@
-"""From a finished run to a judgement: which part counts, who limited it, may it be published.
+"""From a finished run to a judgement: which part of it counts, and may it be published.
 
 Pure: knows snapshots, samples and the rules of evidence; must not know how they came about.
 """
@@ -9,19 +9,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wiretrial.plan import Load, OpenLoop
-from wiretrial.results.model import Bottleneck, Judgement, Verdict, Window
+from wiretrial.plan import Plan
+from wiretrial.results import hdr
+from wiretrial.results.ceiling import Ceiling
+from wiretrial.results.model import Judgement, Verdict, Window
+from wiretrial.results.observation import Observation
+from wiretrial.results.offered import within
 from wiretrial.snapshot import Connections, Interval, Summary
 from wiretrial.stats.steady import find_window
+from wiretrial.studies import bottleneck
+from wiretrial.studies.bottleneck import Evidence, Use
 
-CLIENT_BOUND = 0.95
-"""A loop that is busy for this share of the time has no room left to prove anything."""
-SERVER_BOUND = 0.90
-"""A server that is on a CPU, or waits for one, for this share of the time is at its limit."""
-RATE_KEPT = 0.98
-"""An open loop that sent this share of what was due has kept its rate."""
-WORTH_SAYING = 0.05
-"""Waiting for a CPU below this share is no evidence of anything."""
 KEPT_FROM_RUNNING = 0.5
 """A generator that was paused in more than this share of the intervals has measured itself."""
 ORDERLY = frozenset({"plan", "server"})
@@ -30,20 +28,20 @@ WHOLE_RUN = "whole run: its length was given in requests"
 
 
 @dataclass(frozen=True)
-class ServerUse:
-    """What a server did in the window, as shares of what its threads could have had."""
+class Known:
+    """What is known of a trial beside what its generator told."""
 
-    busy: float
-    """On a CPU."""
-    queued: float
-    """Ready to run, while somebody else had the CPU."""
-
-    def text(self) -> str:
-        """The evidence, for people."""
-        told = f"its CPU {percent(self.busy)} busy"
-        if self.queued >= WORTH_SAYING:
-            told += f", {percent(self.queued)} waiting for a CPU that others had"
-        return told
+    server: Use | None = None
+    observation: Observation | None = None
+    ceiling: Ceiling | None = None
+    server_cpus: tuple[int, ...] = ()
+    """Those that it is pinned to; empty: any."""
+    direct: bool = False
+    """Nothing but the kernel lies between server and generator, and both were watched."""
+    over_link: bool = False
+    """A link is known to lie between them."""
+    server_died: str | None = None
+    """How it ended, where it did so in the middle."""
 
 
 def window_of(
@@ -80,41 +78,20 @@ def window_of(
 
 
 def judge(
-    intervals: Sequence[Interval],
-    summary: Summary,
-    window: Window,
-    load: Load,
-    *,
-    server: ServerUse | None,
-    server_died: str | None,
+    intervals: Sequence[Interval], summary: Summary, window: Window, plan: Plan, known: Known
 ) -> Judgement:
-    """The judgement of one trial. `server` is None where nothing is known of it."""
+    """The judgement of one trial."""
     inside = within(intervals, window)
-    busy = loop_utilisation(inside)
-    bottleneck, evidence = _bottleneck(inside, load, busy, server)
+    who, evidence = bottleneck.find(_evidence(inside, summary, plan, known))
     verdict: Verdict = "valid"
-    problem = _problem(summary, inside, server_died)
+    problem = _problem(summary, inside, known.server_died)
     if problem:
         verdict, evidence = "invalid", f"{problem}; {evidence}"
     elif summary.end == "interrupted":
         verdict, evidence = "partial", f"stopped before its end; {evidence}"
-    elif bottleneck == "generator":
+    elif who == "generator":
         verdict = "client-bound"
-    return Judgement(verdict=verdict, bottleneck=bottleneck, evidence=evidence)
-
-
-def percent(share: float) -> str:
-    """`52 %`."""
-    return f"{100 * share:.0f} %"
-
-
-def within(intervals: Sequence[Interval], window: Window) -> list[Interval]:
-    """The intervals that lie in the window."""
-    return [
-        interval
-        for interval in intervals
-        if interval.start_ns >= window.start_ns and interval.end_ns <= window.end_ns
-    ]
+    return Judgement(verdict=verdict, bottleneck=who, evidence=evidence)
 
 
 def loop_utilisation(intervals: Sequence[Interval]) -> float:
@@ -160,21 +137,28 @@ def _broken(connections: Connections) -> Counter[str]:
     return Counter({name: count for name, count in ended.items() if name not in ORDERLY})
 
 
-def _bottleneck(
-    inside: Sequence[Interval], load: Load, busy: float, server: ServerUse | None
-) -> tuple[Bottleneck, str]:
-    ours = f"our loop {percent(1 - busy)} idle"
-    theirs = f"server: {server.text() if server else 'its CPU unknown'}"
-    if isinstance(load.executor, OpenLoop):
-        elapsed = sum(interval.end_ns - interval.start_ns for interval in inside) / 1e9
-        sent = sum(interval.counters.sent for interval in inside)
-        achieved = sent / elapsed if elapsed else 0.0
-        rate = f"{achieved:,.0f} of {load.executor.rate:,.0f} messages/s sent"
-        if achieved >= RATE_KEPT * load.executor.rate and busy < CLIENT_BOUND:
-            return "rate", f"the rate was kept ({rate}, {ours}, {theirs})"
-        ours = f"{rate}, {ours}"
-    if busy >= CLIENT_BOUND and (server is None or server.busy < CLIENT_BOUND):
-        return "generator", f"the generator was the bottleneck ({ours}, {theirs})"
-    if server is not None and server.busy + server.queued >= SERVER_BOUND:
-        return "server", f"the server was the bottleneck ({server.text()}, {ours})"
-    return "unknown", f"neither side was at its limit ({ours}, {theirs})"
+def _evidence(inside: Sequence[Interval], summary: Summary, plan: Plan, known: Known) -> Evidence:
+    elapsed = sum(interval.end_ns - interval.start_ns for interval in inside)
+    # Of no time, no share can be told.
+    threads_ns = max(elapsed, 1) * plan.generator.threads
+    on_cpu = sum(i.generator.cpu_user_ns + i.generator.cpu_system_ns for i in inside)
+    queued = sum(interval.generator.run_queue_ns for interval in inside)
+    return Evidence(
+        load=plan.load,
+        sent=sum(interval.counters.sent for interval in inside) * 1e9 / max(elapsed, 1),
+        answered=sum(interval.counters.ok for interval in inside) * 1e9 / max(elapsed, 1),
+        generator=Use(busy=loop_utilisation(inside), queued=min(1.0, queued / threads_ns)),
+        generator_on_cpu=on_cpu / threads_ns,
+        server=known.server,
+        seen=known.observation,
+        ceiling=known.ceiling,
+        server_cpus=known.server_cpus,
+        direct=known.direct,
+        round_trip_ns=_median(summary, "connect_time") if known.over_link else None,
+        service_ns=_median(summary, "service_time") or 0.0,
+    )
+
+
+def _median(summary: Summary, metric: str) -> float | None:
+    text = summary.histograms.get(metric)
+    return hdr.decode(text).quantile(0.5) if text else None

@@ -7,35 +7,57 @@ order trials run or where they are kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlsplit
 
 from wiretrial import warnings
 from wiretrial.engine import Engine, EngineRun
 from wiretrial.errors import EngineFailed
-from wiretrial.machine import facts
+from wiretrial.machine import facts, namespaces, shapers
 from wiretrial.plan import Plan
-from wiretrial.results.model import Machine, ProcessSample, Scenario, SubjectFacts, Trial
+from wiretrial.results.ceiling import Ceiling
+from wiretrial.results.model import (
+    Machine,
+    ProcessSample,
+    Scenario,
+    SubjectFacts,
+    Trial,
+    Window,
+)
+from wiretrial.results.observation import Observation
 from wiretrial.snapshot import Interval, Snapshot, Start, Summary
-from wiretrial.studies import judge
-from wiretrial.subjects import observe
+from wiretrial.studies import judge, observed
+from wiretrial.studies.bottleneck import Use
+from wiretrial.subjects.observe import Observer
+
+WITHOUT_A_LINK = ("loopback", namespaces.ENVIRONMENT)
+"""Environments in which nothing but the kernel lies between server and generator."""
 
 
 class Recording:
     """Runs a plan and keeps everything that was seen. A context manager; iterate for snapshots."""
 
-    def __init__(self, engine: Engine, plan: Plan, server_pid: int | None = None) -> None:
+    def __init__(self, engine: Engine, plan: Plan, server_pids: Sequence[int] = ()) -> None:
         self.plan = plan
         self.begun_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
         self.start: Start | None = None
         self.intervals: list[Interval] = []
         self.summary: Summary | None = None
         self._steal_before = facts.steal_ticks()
-        self._server_cpus = len(os.sched_getaffinity(server_pid)) if server_pid else 1
+        self._throttles_before = facts.throttles()
+        self._observer = _observer(plan, server_pids, self.stop) if server_pids else None
+        self._rates = (
+            shapers.rates(server_pids[0], self._observer.interfaces)
+            if self._observer and self._observer.alone
+            else shapers.UNLIMITED
+        )
+        self._server_cpus = len(os.sched_getaffinity(server_pids[0])) if server_pids else 1
+        self._connected = False
+        self._over = False
         self._run: EngineRun = engine.run(plan)
-        self._observer = observe.Observer(server_pid, self._run.stop) if server_pid else None
 
     def __enter__(self) -> Recording:
         if self._observer:
@@ -60,6 +82,8 @@ class Recording:
                 self.intervals.append(snapshot)
             elif isinstance(snapshot, Summary):
                 self.summary = snapshot
+            if self._observer and isinstance(snapshot, Interval | Summary):
+                self._watch_plateaus(self._observer, snapshot)
             yield snapshot
 
     def stop(self) -> None:
@@ -83,16 +107,26 @@ class Recording:
         subject: SubjectFacts | None,
         machine: dict[str, Any],
         server_end: str | None = None,
+        ceiling: Ceiling | None = None,
     ) -> Trial:
         """The record, judged. `server_end` says how a server that died ended."""
         if self.start is None or self.summary is None:
             raise EngineFailed("the engine ended before its summary", "run it again")
-        samples = self._samples()
         window = judge.window_of(
             self.intervals,
             self.summary,
             warmup_allowance_ns=self.plan.phases.warmup_ns,
             duration_ns=self.plan.stop.duration_ns,
+        )
+        observation = self._observation(window)
+        known = judge.Known(
+            server=self._server_use(window, subject),
+            observation=observation,
+            ceiling=ceiling,
+            server_cpus=subject.cpus if subject else (),
+            direct=observation is not None and scenario.environment in WITHOUT_A_LINK,
+            over_link=scenario.environment not in WITHOUT_A_LINK,
+            server_died=(server_end or "how is not known") if self.server_died else None,
         )
         trial = Trial(
             study=study,
@@ -107,19 +141,33 @@ class Recording:
             intervals=tuple(self.intervals),
             summary=self.summary,
             subject=subject,
-            subject_samples=samples,
+            subject_samples=self._samples(),
+            observation=observation,
+            ceiling=ceiling,
             window=window,
-            judgement=judge.judge(
-                self.intervals,
-                self.summary,
-                window,
-                self.plan.load,
-                server=self._server_use(window.start_ns, window.end_ns, subject),
-                server_died=(server_end or "how is not known") if self.server_died else None,
+            judgement=judge.judge(self.intervals, self.summary, window, self.plan, known),
+            machine=Machine(
+                facts={
+                    **machine,
+                    "steal_ticks": _growth(self._steal_before, facts.steal_ticks()),
+                    "throttled": _growth(self._throttles_before, facts.throttles()),
+                }
             ),
-            machine=Machine(facts={**machine, "steal_ticks": self._stolen()}),
         )
         return trial.model_copy(update={"warnings": warnings.of_trial(trial)})
+
+    def _watch_plateaus(self, observer: Observer, snapshot: Interval | Summary) -> None:
+        """Memory is read when all connections stand, and again as soon as the load is over."""
+        connections = snapshot.connections.open
+        over = isinstance(snapshot, Summary) or snapshot.phase == "drain"
+        if over and not self._over:
+            self._over = True
+            observer.plateau("end", connections)
+        elif not over and not self._connected:
+            begun = isinstance(snapshot, Interval) and snapshot.phase != "connect"
+            self._connected = begun or connections >= self.plan.load.connections
+            if self._connected:
+                observer.plateau("connected", connections)
 
     def _samples(self) -> tuple[ProcessSample, ...]:
         begun = self._run.begun_ns
@@ -131,42 +179,61 @@ class Recording:
                 cpu_user_ns=reading.cpu_user_ns,
                 cpu_system_ns=reading.cpu_system_ns,
                 rss_bytes=reading.rss_bytes,
-                context_switches=reading.context_switches,
-                run_queue_ns=reading.run_queue_ns,
+                threads=reading.threads,
             )
-            for reading in self._observer.readings
+            for reading in self._observer.seen.readings
         )
 
-    def _server_use(
-        self, start_ns: int, end_ns: int, subject: SubjectFacts | None
-    ) -> judge.ServerUse | None:
+    def _observation(self, window: Window) -> Observation | None:
+        begun, observer = self._run.begun_ns, self._observer
+        if observer is None or begun is None:
+            return None
+        origin = observed.Origin(
+            begun_ns=begun,
+            alone=observer.alone,
+            interfaces=observer.interfaces,
+            rates=self._rates,
+            keeps_connections=self.plan.load.requests_per_connection is None,
+        )
+        return observed.observation(observer.seen, window, origin)
+
+    def _server_use(self, window: Window, subject: SubjectFacts | None) -> Use | None:
         """What the server did with its CPUs in the window; None if that is unknown.
 
         Of a server that we didn't start, the number of threads is unknown: its busiest thread, or
         all of its CPUs, may be at the limit.
         """
-        begun = self._run.begun_ns
-        if self._observer is None or begun is None:
+        begun, observer = self._run.begun_ns, self._observer
+        if observer is None or begun is None:
             return None
-        readings = self._observer.readings
-        inside = [r for r in readings if start_ns <= r.at_ns - begun <= end_ns]
+        seen = observer.seen
+        inside = [r for r in seen.readings if window.start_ns <= r.at_ns - begun <= window.end_ns]
         if len(inside) < 2:
-            inside = readings
+            inside = seen.readings
         if len(inside) < 2:
             return None
         first, last = inside[0], inside[-1]
         elapsed = last.at_ns - first.at_ns
         used = (last.cpu_user_ns + last.cpu_system_ns) - (first.cpu_user_ns + first.cpu_system_ns)
         if subject is not None and subject.threads:
-            threads, busy = subject.threads, used / elapsed / subject.threads
+            threads = subject.threads * subject.copies
+            busy = used / elapsed / threads
         else:
             threads = 1
-            busy = max(used / elapsed / self._server_cpus, observe.busiest_thread(first, last))
-        queued = (last.run_queue_ns - first.run_queue_ns) / elapsed / threads
-        return judge.ServerUse(busy=busy, queued=min(queued, max(1 - busy, 0.0)))
+            busy = max(
+                used / elapsed / self._server_cpus, observed.busiest_thread(seen, window, begun)
+            )
+        queued = observed.queued(seen, window, begun) / threads
+        return Use(busy=busy, queued=min(queued, max(1 - busy, 0.0)))
 
-    def _stolen(self) -> int | None:
-        after = facts.steal_ticks()
-        if after is None or self._steal_before is None:
-            return None
-        return after - self._steal_before
+
+def _growth(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before
+
+
+def _observer(plan: Plan, pids: Sequence[int], on_death: Callable[[], None]) -> Observer:
+    """Watches the server, both ends of some connections, and the CPUs of both sides."""
+    cpus = set(plan.generator.cpus) or os.sched_getaffinity(0)
+    for pid in pids:
+        cpus |= os.sched_getaffinity(pid)
+    return Observer(pids, on_death, port=urlsplit(plan.target.url).port, cpus=sorted(cpus))

@@ -1,155 +1,155 @@
-"""Runs a study: verified subjects, trials in random order, each stored before the next begins.
+"""Runs a study: trials in random order, each stored before the next begins, in three stages.
 
-Knows the order of things; must not know how progress is shown. It is a generator of events: leaving
-it at any moment ends every process and loses the trial in progress at most.
+First come the scenarios whose load is known, in blocks; then those whose rate the first decide;
+then the searches for the highest sustained rate, one step of each in turn. Knows the order of
+things; must not know how progress is shown. It is a generator of events: leaving it at any moment
+ends every process and loses the trial in progress at most.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from wiretrial.engine import Engine
-from wiretrial.errors import EngineFailed, SubjectFailed, SubjectUnavailable, UsageProblem
-from wiretrial.machine import facts, pinning, preflight
-from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
-from wiretrial.results.model import SubjectFacts, Trial
+from wiretrial.errors import EngineFailed, SubjectFailed, UsageProblem
+from wiretrial.machine import facts
+from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
-from wiretrial.snapshot import Snapshot
-from wiretrial.studies import order
-from wiretrial.studies.recording import Recording
+from wiretrial.studies import calibration, order, rates
+from wiretrial.studies.estimate import estimate
+from wiretrial.studies.events import Event, TrialBegun, TrialDone, TrialFailed, Unavailable
+from wiretrial.studies.order import Slot
+from wiretrial.studies.prepare import Ready, prepare, require
 from wiretrial.studies.spec import Case, Study
-from wiretrial.subjects import build, registry, verify
-from wiretrial.subjects.build import Build
-from wiretrial.subjects.process import Server
-from wiretrial.subjects.spec import ConfigurationName, Subject
+from wiretrial.studies.trial import Bench
 
-LARGEST_CONNECT_RATE = 20_000
-"""New connections per second that a fresh-connection load may reach on one machine."""
-
-
-@dataclass(frozen=True)
-class Preparing:
-    """A subject is being installed or verified."""
-
-    subject: str
-    step: str
-
-
-@dataclass(frozen=True)
-class Unavailable:
-    """A subject can't be measured here; its scenarios are left out."""
-
-    subject: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class TrialBegun:
-    """A trial starts. `number` counts from 1 over all trials of the study."""
-
-    slot: order.Slot
-    number: int
-    total: int
-
-
-@dataclass(frozen=True)
-class Seen:
-    """The engine told something about the trial in progress."""
-
-    snapshot: Snapshot
-
-
-@dataclass(frozen=True)
-class TrialDone:
-    """A trial is measured, judged and stored."""
-
-    trial: Trial
-    number: int
-    total: int
-
-
-@dataclass(frozen=True)
-class TrialFailed:
-    """A trial could not be measured; the study goes on, and a resumed one tries it again."""
-
-    slot: order.Slot
-    reason: str
-
-
-Event = Preparing | Unavailable | TrialBegun | Seen | TrialDone | TrialFailed
-
-
-@dataclass(frozen=True)
-class _Ready:
-    subject: Subject
-    build: Build
+MOST_STEPS = 60
+"""A search that has not ended by then never will."""
 
 
 def run(study: Study, results: ResultsFolder, engine: Engine) -> Iterator[Event]:
     """Measures whatever of `study` is not in `results` yet."""
-    cpus = pinning.choose(study.server_threads, study.generator_threads)
-    _require(study, results)
-    done = _done(study, results)
-    slots = list(
-        order.slots([case.scenario.name for case in study.cases], study.trials, study.seed)
-    )
-    if all((slot.block, slot.scenario) in done for slot in slots):
+    require(study, results)
+    stored = _stored(study, results)
+    if _is_complete(study, stored):
         return
-    ready = yield from _prepare(study, engine)
-    machine = {**facts.collect(), "cpus_apart": cpus.problem is None}
-    for number, slot in enumerate(slots, start=1):
-        case = study.case(slot.scenario)
-        key = (case.scenario.subject, case.scenario.configuration)
-        if (slot.block, slot.scenario) in done or (case.url is None and key not in ready):
-            continue
-        yield TrialBegun(slot=slot, number=number, total=len(slots))
+    ready = yield from prepare(study, engine)
+    cases = [case for case in study.cases if case.url or case.scenario.name in ready]
+    budget_ns = round(calibration.SHARE * estimate(study).total_ns)
+    alone = yield from calibration.ensure(study, cases, results, engine, budget_ns)
+    bench = Bench(study, engine, facts.collect(), alone)
+    yield from _Run(study, results, bench, ready, stored).stages()
+
+
+def trials_wanted(study: Study) -> int:
+    """How many trials the study takes, as far as that is known before it runs."""
+    searches = len(study.stage(3))
+    return study.trials * (len(study.cases) - searches) + rates.STEPS_OF_A_SEARCH * searches
+
+
+class _Run:
+    """What one call of `run` needs from stage to stage."""
+
+    def __init__(
+        self,
+        study: Study,
+        results: ResultsFolder,
+        bench: Bench,
+        ready: dict[str, Ready],
+        stored: list[Trial],
+    ) -> None:
+        self._study = study
+        self._results = results
+        self._bench = bench
+        self._ready = ready
+        self._trials = stored
+        self._number = len(stored)
+        self._total = trials_wanted(study)
+
+    def stages(self) -> Iterator[Event]:
+        """Everything that is missing, stage by stage."""
+        yield from self._blocks(self._study.stage(1))
+        settled: list[Case] = []
+        for case in self._study.stage(2):
+            assert case.rate_from is not None
+            rate = rates.common(case.rate_from, self._trials)
+            if rate is None:
+                yield Unavailable(
+                    case.scenario.subject,
+                    f"{case.scenario.name} has no rate: none of the scenarios that decide it was"
+                    " measured",
+                )
+            else:
+                settled.append(rates.at_rate(case, rate))
+        yield from self._blocks(settled)
+        yield from self._searches()
+
+    def _blocks(self, cases: list[Case] | tuple[Case, ...]) -> Iterator[Event]:
+        by_name = {case.scenario.name: case for case in cases if self._can_run(case)}
+        done = {(trial.block, trial.scenario.name) for trial in self._trials}
+        # The order is that of all cases: a subject that is missing changes nobody else's place.
+        names = [case.scenario.name for case in cases]
+        for slot in order.slots(names, self._study.trials, self._study.seed):
+            if slot.scenario in by_name and (slot.block, slot.scenario) not in done:
+                yield from self._one(by_name[slot.scenario], slot)
+
+    def _searches(self) -> Iterator[Event]:
+        cases = [case for case in self._study.stage(3) if self._can_run(case)]
+        given_up: set[str] = set()
+        for turn in range(MOST_STEPS):
+            steps: list[tuple[Case, float]] = []
+            for case in cases:
+                name = case.scenario.name
+                made = [trial for trial in self._trials if trial.scenario.search == name]
+                assert case.knee is not None
+                rate = rates.search(case.knee, self._study.duration_of(case), made).next_rate()
+                if rate is not None and len(made) <= turn and name not in given_up:
+                    steps.append((case, rate))
+            seed = random.Random(f"{self._study.seed}/search/{turn}").getrandbits(32)
+            random.Random(seed).shuffle(steps)
+            for position, (case, rate) in enumerate(steps):
+                step = rates.at_rate(case, rate)
+                slot = Slot(turn, position, step.scenario.name, seed)
+                before = len(self._trials)
+                yield from self._one(step, slot)
+                if len(self._trials) == before:
+                    given_up.add(case.scenario.name)
+
+    def _one(self, case: Case, slot: Slot) -> Generator[Event, None, None]:
+        self._number += 1
+        self._total = max(self._total, self._number)
+        yield TrialBegun(slot=slot, number=self._number, total=self._total)
         try:
-            trial = yield from _trial(study, case, slot, engine, cpus, machine, ready.get(key))
+            trial = yield from self._bench.measure(case, slot, self._ready_for(case))
         except (SubjectFailed, EngineFailed) as error:
             yield TrialFailed(slot=slot, reason=error.line())
-            continue
-        results.add(trial)
-        yield TrialDone(trial=trial, number=number, total=len(slots))
+            return
+        self._results.add(trial)
+        self._trials.append(trial)
+        yield TrialDone(trial=trial, number=self._number, total=self._total)
+
+    def _can_run(self, case: Case) -> bool:
+        return case.url is not None or case.scenario.name in self._ready
+
+    def _ready_for(self, case: Case) -> Ready | None:
+        return self._ready.get(case.scenario.search or case.scenario.name)
 
 
-def plan_of(study: Study, case: Case, url: str, cpus: pinning.Pinning) -> Plan:
-    """The load plan of one trial."""
-    return Plan(
-        target=Target(
-            url=url,
-            sources=case.sources,
-            http=case.http,
-            tls=case.tls,
-            message=case.message,
-            expect=case.expect,
-        ),
-        load=case.load,
-        stop=Stop(duration_ns=study.duration_ns),
-        phases=Phases(warmup_ns=study.warmup_allowance_ns),
-        generator=GeneratorSettings(threads=study.generator_threads, cpus=cpus.generator),
-    )
+def _is_complete(study: Study, stored: list[Trial]) -> bool:
+    done = {(trial.block, trial.scenario.name) for trial in stored}
+    wanted = [case.scenario.name for case in (*study.stage(1), *study.stage(2))]
+    if any((block, name) not in done for name in wanted for block in range(study.trials)):
+        return False
+    for case in study.stage(3):
+        steps = [trial for trial in stored if trial.scenario.search == case.scenario.name]
+        assert case.knee is not None
+        if rates.search(case.knee, study.duration_of(case), steps).next_rate() is not None:
+            return False
+    return True
 
 
-def _require(study: Study, results: ResultsFolder) -> None:
-    """Refuses a study that this machine can't carry."""
-    seconds = (study.duration_ns + study.warmup_allowance_ns) / 1e9
-    for case in study.cases:
-        # Without addresses of ours, the far end and the kernel decide how many ports are enough.
-        fresh = case.load.requests_per_connection is not None and bool(case.sources)
-        preflight.require(
-            preflight.Demand(
-                connections=case.load.connections,
-                source_addresses=max(1, len(case.sources)),
-                fresh_connections=round(LARGEST_CONNECT_RATE * min(seconds, 60)) if fresh else 0,
-                trials=study.trials * len(study.cases),
-                folder=results.folder,
-            )
-        )
-
-
-def _done(study: Study, results: ResultsFolder) -> set[tuple[int, str]]:
+def _stored(study: Study, results: ResultsFolder) -> list[Trial]:
     digest = study.digest()
     stored = results.trials()
     for trial in stored:
@@ -158,112 +158,4 @@ def _done(study: Study, results: ResultsFolder) -> set[tuple[int, str]]:
                 f"{results.folder} holds trials of another study than it says",
                 "begin a new folder",
             )
-    return {(trial.block, trial.scenario.name) for trial in stored}
-
-
-def _prepare(study: Study, engine: Engine) -> Generator[Event, None, dict[tuple[str, str], _Ready]]:
-    """Installs every subject and verifies each configuration that the study uses."""
-    ready: dict[tuple[str, str], _Ready] = {}
-    wanted = {
-        (case.scenario.subject, case.scenario.configuration): None
-        for case in study.cases
-        if case.url is None
-    }
-    for name, configuration in wanted:
-        try:
-            subject = registry.find(name)
-            yield Preparing(name, "install")
-            built = build.install(subject, engine.binary)
-            yield Preparing(name, "verify")
-            _verify(study, subject, built, configuration, engine)
-        except (SubjectUnavailable, SubjectFailed) as error:
-            yield Unavailable(name, error.line())
-            continue
-        ready[name, configuration] = _Ready(subject, built)
-    return ready
-
-
-def _verify(
-    study: Study, subject: Subject, built: Build, configuration: ConfigurationName, engine: Engine
-) -> None:
-    with Server(
-        subject, built, configuration, engine=engine.binary, threads=study.server_threads
-    ) as server:
-        server.wait_ready()
-        for outcome in verify.verify(subject.spec, server.endpoint):
-            if outcome.problem:
-                raise SubjectFailed(
-                    f"{subject.spec.name} ({configuration}) breaks {outcome.contract} over"
-                    f" {outcome.protocol} ({outcome.check}): {outcome.problem}",
-                    f"see `wiretrial subject verify {subject.spec.name}`",
-                )
-
-
-def _trial(
-    study: Study,
-    case: Case,
-    slot: order.Slot,
-    engine: Engine,
-    cpus: pinning.Pinning,
-    machine: dict[str, Any],
-    ready: _Ready | None,
-) -> Generator[Event, None, Trial]:
-    if ready is None:
-        assert case.url is not None
-        plan = plan_of(study, case, case.url, cpus)
-        return (yield from _record(study, case, slot, engine, plan, machine, None, None))
-    with Server(
-        ready.subject,
-        ready.build,
-        case.scenario.configuration,
-        engine=engine.binary,
-        threads=study.server_threads,
-        cpus=cpus.server,
-    ) as server:
-        server.wait_ready()
-        endpoint = server.endpoint(case.protocol)
-        tls = case.tls.model_copy(update={"ca_file": str(server.certificate.authority)})
-        secure = endpoint.tls() is not None
-        plan = plan_of(
-            study,
-            case.model_copy(update={"tls": tls}) if secure else case,
-            endpoint.url(case.path),
-            cpus,
-        )
-        subject = SubjectFacts(
-            name=ready.subject.spec.name,
-            version=ready.build.version,
-            language=ready.subject.spec.language,
-            digest=ready.build.digest,
-            # As the recipe gives it: ports and folders change from trial to trial.
-            command=ready.subject.configuration(case.scenario.configuration).command,
-            threads=study.server_threads,
-            cpus=cpus.server,
-        )
-        return (yield from _record(study, case, slot, engine, plan, machine, subject, server))
-
-
-def _record(
-    study: Study,
-    case: Case,
-    slot: order.Slot,
-    engine: Engine,
-    plan: Plan,
-    machine: dict[str, Any],
-    subject: SubjectFacts | None,
-    server: Server | None,
-) -> Generator[Event, None, Trial]:
-    with Recording(engine, plan, server.pid if server else None) as recording:
-        for snapshot in recording:
-            yield Seen(snapshot)
-    return recording.trial(
-        study=study.name,
-        study_digest=study.digest(),
-        block=slot.block,
-        position=slot.position,
-        order_seed=slot.order_seed,
-        scenario=case.scenario,
-        subject=subject,
-        machine=machine,
-        server_end=server.ended() if server else None,
-    )
+    return stored

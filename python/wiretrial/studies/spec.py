@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from wiretrial.errors import StoreError
 from wiretrial.plan import Expect, Http, Load, Message, Tls
+from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
+from wiretrial.studies.document import Knee
 from wiretrial.subjects.spec import ContractName, Protocol
 
 STUDY_SCHEMA: Final = "wiretrial-study"
@@ -24,6 +26,13 @@ OUTSIDE = "extra"
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class RateFrom(_Part):
+    """A rate that all sustain: a share of what the slowest of these scenarios reached."""
+
+    scenarios: tuple[str, ...] = Field(min_length=1)
+    share: float = Field(gt=0, lt=1)
 
 
 class Case(_Part):
@@ -42,6 +51,27 @@ class Case(_Part):
     expect: Expect = Field(default_factory=Expect)
     load: Load
     sources: tuple[str, ...] = ()
+    requests: int | None = None
+    """Stop after so many messages; None: after the study's duration."""
+    duration_ns: int | None = None
+    """Instead of the study's."""
+    warmup_allowance_ns: int | None = None
+    """Instead of the study's."""
+    server_threads: int | None = None
+    """Instead of the study's."""
+    delay_ms: int = 0
+    """How long the server waits in its handler."""
+    rate_from: RateFrom | None = None
+    """The rate of its open loop comes from what others reached; until then it stands at 1."""
+    knee: Knee | None = None
+    """It is not measured at one rate: the highest that is sustained is searched for."""
+
+    @property
+    def stage(self) -> int:
+        """When it can be measured; see `Study.stage`."""
+        if self.knee:
+            return 3
+        return 2 if self.rate_from else 1
 
 
 class Study(_Part):
@@ -63,6 +93,10 @@ class Study(_Part):
     generator_threads: int = Field(default=1, ge=1)
     baselines: tuple[str, ...] = ()
     """Scenarios that the verdict compares the others of their group with; none: the best."""
+    claims: tuple[Claim, ...] = ()
+    """What others published, to be held against what is found here."""
+    chart: str | None = None
+    """The factor along which a picture shows the scenarios."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
@@ -75,9 +109,27 @@ class Study(_Part):
     def digest(self) -> str:
         """SHA-256 of all that decides what is measured; wording does not."""
         decisive = self.model_dump_json(
-            by_alias=True, exclude={"title", "question", "command", "trials", "baselines"}
+            by_alias=True,
+            exclude={"title", "question", "command", "trials", "baselines", "claims", "chart"},
         )
         return hashlib.sha256(decisive.encode()).hexdigest()
+
+    def stage(self, number: int) -> tuple[Case, ...]:
+        """Cases whose load is known from the start (1), from stage 1 (2), or searched for (3)."""
+        return tuple(case for case in self.cases if case.stage == number)
+
+    def duration_of(self, case: Case) -> int:
+        """How long the case is measured, nanoseconds."""
+        return self.duration_ns if case.duration_ns is None else case.duration_ns
+
+    def warmup_of(self, case: Case) -> int:
+        """How much warm-up may be cut from the case, nanoseconds."""
+        allowance = case.warmup_allowance_ns
+        return self.warmup_allowance_ns if allowance is None else allowance
+
+    def threads_of(self, case: Case) -> int:
+        """The threads of the case's server."""
+        return self.server_threads if case.server_threads is None else case.server_threads
 
     def case(self, name: str) -> Case:
         """The case of the scenario called `name`."""

@@ -1,19 +1,25 @@
-"""Workloads that more than one study uses: the message, and how each protocol asks for it.
+"""Workloads that studies use: the message, and how each contract asks for it.
 
 Knows contracts' routes and the plan's parts; must not know subjects.
 """
 
 from __future__ import annotations
 
+import base64
+from typing import Literal, NamedTuple
+
 from wiretrial.plan import (
-    AutoContent,
     EchoContent,
     Expect,
+    FixedContent,
+    FixedPayload,
+    Http,
     LearnedContent,
     Load,
     Message,
     NoPayload,
     Payload,
+    SequencePayload,
     TemplatePayload,
 )
 from wiretrial.results.model import Scenario
@@ -25,14 +31,69 @@ PATHS: dict[ContractName, str] = {
     "static": "/message",
     "ws-echo": "/",
     "raw-echo": "",
+    "rest": "/test",
+    "rpc": "/messages/testing",
 }
-"""Where each contract is kept."""
+"""Where each contract is asked for, unless a study says otherwise."""
+
+COMPARED: tuple[ContractName, ...] = ("http-echo", "static", "ws-echo", "raw-echo")
+"""Contracts in which any message may be sent, or none."""
 
 JSON_MESSAGE = TemplatePayload(text='{"seq":"{seq}","text":"one message of 64 bytes....."}')
 """64 bytes of JSON, each with its own sequence number: a swapped or repeated reply is caught."""
 
+DEFAULT_BYTES: dict[ContractName, int] = {
+    "http-echo": 64,
+    "ws-echo": 20,
+    "raw-echo": 20,
+    "rest": 64,
+}
+
+REST_PREFIX = b"received: "
+STATUS_PATH = "/test/status"
+LABELS_PATH = "/test/labels/"
+MESSAGES_PATH = "/messages/"
+
 FRESH_SOURCES = tuple(f"127.0.1.{last}" for last in range(1, 17))
 """Local addresses of loads that open a connection per request: one alone runs out of ports."""
+
+
+class Request(NamedTuple):
+    """What is sent where, and what a right reply is."""
+
+    path: str
+    http: Http
+    message: Message
+    expect: Expect
+
+
+def request(
+    contract: ContractName, size: int | Literal["json"] | None = None, path: str | None = None
+) -> Request:
+    """How a contract is asked; `size` is the message's bytes, None the contract's own."""
+    path = PATHS[contract] if path is None else path
+    match contract:
+        case "static":
+            return Request(path, Http(), Message(), Expect(content=LearnedContent()))
+        case "rest" if path != PATHS["rest"]:
+            label = path.removeprefix(LABELS_PATH)
+            return _get(path, b"OK" if path == STATUS_PATH else label.encode())
+        case "rest":
+            sent = _text(DEFAULT_BYTES["rest"] if size in (None, "json") else int(size or 0))
+            return Request(
+                path,
+                Http(headers=(("Content-Type", "text/plain"),)),
+                Message(source=FixedPayload(base64=_base64(sent))),
+                Expect(content=FixedContent(base64=_base64(REST_PREFIX + sent))),
+            )
+        case "rpc":
+            return _get(path, b'{"id":"%b"}' % path.removeprefix(MESSAGES_PATH).encode())
+        case _:
+            message = Message(
+                kind="text" if contract == "ws-echo" and size == "json" else "binary",
+                source=_echoed(contract, size),
+            )
+            return Request(path, Http(), message, Expect(content=EchoContent()))
 
 
 def case(
@@ -48,7 +109,7 @@ def case(
     group: str = "main",
 ) -> Case:
     """The scenario in which `subject` is asked for `payload` as `contract` says."""
-    echoes = contract != "static"
+    asked = request(contract)
     return Case(
         scenario=Scenario(
             name=name,
@@ -59,19 +120,36 @@ def case(
             group=group,
         ),
         protocol=protocol,
-        path=PATHS[contract],
+        path=asked.path,
         contract=contract,
-        message=Message(
-            kind="text" if contract == "ws-echo" else "binary",
-            source=payload if echoes else NoPayload(),
-        ),
-        expect=Expect(content=_content(contract)),
+        message=asked.message
+        if contract == "static"
+        else Message(kind="text" if contract == "ws-echo" else "binary", source=payload),
+        expect=asked.expect,
         load=load,
         sources=FRESH_SOURCES if load.requests_per_connection is not None else (),
     )
 
 
-def _content(contract: ContractName) -> AutoContent | EchoContent | LearnedContent:
-    if contract == "static":
-        return LearnedContent()
-    return EchoContent()
+def _echoed(contract: ContractName, size: int | Literal["json"] | None) -> Payload:
+    if size == "json":
+        return JSON_MESSAGE
+    return SequencePayload(bytes=DEFAULT_BYTES[contract] if size is None else size)
+
+
+def _get(path: str, content: bytes) -> Request:
+    return Request(
+        path,
+        Http(method="GET"),
+        Message(source=NoPayload()),
+        Expect(content=FixedContent(base64=_base64(content))),
+    )
+
+
+def _text(size: int) -> bytes:
+    """`size` printable bytes."""
+    return bytes(97 + index % 26 for index in range(size))
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")

@@ -1,0 +1,45 @@
+"""What a study could not measure, and why, kept beside its trials.
+
+Knows where the list lies; must not know why a subject is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from wiretrial.errors import StoreError
+from wiretrial.results.store import ResultsFolder
+
+FILE = "absent.json"
+
+
+class Absent(BaseModel):
+    """A subject that was left out, with the reason."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    subject: str
+    reason: str
+
+
+_LIST = TypeAdapter(tuple[Absent, ...])
+
+
+def keep(results: ResultsFolder, absent: Sequence[Absent]) -> None:
+    """Replaces the list: what is missing now is what the last run missed."""
+    results.write(FILE, _LIST.dump_json(tuple(absent), indent=1))
+
+
+def read(results: ResultsFolder) -> tuple[Absent, ...]:
+    """The list; empty where none was kept."""
+    path = results.folder / FILE
+    try:
+        return _LIST.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValidationError) as error:
+        raise StoreError(
+            f"{path} can't be read", "delete it, and `--resume` writes it again"
+        ) from error

@@ -1,0 +1,66 @@
+"""How a trial stood to the rate that it was offered: what a search for the highest one asks.
+
+Knows a trial's record and its window; must not know which rates are sustained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wiretrial.plan import OpenLoop
+from wiretrial.results import hdr
+from wiretrial.results.model import Trial, Window
+from wiretrial.snapshot import Interval
+
+FEWEST_BEYOND = 10
+"""So many values must lie beyond a quantile, or it can't be told."""
+
+
+def rate(trial: Trial) -> float:
+    """Messages per second that an open loop was asked for."""
+    executor = trial.plan.load.executor
+    assert isinstance(executor, OpenLoop)
+    return executor.rate
+
+
+def least_rate(quantile: float, duration_ns: int) -> float:
+    """The rate below which a trial of that length has too few messages to tell the quantile.
+
+    A tenth more: the window is a little shorter than what was asked for.
+    """
+    return 1.1 * FEWEST_BEYOND / (1 - quantile) * 1e9 / duration_ns
+
+
+def achieved(trial: Trial) -> float:
+    """Verified replies per second in the trial's window."""
+    inside = within(trial.intervals, trial.window)
+    elapsed = sum(interval.end_ns - interval.start_ns for interval in inside)
+    return sum(interval.counters.ok for interval in inside) * 1e9 / elapsed if elapsed else 0.0
+
+
+def backlog(trial: Trial) -> list[tuple[float, float]]:
+    """The waiting line at each interval's end: (seconds, messages due and not answered)."""
+    return [
+        (interval.end_ns / 1e9, interval.counters.in_flight + interval.counters.waiting)
+        for interval in within(trial.intervals, trial.window)
+    ]
+
+
+def response_ns(trial: Trial, quantile: float) -> float | None:
+    """A quantile of the response time in the window; None: too few messages to tell."""
+    times = hdr.merge(
+        interval.histograms["response_time"]
+        for interval in within(trial.intervals, trial.window)
+        if "response_time" in interval.histograms
+    )
+    enough = times.count * (1 - quantile) >= FEWEST_BEYOND
+    return times.quantile(quantile) if enough else None
+
+
+def within(intervals: Sequence[Interval], window: Window) -> list[Interval]:
+    """The intervals that lie in the window."""
+    return [
+        interval
+        for interval in intervals
+        if interval.start_ns >= window.start_ns and interval.end_ns <= window.end_ns
+    ]

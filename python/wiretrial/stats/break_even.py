@@ -1,0 +1,92 @@
+"""After how many messages per connection one way of talking becomes cheaper than another.
+
+With a set-up cost and a cost per message on each side, both ways cost the same after
+n = (set-up B - set-up A) / (message A - message B) messages. The interval of that ratio of two
+means is Fieller's (1954, *Some problems in interval estimation*): where the denominator may be zero
+it is open or not bounded at all, and says so, which a difference of quotients would hide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal
+
+from wiretrial.stats import student
+
+CONFIDENCE = 0.95
+
+Outcome = Literal["break-even", "always A", "always B", "not shown"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One way of talking in one block, in any unit of cost (time, CPU, bytes)."""
+
+    setup: float
+    message: float
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """Where B becomes the cheaper one.
+
+    `messages` is the number after which both cost the same; `high` is infinite where the data do
+    not bound it. `always A`, `always B`: one is no dearer in either part. `not shown`: the
+    difference per message can't be told from none.
+    """
+
+    outcome: Outcome
+    messages: float | None
+    low: float | None
+    high: float | None
+
+
+def find(a: Sequence[Cost], b: Sequence[Cost]) -> BreakEven:
+    """The break-even of A, cheap to set up, and B, cheap per message; a[i], b[i] share a block."""
+    if len(a) != len(b):
+        raise ValueError(f"pairs need equal numbers, not {len(a)} and {len(b)}")
+    if len(a) < 2:
+        raise ValueError("an interval needs two blocks or more")
+    dearer = [y.setup - x.setup for x, y in zip(a, b, strict=True)]
+    saved = [x.message - y.message for x, y in zip(a, b, strict=True)]
+    top, bottom = fmean(dearer), fmean(saved)
+    if top <= 0 <= bottom:
+        return BreakEven("always B", None, None, None)
+    if bottom <= 0 <= top:
+        return BreakEven("always A", None, None, None)
+    low, high = _fieller(dearer, saved)
+    if low is None:
+        return BreakEven("not shown", top / bottom, None, None)
+    return BreakEven("break-even", top / bottom, max(low, 0.0), high)
+
+
+def _fieller(
+    numerators: Sequence[float], denominators: Sequence[float]
+) -> tuple[float | None, float | None]:
+    """The interval of the ratio of the two means; (None, None) where it is everything."""
+    n = len(numerators)
+    t = student.quantile((1 + CONFIDENCE) / 2, n - 1)
+    top, bottom = fmean(numerators), fmean(denominators)
+    v_top = _covariance(numerators, numerators) / n
+    v_bottom = _covariance(denominators, denominators) / n
+    v_both = _covariance(numerators, denominators) / n
+    a = bottom**2 - t**2 * v_bottom
+    b = top * bottom - t**2 * v_both
+    c = top**2 - t**2 * v_top
+    inside = b**2 - a * c
+    if a <= 0:
+        # The denominator may be zero: what is left is everything, or all beyond one end.
+        if inside <= 0 or a == 0:
+            return None, None
+        return max((b + math.sqrt(inside)) / a, (b - math.sqrt(inside)) / a), math.inf
+    root = math.sqrt(max(inside, 0.0))
+    return (b - root) / a, (b + root) / a
+
+
+def _covariance(x: Sequence[float], y: Sequence[float]) -> float:
+    mean_x, mean_y = fmean(x), fmean(y)
+    products = ((p - mean_x) * (q - mean_y) for p, q in zip(x, y, strict=True))
+    return math.fsum(products) / (len(x) - 1)

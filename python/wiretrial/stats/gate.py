@@ -1,0 +1,96 @@
+"""Is a bound kept? Yes, no, or the data cannot tell, and then how many trials would.
+
+A bound holds where the whole 95 % interval is on its side, and is broken where none of it is. Two
+runs of another day share no blocks, so their ratio has Welch's interval (1947) on the logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Literal
+
+from wiretrial.stats import student
+from wiretrial.stats.compare import welch
+
+Outcome = Literal["kept", "broken", "cannot tell"]
+
+CONFIDENCE = 0.95
+MOST_TRIALS = 1000
+"""No more trials than this are recommended: the true value is then as good as at the bound."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A value (or ratio) with its interval, held against a bound.
+
+    `trials`: how many trials on each side would likely decide, where these cannot; None where no
+    number would, or none is needed.
+    """
+
+    outcome: Outcome
+    value: float
+    low: float | None
+    high: float | None
+    trials: int | None
+
+
+def of_values(values: Sequence[float], bound: float, *, at_least: bool) -> Decision:
+    """Holds positive values against a positive bound."""
+    logs = _logs(values)
+    value = math.exp(fmean(logs))
+    if len(logs) < 2:
+        return _decide(value, None, None, bound, at_least, 0.0)
+    spread = stdev(logs)
+    reach = student.quantile((1 + CONFIDENCE) / 2, len(logs) - 1) * spread / math.sqrt(len(logs))
+    low, high = value * math.exp(-reach), value * math.exp(reach)
+    return _decide(value, low, high, bound, at_least, spread)
+
+
+def of_ratio(
+    values: Sequence[float], baseline: Sequence[float], bound: float, *, at_least: bool
+) -> Decision:
+    """Holds values / baseline against a positive bound; the two need not be paired."""
+    new, old = _logs(values), _logs(baseline)
+    found = welch(values, baseline)
+    spread = math.sqrt(stdev(new) ** 2 + stdev(old) ** 2) if found.low is not None else 0.0
+    return _decide(found.ratio, found.low, found.high, bound, at_least, spread)
+
+
+def _logs(values: Sequence[float]) -> list[float]:
+    if not values:
+        raise ValueError("no value to hold against a bound")
+    if min(values) <= 0:
+        raise ValueError("a bound is held against positive values")
+    return [math.log(value) for value in values]
+
+
+def _decide(
+    value: float,
+    low: float | None,
+    high: float | None,
+    bound: float,
+    at_least: bool,
+    spread: float,
+) -> Decision:
+    if low is None or high is None:
+        return Decision("cannot tell", value, None, None, None)
+    if low >= bound:
+        return Decision("kept" if at_least else "broken", value, low, high, None)
+    if high <= bound:
+        return Decision("broken" if at_least else "kept", value, low, high, None)
+    needed = _needed(abs(math.log(value / bound)), spread)
+    return Decision("cannot tell", value, low, high, needed)
+
+
+def _needed(distance: float, spread: float) -> int | None:
+    """The least number of trials whose interval is expected to leave the bound out."""
+    if distance == 0:
+        return None
+    for trials in range(2, MOST_TRIALS + 1):
+        reach = student.quantile((1 + CONFIDENCE) / 2, float(trials - 1)) * spread
+        if reach / math.sqrt(trials) < distance:
+            return trials
+    return None

@@ -1,0 +1,70 @@
+"""Whether a subject may be measured for a scenario: only where it was verified to do what is asked.
+
+Knows scenarios, and what verification found; must not know how either comes about.
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Sequence
+
+from wiretrial.plan import (
+    FixedPayload,
+    ListPayload,
+    NoPayload,
+    Payload,
+    SequencePayload,
+    TemplatePayload,
+)
+from wiretrial.studies.spec import Case
+from wiretrial.subjects.needs import Workload, needed_parts
+from wiretrial.subjects.verification import Verification
+
+SEQUENCE_FIELD = "{seq}"
+SEQUENCE_DIGITS = 16
+
+
+def refusal(case: Case, found: Verification) -> str | None:
+    """Why the scenario's subject is not measured for it, in one line; None: it may be."""
+    lacking = found.missing(case.contract, case.protocol, needed_parts(workload_of(case)))
+    if not lacking:
+        return None
+    scenario = case.scenario
+    reasons = "; ".join(f"{part}: {why}" for part, why in lacking.items())
+    return (
+        f"{scenario.name} is not measured: it needs parts of {case.contract} over {case.protocol}"
+        f" that {scenario.subject} ({scenario.configuration}) does not keep ({reasons})"
+    )
+
+
+def workload_of(case: Case) -> Workload:
+    """What the case asks of its subject."""
+    return Workload(
+        protocol=case.protocol,
+        connections=case.load.connections,
+        depth=case.load.depth,
+        pack=case.load.pack,
+        message_bytes=_bytes(case.message.source),
+        requests_per_connection=case.load.requests_per_connection,
+        delay_ms=case.delay_ms,
+    )
+
+
+def _bytes(payload: Payload) -> int:
+    """The size of the largest message."""
+    match payload:
+        case NoPayload():
+            return 0
+        case SequencePayload(bytes=size):
+            return size
+        case FixedPayload(base64=content):
+            return _longest([content])
+        case ListPayload(base64=contents):
+            return _longest(contents)
+        case TemplatePayload(text=text):
+            fields = text.count(SEQUENCE_FIELD)
+            return len(text.encode()) + fields * (SEQUENCE_DIGITS - len(SEQUENCE_FIELD))
+
+
+def _longest(contents: Sequence[str]) -> int:
+    return max((len(binascii.a2b_base64(content)) for content in contents), default=0)

@@ -1,0 +1,284 @@
+"""Who limited a trial: server, generator, rate or link; or that nobody can be shown to have.
+
+Pure: knows the rules of evidence and their order; must not know how anything was read. The first
+rule that holds decides. What the others saw is told beside it, where it is worth a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from wiretrial.plan import ClosedLoop, Load, OpenLoop
+from wiretrial.results.ceiling import Ceiling
+from wiretrial.results.model import Bottleneck
+from wiretrial.results.observation import CpuUse, Observation, SocketUse
+
+CLIENT_BOUND = 0.95
+"""A generator that is busy, or waits for a CPU, for this share of the time has no room left."""
+SERVER_BOUND = 0.90
+"""A server that is on a CPU, or waits for one, for this share of the time is at its limit."""
+RATE_KEPT = 0.98
+"""An open loop that sent this share of what was due has kept its rate."""
+NEAR_CEILING = 0.05
+"""A throughput that is within this share of the generator's own ceiling may be the generator's."""
+LINK_FULL = 0.90
+"""A link that carries this share of its rate is full: the rest is gaps between packets."""
+HELD_UP = 0.25
+"""Connections that had no room for this share of the time were held up by that."""
+FAR_BELOW = 0.5
+"""Less than this share of what the reference server answers to the same load."""
+AT_REST = 0.5
+"""A generator that is busy or waits for a CPU for less than this share of the time holds nothing
+up; one that waits for longer has measured its waiting."""
+MOSTLY = 0.5
+"""A round trip that is this share of the service time decides it."""
+WORTH_SAYING = 0.05
+"""Shares below this are no evidence of anything."""
+MUCH_UNREAD = 1024
+"""Bytes that wait in a receive queue on average; a few small messages always do."""
+FULL_CPU = 0.95
+
+
+@dataclass(frozen=True)
+class Use:
+    """What one side did, as shares of what its threads could have had."""
+
+    busy: float
+    """The server: on a CPU. The generator: its busiest loop had work."""
+    queued: float = 0.0
+    """Ready to run, while somebody else had the CPU."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that the rules ask for, over the window that counts."""
+
+    load: Load
+    sent: float
+    """Messages per second."""
+    answered: float
+    """Verified replies per second."""
+    generator: Use
+    generator_on_cpu: float
+    """Share of its threads' time; less than the loop's where it was kept from running."""
+    server: Use | None
+    """None where nothing is known of it."""
+    seen: Observation | None = None
+    ceiling: Ceiling | None = None
+    server_cpus: tuple[int, ...] = ()
+    """Those that it is pinned to; empty: any."""
+    direct: bool = False
+    """Nothing but the kernel lies between both sides."""
+    round_trip_ns: float | None = None
+    """Over a link: what a connection took to be established, in the middle."""
+    service_ns: float = 0.0
+    """The median service time."""
+
+    @property
+    def taken(self) -> float:
+        """Share of the generator's time in which it had work or waited for a CPU to do it."""
+        return max(self.generator.busy, self.generator_on_cpu + self.generator.queued)
+
+
+def find(evidence: Evidence) -> tuple[Bottleneck, str]:
+    """Who it was, and a sentence that says from what that follows."""
+    details = ", ".join(_details(evidence))
+    for rule in _RULES:
+        found = rule(evidence)
+        if found is None:
+            continue
+        who, reason = found
+        inside = f"{reason}, {details}" if reason else details
+        if who == "rate":
+            return who, f"the rate was kept ({inside})"
+        return who, f"the {who} was the bottleneck ({inside})"
+    return "unknown", f"neither side was at its limit ({details})"
+
+
+def percent(share: float) -> str:
+    """`52 %`."""
+    return f"{100 * share:.0f} %"
+
+
+_Found = tuple[Bottleneck, str] | None
+
+
+def _rate(evidence: Evidence) -> _Found:
+    """The plan asked for no more."""
+    executor = evidence.load.executor
+    if isinstance(executor, ClosedLoop) or evidence.generator.busy >= CLIENT_BOUND:
+        return None
+    return ("rate", "") if evidence.sent >= RATE_KEPT * executor.rate else None
+
+
+def _busy_generator(evidence: Evidence) -> _Found:
+    """It had no room left. A server that had none either was loaded as much as it can be."""
+    server = evidence.server
+    if server is not None and server.busy >= CLIENT_BOUND:
+        return None
+    return ("generator", "") if evidence.taken >= CLIENT_BOUND else None
+
+
+def _busy_server(evidence: Evidence) -> _Found:
+    server = evidence.server
+    if server is None or server.busy + server.queued < SERVER_BOUND:
+        return None
+    return "server", ""
+
+
+def _starved(evidence: Evidence) -> _Found:
+    """It could have run and was not let. A generator that was not has measured mostly that."""
+    server = evidence.server
+    if evidence.generator.queued >= AT_REST:
+        return "generator", ""
+    waited = server is not None and server.queued >= AT_REST
+    return ("server", "") if waited and evidence.taken < AT_REST else None
+
+
+def _ceiling(evidence: Evidence) -> _Found:
+    """As fast as the generator goes against the cheapest server, however idle it looked."""
+    ceiling = evidence.ceiling
+    if ceiling is None:
+        return None
+    most = ceiling.messages_per_second
+    if abs(evidence.answered / most - 1) > NEAR_CEILING:
+        # Beyond it: what was measured as the ceiling is none.
+        return None
+    return "generator", f"{_rated(evidence.answered)} where its own ceiling is {_rated(most)}"
+
+
+def _full_link(evidence: Evidence) -> _Found:
+    share = max((share for share, _ in _link_shares(evidence)), default=0.0)
+    return ("link", "") if share >= LINK_FULL else None
+
+
+def _far_link(evidence: Evidence) -> _Found:
+    """Most of each message's time is the way there and back, which no server shortens."""
+    way = evidence.round_trip_ns
+    if way is None or way < MOSTLY * evidence.service_ns or evidence.taken >= AT_REST:
+        return None
+    return "link", f"there and back are {way / 1e6:.3g} of {evidence.service_ns / 1e6:.3g} ms"
+
+
+def _no_room(evidence: Evidence) -> _Found:
+    """A receive window is the reader's, a send buffer the writer's."""
+    for side, other in (("server", "generator"), ("generator", "server")):
+        window = _share(evidence, other, lambda use: use.receive_window_limited_ns)
+        buffer = _share(evidence, side, lambda use: use.send_buffer_limited_ns)
+        if max(window, buffer) >= HELD_UP:
+            return ("server" if side == "server" else "generator"), ""
+    return None
+
+
+def _idle_server(evidence: Evidence) -> _Found:
+    """Nobody works, nothing is full, and another server answers far more to the same load."""
+    ceiling = evidence.ceiling
+    if ceiling is None or evidence.server is None or not evidence.direct:
+        return None
+    share = evidence.answered / ceiling.reached
+    if share >= FAR_BELOW or evidence.taken >= AT_REST:
+        return None
+    return "server", f"messages waited in it: {percent(share)} of what the reference server answers"
+
+
+_RULES: tuple[Callable[[Evidence], _Found], ...] = (
+    _rate,
+    _busy_generator,
+    _busy_server,
+    _full_link,
+    _no_room,
+    _starved,
+    _ceiling,
+    _idle_server,
+    _far_link,
+)
+
+
+def _details(evidence: Evidence) -> Iterator[str]:
+    executor = evidence.load.executor
+    if isinstance(executor, OpenLoop):
+        yield f"{evidence.sent:,.0f} of {executor.rate:,.0f} messages/s sent"
+    ours, server = evidence.generator, evidence.server
+    # The loop takes the wait after a wake-up for rest, which it is not.
+    yield f"our loop {percent(max(0.0, 1 - evidence.taken))} idle{_waiting(ours)}"
+    yield "server: its CPU " + (
+        f"{percent(server.busy)} busy{_waiting(server)}" if server else "unknown"
+    )
+    yield from _crowded(evidence)
+    for share, text in _link_shares(evidence):
+        if share >= AT_REST:
+            yield text
+    for side, other in (("server", "generator"), ("generator", "server")):
+        window = _share(evidence, other, lambda use: use.receive_window_limited_ns)
+        if window >= WORTH_SAYING:
+            yield f"no room in the {side}'s receive window {percent(window)} of the time"
+        buffer = _share(evidence, side, lambda use: use.send_buffer_limited_ns)
+        if buffer >= WORTH_SAYING:
+            yield f"the {side}'s send buffer full {percent(buffer)} of the time"
+        for use in _sockets(evidence, side):
+            if use.mean_receive_queue_bytes >= MUCH_UNREAD:
+                unread = f"{use.mean_receive_queue_bytes:,.0f} bytes per connection"
+                yield f"{unread} not read by the {side} yet"
+
+
+def _waiting(use: Use) -> str:
+    if use.queued < WORTH_SAYING:
+        return ""
+    return f" and {percent(use.queued)} waiting for a CPU"
+
+
+def _crowded(evidence: Evidence) -> Iterator[str]:
+    """CPUs of the server that somebody else had."""
+    for cpu in evidence.seen.cpus if evidence.seen else ():
+        if cpu.cpu not in evidence.server_cpus:
+            continue
+        whole, idle, stolen = _spent(cpu)
+        if not whole:
+            continue
+        if stolen >= WORTH_SAYING * whole:
+            yield f"{percent(stolen / whole)} of CPU {cpu.cpu} taken by the hypervisor"
+        waited = evidence.server is not None and evidence.server.queued >= WORTH_SAYING
+        if waited and whole - idle >= FULL_CPU * whole:
+            yield f"CPU {cpu.cpu} full"
+
+
+def _spent(cpu: CpuUse) -> tuple[int, int, int]:
+    """All of its time, the idle part, and what the hypervisor took."""
+    states = cpu.model_dump(exclude={"cpu"})
+    idle = (cpu.idle_ns or 0) + (cpu.iowait_ns or 0)
+    return sum(ns or 0 for ns in states.values()), idle, cpu.steal_ns or 0
+
+
+def _link_shares(evidence: Evidence) -> Iterator[tuple[float, str]]:
+    """How full the link was in each direction whose rate is known."""
+    seen = evidence.seen
+    if seen is None or seen.link is None or seen.start_ns is None or seen.end_ns is None:
+        return
+    link, seconds = seen.link, (seen.end_ns - seen.start_ns) / 1e9
+    for way, carried, rate in (
+        ("from", link.sent_bytes, link.send_rate_bytes),
+        ("to", link.received_bytes, link.receive_rate_bytes),
+    ):
+        if carried is None or not rate or not seconds:
+            continue
+        used = carried / seconds
+        yield (
+            used / rate,
+            f"{used * 8 / 1e6:,.3g} of {rate * 8 / 1e6:,.3g} Mbit/s {way} the server",
+        )
+
+
+def _share(evidence: Evidence, side: str, held: Callable[[SocketUse], int]) -> float:
+    """The share of the time in which a side's connections were held up so."""
+    return max((held(use) / use.followed_ns for use in _sockets(evidence, side)), default=0.0)
+
+
+def _sockets(evidence: Evidence, side: str) -> list[SocketUse]:
+    """What was seen of a side's connections: one entry, or none."""
+    seen = evidence.seen.sockets if evidence.seen else ()
+    return [use for use in seen if use.side == side and use.followed_ns]
+
+
+def _rated(rate: float) -> str:
+    return f"{rate:,.0f} messages/s"

@@ -1,0 +1,200 @@
+"""`study.toml`: a question, what is measured to answer it, and what was claimed before.
+
+Knows the document's fields and what makes sense; must not know how scenarios are multiplied out
+(`matrix`) or run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+
+from wiretrial import quantities
+from wiretrial.documents import read_toml
+from wiretrial.errors import UsageProblem
+from wiretrial.results.claims import Claim
+from wiretrial.studies import environments
+from wiretrial.subjects.spec import PROTOCOLS_OF, ContractName, Protocol
+
+DOCUMENT = "study.toml"
+
+COMMON = "common"
+"""A rate that every subject sustains, found from what each reached in a closed loop."""
+
+
+def _duration(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return quantities.duration_ns(value, "a time of")
+    except UsageProblem as problem:
+        raise ValueError(problem.line()) from problem
+
+
+def _one_or_more(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _not_empty(value: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not value:
+        raise ValueError("at least one value is needed")
+    return value
+
+
+def _environments(value: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return tuple(environments.check(one) for one in _not_empty(value))
+    except UsageProblem as problem:
+        raise ValueError(problem.line()) from problem
+
+
+Nanoseconds = Annotated[int, BeforeValidator(_duration), Field(ge=0)]
+"""Written as `5s` or `200ms`."""
+Counts = Annotated[
+    tuple[Annotated[int, Field(ge=1)], ...],
+    BeforeValidator(_one_or_more),
+    AfterValidator(_not_empty),
+]
+"""A number, or a list of levels, each of which makes a scenario."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Knee(_Part):
+    """Search for the highest rate that is sustained, instead of measuring at one."""
+
+    quantile: float = Field(default=0.99, gt=0, lt=1)
+    objective: Nanoseconds = 5_000_000
+    """The response time that this quantile must keep."""
+    first: float = Field(default=1000, gt=0)
+    """Messages per second to begin with."""
+    ceiling: float = Field(default=1_000_000, gt=0)
+    tolerance: float = Field(default=0.05, gt=0, lt=1)
+
+
+class Workload(_Part):
+    """What is asked of every subject. Where a list stands, each of its levels is a scenario."""
+
+    name: str
+    protocol: Protocol | tuple[Protocol, ...]
+    contract: ContractName
+    path: str | None = None
+    """Where the request goes, for contracts with more than one route."""
+    payload: Counts | Literal["json"] | None = None
+    """Bytes per message; `json`: 64 bytes of JSON with its number; None: the contract's own."""
+    connections: Counts = (32,)
+    depth: Counts = (1,)
+    pack: Counts = (1,)
+    requests_per_connection: Counts | None = None
+    rate: Annotated[tuple[float, ...], BeforeValidator(_one_or_more)] | Literal["common"] | None = (
+        None
+    )
+    """Open loop: messages per second; `common`: what all sustain; None: closed loop."""
+    rate_share: float = Field(default=0.6, gt=0, lt=1)
+    """Of the slowest subject's throughput, for the common rate."""
+    rate_of: str | None = None
+    """The closed-loop workload from which the common rate is taken."""
+    pacing: Literal["constant", "poisson"] = "constant"
+    knee: Knee | None = None
+    requests: Counts | None = None
+    """Stop after so many messages, instead of after the study's duration."""
+    delay_ms: tuple[Annotated[int, Field(ge=0)], ...] = (0,)
+    """How long the server waits in its handler (`rest`)."""
+    environment: Annotated[
+        tuple[str, ...], BeforeValidator(_one_or_more), AfterValidator(_environments)
+    ] = (environments.LOOPBACK,)
+    """Where the server runs: `loopback`, `namespace`, or a link such as `vpn`."""
+    server_threads: Counts = (1,)
+    duration: Nanoseconds | None = None
+    warmup: Nanoseconds | None = None
+    subjects: tuple[str, ...] | None = None
+    """Only these, with `:tuned` where that configuration is meant; None: all of the study."""
+    group: str | None = None
+    """Scenarios of one group are compared; None: those that differ in the subject alone."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Workload:
+        for protocol in self.protocols():
+            if protocol not in PROTOCOLS_OF[self.contract]:
+                known = ", ".join(PROTOCOLS_OF[self.contract])
+                raise ValueError(f"{self.contract} is not kept over {protocol}, but over {known}")
+        if self.rate == COMMON and self.rate_of is None:
+            raise ValueError('rate = "common" needs `rate_of`, a closed-loop workload')
+        if self.knee and self.rate is not None:
+            raise ValueError("a knee finds its rates by itself: leave `rate` out")
+        return self
+
+    def protocols(self) -> tuple[Protocol, ...]:
+        """The protocols, as a level each."""
+        return (self.protocol,) if isinstance(self.protocol, str) else self.protocol
+
+
+class Quick(_Part):
+    """What `--quick` makes smaller: the same shape in less time."""
+
+    trials: int = Field(default=2, ge=1)
+    duration: Nanoseconds = 1_000_000_000
+    warmup: Nanoseconds = 500_000_000
+    levels: int = Field(default=2, ge=1)
+    """Of every list of levels, so many are kept: the first, the last, and some between."""
+
+
+class Document(_Part):
+    """One study as its author wrote it."""
+
+    title: str
+    question: str
+    subjects: tuple[str, ...] = Field(min_length=1)
+    """Names of the catalogue or folders, with `:tuned` for that configuration."""
+    trials: int = Field(default=5, ge=1)
+    duration: Nanoseconds = 5_000_000_000
+    warmup: Nanoseconds = 1_000_000_000
+    """No warm-up is cut beyond this; it is found from the data."""
+    generator_threads: int = Field(default=1, ge=1)
+    budget: Nanoseconds | None = None
+    """No more time than this; trials are left out evenly to keep it."""
+    twin: str | None = None
+    """The subject that is measured twice, as an A/A pair; None: the first."""
+    baseline: str | None = None
+    """The subject with which the verdict compares; None: the best."""
+    chart: Literal["connections", "payload", "rate", "depth", "requests_per_connection"] | None = (
+        None
+    )
+    """The factor that a picture shows along its axis."""
+    workload: tuple[Workload, ...] = Field(min_length=1)
+    quick: Quick = Field(default_factory=Quick)
+    claim: tuple[Claim, ...] = ()
+
+    @model_validator(mode="after")
+    def _names(self) -> Document:
+        names = [workload.name for workload in self.workload]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(f"two workloads are called {min(twice)!r}")
+        for workload in self.workload:
+            if workload.rate_of is not None and workload.rate_of not in names:
+                raise ValueError(f"rate_of = {workload.rate_of!r}: there is no such workload")
+        for claim in self.claim:
+            for side in (claim.of, claim.to):
+                if side.workload not in names:
+                    raise ValueError(f"a claim speaks of {side.workload!r}: no such workload")
+        if self.twin is not None and self.twin not in self.subjects:
+            raise ValueError(f"twin = {self.twin!r} is not among the subjects")
+        return self
+
+
+def read(path: Path) -> Document:
+    """The document in `path`, a file or a folder with a `study.toml`."""
+    file = path / DOCUMENT if path.is_dir() else path
+    return read_toml(file, Document, f"a study is a folder with a {DOCUMENT}")

@@ -1,0 +1,76 @@
+"""How long a study is going to take, and how many trials fit into a budget.
+
+Pure: sums what the study itself says; must not know how fast the machine is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wiretrial.errors import UsageProblem
+from wiretrial.studies.rates import STEPS_OF_A_SEARCH
+from wiretrial.studies.spec import Case, Study
+
+START_AND_STOP_NS = 900_000_000
+"""What a trial takes beside its load: starting a server, its readiness, the drain, the end."""
+REQUESTS_PER_SECOND = 20_000
+"""A guess, for loads whose length is given in messages and not in time."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Nanoseconds, installation and verification of the subjects apart."""
+
+    block_ns: int
+    """One trial of every scenario."""
+    searches_ns: int
+    trials: int
+
+    @property
+    def total_ns(self) -> int:
+        """All trials and searches."""
+        return self.block_ns * self.trials + self.searches_ns
+
+
+def estimate(study: Study) -> Estimate:
+    """What the study is going to take, as well as that can be told before it runs."""
+    searches = study.stage(3)
+    blocks = [case for case in study.cases if case.stage < 3]
+    return Estimate(
+        block_ns=sum(_trial_ns(study, case) for case in blocks),
+        searches_ns=STEPS_OF_A_SEARCH * sum(_trial_ns(study, case) for case in searches),
+        trials=study.trials,
+    )
+
+
+def within(study: Study, budget_ns: int) -> Study:
+    """The study with as many trials as the budget holds, and no more than it asks for."""
+    needed = estimate(study)
+    if needed.total_ns <= budget_ns:
+        return study
+    trials = (budget_ns - needed.searches_ns) // max(needed.block_ns, 1)
+    if trials < 1:
+        least = needed.block_ns + needed.searches_ns
+        raise UsageProblem(
+            f"one trial of each of {len(study.cases)} scenarios takes about {words(least)},"
+            f" the budget is {words(budget_ns)}",
+            "raise it, use --quick, or leave scenarios out (--only)",
+        )
+    return study.model_copy(update={"trials": trials})
+
+
+def words(length_ns: int) -> str:
+    """`1 h 12 min`, `4 min 10 s`, `35 s`."""
+    seconds = round(length_ns / 1e9)
+    if seconds >= 3600:
+        return f"{seconds // 3600} h {seconds % 3600 // 60} min"
+    if seconds >= 60:
+        return f"{seconds // 60} min {seconds % 60} s"
+    return f"{seconds} s"
+
+
+def _trial_ns(study: Study, case: Case) -> int:
+    if case.requests is None:
+        return START_AND_STOP_NS + study.duration_of(case) + study.warmup_of(case)
+    waiting = case.requests * case.delay_ms * 1_000_000 // max(case.load.connections, 1)
+    return START_AND_STOP_NS + case.requests * 1_000_000_000 // REQUESTS_PER_SECOND + waiting

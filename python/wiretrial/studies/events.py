@@ -1,0 +1,61 @@
+"""What a running study tells, for whoever shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wiretrial.results.model import Trial
+from wiretrial.snapshot import Snapshot
+from wiretrial.studies.order import Slot
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """A subject is being installed or verified."""
+
+    subject: str
+    step: str
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """A subject can't be measured here; its scenarios are left out."""
+
+    subject: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class TrialBegun:
+    """A trial starts. `number` counts from 1 over all trials of the study, as far as is known."""
+
+    slot: Slot
+    number: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The engine told something about the trial in progress."""
+
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True)
+class TrialDone:
+    """A trial is measured, judged and stored."""
+
+    trial: Trial
+    number: int
+    total: int
+
+
+@dataclass(frozen=True)
+class TrialFailed:
+    """A trial could not be measured; the study goes on, and a resumed one tries it again."""
+
+    slot: Slot
+    reason: str
+
+
+Event = Preparing | Unavailable | TrialBegun | Seen | TrialDone | TrialFailed

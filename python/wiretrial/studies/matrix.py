@@ -1,0 +1,279 @@
+"""Multiplies a document out: subjects x workloads x levels, each a case with a name of its own.
+
+Pure. Knows documents and cases; must not know whether a subject exists or how a case is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import product
+from typing import Any, TypeVar
+
+from wiretrial.errors import UsageProblem
+from wiretrial.machine import links
+from wiretrial.plan import ClosedLoop, Load, OpenLoop
+from wiretrial.results.model import Scenario
+from wiretrial.studies import environments
+from wiretrial.studies.document import COMMON, Document, Workload
+from wiretrial.studies.spec import Case, RateFrom, Study
+from wiretrial.studies.workloads import FRESH_SOURCES, request
+from wiretrial.subjects.spec import ConfigurationName
+
+Level = int | float | str
+Item = TypeVar("Item")
+
+TWIN_GROUP = "A/A"
+UNKNOWN_RATE = 1.0
+
+
+def expand(
+    name: str,
+    document: Document,
+    *,
+    command: str,
+    seed: int,
+    trials: int | None = None,
+    quick: bool = False,
+    only: Sequence[str] = (),
+) -> Study:
+    """The document as a study that can be run.
+
+    `only`: patterns, one of which a scenario's name or subject must match.
+    """
+    chosen = _quickened(document) if quick else document
+    cases = [case for workload in chosen.workload for case in _cases(chosen, workload)]
+    cases = [case for case in cases if _is_wanted(case.scenario, only)]
+    if not cases:
+        raise UsageProblem(
+            f"--only {' '.join(only)}: no scenario of {name} matches",
+            "see `wiretrial study show` for their names",
+        )
+    cases = [_with_rate(case, cases) for case in cases]
+    twin = _twin(chosen, cases)
+    baselines = [
+        case.scenario.name
+        for case in cases
+        if document.baseline is not None and _label(case.scenario) == document.baseline
+    ]
+    return Study(
+        name=name,
+        title=document.title,
+        question=document.question,
+        command=command,
+        cases=(*cases, *([twin] if twin else [])),
+        trials=trials or chosen.trials,
+        seed=seed,
+        duration_ns=chosen.duration,
+        warmup_allowance_ns=chosen.warmup,
+        generator_threads=chosen.generator_threads,
+        baselines=tuple(baselines),
+        claims=chosen.claim,
+        chart=chosen.chart,
+    )
+
+
+def _quickened(document: Document) -> Document:
+    quick = document.quick
+    return document.model_copy(
+        update={
+            "trials": quick.trials,
+            "duration": min(quick.duration, document.duration),
+            "warmup": min(quick.warmup, document.warmup),
+            "workload": tuple(_fewer_levels(w, quick.levels) for w in document.workload),
+        }
+    )
+
+
+def _fewer_levels(workload: Workload, most: int) -> Workload:
+    update: dict[str, Any] = {"duration": None, "warmup": None}
+    for field in ("payload", "connections", "depth", "pack", "requests_per_connection", "rate"):
+        levels = getattr(workload, field)
+        if isinstance(levels, tuple):
+            update[field] = _spread(levels, most)
+    return workload.model_copy(update=update)
+
+
+def _spread(levels: tuple[Item, ...], most: int) -> tuple[Item, ...]:
+    """At most so many of them, the first and the last among them."""
+    if len(levels) <= most:
+        return levels
+    if most == 1:
+        return levels[:1]
+    return tuple(levels[round(at * (len(levels) - 1) / (most - 1))] for at in range(most))
+
+
+def _cases(document: Document, workload: Workload) -> Iterator[Case]:
+    factors: dict[str, Sequence[Level | None]] = {
+        "protocol": workload.protocols(),
+        "payload": workload.payload if isinstance(workload.payload, tuple) else (workload.payload,),
+        "connections": workload.connections,
+        "depth": workload.depth,
+        "pack": workload.pack,
+        "requests_per_connection": workload.requests_per_connection or (None,),
+        "rate": workload.rate if isinstance(workload.rate, tuple) else (workload.rate,),
+        "requests": workload.requests or (None,),
+        "delay_ms": workload.delay_ms,
+        "environment": workload.environment,
+        "server_threads": workload.server_threads,
+    }
+    varied = [name for name, levels in factors.items() if len(levels) > 1]
+    several = len(document.workload) > 1
+    for combination in product(*factors.values()):
+        levels = dict(zip(factors, combination, strict=True))
+        told = [_words(name, levels[name]) for name in varied]
+        title = ", ".join([*([workload.name] if several or not told else []), *told])
+        for subject in workload.subjects or document.subjects:
+            yield _case(workload, subject, levels, title, single=not several and not told)
+
+
+def _case(
+    workload: Workload, subject: str, levels: Mapping[str, Any], title: str, *, single: bool
+) -> Case:
+    name, _, configuration = subject.partition(":")
+    chosen: ConfigurationName = "tuned" if configuration == "tuned" else "default"
+    asked = request(workload.contract, levels["payload"], workload.path)
+    executor = (
+        ClosedLoop()
+        if levels["rate"] is None and not workload.knee
+        else OpenLoop(
+            rate=levels["rate"] if isinstance(levels["rate"], float | int) else UNKNOWN_RATE,
+            pacing=workload.pacing,
+        )
+    )
+    load = Load(
+        connections=levels["connections"],
+        depth=levels["depth"],
+        pack=levels["pack"],
+        requests_per_connection=levels["requests_per_connection"],
+        executor=executor,
+    )
+    shown = {factor: level for factor, level in levels.items() if level is not None}
+    if workload.environment == (environments.LOOPBACK,):
+        del shown["environment"]
+    return Case(
+        scenario=Scenario(
+            name=subject if single else f"{subject}: {title}",
+            subject=name,
+            configuration=chosen,
+            protocol=levels["protocol"],
+            workload=_description(workload, levels),
+            environment=levels["environment"],
+            group=workload.group or title,
+            label=subject,
+            levels={"workload": workload.name, **shown},
+        ),
+        protocol=levels["protocol"],
+        path=asked.path,
+        contract=workload.contract,
+        http=asked.http,
+        message=asked.message,
+        expect=asked.expect,
+        load=load,
+        sources=FRESH_SOURCES if load.requests_per_connection is not None else (),
+        requests=levels["requests"],
+        duration_ns=workload.duration,
+        warmup_allowance_ns=workload.warmup,
+        server_threads=levels["server_threads"],
+        delay_ms=levels["delay_ms"],
+        # Which scenarios those are is known once all are.
+        rate_from=RateFrom(scenarios=(str(workload.rate_of),), share=workload.rate_share)
+        if levels["rate"] == COMMON
+        else None,
+        knee=workload.knee,
+    )
+
+
+def _with_rate(case: Case, cases: Sequence[Case]) -> Case:
+    """The case, its common rate taken from the scenarios of the workload that it names."""
+    if case.rate_from is None:
+        return case
+    workload = case.rate_from.scenarios[0]
+    sources = tuple(
+        other.scenario.name
+        for other in cases
+        if other.scenario.levels["workload"] == workload
+        and other.scenario.protocol == case.scenario.protocol
+    )
+    if not sources:
+        raise UsageProblem(
+            f"{case.scenario.name} takes its rate from {workload!r}, which is left out",
+            "take that workload in, or leave this one out",
+        )
+    return case.model_copy(
+        update={"rate_from": case.rate_from.model_copy(update={"scenarios": sources})}
+    )
+
+
+def _twin(document: Document, cases: Sequence[Case]) -> Case | None:
+    """One case again under another name: what the suite shows where there is no difference."""
+    wanted = document.twin or document.subjects[0]
+    plain = [case for case in cases if case.stage == 1]
+    chosen = next((case for case in plain if _label(case.scenario) == wanted), None)
+    chosen = chosen or next(iter(plain), None)
+    if chosen is None:
+        return None
+    scenario = chosen.scenario.model_copy(
+        update={
+            "name": f"{chosen.scenario.name} (again)",
+            "twin_of": chosen.scenario.name,
+            "group": TWIN_GROUP,
+        }
+    )
+    return chosen.model_copy(update={"scenario": scenario})
+
+
+def _is_wanted(scenario: Scenario, only: Sequence[str]) -> bool:
+    names = (scenario.name, scenario.subject, _label(scenario))
+    return not only or any(fnmatchcase(name, pattern) for name in names for pattern in only)
+
+
+def _label(scenario: Scenario) -> str:
+    return scenario.label or scenario.name
+
+
+def _words(factor: str, level: Level | None) -> str:
+    """A level as people say it."""
+    if level is None:
+        return ""
+    match factor:
+        case "protocol":
+            return str(level)
+        case "payload":
+            return "64 bytes of JSON" if level == "json" else f"{level:,} bytes"
+        case "connections":
+            return f"{level:,} connections"
+        case "depth":
+            return f"depth {level:,}"
+        case "pack":
+            return "one at a time" if level == 1 else f"packs of {level:,}"
+        case "requests_per_connection":
+            return f"{level:,} per connection"
+        case "rate":
+            return "at a common rate" if level == COMMON else f"{level:,}/s"
+        case "requests":
+            return f"{level:,} messages"
+        case "environment":
+            return f"over {str(level).removeprefix(links.PREFIX)}"
+        case "delay_ms":
+            return f"{level} ms of work" if level else "no work"
+        case _:
+            return f"{level} server threads"
+
+
+def _description(workload: Workload, levels: Mapping[str, Any]) -> str:
+    """The workload in words, whole."""
+    fixed = ("payload", "connections", "depth", "pack", "requests_per_connection", "requests")
+    told = [_words(name, levels[name]) for name in fixed if levels[name] is not None]
+    if workload.knee:
+        objective = workload.knee.objective / 1e6
+        told.append(f"knee at p{100 * workload.knee.quantile:g} of {objective:g} ms")
+    elif levels["rate"] is not None:
+        told.append(f"open loop {_words('rate', levels['rate'])}")
+    else:
+        told.append("closed loop")
+    if levels["delay_ms"]:
+        told.append(_words("delay_ms", levels["delay_ms"]))
+    if levels["environment"] != environments.LOOPBACK:
+        told.append(_words("environment", levels["environment"]))
+    return f"{workload.name}: {', '.join(told)}"

@@ -1,0 +1,87 @@
+"""Rates that earlier trials decide: a common one, and the steps of a search for the knee.
+
+Pure: knows trials and the search's rules; must not know how a trial is run. Both follow from the
+stored trials alone, so a study that is resumed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from wiretrial.plan import OpenLoop
+from wiretrial.results import offered
+from wiretrial.results.model import Trial
+from wiretrial.stats.knee import Observation, Refusal, Search, refusal
+from wiretrial.studies.document import Knee
+from wiretrial.studies.spec import Case, RateFrom
+
+STEPS_OF_A_SEARCH = 12
+"""About so many trials until a knee is found and confirmed; only an estimate for people."""
+
+
+def common(wanted: RateFrom, trials: Iterable[Trial]) -> float | None:
+    """The rate that all those scenarios sustain, to two digits; None where none was measured."""
+    reached: dict[str, list[float]] = {}
+    for trial in trials:
+        if trial.scenario.name in wanted.scenarios and trial.judgement.verdict != "invalid":
+            reached.setdefault(trial.scenario.name, []).append(offered.achieved(trial))
+    slowest = min((median(rates) for rates in reached.values()), default=0.0) * wanted.share
+    if slowest <= 0:
+        return None
+    digit = 10.0 ** (math.floor(math.log10(slowest)) - 1)
+    return math.floor(slowest / digit) * digit
+
+
+def search(knee: Knee, duration_ns: int, steps: Sequence[Trial]) -> Search:
+    """The search as far as these trials, in their order, have brought it.
+
+    It goes no lower than where trials of that length have too few messages to tell the quantile.
+    """
+    floor = offered.least_rate(knee.quantile, duration_ns)
+    found = Search(
+        first=max(knee.first, floor),
+        ceiling=max(knee.ceiling, floor),
+        tolerance=knee.tolerance,
+        floor=floor,
+    )
+    for trial in steps:
+        found.see(offered.rate(trial), refused(knee, trial) is None)
+    return found
+
+
+def refused(knee: Knee, trial: Trial) -> Refusal | None:
+    """Why the rate of this trial was not sustained; None where it was."""
+    if trial.judgement.verdict == "invalid":
+        return Refusal("achieved", trial.judgement.evidence)
+    return refusal(observation(knee, trial), knee.objective)
+
+
+def observation(knee: Knee, trial: Trial) -> Observation:
+    """What the search needs to know of a trial at one rate."""
+    return Observation(
+        offered=offered.rate(trial),
+        achieved=offered.achieved(trial),
+        backlog=offered.backlog(trial),
+        response_ns=offered.response_ns(trial, knee.quantile),
+    )
+
+
+def at_rate(case: Case, rate: float) -> Case:
+    """The case with its open loop at `rate`; a step of a search gets a name of its own."""
+    executor = case.load.executor
+    assert isinstance(executor, OpenLoop)
+    scenario = case.scenario
+    update = {"levels": {**scenario.levels, "rate": rate}}
+    if case.knee:
+        name = scenario.name
+        scenario = scenario.model_copy(update={"name": f"{name} at {rate:,.0f}/s", "search": name})
+    return case.model_copy(
+        update={
+            "scenario": scenario.model_copy(update=update),
+            "load": case.load.model_copy(
+                update={"executor": executor.model_copy(update={"rate": rate})}
+            ),
+        }
+    )

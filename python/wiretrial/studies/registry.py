@@ -1,0 +1,64 @@
+"""Finds studies: those that come with wiretrial, and documents that a user names.
+
+Knows folders; must not know how a study is run.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from wiretrial.errors import UsageProblem
+from wiretrial.studies import demo
+from wiretrial.studies.document import DOCUMENT, Document, read
+
+ENVIRONMENT = "WIRETRIAL_STUDIES"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A study's document, and the name under which its results are kept."""
+
+    name: str
+    document: Document
+
+
+def catalogue() -> list[Found]:
+    """Every study that comes with wiretrial, by name."""
+    folder = root()
+    paths = sorted(folder.glob(f"*/{DOCUMENT}")) if folder else []
+    return [Found(path.parent.name, read(path)) for path in paths]
+
+
+def find(name: str) -> Found:
+    """The study called `name`, or the one in the folder or file that `name` is a path to."""
+    if "/" in name or name in {".", ".."} or name.endswith(".toml"):
+        path = Path(name)
+        folder = path.parent if path.suffix == ".toml" else path
+        return Found(folder.resolve().name, read(path))
+    folder_of_all = root()
+    if folder_of_all and (folder_of_all / name / DOCUMENT).is_file():
+        return Found(name, read(folder_of_all / name))
+    known = ", ".join(found.name for found in catalogue()) or "none here"
+    raise UsageProblem(
+        f"there is no study {name!r}", f"use one of {known}, or a path such as ./{name}"
+    )
+
+
+def subjects_of(name: str) -> list[str]:
+    """The subjects that a study measures, in its order."""
+    if name == demo.NAME:
+        cases = demo.study(trials=1, seed=0).cases
+        return list(dict.fromkeys(case.scenario.subject for case in cases))
+    document = find(name).document
+    named = [*document.subjects, *(s for w in document.workload for s in w.subjects or ())]
+    return list(dict.fromkeys(subject.partition(":")[0] for subject in named))
+
+
+def root() -> Path | None:
+    """The folder of the studies that come with wiretrial."""
+    named = os.environ.get(ENVIRONMENT)
+    package = Path(__file__).resolve().parent.parent
+    places = [Path(named)] if named else [package / "_studies", package.parents[1] / "studies"]
+    return next((place for place in places if place.is_dir()), None)
