@@ -60,8 +60,12 @@ def data(rows: Sequence[Row]) -> alt.Data:
 
 
 def broken(name: str, limit: int) -> str:
-    """The name on two lines if it is longer, broken after the blank or slash next to its middle."""
+    """The name on two lines if it is longer, broken after the blank or slash next to its middle.
+
+    Where there is none, a hyphen or a colon does.
+    """
     places = [i + 1 for i, letter in enumerate(name[:-1]) if letter in " /"]
+    places = places or [i + 1 for i, letter in enumerate(name[:-1]) if letter in "-:"]
     if len(name) <= limit or not places:
         return name
     middle = min(places, key=lambda i: abs(i - len(name) / 2))
@@ -69,7 +73,7 @@ def broken(name: str, limit: int) -> str:
 
 
 def finish(
-    layers: Sequence[alt.Chart], frame: Frame, height: int, padding: Padding
+    layers: Sequence[alt.Chart], frame: Frame, height: float, padding: Padding
 ) -> alt.LayerChart:
     """Layers to one chart of the frame's width; the plot gets what the padding leaves."""
     chart: alt.LayerChart = (
@@ -154,5 +158,6 @@ def _slim(svg: str) -> str:
     svg = re.sub(r' (role="graphics-(object|symbol)"|aria-hidden="true")', "", svg)
     svg = re.sub(r'<path class="(background|foreground)"[^>]*/>', "", svg)
     svg = re.sub(r' class="[^"]*(mark|role)[^"]*"', "", svg)
-    svg = re.sub(r' font-family="[^"]*"| opacity="1"', "", svg)
+    svg = re.sub(r' font-family="[^"]*"| opacity="1"| stroke-dasharray="1,0"', "", svg)
+    svg = svg.replace(' transform="translate(0,0)"', "")
     return re.sub(r"(\d+\.\d\d)\d+", r"\1", svg)

@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from wiretrial.report import canvas
+from wiretrial.report import canvas, metrics
 from wiretrial.report.canvas import WIDE, Frame, Picture
 from wiretrial.report.model import ReportModel
-from wiretrial.report.views import cost, percentiles, ranking
+from wiretrial.report.views import cost, families, knee, levels, percentiles, ranking
 
 
 def names(model: ReportModel) -> tuple[str, ...]:
-    """`ranking-1`, `percentiles-1`, … per group, and one `cost-…` per panel."""
+    """What there is to draw.
+
+    `ranking-1`, `percentiles-1`, … per group, `levels-1-throughput`, … per factor, `knee-1`, … per
+    search, and one `cost-…` per panel.
+    """
     return tuple(_drawers(model))
 
 
@@ -37,6 +41,16 @@ def _drawers(model: ReportModel) -> dict[str, Callable[[], Picture]]:
             found[f"ranking-{number}"] = partial(ranking.picture, group, frame)
         if any(scenario.curve for scenario in group.scenarios):
             found[f"percentiles-{number}"] = partial(percentiles.picture, model, group, frame)
-    for panel in cost.panels(model):
-        found[f"cost-{panel.key}"] = partial(cost.picture, model, panel)
+    strips = [strip for family in model.families for strip in family.strips]
+    for number, strip in enumerate(strips, start=1):
+        for metric in (strip.groups[0].contest.metric, metrics.P99, *families.LINES):
+            if levels.has(strip, metric):
+                found[f"levels-{number}-{metric.key}"] = partial(
+                    levels.picture, strip, metric, frame
+                )
+    for number, knees in enumerate(knee.groups(model), start=1):
+        if knee.can_be_drawn(knees):
+            found[f"knee-{number}"] = partial(knee.picture, knees, frame)
+    for panel in cost.panels(model.groups):
+        found[f"cost-{panel.key}"] = partial(cost.picture, model.groups, panel)
     return found

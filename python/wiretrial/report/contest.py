@@ -84,8 +84,28 @@ def run(groups: Sequence[tuple[ScenarioResult, ...]]) -> list[Contest]:
     return [_contest(group, pairs) for group, pairs in zip(groups, found, strict=True)]
 
 
+def against(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison | None:
+    """The ratio of two scenarios over the blocks that hold both; None with fewer than two."""
+    return _compare(a, b, metric)
+
+
+def twins(scenarios: Sequence[ScenarioResult]) -> tuple[Pair, ...]:
+    """Each scenario that was measured twice, against itself; a family of its own."""
+    by_name = {scenario.name: scenario for scenario in scenarios}
+    sides = [(s, by_name[s.twin_of]) for s in scenarios if s.twin_of in by_name]
+    metric = metrics.ranked_metric(is_open_loop=any(a.is_open_loop for a, _ in sides))
+    return tuple(_pairs(sides, metric))
+
+
 def _metrics(group: Sequence[ScenarioResult]) -> tuple[Metric, ...]:
-    return (metrics.ranked_metric(is_open_loop=group[0].is_open_loop), metrics.SERVER)
+    """What the group is ranked by, and what is compared beside it."""
+    wanted = {scenario.ranked_by.key for scenario in group}
+    ranked = group[0].ranked_by
+    told = all(ranked.key in scenario.estimates for scenario in group if scenario.usable)
+    if len(wanted) > 1 or (ranked is metrics.SERVER and not told):
+        ranked = metrics.ranked_metric(is_open_loop=group[0].is_open_loop)
+    beside = metrics.P99 if ranked is metrics.SERVER else metrics.SERVER
+    return (ranked, beside)
 
 
 def _contest(group: tuple[ScenarioResult, ...], pairs: Mapping[str, tuple[Pair, ...]]) -> Contest:

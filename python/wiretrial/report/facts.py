@@ -31,6 +31,7 @@ def sections(trials: Sequence[Trial], command: str) -> tuple[Section, ...]:
         _machine(trials),
         _subjects(trials),
         _plans(trials),
+        _ceilings(trials),
         _order(trials),
     )
     return tuple(section for section in made if section.rows)
@@ -79,12 +80,30 @@ def _subjects(trials: Sequence[Trial]) -> Section:
 
 
 def _plans(trials: Sequence[Trial]) -> Section:
-    by_scenario = {trial.scenario.name: trial for trial in trials}
+    # The steps of a search differ in their rate only.
+    by_scenario = {trial.scenario.search or trial.scenario.name: trial for trial in trials}
     rows = tuple(
         (name, json.dumps(json.loads(trial.plan.to_json()), separators=(", ", ": ")))
         for name, trial in sorted(by_scenario.items())
     )
     return Section("Load plans", ("Scenario", "Plan"), rows)
+
+
+def _ceilings(trials: Sequence[Trial]) -> Section:
+    """What the generator reached by itself, against the reference server, with each load."""
+    rows = tuple(
+        (
+            name,
+            f"{ceiling.messages_per_second:,.0f} messages/s",
+            f"{ceiling.reached:,.0f} messages/s, loop {100 * ceiling.loop_utilisation:.0f} % busy",
+        )
+        for name, ceiling in sorted(
+            {t.scenario.search or t.scenario.name: t.ceiling for t in trials}.items()
+        )
+        if ceiling is not None
+    )
+    head = ("Scenario", "Ceiling", "Reached against the reference server")
+    return Section("The generator by itself", head, rows)
 
 
 def _order(trials: Sequence[Trial]) -> Section:

@@ -6,22 +6,21 @@ for the page and for a phone: they print, they need no script, and hovering adds
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 from markupsafe import Markup
 
-from wiretrial.report import palette
-from wiretrial.report.canvas import NARROW, WIDE, Frame, Picture, inline_svg
-from wiretrial.report.model import Group, ReportModel
-from wiretrial.report.views import (
-    alerts,
-    bottlenecks,
-    cost,
-    factsheet,
-    pairs,
-    percentiles,
-    ranking,
-)
+from wiretrial.report import markup, palette
+from wiretrial.report.canvas import NARROW, WIDE, Frame
+from wiretrial.report.families import Family
+from wiretrial.report.knees import Knee
+from wiretrial.report.model import ReportModel
+from wiretrial.report.views import alerts, bottlenecks, claims, factsheet, families, knee
+from wiretrial.report.views.factsheet import Carried
+
+MOST_ROWS = 12
+"""A table that is longer is folded."""
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -50,22 +49,15 @@ _PAGE = """<!doctype html>
 
 def render(model: ReportModel) -> str:
     """The whole page."""
-    sections = (
-        *(_ranking(group, model) for group in model.groups),
-        _times(model),
-        _cost(model),
-        _section("Who was the bottleneck", bottlenecks.table(model), bottlenecks.marked(model)),
-        _section("Warnings", alerts.items(model)),
-        _section("Facts", _again(model), factsheet.sections(model)),
-    )
+    carried = factsheet.carry(model)
     return str(
         Markup(_PAGE).format(
             title=model.title,
             style=Markup(_style()),
             question=model.question,
             verdict=_verdict(model),
-            sections=Markup("\n").join(sections),
-            data=factsheet.raw_data(model),
+            sections=markup.joined(_sections(model, carried)),
+            data=factsheet.raw_data(carried, model.document),
         )
     )
 
@@ -82,110 +74,85 @@ def _style() -> str:
 
 
 def _verdict(model: ReportModel) -> Markup:
-    return Markup('<div class="verdict">{}</div>').format(
-        Markup("").join(Markup("<p>{}</p>").format(s) for s in model.verdict_sentences)
+    *found, limit = model.verdict_sentences
+    asides = (limit, *model.twin_sentences)
+    return Markup('<div class="verdict">{}{}</div>').format(
+        Markup("").join(Markup("<p>{}</p>").format(text) for text in found),
+        Markup("").join(Markup('<p class="aside">{}</p>').format(text) for text in asides),
     )
 
 
-def _section(title: str, *parts: Markup) -> Markup:
-    return Markup("<section>\n<h2>{}</h2>\n{}\n</section>").format(title, Markup("\n").join(parts))
+def _sections(model: ReportModel, carried: Carried) -> Iterator[Markup]:
+    yield from (families.results(model, family) for family in _inside_first(model))
+    yield from (_knee(knees) for knees in knee.groups(model))
+    yield _times(model)
+    yield families.costs(model)
+    yield markup.section("Published / here", claims.table(model))
+    yield markup.section("Who was the bottleneck", *_bottlenecks(model))
+    yield markup.section("Not measured", _absent(model))
+    yield markup.section("Warnings", alerts.items(model))
+    yield markup.section("Facts", _again(model, carried), factsheet.sections(model))
 
 
-def _fold(summary: str, body: Markup) -> Markup:
-    if not body:
-        return body
-    return Markup("<details><summary>{}</summary>{}</details>").format(summary, body)
+def _inside_first(model: ReportModel) -> list[Family]:
+    return sorted(model.families, key=lambda family: family.is_outside)
 
 
-def _both(wide: Picture, narrow: Picture) -> Markup:
-    """The same picture for the page and for a phone; the style sheet shows one of them."""
-    return Markup('<figure class="wide">{}</figure><figure class="narrow">{}</figure>').format(
-        Markup(inline_svg(wide, "picture")), Markup(inline_svg(narrow, "picture"))
-    )
-
-
-def _ranking(group: Group, model: ReportModel) -> Markup:
-    metric = group.contest.metric
-    title = f"{metric.title}: {group.title}" if len(model.groups) > 1 else metric.title
+def _knee(knees: Sequence[Knee]) -> Markup:
     parts: list[Markup] = []
-    if group.is_outside:
-        title = f"{metric.title}: outside the verdict"
+    if knee.can_be_drawn(knees):
+        parts.append(markup.both(*(knee.picture(knees, Frame(width)) for width in (WIDE, NARROW))))
         parts.append(
-            Markup(
-                '<p class="muted">Measured in the same blocks and the same way, for orientation; '
-                "compared with nothing, outside the verdict.</p>"
-            )
+            markup.key("Dot: a trial at that rate. Cross: the rate was refused. Ring: the knee.")
         )
-    if note := model.group_notes.get(group.title):
-        parts.append(Markup("<p>{}</p>").format(note))
-    if any(metric.key in scenario.estimates for scenario in group.scenarios):
-        wide, narrow = (ranking.picture(group, Frame(width)) for width in (WIDE, NARROW))
-        parts.append(_both(wide, narrow))
-        parts.append(_key(group))
-    else:
-        parts.append(Markup("<p>No usable trial.</p>"))
-    parts.append(_fold("Figures", ranking.table(group)))
-    parts.append(_fold("Pair by pair", pairs.table(group)))
-    return _section(title, *parts)
-
-
-def _key(group: Group) -> Markup:
-    """How to read the picture, in one line."""
-    text = "Dot: median over trials. Line: 95 % interval. Small dots: trials."
-    if any(row.is_marked for s in group.scenarios for row in s.trials):
-        text += " Hollow: a marked trial."
-    if group.contest.ranking.brackets:
-        text += " A bar at the left joins places between which no difference is shown."
-    if any(ranking.is_bound(s, group) for s in group.scenarios):
-        text += " ≥: the generator was the limit in a trial, the server may do more."
-    return Markup('<p class="key muted">{}</p>').format(text)
+    parts += [knee.table(knees), markup.fold("Every step of the search", knee.steps(knees))]
+    return markup.section(f"Highest rate with {knees[0].objective.words}: {knees[0].group}", *parts)
 
 
 def _times(model: ReportModel) -> Markup:
-    parts: list[Markup] = []
-    unit = percentiles.unit_of(model)
-    for group in model.groups:
-        if not any(scenario.curve for scenario in group.scenarios):
-            continue
-        wide, narrow = (percentiles.picture(model, group, Frame(w)) for w in (WIDE, NARROW))
-        name = "outside the verdict" if group.is_outside else group.title
+    parts = [part for family in _inside_first(model) if (part := families.times(model, family))]
+    if parts:
         parts.append(
-            Markup("<h3>{}, {}, log scale{}</h3>").format(
-                percentiles.quantity(group), unit.name, f": {name}" if len(model.groups) > 1 else ""
+            markup.key(
+                "By percentile: the line is the median over trials, the band their range; it ends "
+                "where fewer than ten messages of a trial lie beyond."
             )
         )
-        parts.append(_both(wide, narrow))
-        parts.append(_fold("Figures", percentiles.table(model, group)))
-    parts.append(
-        Markup(
-            '<p class="key muted">Line: median over trials. Band: their range. A line ends where '
-            "fewer than ten messages of a trial lie beyond.</p>"
-        )
-    )
-    open_loop = any(scenario.is_open_loop for scenario in model.scenarios)
-    return _section("Response time" if open_loop else "Service time", *parts)
+    kinds = {scenario.is_open_loop for scenario in model.scenarios}
+    title = {True: "Response time", False: "Service time"}[max(kinds, default=False)]
+    return markup.section(title if len(kinds) < 2 else "Service and response time", *parts)
 
 
-def _cost(model: ReportModel) -> Markup:
-    figures = Markup("").join(
-        Markup(
-            '<figure><figcaption>{}<span class="muted">{}</span></figcaption>{}</figure>'
-        ).format(
-            panel.title,
-            panel.note or "\u00a0",
-            Markup(inline_svg(cost.picture(model, panel), "picture")),
-        )
-        for panel in cost.panels(model)
-    )
-    return _section(
-        "Cost per message",
-        Markup('<div class="panels">{}</div>').format(figures),
-        _fold("Figures, with 95 % intervals", cost.table(model)),
+def _bottlenecks(model: ReportModel) -> tuple[Markup, Markup]:
+    table, marked = bottlenecks.table(model), bottlenecks.marked(model)
+    if len(model.scenarios) <= MOST_ROWS:
+        return table, marked
+    return (
+        Markup("<p>{}</p>").format(model.bottleneck_sentence),
+        markup.joined([markup.fold("By scenario, with the evidence", table), marked]),
     )
 
 
-def _again(model: ReportModel) -> Markup:
+def _absent(model: ReportModel) -> Markup:
+    if not model.absent:
+        return markup.NOTHING
+    rows = Markup("").join(
+        Markup("<tr><td>{}</td><td>{}</td></tr>").format(row.subject, row.reason)
+        for row in model.absent
+    )
+    return Markup(
+        '<div class="scroll"><table class="prose"><thead><tr><th>Subject</th><th>Reason</th></tr>'
+        "</thead><tbody>{}</tbody></table></div>"
+    ).format(rows)
+
+
+def _again(model: ReportModel, carried: Carried) -> Markup:
+    histograms = (
+        "the histograms of their windows (the folder of the results has every interval's)"
+        if carried.is_merged
+        else "their histograms"
+    )
     return Markup(
         "<p>Run it again: <code>{}</code></p><p class='muted'>This file holds all {} trials with "
-        "their histograms, as gzipped JSON lines in base64, in its last script element.</p>"
-    ).format(model.command, len(model.trials))
+        "{}, as JSON lines in xz and base64, in its last script element.</p>"
+    ).format(model.command, carried.count, histograms)

@@ -11,9 +11,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-from wiretrial.results import hdr
+from wiretrial.results import hdr, offered
 from wiretrial.results.model import Trial
+from wiretrial.results.observation import PerConnection
 from wiretrial.snapshot import Interval, Summary
+
+FEWEST_CONNECTIONS = 100
+"""With fewer, a page of 4 KiB more or less is a great part of the memory per connection."""
+
+
+@dataclass(frozen=True)
+class CpuShares:
+    """How the server's CPUs spent the window, as shares of it."""
+
+    idle: float | None = None
+    softirq: float | None = None
 
 
 @dataclass(frozen=True)
@@ -44,18 +56,13 @@ class Measured:
 
         Where all were, all count: the trial carries a warning.
         """
-        window = self.trial.window
-        inside = tuple(
-            interval
-            for interval in self.trial.intervals
-            if interval.start_ns >= window.start_ns and interval.end_ns <= window.end_ns
-        )
+        inside = tuple(offered.within(self.trial.intervals, self.trial.window))
         return tuple(interval for interval in inside if not interval.disturbed) or inside
 
     @cached_property
     def counted_ns(self) -> int:
         """Length of what counts."""
-        if self._from_totals:
+        if self.uses_totals:
             return self.trial.summary.measure_end_ns - self.trial.summary.first_send_ns
         return sum(interval.end_ns - interval.start_ns for interval in self.counted)
 
@@ -73,6 +80,15 @@ class Measured:
     def rate(self) -> float | None:
         """Messages sent per second."""
         return _per_second(sum(part.counters.sent for part in self._parts), self.counted_ns)
+
+    @cached_property
+    def elapsed_ns(self) -> float | None:
+        """From the first send to the last reply, of a run whose length was given in messages."""
+        plan, summary = self.trial.plan, self.trial.summary
+        whole = summary.end == "complete" and not summary.counters.in_flight
+        if plan.stop.requests is None or not whole:
+            return None
+        return float(summary.end_ns - summary.first_send_ns)
 
     @cached_property
     def service_time(self) -> hdr.Hdr:
@@ -122,6 +138,32 @@ class Measured:
         user, system = self.server_user_ns, self.server_system_ns
         return None if user is None or system is None else (user + system) or None
 
+    def per_connection(self, of: Callable[[PerConnection], float | None]) -> float | None:
+        """Growth of the server's memory per connection; None where it is lost in the noise."""
+        seen = self.trial.observation
+        if seen is None or seen.per_connection is None:
+            return None
+        if self.trial.plan.load.connections < FEWEST_CONNECTIONS:
+            return None
+        grown = of(seen.per_connection)
+        return grown if grown is not None and grown > 0 else None
+
+    @cached_property
+    def server_cpus(self) -> CpuShares:
+        """The mean over the CPUs that the server was pinned to."""
+        seen, subject = self.trial.observation, self.trial.subject
+        if seen is None or subject is None or seen.start_ns is None or seen.end_ns is None:
+            return CpuShares()
+        own = [use for use in seen.cpus if use.cpu in subject.cpus]
+        elapsed = (seen.end_ns - seen.start_ns) * len(own)
+        if elapsed <= 0:
+            return CpuShares()
+        idle, softirq = total(*(u.idle_ns for u in own)), total(*(u.softirq_ns for u in own))
+        return CpuShares(
+            idle=None if idle is None else min(idle / elapsed, 1.0),
+            softirq=None if softirq is None else min(softirq / elapsed, 1.0),
+        )
+
     @cached_property
     def application_bytes(self) -> float | None:
         """Protocol bytes sent and received per message, inside TLS."""
@@ -144,28 +186,32 @@ class Measured:
         return self._per_message(sum(p.bytes.received for p in self._parts))
 
     @property
-    def _from_totals(self) -> bool:
+    def uses_totals(self) -> bool:
+        """Whether the figures are those of the run as a whole."""
         return self.is_whole or not self.counted
+
+    @cached_property
+    def late(self) -> tuple[Interval, ...]:
+        """The drain, where the window ends with the load: what was sent in it and came back late.
+
+        It counts in the times, or stalls would be lost.
+        """
+        if self.uses_totals or self.trial.window.end_ns < self.trial.summary.measure_end_ns:
+            return ()
+        last = self.counted[-1].end_ns
+        return tuple(i for i in self.trial.intervals if i.start_ns >= last and not i.disturbed)
 
     @property
     def _parts(self) -> tuple[Interval | Summary, ...]:
         """What the figures are summed over: the intervals that count, or the run as a whole."""
-        return (self.trial.summary,) if self._from_totals else self.counted
+        return (self.trial.summary,) if self.uses_totals else self.counted
 
     def _per_message(self, total: float) -> float | None:
         return total / self.ok if self.ok and total else None
 
     def _histogram(self, metric: str) -> hdr.Hdr:
-        """The metric over what counts, and over the drain where the window ends with the load.
-
-        What was sent in the window and came back late counts too, or stalls would be lost.
-        """
-        summary = self.trial.summary
-        parts = self._parts
-        if not self._from_totals and self.trial.window.end_ns >= summary.measure_end_ns:
-            last = self.counted[-1].end_ns
-            late = (i for i in self.trial.intervals if i.start_ns >= last and not i.disturbed)
-            parts = (*parts, *late)
+        """The metric over what counts, late replies included."""
+        parts = (*self._parts, *self.late)
         return hdr.merge(p.histograms[metric] for p in parts if metric in p.histograms)
 
     def _server(self, reading: Callable[..., int]) -> float | None:
@@ -183,6 +229,12 @@ class Measured:
         curve = [(edge, float(n)) for edge, n in zip(edges, replies, strict=True)]
         messages = _at(curve, end) - _at(curve, start)
         return (_at(cpu, end) - _at(cpu, start)) / messages if messages > 0 else None
+
+
+def total(*parts: float | None) -> float | None:
+    """The sum; None where a part is not known."""
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def _per_second(count: int, duration_ns: int) -> float | None:

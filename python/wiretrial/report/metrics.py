@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from wiretrial.report import units
-from wiretrial.report.measures import Measured
+from wiretrial.report.measures import Measured, total
+from wiretrial.results.offered import FEWEST_BEYOND
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,6 @@ def _quantile(q: float) -> Callable[[Measured], float | None]:
 
     return of
 
-
-FEWEST_BEYOND = 10
 
 THROUGHPUT = Metric(
     "throughput", "Throughput", units.RATES, lambda m: m.throughput, higher_is_better=True
@@ -64,6 +63,23 @@ CONNECT = Metric(
     units.TIMES,
     lambda m: float(m.connect_time.quantile(0.5)) or None,
 )
+ELAPSED = Metric("elapsed", "Time", units.TIMES, lambda m: m.elapsed_ns)
+USER_MEMORY = Metric(
+    "user_memory",
+    "Memory per connection, user",
+    units.BYTES,
+    lambda m: m.per_connection(lambda g: g.pss_bytes),
+)
+KERNEL_MEMORY = Metric(
+    "kernel_memory",
+    "Memory per connection, kernel",
+    units.BYTES,
+    lambda m: m.per_connection(lambda g: total(g.tcp_memory_bytes, g.socket_slab_bytes)),
+)
+SOFTIRQ = Metric(
+    "softirq", "Server's CPUs, soft interrupts", (units.PERCENT,), lambda m: m.server_cpus.softirq
+)
+IDLE = Metric("idle", "Server's CPUs, idle", (units.PERCENT,), lambda m: m.server_cpus.idle)
 
 WAITING = (P50, P90, P99, P999, P9999)
 COSTS = (
@@ -74,10 +90,25 @@ COSTS = (
     APPLICATION_BYTES,
     TRANSPORT_BYTES,
     CONNECT,
+    USER_MEMORY,
+    KERNEL_MEMORY,
+    IDLE,
+    SOFTIRQ,
 )
-METRICS = (THROUGHPUT, *WAITING, *COSTS)
+METRICS = (THROUGHPUT, ELAPSED, *WAITING, *COSTS)
+PER_MESSAGE = (SERVER, SERVER_USER, SERVER_SYSTEM, GENERATOR, APPLICATION_BYTES, TRANSPORT_BYTES)
 
 
-def ranked_metric(*, is_open_loop: bool) -> Metric:
-    """What scenarios are ranked by: throughput, or p99 where the rate is given from outside."""
+def ranked_metric(
+    *, is_open_loop: bool, is_at_common_rate: bool = False, is_timed: bool = False
+) -> Metric:
+    """What scenarios are ranked by: throughput, p99 where the rate is given from outside.
+
+    At a rate that was chosen so that all sustain it, the server's CPU per message tells them apart;
+    where the number of messages is given, the time that they take.
+    """
+    if is_timed:
+        return ELAPSED
+    if is_at_common_rate:
+        return SERVER
     return P99 if is_open_loop else THROUGHPUT

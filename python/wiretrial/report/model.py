@@ -6,17 +6,24 @@ Knows trials and statistics; must not know HTML, charts or terminals. `build` is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import median
 
 from wiretrial import warnings
-from wiretrial.report import contest, facts, sentences, units
-from wiretrial.report.contest import OUTSIDE, Contest
+from wiretrial.report import contest, facts, metrics, sentences, units
+from wiretrial.report.claims import ClaimRow, judge
+from wiretrial.report.contest import OUTSIDE, Contest, Pair
+from wiretrial.report.families import Family, families
+from wiretrial.report.knees import Knee, Objective, knees
 from wiretrial.report.measures import Measured
-from wiretrial.report.metrics import FEWEST_BEYOND, METRICS, Metric
+from wiretrial.report.metrics import METRICS, Metric
+from wiretrial.results.absent import Absent
+from wiretrial.results.claims import Claim
 from wiretrial.results.model import Bottleneck, Trial
 from wiretrial.results.model import Verdict as TrialVerdict
+from wiretrial.results.offered import FEWEST_BEYOND
 from wiretrial.stats.summary import Estimate, summarise
 
 CURVE = (0.5, *(round(1 - 10 ** -(tenths / 10), 8) for tenths in range(4, 41)))
@@ -64,12 +71,19 @@ class ScenarioResult:
     subject: str
     version: str
     is_open_loop: bool
+    ranked_by: Metric
     colour: int
+    """Its label's place in the palette: the same through the whole report."""
     trials: tuple[TrialRow, ...]
     estimates: Mapping[str, Estimate]
     at_least: bool
     curve: tuple[CurvePoint, ...]
     bottlenecks: Mapping[str, int]
+    label: str
+    """What tells it from the others of its group."""
+    levels: Mapping[str, int | float | str]
+    """Where it stands on each factor of its study."""
+    twin_of: str | None
 
     @property
     def usable(self) -> int:
@@ -90,6 +104,16 @@ class Group:
     is_outside: bool
     scenarios: tuple[ScenarioResult, ...]
     contest: Contest
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether each scenario has a label of its own."""
+        return len({scenario.label for scenario in self.scenarios}) == len(self.scenarios)
+
+    @cached_property
+    def called(self) -> Mapping[str, str]:
+        """What to call each scenario where the group's title stands above."""
+        return {s.name: s.label if self.has_labels else s.name for s in self.scenarios}
 
     @property
     def ranked(self) -> tuple[ScenarioResult, ...]:
@@ -134,6 +158,18 @@ class ReportModel:
     trials: tuple[Trial, ...]
     group_notes: Mapping[str, str] = field(default_factory=dict)
     """What to say with a group, by its title, where the verdict leaves it out."""
+    document: str = ""
+    """The study as JSON: with it the page can be run again."""
+    claims: tuple[ClaimRow, ...] = ()
+    """What others published, against what was found here."""
+    twins: tuple[Pair, ...] = ()
+    """A/A pairs: a scenario measured twice, which must come out as no difference."""
+    families: tuple[Family, ...] = ()
+    """The groups again, those of one workload together."""
+    knees: tuple[Knee, ...] = ()
+    """Searches for the highest sustained rate."""
+    absent: tuple[Absent, ...] = ()
+    """Subjects that could not be measured."""
 
     @property
     def scenarios(self) -> tuple[ScenarioResult, ...]:
@@ -142,8 +178,18 @@ class ReportModel:
 
     @property
     def marked(self) -> tuple[tuple[ScenarioResult, TrialRow], ...]:
-        """The trials that are not simply valid."""
+        """The trials that are not simply valid. A search goes beyond the limit on purpose."""
         return tuple((s, row) for s in self.scenarios for row in s.trials if row.is_marked)
+
+    @property
+    def bottleneck_sentence(self) -> str:
+        """Who limited how many trials."""
+        return sentences.bottleneck_sentence(self.groups)
+
+    @property
+    def twin_sentences(self) -> tuple[str, ...]:
+        """What the A/A pairs say about the study itself."""
+        return tuple(sentences.twin(pair) for pair in self.twins)
 
 
 def build(
@@ -155,22 +201,36 @@ def build(
     verdict_sentences: Sequence[str] | None = None,
     order: Sequence[str] = (),
     baselines: Sequence[str] = (),
+    document: str = "",
+    claims: Sequence[Claim] = (),
+    chart: str | None = None,
+    common_rate: Collection[str] = (),
+    objectives: Mapping[str, Objective] | None = None,
+    absent: Sequence[Absent] = (),
 ) -> ReportModel:
     """The report over `trials`; raises ValueError if there are none.
 
     `command` runs the study again. `verdict_sentences` replace the automatic ones, which then stand
     with their groups; who was the limit is said in any case. `order` names
     scenarios in the order in which groups and colours follow; the rest follow by name. `baselines`
-    name scenarios that their group's sentences compare with, instead of with the best.
+    name scenarios that their group's sentences compare with, instead of with the best. `document`
+    is the study itself, which the page carries. `claims` are what others published. `chart` is the
+    factor that pictures show along their axis. `common_rate` names the scenarios whose rate was
+    chosen so that all sustain it. `objectives` name the searches for the highest sustained rate.
+    `absent` could not be measured.
     """
     if not trials:
         raise ValueError("a report needs at least one trial")
-    scenarios = _scenarios(trials, order)
-    groups = _groups(scenarios)
-    bottlenecks = Counter(row.bottleneck for s in scenarios for row in s.trials)
+    plain = [trial for trial in trials if trial.scenario.search is None]
+    colours = _colours(trials, order)
+    scenarios = _scenarios(plain, order, colours, common_rate)
+    groups = _groups([scenario for scenario in scenarios if scenario.twin_of is None])
+    together = families(groups, chart)
+    searched = knees(trials, objectives or {}, colours)
+    twins = contest.twins(scenarios)
     notes: dict[str, str] = {}
     if verdict_sentences is None:
-        verdict_sentences = sentences.verdict(groups, baselines)
+        verdict_sentences = sentences.verdict(together, baselines, searched)
     else:
         verdict_sentences = (*verdict_sentences, sentences.bottleneck_sentence(groups))
         notes = sentences.group_notes(groups, baselines)
@@ -180,24 +240,67 @@ def build(
         command=command,
         verdict_sentences=tuple(verdict_sentences),
         groups=groups,
-        bottlenecks=dict(bottlenecks.most_common()),
-        warnings=_warnings(trials, scenarios),
+        bottlenecks=dict(Counter(r.bottleneck for s in scenarios for r in s.trials).most_common()),
+        warnings=_warnings(trials, scenarios, twins),
         facts=facts.sections(trials, command),
         trials=tuple(trials),
         group_notes=notes,
+        document=document,
+        claims=judge(claims, scenarios),
+        twins=twins,
+        families=together,
+        knees=searched,
+        absent=_absent(absent),
     )
 
 
-def _scenarios(trials: Sequence[Trial], order: Sequence[str]) -> tuple[ScenarioResult, ...]:
+def _absent(absent: Sequence[Absent]) -> tuple[Absent, ...]:
+    """A subject's levels that are missing for one reason are one row."""
+    found: dict[tuple[str, str], list[Absent]] = {}
+    for row in absent:
+        _, _, reason = row.reason.rpartition(" is not measured: ")
+        found.setdefault((row.subject, reason), []).append(row)
+    return tuple(
+        rows[0]
+        if len(rows) == 1
+        else Absent(subject=subject, reason=f"{len(rows)} scenarios are not measured: {reason}")
+        for (subject, reason), rows in found.items()
+    )
+
+
+def _colours(trials: Sequence[Trial], order: Sequence[str]) -> dict[str, int]:
+    """A place in the palette per scenario or search, in the study's order.
+
+    Those with the same label share it, unless a group holds a label twice.
+    """
+    place = {name: i for i, name in enumerate(order)}
+    found = {(t.scenario.search or t.scenario.name): t.scenario for t in trials}
+    names = sorted(found, key=lambda name: (place.get(name, len(place)), name))
+    labels = {name: found[name].label or name for name in names}
+    places = Counter((found[name].group, label) for name, label in labels.items())
+    if max(places.values()) > 1:
+        labels = {name: name for name in names}
+    index = {label: i for i, label in enumerate(dict.fromkeys(labels.values()))}
+    return {name: index[label] for name, label in labels.items()}
+
+
+def _scenarios(
+    trials: Sequence[Trial],
+    order: Sequence[str],
+    colours: Mapping[str, int],
+    common_rate: Collection[str],
+) -> tuple[ScenarioResult, ...]:
     by_name: dict[str, list[Measured]] = {}
     for trial in trials:
         by_name.setdefault(trial.scenario.name, []).append(Measured(trial))
     place = {name: i for i, name in enumerate(order)}
     names = sorted(by_name, key=lambda name: (place.get(name, len(place)), name))
-    return tuple(_scenario(by_name[name], colour) for colour, name in enumerate(names))
+    return tuple(_scenario(by_name[name], colours, name in common_rate) for name in names)
 
 
-def _scenario(measured: Sequence[Measured], colour: int) -> ScenarioResult:
+def _scenario(
+    measured: Sequence[Measured], colours: Mapping[str, int], is_at_common_rate: bool
+) -> ScenarioResult:
     runs = sorted(measured, key=lambda m: (m.trial.block, m.trial.position))
     usable = [run for run in runs if run.is_usable]
     scenario, subject = runs[0].trial.scenario, runs[0].trial.subject
@@ -208,12 +311,20 @@ def _scenario(measured: Sequence[Measured], colour: int) -> ScenarioResult:
         subject=scenario.subject,
         version="" if subject is None else subject.version,
         is_open_loop=runs[0].is_open_loop,
-        colour=colour,
+        ranked_by=metrics.ranked_metric(
+            is_open_loop=runs[0].is_open_loop,
+            is_at_common_rate=is_at_common_rate,
+            is_timed="requests" in scenario.levels,
+        ),
+        colour=colours[scenario.name],
         trials=tuple(_row(run) for run in runs),
         estimates=_estimates(usable),
         at_least=any(run.trial.judgement.verdict == "client-bound" for run in usable),
         curve=_curve(usable),
         bottlenecks=dict(Counter(run.trial.judgement.bottleneck for run in runs).most_common()),
+        label=scenario.label or scenario.name,
+        levels=scenario.levels,
+        twin_of=scenario.twin_of,
     )
 
 
@@ -281,7 +392,7 @@ def _groups(scenarios: Sequence[ScenarioResult]) -> tuple[Group, ...]:
 
 
 def _warnings(
-    trials: Sequence[Trial], scenarios: Sequence[ScenarioResult]
+    trials: Sequence[Trial], scenarios: Sequence[ScenarioResult], twins: Sequence[Pair]
 ) -> tuple[WarningRow, ...]:
     """Every warning once per code and message, with the number of its trials.
 
@@ -294,7 +405,8 @@ def _warnings(
             entry = (warning.message, warning.advice, trial.scenario.name)
             found.setdefault(warning.code, []).append(entry)
     rows = [_warning_row(code, entries) for code, entries in found.items()]
-    for warning in warnings.of_study({s.name: s.usable for s in scenarios}):
+    differing = [sentences.twin_warning(pair) for pair in twins if pair.winner is not None]
+    for warning in (*differing, *warnings.of_study({s.name: s.usable for s in scenarios})):
         rows.append(WarningRow(warning.code, warning.message, warning.advice, 0, ()))
     gravest = [code.value for code in warnings.Code]
     return tuple(

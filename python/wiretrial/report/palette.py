@@ -23,7 +23,9 @@ SCENARIOS = (
     INK,
     "#f0e442",
 )
-BEYOND = "#8a8f98"
+SHAPES = ("circle", "square", "triangle-up", "diamond")
+DASHES = ((1, 0), (7, 4), (2, 3), (8, 3, 2, 3))
+"""With each turn through the colours, the marks and the lines look otherwise."""
 
 
 def css(colour: str) -> str:
@@ -32,5 +34,15 @@ def css(colour: str) -> str:
 
 
 def scenario(index: int) -> str:
-    """The colour of the scenario at `index`; grey once the palette is used up."""
-    return SCENARIOS[index] if index < len(SCENARIOS) else BEYOND
+    """The colour of the label at `index`; they repeat, with another shape and another dash."""
+    return SCENARIOS[index % len(SCENARIOS)]
+
+
+def shape(index: int) -> str:
+    """The mark of the label at `index`."""
+    return SHAPES[index // len(SCENARIOS) % len(SHAPES)]
+
+
+def dash(index: int) -> list[int]:
+    """The line of the label at `index`: lengths of strokes and gaps."""
+    return list(DASHES[index // len(SCENARIOS) % len(DASHES)])

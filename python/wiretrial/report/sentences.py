@@ -10,12 +10,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from wiretrial.report import metrics, units
+from wiretrial import warnings
+from wiretrial.report import metrics, summaries, units
 from wiretrial.report.contest import Pair
 from wiretrial.report.metrics import Metric
+from wiretrial.results.model import Warning
+from wiretrial.stats.compare import Comparison
 from wiretrial.stats.summary import Estimate
 
 if TYPE_CHECKING:
+    from wiretrial.report.families import Family
+    from wiretrial.report.knees import Knee
     from wiretrial.report.model import Group, ScenarioResult
 
 BOTTLENECKS = {
@@ -27,28 +32,58 @@ BOTTLENECKS = {
 }
 
 
-def verdict(groups: Sequence[Group], baselines: Sequence[str]) -> tuple[str, ...]:
-    """One paragraph per group, those that say what cannot be told first, then who was the limit."""
-    counted = [group for group in groups if not group.is_outside]
-    untold = {group.title: _untold(group, len(counted)) is None for group in counted}
-    paragraphs: list[str] = []
-    for group in sorted(counted, key=lambda group: untold[group.title]):
-        if found := _found(group, baselines, len(counted)):
-            name = f"{group.title}: " if len(counted) > 1 else ""
-            paragraphs.append(_sentence(name + " ".join([found[0], *map(_sentence, found[1:])])))
-    return (*paragraphs, bottleneck_sentence(groups))
+def verdict(
+    families: Sequence[Family], baselines: Sequence[str], searched: Sequence[Knee]
+) -> tuple[str, ...]:
+    """A paragraph per workload, those that say what cannot be told first, then who was the limit.
+
+    Levels of one workload never get a paragraph each.
+    """
+    counted = [family for family in families if not family.is_outside]
+    several = len(counted) + len({knee.group for knee in searched}) > 1
+    told: list[tuple[bool, str]] = []
+    for family in counted:
+        untold, found = _of_family(family, baselines, len(counted))
+        name = f"{family.title}: " if several else ""
+        if parts := [*untold, *found]:
+            rest = (_sentence(part, family.labels) for part in parts[1:])
+            text = _sentence(name + " ".join([parts[0], *rest]), family.labels)
+            told.append((not untold, text))
+    paragraphs = [text for _, text in sorted(told, key=lambda entry: entry[0])]
+    for title in dict.fromkeys(knee.group for knee in searched):
+        text = summaries.knees([knee for knee in searched if knee.group == title])
+        paragraphs.append(_sentence(f"{title}: {text}" if several else text))
+    limit = bottleneck_sentence([group for family in families for group in family.groups])
+    return (*paragraphs, limit)
+
+
+def _of_family(
+    family: Family, baselines: Sequence[str], families: int
+) -> tuple[list[str], list[str]]:
+    """What cannot be told, and what can."""
+    if len(family.groups) > 1:
+        return summaries.untold(family), summaries.told(family, baselines)
+    (group,) = family.groups
+    untold = _untold(group, families)
+    return [untold] if untold else [], _told(group, baselines, families)
 
 
 def group_notes(groups: Sequence[Group], baselines: Sequence[str]) -> dict[str, str]:
     """The same paragraphs by their group's title, to stand with the group."""
     counted = [group for group in groups if not group.is_outside]
-    notes = {group.title: _found(group, baselines, len(counted)) for group in counted}
-    return {title: " ".join(map(_sentence, found)) for title, found in notes.items() if found}
+    notes: dict[str, str] = {}
+    for group in counted:
+        names = tuple(group.called.values())
+        if said := _found(group, baselines, len(counted)):
+            notes[group.title] = " ".join(_sentence(text, names) for text in said)
+    return notes
 
 
 def bottleneck_sentence(groups: Sequence[Group]) -> str:
     """Who limited how many trials, and how many are marked."""
     rows = [row for group in groups for s in group.scenarios for row in s.trials]
+    if not rows:
+        return "Nothing but the search for the highest rate was measured."
     counts = Counter(row.bottleneck for row in rows).most_common()
     marked = sum(row.is_marked for row in rows)
     (first, n), *rest = counts
@@ -60,6 +95,23 @@ def bottleneck_sentence(groups: Sequence[Group]) -> str:
     return f"{text}; {marked:,} {'is' if marked == 1 else 'are'} marked."
 
 
+def twin(pair: Pair) -> str:
+    """What an A/A pair says: it was measured twice, and must not differ."""
+    name = f"Measured twice, {pair.b}"
+    if pair.verdict == "invalid":
+        return f"{name} has too few valid trials to show whether it agrees with itself."
+    if pair.winner is None:
+        said = "equals itself within 3 %" if "equal" in pair.verdict else "shows no difference"
+        return f"{name} {said}, as it should be: ratio {ratio_text(pair)}."
+    return f"{name} differs from itself, as it should not: ratio {ratio_text(pair)}."
+
+
+def twin_warning(pair: Pair) -> Warning:
+    """The same as a warning, with what to do."""
+    message = f"{pair.b}, measured twice, differs from itself: ratio {ratio_text(pair)}"
+    return warnings.warn(warnings.Code.TWINS_DIFFER, message)
+
+
 def interval_text(estimate: Estimate, unit: units.Unit) -> str:
     """`low to high` in `unit`, empty where there is no interval."""
     if estimate.low is None or estimate.high is None:
@@ -69,9 +121,11 @@ def interval_text(estimate: Estimate, unit: units.Unit) -> str:
 
 def ratio_text(pair: Pair) -> str:
     """`0.42 (0.40 to 0.44)`: how many times `b` the scenario `a` has."""
-    found = pair.comparison
-    if found is None:
-        return "unknown"
+    return "unknown" if pair.comparison is None else interval_ratio(pair.comparison)
+
+
+def interval_ratio(found: Comparison) -> str:
+    """`0.42 (0.40 to 0.44)`, or the ratio alone where there is no interval."""
     ratio = units.significant(found.ratio)
     if found.low is None or found.high is None:
         return ratio
@@ -120,6 +174,8 @@ def _untold(group: Group, groups: int) -> str | None:
 def _told(group: Group, baselines: Sequence[str], groups: int) -> list[str]:
     """What the group shows, in its ranked metric and in the server's CPU time."""
     shown = dict.fromkeys((group.contest.metric, metrics.SERVER))
+    if group.contest.metric is metrics.SERVER:
+        shown[metrics.P99] = None
     short = _short_names(group, groups)
     sentences = (_metric_sentence(group, metric, baselines, short) for metric in shown)
     return [sentence for sentence in sentences if sentence is not None]
@@ -171,6 +227,8 @@ def _opening(name: str, metric: Metric, figure: str) -> str:
         return f"{name} costs the server {figure} of CPU per message"
     if metric is metrics.THROUGHPUT:
         return f"{name} reaches {figure}"
+    if metric is metrics.ELAPSED:
+        return f"{name} takes {figure}"
     return f"{name} answers within {figure} ({metric.title})"
 
 
@@ -184,20 +242,20 @@ def _clause(pair: Pair, short: Mapping[str, str]) -> str | None:
     return f"{short[pair.a]} {ratio_text(pair)} {multiple}"
 
 
-def _short_names(group: Group, groups: int) -> dict[str, str]:
-    """The names without the `subject: ` that all share, where the group's title says it already."""
+def _short_names(group: Group, groups: int) -> Mapping[str, str]:
+    """The labels; names without the `subject: ` that all share, where the title says it already."""
     names = [scenario.name for scenario in group.scenarios]
     prefixes = {name.partition(": ")[0] for name in names if ": " in name}
-    if groups < 2 or len(prefixes) != 1 or not all(": " in name for name in names):
-        return {name: name for name in names}
+    called = group.called
+    if groups < 2 or len(prefixes) != 1 or not all(": " in name for name in called.values()):
+        return called
     return {name: name.partition(": ")[2] for name in names}
 
 
 def _quantity(metric: Metric) -> str:
-    if metric is metrics.THROUGHPUT:
-        return "throughput"
-    return f"{metric.title} of the response time"
+    return summaries.QUANTITIES.get(metric.key, f"{metric.title} of the response time")
 
 
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _sentence(text: str, names: Sequence[str] = ()) -> str:
+    """With a capital, unless it begins with a name: those are written as they are."""
+    return text if text.startswith(tuple(names)) else text[:1].upper() + text[1:]

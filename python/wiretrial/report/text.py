@@ -15,18 +15,21 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from wiretrial.report import metrics, sentences, units
+from wiretrial.report import metrics, sentences, text_tables, units
 from wiretrial.report.contest import Contest
+from wiretrial.report.marks import extremes
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ReportModel, ScenarioResult
+from wiretrial.report.text_tables import ascii_only
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
+from wiretrial.results.offered import FEWEST_BEYOND
 from wiretrial.snapshot import Bytes
 
 LABEL = 15
 FIGURE = 42
-UNLIMITED = 1000
+MOST_MARKED = 12
 DEFAULT_WIDTH = 110
 
 
@@ -48,23 +51,57 @@ def render_load(trial: Trial, *, width: int = DEFAULT_WIDTH, colour: bool = Fals
 
 def _print_report(console: Console, model: ReportModel) -> None:
     console.print(Text(model.title, style="bold"))
-    for sentence in model.verdict_sentences:
+    for sentence in (*model.verdict_sentences, *model.twin_sentences):
         console.print()
-        console.print(Text(_ascii(sentence)))
-    for group, table in zip(model.groups, _rankings(console, model.groups), strict=True):
-        console.print()
-        console.print(Text(_group_title(group), style="bold"))
-        if note := model.group_notes.get(group.title):
-            console.print(Text(_ascii(note)))
-        console.print(table)
+        console.print(Text(ascii_only(sentence)))
+    _print_rankings(console, model)
+    for title in dict.fromkeys(knee.group for knee in model.knees):
+        knees = [knee for knee in model.knees if knee.group == title]
+        _titled(console, f"Highest rate with {knees[0].objective.words}: {title}")
+        console.print(text_tables.knees(knees))
+    if model.claims:
+        _titled(console, "Published / here")
+        console.print(text_tables.claims(model.claims))
     console.print()
-    for scenario, row in model.marked:
+    for missing in model.absent:
+        _labelled(console, "not measured", missing.reason, style="yellow")
+    for scenario, row in model.marked[:MOST_MARKED]:
         what = f"{scenario.name}, block {row.block + 1}: {row.evidence}"
         _labelled(console, row.verdict, what, style="yellow")
+    if (more := len(model.marked) - MOST_MARKED) > 0:
+        _labelled(console, "marked", f"{units.plural(more, 'trial')} more; the page has all")
     for warning in model.warnings:
         where = f" ({warning.where})" if warning.where else ""
         what = f"{warning.message}{where}. {warning.advice}"
         _labelled(console, "warning", what, style="yellow")
+
+
+def _print_rankings(console: Console, model: ReportModel) -> None:
+    """A table of levels per family, a ranking per group that stands alone."""
+    alone = [family.groups[0] for family in model.families if len(family.groups) == 1]
+    tables = iter(_rankings(console, alone))
+    for family in sorted(model.families, key=lambda family: family.is_outside):
+        first = family.groups[0]
+        if len(family.groups) == 1:
+            _titled(console, _group_title(first))
+        else:
+            _titled(console, family.heading)
+        for group in family.groups:
+            if note := model.group_notes.get(group.title):
+                console.print(Text(ascii_only(note)))
+        if len(family.groups) == 1:
+            console.print(next(tables))
+            continue
+        console.print(text_tables.levels(console, family))
+        if any(extremes(group)[0] for group in family.groups):
+            console.print(
+                Text("* best of its row; several where no difference is shown", style="dim")
+            )
+
+
+def _titled(console: Console, title: str) -> None:
+    console.print()
+    console.print(Text(title, style="bold"))
 
 
 def _print_load(console: Console, trial: Trial) -> None:
@@ -103,12 +140,8 @@ def _labelled(console: Console, label: str, value: str, *, style: str = "") -> N
     table = Table.grid(padding=0)
     table.add_column(width=LABEL, no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row(Text(label, style=style), Text(_ascii(value)))
+    table.add_row(Text(label, style=style), Text(ascii_only(value)))
     console.print(Padding(table, (0, 0, 0, 2)))
-
-
-def _ascii(text: str) -> str:
-    return text.replace("µs", "us").replace("≥", ">=").replace("“", '"').replace("”", '"')
 
 
 def _group_title(group: Group) -> str:
@@ -119,8 +152,10 @@ def _group_title(group: Group) -> str:
 
 def _rankings(console: Console, groups: Sequence[Group]) -> list[Table]:
     """One table per group, all with as many figures as the width allows, one in any case."""
+    if not groups:
+        return []
     shown = {id(group): _columns(group) for group in groups}
-    unlimited = console.options.update_width(UNLIMITED)
+    unlimited = console.options.update_width(text_tables.UNLIMITED)
     tables: list[Table] = []
     for count in range(max(map(len, shown.values())), 0, -1):
         tables = [_table(group, shown[id(group)][:count]) for group in groups]
@@ -159,7 +194,7 @@ def _unit(group: Group, metric: Metric) -> units.Unit:
 
 def _head(group: Group, metric: Metric) -> str:
     """The column's head in two lines, the unit below."""
-    unit = _ascii(_unit(group, metric).short)
+    unit = ascii_only(_unit(group, metric).short)
     if metric in (metrics.SERVER, metrics.GENERATOR):
         unit += "/message"
     return f"{metric.title[:1].lower()}{metric.title[1:]}\n{unit}"
@@ -168,7 +203,7 @@ def _head(group: Group, metric: Metric) -> str:
 def _row(scenario: ScenarioResult, group: Group, shown: Sequence[Metric]) -> Iterable[str]:
     marked = sum(row.is_marked for row in scenario.trials)
     yield _rank(group.contest, scenario.name)
-    yield scenario.name
+    yield group.called[scenario.name]
     for metric in shown:
         estimate, unit = scenario.estimates.get(metric.key), _unit(group, metric)
         bound = metric is metrics.THROUGHPUT and scenario.at_least
@@ -241,7 +276,7 @@ def _quantiles(histogram: Hdr) -> str:
     parts = [
         f"{name} {_time(histogram.quantile(q))}"
         for name, q in shown
-        if q == 0.5 or histogram.count * (1 - q) >= metrics.FEWEST_BEYOND - 1e-6
+        if q == 0.5 or histogram.count * (1 - q) >= FEWEST_BEYOND - 1e-6
     ]
     return "   ".join((*parts, f"max {_time(histogram.max)}"))
 
@@ -286,8 +321,8 @@ def _cost(trial: Trial, measured: Measured) -> str:
 
 def _length(ns: float) -> str:
     unit = units.fitting(units.TIMES, (ns,))
-    return f"{units.trimmed(ns / unit.size)} {_ascii(unit.short)}"
+    return f"{units.trimmed(ns / unit.size)} {ascii_only(unit.short)}"
 
 
 def _time(ns: float) -> str:
-    return _ascii(units.duration(ns))
+    return ascii_only(units.duration(ns))

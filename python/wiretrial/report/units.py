@@ -34,6 +34,7 @@ RATES = (
 )
 TIMES = (Unit("ns", "ns"), Unit("µs", "µs", 1e3), Unit("ms", "ms", 1e6), Unit("s", "s", 1e9))
 MICROSECONDS = TIMES[1]
+PERCENT = Unit("%", "%", 0.01)
 BYTES = (Unit("bytes", "B"), Unit("kB", "kB", 1e3), Unit("MB", "MB", 1e6))
 
 

@@ -15,7 +15,7 @@ def table(model: ReportModel) -> Markup:
     """One row per scenario."""
     rows = Markup("").join(
         Markup("<tr><td>{}{}</td><td>{}</td><td>{}</td></tr>").format(
-            swatch(scenario), scenario.name, _counts(scenario), _evidence(scenario)
+            swatch(scenario.colour), scenario.name, _counts(scenario), _evidence(scenario)
         )
         for group in model.groups
         for scenario in group.ranked
@@ -32,7 +32,7 @@ def marked(model: ReportModel) -> Markup:
         return Markup("")
     items = Markup("").join(
         Markup("<li>{}{}, block {}: <strong>{}</strong>, {}</li>").format(
-            swatch(scenario), scenario.name, row.block + 1, row.verdict, row.evidence
+            swatch(scenario.colour), scenario.name, row.block + 1, row.verdict, row.evidence
         )
         for scenario, row in model.marked
     )

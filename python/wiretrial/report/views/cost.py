@@ -11,7 +11,7 @@ from markupsafe import Markup
 from wiretrial.report import metrics, palette, sentences, units
 from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row, data, finish
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import ReportModel, ScenarioResult
+from wiretrial.report.model import Group, ReportModel, ScenarioResult
 from wiretrial.report.views.ranking import swatch
 
 PITCH = 38
@@ -57,23 +57,53 @@ APPLICATION = Panel(
 )
 
 
-def panels(model: ReportModel) -> tuple[Panel, ...]:
-    """The panels that have figures; application bytes only where TLS adds to them."""
-    known = [p for p in (SERVER, GENERATOR, BYTES) if _known(model, p.total)]
-    if BYTES in known and any(_tls_adds(scenario) for scenario in model.scenarios):
+USER_MEMORY = Panel(
+    "user-memory",
+    "Memory per connection, user, kB",
+    metrics.USER_MEMORY,
+    (metrics.USER_MEMORY,),
+    "growth of the proportional set size",
+)
+KERNEL_MEMORY = Panel(
+    "kernel-memory",
+    "Memory per connection, kernel, kB",
+    metrics.KERNEL_MEMORY,
+    (metrics.KERNEL_MEMORY,),
+    "sockets and their buffers; both ends, over loopback",
+)
+
+
+def panels(groups: Sequence[Group]) -> tuple[Panel, ...]:
+    """The panels that have figures; application bytes only where TLS adds to them.
+
+    What is the same for everybody is no picture; `constants` says it.
+    """
+    scenarios = [scenario for group in groups for scenario in group.scenarios]
+    wanted = (SERVER, GENERATOR, BYTES, USER_MEMORY, KERNEL_MEMORY)
+    known = [panel for panel in wanted if _known(scenarios, panel.total)]
+    if BYTES in known and any(_tls_adds(scenario) for scenario in scenarios):
         known.append(APPLICATION)
-    return tuple(known)
+    return tuple(panel for panel in known if not _is_constant(scenarios, panel.total))
 
 
-def picture(model: ReportModel, panel: Panel) -> Picture:
+def constants(model: ReportModel) -> tuple[str, ...]:
+    """Bytes per message where all scenarios have the same, in words."""
+    if len(model.scenarios) < 2 or not _is_constant(model.scenarios, metrics.TRANSPORT_BYTES):
+        return ()
+    octets = model.scenarios[0].median(metrics.TRANSPORT_BYTES) or 0.0
+    return (f"TCP payload: {units.trimmed(octets)} bytes per message and reply, for all.",)
+
+
+def picture(ranked: Sequence[Group], panel: Panel) -> Picture:
     """A bar per scenario, its name above, its figure at the end."""
     groups = [
         shown
-        for group in model.groups
+        for group in ranked
         if (shown := [s for s in group.ranked if panel.total.key in s.estimates])
     ]
     drawn = [scenario for group in groups for scenario in group]
-    unit = panel.total.units[0]
+    called = ranked[0].called if len(ranked) == 1 else {s.name: s.name for s in drawn}
+    unit = next((u for u in panel.total.units if u.name in panel.title), panel.total.units[0])
     padding = Padding(2, 52, 4, 4)
     width = FRAME.width - padding.left - padding.right
     greatest = max(_value(s, panel.total, unit) for s in drawn)
@@ -89,7 +119,7 @@ def picture(model: ReportModel, panel: Panel) -> Picture:
             {
                 "row": top + 0.28,
                 "foot": top + 0.7,
-                "name": scenario.name,
+                "name": called[scenario.name],
                 "end": _value(scenario, panel.total, unit),
                 "figure": unit.figure(scenario.estimates[panel.total.key].median),
             }
@@ -128,13 +158,18 @@ def picture(model: ReportModel, panel: Panel) -> Picture:
 
 def table(model: ReportModel) -> Markup:
     """All cost figures with their intervals."""
-    shown = [metric for metric in metrics.COSTS if _known(model, metric)]
+    shown = [metric for metric in metrics.COSTS if _known(model.scenarios, metric)]
     head = Markup("").join(
-        Markup('<th class="num">{}, {}</th>').format(m.title, _unit(model, m).name) for m in shown
+        Markup('<th class="num">{}, {}{}</th>').format(
+            m.title,
+            _unit(model, m).name,
+            " per message" if m in metrics.PER_MESSAGE else "",
+        )
+        for m in shown
     )
     body = Markup("").join(
         Markup("<tr><td>{}{}</td>{}</tr>").format(
-            swatch(scenario),
+            swatch(scenario.colour),
             scenario.name,
             Markup("").join(_cell(model, scenario, metric) for metric in shown),
         )
@@ -142,7 +177,7 @@ def table(model: ReportModel) -> Markup:
         for scenario in group.ranked
     )
     return Markup(
-        '<div class="scroll"><table><thead><tr><th>Per message</th>{}</tr></thead>'
+        '<div class="scroll"><table><thead><tr><th>Scenario</th>{}</tr></thead>'
         "<tbody>{}</tbody></table></div>"
     ).format(head, body)
 
@@ -162,8 +197,17 @@ def _cell(model: ReportModel, scenario: ScenarioResult, metric: Metric) -> Marku
     )
 
 
-def _known(model: ReportModel, metric: Metric) -> bool:
-    return any(metric.key in scenario.estimates for scenario in model.scenarios)
+def _known(scenarios: Sequence[ScenarioResult], metric: Metric) -> bool:
+    return any(metric.key in scenario.estimates for scenario in scenarios)
+
+
+def _is_constant(scenarios: Sequence[ScenarioResult], metric: Metric) -> bool:
+    """Whether bytes per message, which don't vary by chance, are the same for all of several."""
+    if metric is not metrics.TRANSPORT_BYTES or len(scenarios) < 2:
+        return False
+    medians = [scenario.median(metric) for scenario in scenarios]
+    known = [value for value in medians if value is not None]
+    return len(known) == len(medians) and max(known) <= min(known) * (1 + _SAME_BYTES)
 
 
 def _tls_adds(scenario: ScenarioResult) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -11,7 +10,9 @@ from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, sentences, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken, data, finish
+from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ScenarioResult
+from wiretrial.report.views.axes import domain_of, ticks
 
 Align = Literal["left", "right"]
 
@@ -19,44 +20,44 @@ WIDE_ROW = 46
 NARROW_ROW = 72
 LONGEST_NAME = 27
 HALF_LINE = 8
-SHORT_DOMAIN = 3
-MOST_TICKS = 8
-_TICKS = (1, 1.5, 2, 3, 4, 5, 6, 8)
-_COARSE_TICKS = (1, 2, 5)
 
 
-def picture(group: Group, frame: Frame) -> Picture:
-    """A dot at each median, a line for its interval, a faint dot per trial, hollow if marked."""
-    metric = group.contest.metric
+def picture(group: Group, frame: Frame, metric: Metric | None = None) -> Picture:
+    """A dot at each median, a line for its interval, a faint dot per trial, hollow if marked.
+
+    In another metric than the group's own, the rows stay where they are, and carry no rank.
+    """
+    metric = metric or group.contest.metric
     rows = [s for s in group.ranked if metric.key in s.estimates]
-    unit = unit_of(group)
+    unit = unit_of(group, metric)
     pitch = NARROW_ROW if frame.is_narrow else WIDE_ROW
     padding = Padding(10, 10, 8, 44) if frame.is_narrow else Padding(232, 132, 4, 44)
     y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[-0.5, len(rows) - 0.5], reverse=True))
     layers = [
-        *_dots(group, rows, unit, y),
-        *_labels(group, rows, unit, y, frame, frame.width - padding.left - padding.right),
+        *_dots(group, rows, metric, unit, y),
+        *_labels(group, rows, metric, unit, y, frame, frame.width - padding.left - padding.right),
     ]
-    return Picture(finish(layers, frame, pitch * len(rows), padding), _alternative(group, unit))
+    alternative = _alternative(group, rows, metric, unit)
+    return Picture(finish(layers, frame, pitch * len(rows), padding), alternative)
 
 
-def unit_of(group: Group) -> units.Unit:
+def unit_of(group: Group, metric: Metric | None = None) -> units.Unit:
     """One unit for all rows of the group."""
-    metric = group.contest.metric
+    metric = metric or group.contest.metric
     return units.fitting(
         metric.units, (e.median for s in group.scenarios if (e := s.estimates.get(metric.key)))
     )
 
 
-def figure(scenario: ScenarioResult, group: Group, unit: units.Unit) -> str:
+def figure(scenario: ScenarioResult, metric: Metric, unit: units.Unit) -> str:
     """The figure with its unit; a bound that the generator set is marked as one."""
-    value = scenario.estimates[group.contest.metric.key].median
-    return f"{'≥ ' if is_bound(scenario, group) else ''}{unit.text(value)}"
+    value = scenario.estimates[metric.key].median
+    return f"{'≥ ' if is_bound(scenario, metric) else ''}{unit.text(value)}"
 
 
-def is_bound(scenario: ScenarioResult, group: Group) -> bool:
+def is_bound(scenario: ScenarioResult, metric: Metric) -> bool:
     """Whether the figure is only a lower bound."""
-    return scenario.at_least and group.contest.metric is metrics.THROUGHPUT
+    return scenario.at_least and metric is metrics.THROUGHPUT
 
 
 def table(group: Group) -> Markup:
@@ -77,15 +78,15 @@ def _table_row(
 ) -> Markup:
     estimate = scenario.estimates.get(group.contest.metric.key)
     marked = sum(row.is_marked for row in scenario.trials)
-    bound = "≥ " if is_bound(scenario, group) else ""
+    bound = "≥ " if is_bound(scenario, group.contest.metric) else ""
     return Markup(
         '<tr><td class="num">{rank}</td><td>{swatch}{name}</td><td class="num">{bound}{median}</td>'
         '<td class="num">{interval}</td><td class="num">{usable}</td>'
         '<td class="num">{marked}</td></tr>'
     ).format(
         rank=ranks.get(scenario.name, "–"),
-        swatch=swatch(scenario),
-        name=scenario.name,
+        swatch=swatch(scenario.colour),
+        name=group.called[scenario.name],
         bound=bound,
         median="–" if estimate is None else unit.figure(estimate.median),
         interval=("" if estimate is None else sentences.interval_text(estimate, unit)) or "–",
@@ -94,21 +95,22 @@ def _table_row(
     )
 
 
-def swatch(scenario: ScenarioResult) -> Markup:
-    """A dot in the scenario's colour."""
-    return Markup('<span class="swatch" style="background:{}"></span>').format(
-        palette.css(palette.scenario(scenario.colour))
+def swatch(colour: int) -> Markup:
+    """A mark in the colour of the label at that place of the palette."""
+    return Markup('<span class="swatch {}" style="background:{}"></span>').format(
+        palette.shape(colour), palette.css(palette.scenario(colour))
     )
 
 
 def _dots(
-    group: Group, rows: Sequence[ScenarioResult], unit: units.Unit, y: alt.Y
+    group: Group, rows: Sequence[ScenarioResult], metric: Metric, unit: units.Unit, y: alt.Y
 ) -> list[alt.Chart]:
-    key = group.contest.metric.key
+    key = metric.key
     medians: list[Row] = []
     trials: list[Row] = []
     for index, scenario in enumerate(rows):
         estimate, colour = scenario.estimates[key], palette.scenario(scenario.colour)
+        name = group.called[scenario.name]
         low, high = estimate.low or estimate.median, estimate.high or estimate.median
         medians.append(
             {
@@ -117,7 +119,8 @@ def _dots(
                 "low": low / unit.size,
                 "high": high / unit.size,
                 "colour": colour,
-                "text": f"{scenario.name}: {unit.text(estimate.median)}, 95 % interval "
+                "shape": palette.shape(scenario.colour),
+                "text": f"{name}: {unit.text(estimate.median)}, 95 % interval "
                 f"{sentences.interval_text(estimate, unit) or 'unknown'}",
             }
         )
@@ -127,18 +130,18 @@ def _dots(
                 "x": trial.figures[key] / unit.size,
                 "colour": colour,
                 "marked": trial.is_marked,
-                "text": f"{scenario.name}, block {trial.block + 1}: "
+                "text": f"{name}, block {trial.block + 1}: "
                 f"{unit.text(trial.figures[key])}, {trial.verdict}",
             }
             for trial in scenario.trials
             if trial.figures.get(key, 0) > 0
         ]
     spread = [v for row in medians for v in (row["low"], row["high"])]
-    low, high = _domain([*spread, *(row["x"] for row in trials)])
+    low, high = domain_of([*spread, *(row["x"] for row in trials)])
     x = alt.X(
         "x:Q",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(values=ticks(low, high), title=_axis_title(group, unit), format=",~r"),
+        axis=alt.Axis(values=ticks(low, high), title=_axis_title(metric, unit), format=",~r"),
     )
     hue = alt.Color("colour:N", scale=None)
     base = alt.Chart(data(medians)).encode(y=y, color=hue)
@@ -154,7 +157,7 @@ def _dots(
             x=alt.X("low:Q"), x2="high:Q"
         ),
         base.mark_point(filled=True, opacity=1, size=130).encode(
-            x=alt.X("x:Q"), description="text:N"
+            x=alt.X("x:Q"), shape=alt.Shape("shape:N", scale=None), description="text:N"
         ),
     ]
 
@@ -162,22 +165,23 @@ def _dots(
 def _labels(
     group: Group,
     rows: Sequence[ScenarioResult],
+    metric: Metric,
     unit: units.Unit,
     y: alt.Y,
     frame: Frame,
     plot_width: int,
 ) -> list[alt.Chart]:
-    key = group.contest.metric.key
-    ranks = group.contest.ranking.ranks
+    is_ranked = metric is group.contest.metric
+    ranks = dict(zip(group.contest.ranking.order, group.contest.ranking.ranks, strict=True))
     texts = data(
         [
             {
                 "row": index,
-                "rank": str(ranks[index]),
-                "name": (name := broken(scenario.name, LONGEST_NAME)),
+                "rank": str(ranks.get(scenario.name, "")),
+                "name": (name := broken(group.called[scenario.name], LONGEST_NAME)),
                 "lines": 1 + name.count("\n"),
-                "figure": figure(scenario, group, unit),
-                "interval": sentences.interval_text(scenario.estimates[key], unit),
+                "figure": figure(scenario, metric, unit),
+                "interval": sentences.interval_text(scenario.estimates[metric.key], unit),
             }
             for index, scenario in enumerate(rows)
         ]
@@ -187,7 +191,8 @@ def _labels(
     ink, muted = palette.INK, palette.MUTED
     lift = -25 if frame.is_narrow else 0
     left = 0 if frame.is_narrow else -222
-    name_at = 16 if len(rows) > 1 else 0
+    shows_ranks = is_ranked and len(rows) > 1 and not group.is_outside
+    name_at = 16 if shows_ranks else 0
 
     def text(field: str, x: float, dy: float, align: Align, **style: Any) -> alt.Chart:
         mark = base.mark_text(aria=False, align=align, baseline="middle", dy=dy, **style)
@@ -199,7 +204,7 @@ def _labels(
         up = lift - (lines - 1) * HALF_LINE
         label = text("name", left + name_at, up, "left", fontSize=14, color=ink, lineBreak="\n")
         layers.append(label.transform_filter(f"datum.lines == {lines}"))
-    if len(rows) > 1 and not group.is_outside:
+    if shows_ranks:
         layers.append(text("rank", left, lift, "left", fontSize=13, color=muted))
     bold = {"fontSize": 14, "fontWeight": 600, "color": ink}
     small = {"fontSize": 12, "color": muted}
@@ -208,7 +213,7 @@ def _labels(
     else:
         layers.append(text("figure", plot_width + 20, -8, "left", **bold))
         layers.append(text("interval", plot_width + 20, 9, "left", **small))
-    if group.contest.ranking.brackets:
+    if is_ranked and group.contest.ranking.brackets:
         layers.append(
             alt.Chart(brackets)
             .mark_rule(aria=False, strokeWidth=2, color=muted)
@@ -217,50 +222,15 @@ def _labels(
     return layers
 
 
-def _axis_title(group: Group, unit: units.Unit) -> str:
-    metric = group.contest.metric
+def _axis_title(metric: Metric, unit: units.Unit) -> str:
     direction = "more is better" if metric.higher_is_better else "less is better"
-    return f"{unit.name}, log scale; {direction}"
+    per = " per message" if metric in metrics.PER_MESSAGE else ""
+    return f"{unit.name}{per}, log scale; {direction}"
 
 
-def _domain(values: Sequence[float]) -> tuple[float, float]:
-    """The data's range with a little air; never so tight that noise looks like a finding."""
-    low, high = min(values), max(values)
-    air = max((high / low) ** 0.04, 1.02)
-    if high / low < 1.1:
-        air = 1.1
-    return low / air, high * air
-
-
-def ticks(low: float, high: float) -> list[float]:
-    """Round values inside the domain: one or more per decade, or even steps where it is short."""
-    if high / low < SHORT_DOMAIN:
-        return _even_ticks(low, high)
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found: list[float] = []
-    for steps in ((1,), _COARSE_TICKS, _TICKS):
-        values = (round(step * 10.0**decade, 12) for decade in decades for step in steps)
-        found = [value for value in values if low <= value <= high]
-        if len(found) >= 3:
-            break
-    return found[:: math.ceil(len(found) / MOST_TICKS)]
-
-
-def _even_ticks(low: float, high: float) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten, three to eight of them."""
-    power = 10.0 ** math.floor(math.log10((high - low) / 3))
-    step = max(
-        (s * power for s in _COARSE_TICKS if len(_multiples(s * power, low, high)) >= 3),
-        default=power / 2,
-    )
-    return _multiples(step, low, high)
-
-
-def _multiples(step: float, low: float, high: float) -> list[float]:
-    return [round(i * step, 12) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
-
-
-def _alternative(group: Group, unit: units.Unit) -> str:
-    shown = [s for s in group.ranked if group.contest.metric.key in s.estimates]
-    parts = units.listed(f"{s.name} {figure(s, group, unit)}" for s in shown)
-    return f"{group.contest.metric.title} of {group.title}, best first: {parts}."
+def _alternative(
+    group: Group, rows: Sequence[ScenarioResult], metric: Metric, unit: units.Unit
+) -> str:
+    parts = units.listed(f"{group.called[s.name]} {figure(s, metric, unit)}" for s in rows)
+    order = "best first" if metric is group.contest.metric else "in the order of the ranking"
+    return f"{metric.title} of {group.title}, {order}: {parts}."

@@ -1,108 +1,26 @@
-"""Every warning with its advice, and the rules that raise it from a trial's record.
+"""The rules that raise warnings from a trial's record, and what each of them says.
 
-Knows what a reader of a result must beware of; must not know how a report looks or how a trial is
-run. All functions are pure.
+Knows records; must not know what brings a warning about or what to do about it (`catalogue`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from enum import StrEnum
-from functools import lru_cache
 
-from wiretrial.results import hdr
 from wiretrial.results.model import Trial, Warning
+from wiretrial.results.observation import CpuUse
+from wiretrial.warnings import modes
+from wiretrial.warnings.catalogue import Code, warn
 
 MS = 1_000_000
 FEWEST_TRIALS = 5
 
 
-class Code(StrEnum):
-    """What a reader must beware of."""
-
-    ERRORS = "errors"
-    CONNECT_FAILURES = "connect-failures"
-    GENERATOR_LIMITS = "generator-limits"
-    CLIENT_BOUND = "client-bound"
-    PARTIAL = "partial"
-    NOT_STEADY = "not-steady"
-    TOO_SHORT = "too-short"
-    DISTURBED = "disturbed"
-    STARVED = "starved"
-    LATE_SENDS = "late-sends"
-    BLOCKED = "blocked"
-    DELAYED_ACK = "40-ms-mode"
-    RETRANSMISSION = "200-ms-mode"
-    SYN_RETRANSMISSION = "1-s-connects"
-    RECONNECTS = "reconnects"
-    SHARED_CPU = "shared-cpu"
-    UNPINNED = "unpinned"
-    NO_SERVER_CPU = "no-server-cpu"
-    INSECURE = "insecure"
-    FEW_TRIALS = "few-trials"
-
-
-ADVICE: dict[Code, str] = {
-    Code.ERRORS: (
-        "Look at the first excerpt per class; lower the load until the server answers all."
-    ),
-    Code.CONNECT_FAILURES: (
-        "Raise the server's listen backlog and net.core.somaxconn, or connect more slowly."
-    ),
-    Code.GENERATOR_LIMITS: (
-        "Raise `ulimit -n`, or give more source addresses: one source and one server port carry "
-        "28,232 ports, which at 60 s of TIME_WAIT is 470 new connections per second."
-    ),
-    Code.CLIENT_BOUND: (
-        "Read its throughput as “at least”; compare CPU per message, or give the generator "
-        "more threads."
-    ),
-    Code.PARTIAL: "Run the rest: the study goes on with --resume.",
-    Code.NOT_STEADY: (
-        "Measure for longer, allow more warm-up, or look for what changes the server's pace."
-    ),
-    Code.TOO_SHORT: "Measure for two seconds or more, so that warm-up can be told from the rest.",
-    Code.DISTURBED: (
-        "Those intervals are left out; stop other work on the machine and measure again."
-    ),
-    Code.STARVED: "Give the generator cores of its own, or stop other work on the machine.",
-    Code.LATE_SENDS: (
-        "Give the generator more threads or spinning pacing; response times include this lag."
-    ),
-    Code.BLOCKED: (
-        "Measure with --rate: an open loop shows such stalls in full, a closed loop waits them out."
-    ),
-    Code.DELAYED_ACK: "Set TCP_NODELAY on the server and write each reply with one call.",
-    Code.RETRANSMISSION: (
-        "Look for lost packets (`nstat TcpRetransSegs`) or an address that is tried first and"
-        " fails."
-    ),
-    Code.SYN_RETRANSMISSION: "Raise the server's listen backlog and net.core.somaxconn.",
-    Code.RECONNECTS: (
-        "Raise the server's limit of requests per connection (nginx: keepalive_requests), or "
-        "state it."
-    ),
-    Code.SHARED_CPU: "Pin the server and the generator to different cores.",
-    Code.UNPINNED: "Pin the server and the generator to stated cores, so that they do not move.",
-    Code.NO_SERVER_CPU: (
-        "Let wiretrial start the server, so that it can read the CPU time of its processes."
-    ),
-    Code.INSECURE: "Trust the server's authority with --cacert FILE, and leave --insecure out.",
-    Code.FEW_TRIALS: "Run five trials or more; ten where ranks matter.",
-}
-
-_SHARE_OF_A_MODE = 0.002
-_SHARE_OF_A_MODE_STARVED = 0.05
-_FEWEST_IN_A_MODE = 3
-_NEIGHBOUR_SHARE = 0.5
 _TYPICAL_LIMITS = (100, 1000)
 _STARVED_SHARE = 0.05
 _BLOCKED_SHARE = 0.01
-
-
-def warn(code: Code, message: str) -> Warning:
-    """The warning with its advice; `message` says what was seen, with figures."""
-    return Warning(code=code.value, message=message, advice=ADVICE[code])
+_STEAL_SHARE = 0.01
+_WAITED_SHARE = 0.5
 
 
 def of_trial(trial: Trial) -> tuple[Warning, ...]:
@@ -198,8 +116,8 @@ def _late_sends(trial: Trial) -> Iterator[Warning]:
     histograms = trial.summary.histograms
     if trial.plan.load.executor.kind != "open":
         return
-    lag = _histogram(histograms.get("pacing_lag")).quantile(0.99)
-    typical = _histogram(histograms.get("service_time")).quantile(0.5)
+    lag = modes.histogram(histograms.get("pacing_lag")).quantile(0.99)
+    typical = modes.histogram(histograms.get("service_time")).quantile(0.5)
     if lag > max(typical, MS):
         yield warn(Code.LATE_SENDS, f"1 % of the sends were {lag / MS:.3g} ms late or more")
 
@@ -221,7 +139,9 @@ def _blocked(trial: Trial) -> Iterator[Warning]:
 
 
 def _delayed_ack(trial: Trial) -> Iterator[Warning]:
-    share = _mode_share(trial, "service_time", 38 * MS, 50 * MS)
+    share = _mode(trial, "service_time", 38 * MS, 50 * MS)
+    # Where nearly every reply waits there is no other mode to tell it from; the sockets tell.
+    share = share or _waited_for_acks(trial)
     if share:
         yield warn(
             Code.DELAYED_ACK,
@@ -230,9 +150,27 @@ def _delayed_ack(trial: Trial) -> Iterator[Warning]:
         )
 
 
+def _mode(trial: Trial, metric: str, low_ns: int, high_ns: int) -> float:
+    text = trial.summary.histograms.get(metric)
+    starved = _starved_share(trial) > _STARVED_SHARE
+    return modes.known_share(text, low_ns, high_ns, starved=starved)
+
+
+def _waited_for_acks(trial: Trial) -> float:
+    """Share of the replies that took about 40 ms, 0 unless they waited in the server's sockets."""
+    histogram = modes.histogram(trial.summary.histograms.get("service_time"))
+    share = histogram.share_between(38 * MS, 60 * MS)
+    if share < _WAITED_SHARE or trial.observation is None:
+        return 0.0
+    unacknowledged = {use.side: use.busy_ns / use.followed_ns for use in trial.observation.sockets}
+    # A slow server's answers are acknowledged at once: it is the requests that then wait.
+    held = unacknowledged.get("server", 0.0) >= _WAITED_SHARE > unacknowledged.get("generator", 1.0)
+    return share if held else 0.0
+
+
 def _retransmission(trial: Trial) -> Iterator[Warning]:
     for metric in ("service_time", "connect_time"):
-        share = _mode_share(trial, metric, 195 * MS, 240 * MS)
+        share = _mode(trial, metric, 195 * MS, 240 * MS)
         if share:
             yield warn(
                 Code.RETRANSMISSION,
@@ -242,7 +180,7 @@ def _retransmission(trial: Trial) -> Iterator[Warning]:
 
 
 def _syn_retransmission(trial: Trial) -> Iterator[Warning]:
-    share = _mode_share(trial, "connect_time", 990 * MS, 1100 * MS)
+    share = _mode(trial, "connect_time", 990 * MS, 1100 * MS)
     if share:
         yield warn(
             Code.SYN_RETRANSMISSION,
@@ -266,6 +204,45 @@ def _reconnects(trial: Trial) -> Iterator[Warning]:
                 "service times hide a reconnect",
             )
             return
+
+
+def _second_mode(trial: Trial) -> Iterator[Warning]:
+    named = any((*_delayed_ack(trial), *_retransmission(trial), *_reconnects(trial)))
+    # Whoever waits for a CPU has two kinds of replies for that alone.
+    if named or _starved_share(trial) > _STARVED_SHARE or trial.summary.disturbed_intervals:
+        return
+    found = modes.second(trial.summary.histograms.get("service_time"))
+    if found:
+        yield warn(
+            Code.SECOND_MODE,
+            f"{_percent(found.share, 1)} of the replies took about {found.at_ns / MS:.3g} ms, apart"
+            f" from the rest at about {found.main_ns / MS:.3g} ms (service_time)",
+        )
+
+
+def _steal(trial: Trial) -> Iterator[Warning]:
+    cpus = trial.observation.cpus if trial.observation else ()
+    for cpu in cpus:
+        share = _stolen(cpu)
+        if cpu.cpu is None and share > _STEAL_SHARE:
+            yield warn(
+                Code.STEAL, f"the hypervisor took {_percent(share, 1)} of the machine's CPU time"
+            )
+
+
+def _stolen(cpu: CpuUse) -> float:
+    whole = sum(ns or 0 for ns in cpu.model_dump(exclude={"cpu"}).values())
+    return (cpu.steal_ns or 0) / whole if whole else 0.0
+
+
+def _frequency(trial: Trial) -> Iterator[Warning]:
+    throttled = trial.machine.facts.get("throttled")
+    cpu = trial.machine.facts.get("cpu")
+    governor = cpu.get("governor") if isinstance(cpu, dict) else None
+    if throttled:
+        yield warn(Code.FREQUENCY, f"the CPU was slowed down for its heat {throttled:,} times")
+    elif governor not in (None, "performance"):
+        yield warn(Code.FREQUENCY, f"the CPU's clock follows its load (governor {governor})")
 
 
 def _shared_cpu(trial: Trial) -> Iterator[Warning]:
@@ -314,38 +291,14 @@ _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
     _retransmission,
     _syn_retransmission,
     _reconnects,
+    _second_mode,
+    _steal,
+    _frequency,
     _shared_cpu,
     _unpinned,
     _no_server_cpu,
     _insecure,
 )
-
-
-def _mode_share(trial: Trial, metric: str, low_ns: int, high_ns: int) -> float:
-    """Share of the values in the band, 0 unless they are a mode of their own.
-
-    A mode: enough values, well above the median, and the bands of the same width on a log scale at
-    both sides hold at most half as many.
-    """
-    histogram = _histogram(trial.summary.histograms.get(metric))
-    width = high_ns / low_ns
-    share = histogram.share_between(low_ns, high_ns)
-    # Where the generator had to wait for a CPU, long waits of a few are that, and no known mode.
-    starved = _starved_share(trial) > _STARVED_SHARE
-    least = _SHARE_OF_A_MODE_STARVED if starved else _SHARE_OF_A_MODE
-    if share < least or share * histogram.count < _FEWEST_IN_A_MODE:
-        return 0.0
-    if histogram.quantile(0.5) > low_ns / 2:
-        return 0.0
-    below = histogram.share_between(low_ns / width, low_ns - 1)
-    above = histogram.share_between(high_ns + 1, high_ns * width)
-    return share if max(below, above) <= _NEIGHBOUR_SHARE * share else 0.0
-
-
-@lru_cache(maxsize=64)
-def _histogram(text: str | None) -> hdr.Hdr:
-    """Several rules look at the same histogram, and decoding is the dear part."""
-    return hdr.merge(() if text is None else (text,))
 
 
 def _percent(share: float, decimals: int) -> str:

@@ -1,0 +1,23 @@
+// One stream of changes; the page asks for what changed. Without scripts the page is still whole.
+const watched = document.body.dataset.watched;
+const events = new EventSource("/events?watch=" + encodeURIComponent(watched));
+events.addEventListener("list", (event) => {
+  const list = document.getElementById("list");
+  if (list) list.innerHTML = JSON.parse(event.data);
+});
+events.addEventListener("now", (event) => {
+  const now = document.getElementById("now");
+  if (now) now.innerHTML = JSON.parse(event.data);
+});
+events.addEventListener("trials", () => {
+  const report = document.getElementById("report");
+  if (report) report.contentWindow.location.reload();
+  else if (watched) location.reload();
+});
+events.addEventListener("ended", () => { if (watched) location.reload(); });
+const fit = () => {
+  const report = document.getElementById("report");
+  const page = report && report.contentDocument;
+  if (page && page.body) report.style.height = page.body.scrollHeight + "px";
+};
+setInterval(fit, 1000);

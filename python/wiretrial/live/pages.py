@@ -1,0 +1,160 @@
+"""The pages: the list of results, and one result while it grows.
+
+Pure: from what is known to HTML; must not know sockets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from markupsafe import Markup
+
+from wiretrial.results.beacon import State
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body data-watched="{watched}">
+<main>
+{body}
+</main>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+UNFINISHED = "It was not finished: there is no answer yet."
+IMPORTED = "Figures of another tool: hold them against others with `wiretrial results compare`."
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One result in the list."""
+
+    name: str
+    """Its folder's."""
+    title: str
+    began: str
+    trials: int
+    marked: int
+    answer: str | None
+    running: State | None
+
+
+def index(listed: Sequence[Listed], base: str) -> str:
+    """All results."""
+    body = Markup("\n").join(card(one) for one in ordered(listed))
+    if not listed:
+        body = Markup("<p>Nothing was measured into <code>{}</code> yet.</p>").format(base)
+    page = Markup(
+        "<header><h1>wiretrial</h1><p class='question'>Results in <code>{}</code></p></header>"
+        '<div id="list">{}</div>'
+    )
+    return _page("wiretrial", page.format(base, body), "")
+
+
+def ordered(listed: Sequence[Listed]) -> list[Listed]:
+    """The running ones first, then the newest."""
+    return sorted(listed, key=lambda one: (one.running is not None, one.began), reverse=True)
+
+
+def running(name: str, title: str, state: State, report: str | None) -> str:
+    """A study in progress: what it does now, and below it the report so far."""
+    frame = (
+        Markup('<iframe id="report" title="Report of the trials so far" src="{}"></iframe>').format(
+            f"{name}/report"
+        )
+        if report is not None
+        else Markup("<p class='muted'>No trial has ended yet.</p>")
+    )
+    body = Markup(
+        '<p><a href="./">All results</a></p><header><h1>{}</h1></header>'
+        '<div id="now" aria-live="polite">{}</div>{}'
+    ).format(title, now(state), frame)
+    return _page(title, body, name)
+
+
+def now(state: State) -> Markup:
+    """What a running study does, in one block."""
+    figures = [
+        ("trial", f"{state.number} of {state.total}" if state.total else "–"),
+        ("now", state.step or "–"),
+        ("messages/s", f"{state.rate:,.0f}" if state.rate is not None else "–"),
+        ("p50", _time(state.p50_ns)),
+        ("p99", _time(state.p99_ns)),
+        ("time left", _left(state.left_s)),
+    ]
+    cells = Markup("").join(
+        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, value) for name, value in figures
+    )
+    return Markup(
+        '<p class="scenario">{}</p><progress max="{}" value="{}">{}</progress><dl>{}</dl>'
+    ).format(
+        state.scenario or "preparing", max(state.total, 1), max(state.number - 1, 0), "", cells
+    )
+
+
+def card(one: Listed) -> Markup:
+    """One result in the list."""
+    said = one.answer or ("" if one.running else UNFINISHED)
+    marked = Markup(", {} marked").format(one.marked) if one.marked else ""
+    live = (
+        Markup('<p><strong class="live">running</strong> trial {} of {}: {}</p>').format(
+            one.running.number, one.running.total, one.running.scenario or one.running.step
+        )
+        if one.running
+        else Markup("")
+    )
+    began = one.began[:16].replace("T", " ")
+    return Markup(
+        '<section class="card"><h2><a href="{}">{}</a></h2>{}<p>{}</p>'
+        '<p class="muted">{} · {} trials{} · <code>{}</code></p></section>'
+    ).format(
+        one.name,
+        one.title,
+        live,
+        said,
+        began,
+        one.trials,
+        marked,
+        one.name,
+    )
+
+
+def _time(ns: int | None) -> str:
+    if ns is None:
+        return "–"
+    return f"{ns / 1e6:.3g} ms" if ns >= 1e6 else f"{ns / 1e3:.3g} µs"
+
+
+def _left(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def _page(title: str, body: Markup, watched: str) -> str:
+    assets = files("wiretrial.live").joinpath("assets")
+    report = files("wiretrial.report").joinpath("assets/report.css").read_text("utf-8")
+    style = report + assets.joinpath("live.css").read_text("utf-8")
+    script = assets.joinpath("live.js").read_text("utf-8")
+    return str(
+        Markup(_PAGE).format(
+            title=title,
+            style=Markup(style),
+            body=body,
+            script=Markup(script),
+            watched=watched,
+        )
+    )

@@ -1,0 +1,108 @@
+"""What the site shows at this moment, from the folder of results.
+
+Knows results and reports; must not know HTTP. A page that was made is kept as long as what it shows
+is the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from wiretrial.errors import StoreError
+from wiretrial.live import pages
+from wiretrial.live.pages import Listed
+from wiretrial.results import answers, beacon, imported
+from wiretrial.results.index import Index
+from wiretrial.results.store import ResultsFolder, folders
+from wiretrial.studies import spec
+
+MakeReport = Callable[[ResultsFolder], str]
+"""The report's page of what is stored in a folder."""
+
+
+class Site:
+    """The folder of results, as pages."""
+
+    def __init__(self, base: Path, make_report: MakeReport) -> None:
+        self.base = base
+        self._make_report = make_report
+        self._made: dict[str, tuple[tuple[int, bool], str]] = {}
+        self._lock = threading.Lock()
+
+    def index(self) -> str:
+        """The list of all results."""
+        return pages.index(self.listed(), str(self.base))
+
+    def listed(self) -> list[Listed]:
+        """Every result in short."""
+        rows: dict[str, list[str]] = {}
+        began: dict[str, str] = {}
+        for row in Index(self.base).rows():
+            name = Path(row.path).parts[0]
+            rows.setdefault(name, []).append(row.verdict)
+            began.setdefault(name, row.started_at)
+        return [
+            Listed(
+                name=folder.folder.name,
+                title=_title(folder),
+                began=began.get(folder.folder.name, ""),
+                trials=len(rows.get(folder.folder.name, [])),
+                marked=sum(v != "valid" for v in rows.get(folder.folder.name, [])),
+                answer=pages.IMPORTED if imported.load(folder.folder) else answers.of(folder),
+                running=beacon.read(folder.folder),
+            )
+            for folder in folders(self.base)
+        ]
+
+    def result(self, name: str) -> str | None:
+        """One result: its report, below what it does now if it runs. None: there is none."""
+        folder = self._folder(name)
+        if folder is None:
+            return None
+        state = beacon.read(folder.folder)
+        if state is None:
+            return self.report(name) or pages.index([], str(folder.folder))
+        return pages.running(name, _title(folder), state, self.report(name))
+
+    def report(self, name: str) -> str | None:
+        """The report of what is stored so far; None where nothing is."""
+        folder = self._folder(name)
+        if folder is None or not folder.paths():
+            return None
+        mark = self.mark(name)
+        with self._lock:
+            known = self._made.get(name)
+            if known is None or known[0] != mark:
+                known = (mark, self._make_report(folder))
+                self._made[name] = known
+        return known[1]
+
+    def state(self, name: str) -> beacon.State | None:
+        """What the study is doing; None where it does not run."""
+        folder = self._folder(name)
+        return beacon.read(folder.folder) if folder else None
+
+    def mark(self, name: str) -> tuple[int, bool]:
+        """Changes whenever the report does."""
+        folder = self._folder(name)
+        if folder is None:
+            return 0, False
+        return len(folder.paths()), beacon.read(folder.folder) is not None
+
+    def _folder(self, name: str) -> ResultsFolder | None:
+        """The result of that name. A name that is a path is none."""
+        if not name or Path(name).name != name:
+            return None
+        try:
+            return ResultsFolder.open(self.base / name)
+        except StoreError:
+            return None
+
+
+def _title(folder: ResultsFolder) -> str:
+    try:
+        return spec.parse(folder.document()).title
+    except StoreError:
+        return folder.folder.name

@@ -1,0 +1,80 @@
+"""One row per trial, one column per figure: for spreadsheets and data frames.
+
+Times are nanoseconds, rates messages per second, sizes bytes; a figure that can't be told is empty.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from wiretrial.report.measures import Measured
+from wiretrial.report.metrics import METRICS
+from wiretrial.results.model import Trial
+
+Cell = str | int | float | None
+IDENTITY = (
+    "study",
+    "block",
+    "position",
+    "scenario",
+    "group",
+    "subject",
+    "version",
+    "configuration",
+    "protocol",
+    "environment",
+    "twin_of",
+    "started_at",
+    "verdict",
+    "bottleneck",
+    "sent",
+    "ok",
+    "errors",
+)
+
+
+def rows(trials: Sequence[Trial]) -> list[dict[str, Cell]]:
+    """The trials in the order in which they ran, all with the same columns."""
+    levels = sorted({name for trial in trials for name in trial.scenario.levels})
+    return [_row(trial, levels) for trial in trials]
+
+
+def as_csv(trials: Sequence[Trial]) -> str:
+    """The rows as CSV (RFC 4180, with plain line ends), the columns' names first."""
+    found = rows(trials)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(found[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found)
+    return text.getvalue()
+
+
+def _row(trial: Trial, levels: Sequence[str]) -> dict[str, Cell]:
+    scenario, counters = trial.scenario, trial.summary.counters
+    known: dict[str, Cell] = {
+        "study": trial.study,
+        "block": trial.block,
+        "position": trial.position,
+        "scenario": scenario.name,
+        "group": scenario.group,
+        "subject": scenario.subject,
+        "version": trial.subject.version if trial.subject else None,
+        "configuration": scenario.configuration,
+        "protocol": scenario.protocol,
+        "environment": scenario.environment,
+        "twin_of": scenario.twin_of,
+        "started_at": trial.started_at,
+        "verdict": trial.judgement.verdict,
+        "bottleneck": trial.judgement.bottleneck,
+        "sent": counters.sent,
+        "ok": counters.ok,
+        "errors": sum(counters.errors.values()),
+    }
+    measured = Measured(trial)
+    return {
+        **{name: known[name] for name in IDENTITY},
+        **{f"level.{name}": scenario.levels.get(name) for name in levels},
+        **{metric.key: metric.of(measured) for metric in METRICS},
+    }

@@ -1,0 +1,212 @@
+"""Families: groups that ask the same at several levels, and the axis that they can be drawn along.
+
+Knows groups; must not know how a family is drawn or put into words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wiretrial.report import metrics, units
+from wiretrial.report.metrics import Metric
+
+if TYPE_CHECKING:
+    from wiretrial.report.model import Group, ScenarioResult
+
+Level = int | float | str
+
+NOUNS = {
+    "connections": "number of connections",
+    "payload": "size",
+    "rate": "rate",
+    "depth": "depth",
+    "pack": "size of the packs",
+    "requests_per_connection": "number of requests per connection",
+    "requests": "number of messages",
+    "server_threads": "number of threads",
+    "delay_ms": "amount of work",
+}
+AXES = {
+    "connections": "connections",
+    "payload": "bytes per message",
+    "rate": "messages/s offered",
+    "depth": "messages in flight per connection",
+    "requests_per_connection": "requests per connection",
+}
+CASES = "cases"
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Groups that differ in one numeric factor only, in its order: what a line can join."""
+
+    title: str
+    factor: str
+    groups: tuple[Group, ...]
+
+    def at(self, group: Group) -> float:
+        """Where the group stands on the axis."""
+        level = group.scenarios[0].levels[self.factor]
+        assert not isinstance(level, str)
+        return float(level)
+
+    @property
+    def axis(self) -> str:
+        """What the factor counts."""
+        return AXES.get(self.factor, self.factor)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Groups of one workload that differ in levels; most have one group."""
+
+    title: str
+    groups: tuple[Group, ...]
+    varied: tuple[str, ...]
+    """The factors in which the groups differ."""
+    factor: str | None
+    """The one of them that a picture shows along its axis."""
+
+    @property
+    def metric(self) -> Metric:
+        """What all its groups are ranked by."""
+        return self.groups[0].contest.metric
+
+    @property
+    def heading(self) -> str:
+        """Metric and workload: `Throughput: echo`."""
+        return "Time per case" if self.is_cases else f"{self.metric.title}: {self.title}"
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it takes no part in the verdict."""
+        return self.groups[0].is_outside
+
+    @property
+    def is_cases(self) -> bool:
+        """Whether its result is a time per case."""
+        return self.metric is metrics.ELAPSED
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What is compared, each once, in the order of the study."""
+        found = dict.fromkeys(g.called[s.name] for g in self.groups for s in g.scenarios)
+        return tuple(found)
+
+    @property
+    def strips(self) -> tuple[Strip, ...]:
+        """The lines' groups, one strip per combination of the other factors; none without one."""
+        if self.factor is None:
+            return ()
+        others = [name for name in self.varied if name != self.factor]
+        found: dict[tuple[Level | None, ...], list[Group]] = {}
+        for group in self.groups:
+            levels = group.scenarios[0].levels
+            found.setdefault(tuple(levels.get(name) for name in others), []).append(group)
+        factor = self.factor
+        strips = []
+        for combination, groups in found.items():
+            told = [_level(*pair) for pair in zip(others, combination, strict=True)]
+            title = ", ".join([self.title, *filter(None, told)])
+            ordered = sorted(groups, key=lambda g: float(g.scenarios[0].levels[factor]))
+            strips.append(Strip(title, factor, tuple(ordered)))
+        return tuple(strips)
+
+    def level(self, group: Group) -> str:
+        """What tells the group from the others of its family, as in `10 connections`."""
+        workload = group.scenarios[0].levels.get("workload")
+        if self.is_cases or workload is None:
+            return group.title
+        return group.title.removeprefix(f"{workload}, ")
+
+    def levels(self, groups: Sequence[Group]) -> str:
+        """Several levels in words: `10 and 100 connections`."""
+        told = [self.level(group) for group in groups]
+        parts = [words.partition(" ") for words in told]
+        units_named = {unit for _, _, unit in parts}
+        numbers = all(number.replace(",", "").isdigit() for number, _, _ in parts)
+        if len(units_named) == 1 and numbers and len(parts) > 1:
+            return f"{units.listed(number for number, _, _ in parts)} {units_named.pop()}".strip()
+        return units.listed(told)
+
+    @property
+    def every(self) -> str:
+        """All its levels in words: `at every number of connections`."""
+        if self.is_cases or len(self.varied) != 1 or self.varied[0] not in NOUNS:
+            return f"in all {len(self.groups)} cases"
+        return f"at every {NOUNS[self.varied[0]]}"
+
+    def of(self, label: str, group: Group) -> ScenarioResult | None:
+        """The group's scenario with that label."""
+        return next((s for s in group.scenarios if group.called[s.name] == label), None)
+
+
+def families(groups: Sequence[Group], chart: str | None) -> tuple[Family, ...]:
+    """The groups, put together by workload. `chart`: the factor to draw along, where it varies."""
+    members: dict[tuple[object, ...], list[Group]] = {}
+    for group in groups:
+        members.setdefault(_key(group), []).append(group)
+    return tuple(_family(found, chart) for found in members.values())
+
+
+def _level(name: str, level: Level | None) -> str:
+    """A level in words: `20 bytes per message`."""
+    if level is None or isinstance(level, str):
+        return level or ""
+    return f"{units.trimmed(level)} {AXES.get(name, name)}"
+
+
+def _key(group: Group) -> tuple[object, ...]:
+    metric = group.contest.metric
+    if metric is metrics.ELAPSED:
+        return (CASES, group.is_outside)
+    workload = shared(group).get("workload")
+    if workload is None:
+        return (group.title,)
+    loop = group.scenarios[0].is_open_loop
+    return (CASES, group.is_outside, workload, loop, metric.key)
+
+
+def _family(groups: Sequence[Group], chart: str | None) -> Family:
+    levels = [shared(group) for group in groups]
+    names = dict.fromkeys(name for known in levels for name in known)
+    varied = tuple(
+        name
+        for name in names
+        if name != "workload" and len({known.get(name) for known in levels}) > 1
+    )
+    return Family(
+        title=_title(groups),
+        groups=tuple(groups),
+        varied=varied,
+        factor=chart if chart in varied and _can_be_drawn(groups, levels, str(chart)) else None,
+    )
+
+
+def _title(groups: Sequence[Group]) -> str:
+    first = groups[0]
+    if first.contest.metric is metrics.ELAPSED and len(groups) > 1:
+        return "time per case"
+    workload = shared(first).get("workload")
+    return first.title if len(groups) == 1 or workload is None else str(workload)
+
+
+def _can_be_drawn(
+    groups: Sequence[Group], levels: Sequence[Mapping[str, Level]], factor: str
+) -> bool:
+    """Whether every group has a place above 0 on the axis, and one line per label."""
+    places = [known.get(factor) for known in levels]
+    numeric = all(isinstance(place, int | float) and place > 0 for place in places)
+    return numeric and all(group.has_labels for group in groups)
+
+
+def shared(group: Group) -> dict[str, Level]:
+    """The levels on which all scenarios of the group stand."""
+    first, *rest = group.scenarios
+    return {
+        name: level
+        for name, level in first.levels.items()
+        if all(other.levels.get(name) == level for other in rest)
+    }

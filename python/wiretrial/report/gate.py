@@ -1,0 +1,196 @@
+"""A gate: stated bounds, held against a result and, where they are relative, against a baseline.
+
+Knows thresholds as people write them and the figures that they are about; must not know how a
+decision is printed. Every scenario of the result is held against every threshold that fits it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from wiretrial import quantities
+from wiretrial.errors import UsageProblem
+from wiretrial.report import metrics, units
+from wiretrial.report.measures import Measured
+from wiretrial.report.metrics import Metric
+from wiretrial.results.model import Trial
+from wiretrial.stats.gate import Decision, of_ratio, of_values
+
+NAMES: dict[str, Metric] = {
+    "throughput": metrics.THROUGHPUT,
+    "server.cpu": metrics.SERVER,
+    "server.user": metrics.SERVER_USER,
+    "server.system": metrics.SERVER_SYSTEM,
+    "generator.cpu": metrics.GENERATOR,
+    "bytes.application": metrics.APPLICATION_BYTES,
+    "bytes.tcp": metrics.TRANSPORT_BYTES,
+    "connect.p50": metrics.CONNECT,
+    **{
+        f"{kind}.{metric.key}": metric
+        for kind in ("response", "service")
+        for metric in metrics.WAITING
+    },
+}
+"""What a threshold may be about. CPU is per message; `response` is for open loops, `service` for
+closed ones."""
+
+_FORM = re.compile(
+    r"^\s*(?P<name>[a-z0-9.]+)\s*(?P<sign><=|>=)\s*(?P<bound>[^@]+?)\s*(@\s*(?P<only>.+?)\s*)?$"
+)
+EXAMPLE = "'throughput >= 0.95x' or 'response.p99 <= 2ms'"
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """One bound. `relative`: of the baseline's value. `only`: scenarios that it is about."""
+
+    text: str
+    name: str
+    metric: Metric
+    at_least: bool
+    bound: float
+    relative: bool
+    only: str | None
+
+    def fits(self, scenario: str, *, is_open_loop: bool) -> bool:
+        """Whether it is about this scenario."""
+        kind = self.name.partition(".")[0]
+        if kind in ("response", "service") and (kind == "response") != is_open_loop:
+            return False
+        return self.only is None or fnmatchcase(scenario, self.only)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One threshold on one scenario. `decision` is None where there is nothing to decide on."""
+
+    scenario: str
+    threshold: Threshold
+    decision: Decision | None
+    text: str
+
+    @property
+    def outcome(self) -> str:
+        """`kept`, `broken` or `cannot tell`."""
+        return self.decision.outcome if self.decision else "cannot tell"
+
+
+def parse(text: str) -> Threshold:
+    """The threshold that a person wrote."""
+    found = _FORM.match(text)
+    if not found:
+        raise UsageProblem(f"--threshold {text!r} is no bound", f"write it as {EXAMPLE}")
+    name = found["name"]
+    if name not in NAMES:
+        raise UsageProblem(
+            f"--threshold {text!r}: there is no figure {name!r}",
+            f"use one of {', '.join(sorted(NAMES))}",
+        )
+    metric, bound = NAMES[name], found["bound"]
+    relative = bound.endswith("x")
+    return Threshold(
+        text=text.strip(),
+        name=name,
+        metric=metric,
+        at_least=found["sign"] == ">=",
+        bound=_ratio(text, bound[:-1]) if relative else _absolute(metric, bound),
+        relative=relative,
+        only=found["only"],
+    )
+
+
+def decide(
+    trials: Sequence[Trial], baseline: Sequence[Trial], thresholds: Sequence[Threshold]
+) -> list[Row]:
+    """Every scenario against every threshold that fits it."""
+    if not baseline and any(threshold.relative for threshold in thresholds):
+        relative = next(t for t in thresholds if t.relative)
+        raise UsageProblem(
+            f"--threshold {relative.text!r} needs a result to compare with", "name it: --baseline"
+        )
+    new, old = _by_scenario(trials), _by_scenario(baseline)
+    rows = [
+        row
+        for scenario, runs in new.items()
+        for threshold in thresholds
+        if threshold.fits(scenario, is_open_loop=runs[0].is_open_loop)
+        for row in _row(scenario, runs, old.get(scenario, []), threshold)
+    ]
+    for threshold in thresholds:
+        if not any(row.threshold is threshold for row in rows):
+            raise UsageProblem(
+                f"--threshold {threshold.text!r} is about none of the scenarios",
+                f"there are {units.listed(new)}",
+            )
+    return rows
+
+
+def _row(
+    scenario: str, runs: Sequence[Measured], old: Sequence[Measured], threshold: Threshold
+) -> Iterator[Row]:
+    values, before = _values(runs, threshold.metric), _values(old, threshold.metric)
+    if not values:
+        yield Row(scenario, threshold, None, "no usable trial has this figure")
+        return
+    if not threshold.relative:
+        unit = units.fitting(threshold.metric.units, (threshold.bound,))
+        decision = of_values(values, threshold.bound, at_least=threshold.at_least)
+        yield Row(scenario, threshold, decision, _told(decision, unit))
+        return
+    if not before:
+        yield Row(scenario, threshold, None, "the baseline has no usable trial of it")
+        return
+    decision = of_ratio(values, before, threshold.bound, at_least=threshold.at_least)
+    yield Row(scenario, threshold, decision, _told(decision, None))
+
+
+def _told(decision: Decision, unit: units.Unit | None) -> str:
+    """The value with its interval, and what would help where it cannot be told."""
+
+    def figure(value: float) -> str:
+        return units.significant(value) if unit is None else unit.figure(value)
+
+    name = "times the baseline" if unit is None else unit.name
+    text = f"{figure(decision.value)} {name}"
+    if decision.low is not None and decision.high is not None:
+        text += f" ({figure(decision.low)} to {figure(decision.high)})"
+    if decision.outcome != "cannot tell":
+        return text
+    if decision.trials is None:
+        return f"{text}; more trials would hardly tell"
+    return f"{text}; about {decision.trials} trials would tell"
+
+
+def _by_scenario(trials: Sequence[Trial]) -> dict[str, list[Measured]]:
+    found: dict[str, list[Measured]] = {}
+    for trial in trials:
+        if trial.scenario.twin_of is None:
+            found.setdefault(trial.scenario.name, []).append(Measured(trial))
+    return found
+
+
+def _values(runs: Sequence[Measured], metric: Metric) -> list[float]:
+    taken = (metric.of(run) for run in runs if run.is_usable)
+    return [value for value in taken if value is not None and value > 0]
+
+
+def _ratio(text: str, bound: str) -> float:
+    try:
+        value = float(bound)
+    except ValueError:
+        value = 0.0
+    if value <= 0:
+        raise UsageProblem(f"--threshold {text!r}: {bound!r} is no factor", f"write {EXAMPLE}")
+    return value
+
+
+def _absolute(metric: Metric, bound: str) -> float:
+    """The bound in the metric's base unit: nanoseconds, bytes, or messages per second."""
+    if metric is metrics.THROUGHPUT:
+        return quantities.rate(bound, "--threshold")
+    if metric in (metrics.APPLICATION_BYTES, metrics.TRANSPORT_BYTES):
+        return float(quantities.size_bytes(bound, "--threshold"))
+    return float(quantities.duration_ns(bound, "--threshold", 1))

@@ -1,0 +1,166 @@
+"""Searches for the highest sustained rate: what each found, replayed from its trials.
+
+Knows trials at offered rates and the rules of the search; must not know how a knee is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from wiretrial.report import units
+from wiretrial.results import offered
+from wiretrial.results.model import Trial, Verdict
+from wiretrial.stats.knee import Observation, Refusal, Search, refusal
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What a search was asked for: the response time to keep, and the rates to look at."""
+
+    quantile: float
+    response_ns: float
+    first: float
+    ceiling: float
+    tolerance: float
+    floor: float = 1.0
+    """No rate below it was looked at."""
+
+    @property
+    def words(self) -> str:
+        """`p99 within 5 ms`."""
+        return f"p{100 * self.quantile:g} within {self.limit}"
+
+    def search(self) -> Search:
+        """The search at its begin."""
+        return Search(self.first, self.ceiling, self.tolerance, floor=self.floor)
+
+    @property
+    def limit(self) -> str:
+        """`5 ms`."""
+        unit = units.fitting(units.TIMES, (self.response_ns,))
+        return f"{units.trimmed(self.response_ns / unit.size)} {unit.short}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One trial of a search. `refusal` is None where the rate was sustained."""
+
+    offered: float
+    achieved: float
+    response_ns: float | None
+    refusal: Refusal | None
+    verdict: Verdict
+    bottleneck: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Knee:
+    """One search. `sustained` is None where no rate was."""
+
+    name: str
+    label: str
+    group: str
+    colour: int
+    objective: Objective
+    steps: tuple[Step, ...]
+    sustained: float | None
+    refused: Step | None
+    """The lowest rate above it that was not sustained."""
+    is_confirmed: bool
+
+    @property
+    def at_least(self) -> bool:
+        """Whether the generator was the limit where the rate was refused, or nothing refused it."""
+        if self.sustained is None:
+            return False
+        return self.refused is None or self.refused.bottleneck == "generator"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a rate that fresh trials still have to confirm."""
+        return self.sustained is not None and not self.is_confirmed
+
+    @property
+    def figure(self) -> str:
+        """The sustained rate with its bound: `≥ 84,000`."""
+        if self.sustained is None:
+            return "none"
+        return f"{'≥ ' if self.at_least else ''}{units.trimmed(self.sustained)}"
+
+    @property
+    def why(self) -> str:
+        """Why no higher rate counts."""
+        if self.refused is None or self.refused.refusal is None:
+            return "no higher rate was refused"
+        return self.refused.refusal.text
+
+    def response_at(self, rate: float) -> float | None:
+        """The median over the trials at that rate of the quantile that the objective names."""
+        known = [s.response_ns for s in self.steps if s.offered == rate and s.response_ns]
+        return median(known) if known else None
+
+
+def knees(
+    trials: Sequence[Trial], objectives: Mapping[str, Objective], colours: Mapping[str, int]
+) -> tuple[Knee, ...]:
+    """One per search that has an objective, in the order of the objectives."""
+    steps: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if trial.scenario.search is not None:
+            steps.setdefault(trial.scenario.search, []).append(trial)
+    return tuple(
+        _knee(name, sorted(steps[name], key=lambda t: (t.block, t.position)), objective, colours)
+        for name, objective in objectives.items()
+        if name in steps
+    )
+
+
+def _knee(
+    name: str, trials: Sequence[Trial], objective: Objective, colours: Mapping[str, int]
+) -> Knee:
+    scenario = trials[0].scenario
+    steps = tuple(_step(trial, objective) for trial in trials)
+    search = objective.search()
+    for step in steps:
+        search.see(step.offered, step.refusal is None)
+    known = {step.offered for step in steps}
+    # The rate below a disproved one is a guess until it is measured.
+    sustained = search.low if search.low in known else None
+    refused = [s for s in steps if s.refusal and (sustained is None or s.offered > sustained)]
+    # Where too few messages went to tell a quantile, a rate says the least about the server.
+    telling = [s for s in refused if s.response_ns is not None] or refused
+    return Knee(
+        name=name,
+        label=scenario.label or name,
+        group=scenario.group,
+        colour=colours[name],
+        objective=objective,
+        steps=steps,
+        sustained=sustained,
+        refused=min(telling, key=lambda step: step.offered, default=None),
+        is_confirmed=search.phase == "done" and sustained is not None,
+    )
+
+
+def _step(trial: Trial, objective: Objective) -> Step:
+    seen = Observation(
+        offered=offered.rate(trial),
+        achieved=offered.achieved(trial),
+        backlog=offered.backlog(trial),
+        response_ns=offered.response_ns(trial, objective.quantile),
+    )
+    judgement = trial.judgement
+    return Step(
+        offered=seen.offered,
+        achieved=seen.achieved,
+        response_ns=seen.response_ns,
+        refusal=Refusal("achieved", judgement.evidence)
+        if judgement.verdict == "invalid"
+        else refusal(seen, objective.response_ns),
+        verdict=judgement.verdict,
+        bottleneck=judgement.bottleneck,
+        evidence=judgement.evidence,
+    )

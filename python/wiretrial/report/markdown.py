@@ -1,0 +1,136 @@
+"""The report as Markdown, for a pull request: verdict, rankings, claims, warnings.
+
+Knows tables and lists; must not know how wide a reader's screen is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wiretrial.report import metrics, sentences, units
+from wiretrial.report.families import Family
+from wiretrial.report.marks import CLAIM_MARKS, claim_ratio
+from wiretrial.report.metrics import Metric
+from wiretrial.report.model import Group, ReportModel, ScenarioResult
+
+BESIDE = (metrics.SERVER, metrics.P50, metrics.P99)
+
+
+def render(model: ReportModel) -> str:
+    """The whole text."""
+    return "\n\n".join(_parts(model)) + "\n"
+
+
+def _parts(model: ReportModel) -> Iterator[str]:
+    yield f"## {_text(model.title)}"
+    for sentence in (*model.verdict_sentences, *model.twin_sentences):
+        yield _text(sentence)
+    for family in sorted(model.families, key=lambda family: family.is_outside):
+        yield from _family(family)
+    yield from _knees(model)
+    yield from _claims(model)
+    yield from _absent(model)
+    if model.warnings:
+        yield "### Warnings"
+        yield "\n".join(
+            f"- **{_text(row.message)}**{f' ({_text(row.where)})' if row.where else ''}. "
+            f"{_text(row.advice)}"
+            for row in model.warnings
+        )
+    yield f"Run it again: `{model.command}`"
+
+
+def _family(family: Family) -> Iterator[str]:
+    """One table over its levels, or one with more figures where there is one level."""
+    aside = " (outside the verdict)" if family.is_outside else ""
+    yield f"### {_text(family.heading)}{aside}"
+    if len(family.groups) > 1:
+        yield _levels(family)
+    else:
+        yield _ranking(family.groups[0])
+
+
+def _levels(family: Family) -> str:
+    metric = family.metric
+    medians = (s.median(metric) for group in family.groups for s in group.scenarios)
+    unit = units.fitting(metric.units, (value for value in medians if value is not None))
+    rows = [
+        [label, *(_figure(family.of(label, group), metric, unit) for group in family.groups)]
+        for label in family.labels
+    ]
+    return _table([unit.name, *(family.level(group) for group in family.groups)], rows)
+
+
+def _ranking(group: Group) -> str:
+    ranked = group.contest.metric
+    known = {key for scenario in group.scenarios for key in scenario.estimates}
+    shown = [ranked, *(m for m in BESIDE if m is not ranked and m.key in known)]
+    fitted = {
+        metric.key: units.fitting(
+            metric.units, (v for s in group.scenarios if (v := s.median(metric)) is not None)
+        )
+        for metric in shown
+    }
+    ranks = dict(zip(group.contest.ranking.order, group.contest.ranking.ranks, strict=True))
+    rows = [
+        [
+            str(ranks.get(scenario.name, "–")),
+            group.called[scenario.name],
+            *(_figure(scenario, metric, fitted[metric.key]) for metric in shown),
+        ]
+        for scenario in group.ranked
+    ]
+    heads = [f"{metric.title}, {fitted[metric.key].name}" for metric in shown]
+    return _table(["Place", "Scenario", *heads], rows)
+
+
+def _knees(model: ReportModel) -> Iterator[str]:
+    for group in dict.fromkeys(knee.group for knee in model.knees):
+        knees = [knee for knee in model.knees if knee.group == group]
+        yield f"### Highest rate with {knees[0].objective.words}: {_text(group)}"
+        rows = [
+            [knee.label, knee.figure, "yes" if knee.is_confirmed else "no", knee.why]
+            for knee in sorted(knees, key=lambda knee: knee.sustained or 0.0, reverse=True)
+        ]
+        yield _table(["Subject", "Sustained, messages/s", "Confirmed", "No more because"], rows)
+
+
+def _claims(model: ReportModel) -> Iterator[str]:
+    if not model.claims:
+        return
+    yield "### Published / here"
+    rows = [
+        [
+            f"{row.claim.text} ({row.claim.source})",
+            units.trimmed(row.claim.published),
+            claim_ratio(row),
+            f"{CLAIM_MARKS[row.verdict]} {row.verdict}: {row.why}",
+        ]
+        for row in model.claims
+    ]
+    yield _table(["Published", "There", "Here", "Verdict"], rows)
+
+
+def _absent(model: ReportModel) -> Iterator[str]:
+    if model.absent:
+        yield "### Not measured"
+        yield "\n".join(f"- {_text(row.subject)}: {_text(row.reason)}" for row in model.absent)
+
+
+def _figure(scenario: ScenarioResult | None, metric: Metric, unit: units.Unit) -> str:
+    estimate = None if scenario is None else scenario.estimates.get(metric.key)
+    if scenario is None or estimate is None:
+        return "–"
+    bound = "≥ " if scenario.at_least and metric is metrics.THROUGHPUT else ""
+    interval = sentences.interval_text(estimate, unit)
+    return f"{bound}{unit.figure(estimate.median)}{f' ({interval})' if interval else ''}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(_text, line))} |" for line in lines)
+
+
+def _text(text: str) -> str:
+    """So that a name can't become a table's edge or an element."""
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

@@ -1,0 +1,41 @@
+"""A trial with fewer histograms that gives the same figures: those of its window in one.
+
+Knows which intervals count; must not know where the trial goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from wiretrial.report.measures import Measured
+from wiretrial.results import hdr
+from wiretrial.results.model import Trial
+from wiretrial.snapshot import Interval
+
+
+def of(trial: Trial) -> Trial:
+    """The trial, its counted intervals' histograms in the first of them, late replies' likewise.
+
+    The whole run's histograms stay where figures are made of them.
+    """
+    measured = Measured(trial)
+    parts = ((), ()) if measured.uses_totals else (measured.counted, measured.late)
+    kept = {part[0].index: _sum(part) for part in parts if part}
+    intervals = tuple(
+        interval.model_copy(update={"histograms": kept.get(interval.index, {})})
+        for interval in trial.intervals
+    )
+    if measured.uses_totals:
+        return trial.model_copy(update={"intervals": intervals})
+    told = {name for histograms in kept.values() for name in histograms}
+    rest = {n: text for n, text in trial.summary.histograms.items() if n not in told}
+    summary = trial.summary.model_copy(update={"histograms": rest})
+    return trial.model_copy(update={"intervals": intervals, "summary": summary})
+
+
+def _sum(intervals: Iterable[Interval]) -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for interval in intervals:
+        for name, text in interval.histograms.items():
+            found.setdefault(name, []).append(text)
+    return {name: hdr.merge(texts).text for name, texts in found.items()}

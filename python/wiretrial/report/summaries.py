@@ -1,0 +1,251 @@
+"""A family of groups in one or two sentences, however many levels it has; knees likewise.
+
+Knows families, comparisons and knees; must not know how they are drawn. A level is told apart only
+where the answer there is another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from wiretrial.report import metrics, units
+from wiretrial.report.contest import Pair
+from wiretrial.report.metrics import Metric
+
+if TYPE_CHECKING:
+    from wiretrial.report.families import Family
+    from wiretrial.report.knees import Knee
+    from wiretrial.report.model import Group, ScenarioResult
+
+QUANTITIES = {
+    metrics.THROUGHPUT.key: "throughput",
+    metrics.ELAPSED.key: "time",
+    metrics.SERVER.key: "server CPU per message",
+}
+UNDECIDED = ("no difference shown", "invalid")
+
+
+def untold(family: Family) -> list[str]:
+    """What the data cannot tell, at which levels."""
+    metric = family.metric
+    what = QUANTITIES.get(metric.key, f"{metric.title} of the response time")
+    names = units.listed(family.labels)
+    few: list[Group] = []
+    bound: dict[tuple[str, ...], list[Group]] = {}
+    same: list[Group] = []
+    for group in family.groups:
+        verdicts = {pair.verdict for pair in group.contest.pairs.get(metric.key, ())}
+        limited = tuple(group.called[s.name] for s in group.scenarios if s.at_least)
+        if limited and "invalid" in verdicts and metric is metrics.THROUGHPUT:
+            bound.setdefault(limited, []).append(group)
+        elif verdicts == {"invalid"}:
+            few.append(group)
+        elif verdicts and verdicts <= set(UNDECIDED):
+            same.append(group)
+    said = []
+    if few:
+        said.append(
+            f"{_where(family, few)} the data cannot tell: too few valid trials to compare {names}."
+        )
+    for limited, groups in bound.items():
+        said.append(
+            f"{_where(family, groups)} the {what} of {units.listed(limited)} cannot be ranked, "
+            "because the generator was the limit and the figure is “at least”."
+        )
+    if same:
+        said.append(
+            f"{_where(family, same)} the data cannot tell: no difference in {what} is shown "
+            f"between {names}."
+        )
+    return said
+
+
+def told(family: Family, baselines: Sequence[str]) -> list[str]:
+    """The family in its ranked metric and in the server's CPU time, a sentence each."""
+    found = []
+    for metric in dict.fromkeys((family.metric, metrics.SERVER)):
+        if len(family.labels) == 1:
+            sentence = _alone(family, metric)
+        elif family.is_cases:
+            sentence = _cases(family, metric)
+        elif against := _baseline(family, baselines):
+            sentence = _against(family, metric, against)
+        else:
+            sentence = _best(family, metric)
+        if sentence:
+            found.append(sentence)
+    return found
+
+
+def knees(searched: Sequence[Knee]) -> str:
+    """How high a rate each sustains, the highest first."""
+    ordered = sorted(searched, key=lambda knee: knee.sustained or 0.0, reverse=True)
+    found = [knee for knee in ordered if knee.sustained is not None]
+    none = [knee.label for knee in ordered if knee.sustained is None]
+    objective = searched[0].objective.words
+    if not found:
+        return f"no rate was found at which {units.listed(none)} kept {objective}."
+    unit = units.fitting(units.RATES, (k.sustained for k in found if k.sustained))
+    parts = []
+    for knee in found:
+        assert knee.sustained is not None
+        least = "at least " if knee.at_least else ""
+        guess = " (not confirmed)" if knee.is_open else ""
+        parts.append(f"{knee.label} {least}{unit.figure(knee.sustained)}{guess}")
+    text = f"the highest sustained rate with {objective}: {units.listed(parts)} {unit.name}"
+    return f"{text}; {units.listed(none)} kept it at none." if none else f"{text}."
+
+
+def _best(family: Family, metric: Metric) -> str | None:
+    """Who is best where, and how many times the others'."""
+    where: dict[str, list[Group]] = {}
+    shared: list[Group] = []
+    for group in family.groups:
+        leaders = _leaders(group, metric)
+        if len(leaders) == 1 and _is_told(group, metric):
+            where.setdefault(leaders[0], []).append(group)
+        elif _is_told(group, metric):
+            shared.append(group)
+    clauses = []
+    for label, groups in where.items():
+        others = [_multiples(family, metric, other, label, groups) for other in family.labels]
+        listed = "; ".join(text for text in others if text)
+        clauses.append(f"with {label} {_where(family, groups)} ({listed})")
+    said = [f"{_best_is(metric)} {', '.join(clauses)}"] if clauses else []
+    if shared:
+        names = units.listed(dict.fromkeys(x for g in shared for x in _leaders(g, metric)))
+        what = QUANTITIES.get(metric.key, metric.title)
+        said.append(f"the first place in {what} is shared {_where(family, shared)} by {names}")
+    return f"{'; '.join(said)}." if said else None
+
+
+def _against(family: Family, metric: Metric, label: str) -> str | None:
+    """Everybody as multiples of the baseline."""
+    groups = [group for group in family.groups if _is_told(group, metric)]
+    others = [_of_base(family, metric, other, label, groups) for other in family.labels]
+    clauses = [text for text in others if text]
+    if not groups or not clauses:
+        return None
+    what = QUANTITIES.get(metric.key, metric.title)
+    return f"{what} {_where(family, groups)} as multiples of {label}'s: {'; '.join(clauses)}."
+
+
+def _alone(family: Family, metric: Metric) -> str | None:
+    """The range over the levels of who is compared with nobody."""
+    known = [m for g in family.groups for s in g.scenarios if (m := s.median(metric)) is not None]
+    if not known:
+        return None
+    unit = units.fitting(metric.units, known)
+    what = QUANTITIES.get(metric.key, f"{metric.title} of the response time")
+    span = f"{unit.figure(min(known))} to {unit.figure(max(known))} {unit.name}"
+    return f"{what} of {family.labels[0]}: {span} over {len(family.groups)} levels."
+
+
+def _cases(family: Family, metric: Metric) -> str | None:
+    """In how many cases each is the best alone."""
+    count = dict.fromkeys(family.labels, 0)
+    undecided = 0
+    for group in family.groups:
+        leaders = _leaders(group, metric)
+        if len(leaders) == 1 and _is_told(group, metric):
+            count[leaders[0]] += 1
+        else:
+            undecided += 1
+    winners = sorted((item for item in count.items() if item[1]), key=lambda item: -item[1])
+    if not winners:
+        return None
+    (first, n), *rest = winners
+    total = len(family.groups)
+    if n == total:
+        return f"{_best_is(metric)} with {first} {family.every}."
+    text = f"{_best_is(metric)} with {first} in {n} of {units.plural(total, 'case')}"
+    text += "".join(f", with {label} in {m}" for label, m in rest)
+    return f"{text}; in {undecided} nobody is alone at the top." if undecided else f"{text}."
+
+
+def _multiples(
+    family: Family, metric: Metric, label: str, base: str, groups: Sequence[Group]
+) -> str | None:
+    """The label's figure over those levels beside the base's, None for the base itself.
+
+    `gorilla 2.3 to 2.4 times as much`; where more is better, `2.1 to 2.4 times gorilla`.
+    """
+    if label == base:
+        return None
+    ratios, unshown = [], []
+    for group in groups:
+        pair = _pair(family, group, metric, label, base)
+        if pair is None or pair.comparison is None:
+            continue
+        ratio = pair.comparison.ratio
+        ratios.append(1 / ratio if metric.higher_is_better else ratio)
+        if pair.verdict in UNDECIDED:
+            unshown.append(group)
+    if not ratios:
+        return None
+    if len(unshown) == len(ratios):
+        return f"for {label} no difference is shown"
+    low, high = units.significant(min(ratios)), units.significant(max(ratios))
+    span = low if low == high else f"{low} to {high}"
+    aside = f", with no difference shown {_where(family, unshown)}" if unshown else ""
+    if metric.higher_is_better:
+        return f"{span} times {label}{aside}"
+    return f"{label} {span} times as much{aside}"
+
+
+def _of_base(
+    family: Family, metric: Metric, label: str, base: str, groups: Sequence[Group]
+) -> str | None:
+    """`gorilla 2.3 to 2.9`: how many times the base's the label's figure is."""
+    found = [_pair(family, group, metric, label, base) for group in groups]
+    ratios = [pair.comparison.ratio for pair in found if pair and pair.comparison]
+    if label == base or not ratios:
+        return None
+    low, high = units.significant(min(ratios)), units.significant(max(ratios))
+    return f"{label} {low if low == high else f'{low} to {high}'}"
+
+
+def _pair(family: Family, group: Group, metric: Metric, label: str, base: str) -> Pair | None:
+    one, other = family.of(label, group), family.of(base, group)
+    if one is None or other is None:
+        return None
+    pairs = group.contest.against(other.name, metric)
+    return next((pair for pair in pairs if pair.a == one.name), None)
+
+
+def _leaders(group: Group, metric: Metric) -> list[str]:
+    """The labels that nobody is shown to beat."""
+    pairs = group.contest.pairs.get(metric.key, ())
+    beaten = {pair.a if pair.winner == pair.b else pair.b for pair in pairs if pair.winner}
+    known = [s for s in group.scenarios if metric.key in s.estimates]
+    return [group.called[s.name] for s in known if s.name not in beaten]
+
+
+def _is_told(group: Group, metric: Metric) -> bool:
+    return any(pair.verdict not in UNDECIDED for pair in group.contest.pairs.get(metric.key, ()))
+
+
+def _baseline(family: Family, baselines: Sequence[str]) -> str | None:
+    def named(group: Group) -> ScenarioResult | None:
+        return next((s for s in group.scenarios if s.name in baselines), None)
+
+    return next((g.called[s.name] for g in family.groups if (s := named(g))), None)
+
+
+def _where(family: Family, groups: Sequence[Group]) -> str:
+    if len(groups) == len(family.groups):
+        return family.every
+    if family.is_cases:
+        return f"in {units.plural(len(groups), 'case')}"
+    return f"at {family.levels(groups)}"
+
+
+def _best_is(metric: Metric) -> str:
+    if metric is metrics.THROUGHPUT:
+        return "throughput is highest"
+    if metric is metrics.ELAPSED:
+        return "the time is shortest"
+    if metric is metrics.SERVER:
+        return "the server's CPU per message is least"
+    return f"the {metric.title} of the response time is least"

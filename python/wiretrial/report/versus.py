@@ -1,0 +1,103 @@
+"""Two results against each other, scenario by scenario: yesterday's and today's, ours and others'.
+
+They share no blocks, so the intervals are wider than those within a study. Knows figures; must not
+know where they are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from wiretrial.report import metrics, sentences, units
+from wiretrial.report.measures import Measured
+from wiretrial.results.imported import Imported
+from wiretrial.results.model import Trial
+from wiretrial.stats.compare import Comparison, Verdict, holm, verdict, welch
+
+Figures = Mapping[str, Mapping[str, Sequence[float]]]
+"""Scenario -> figure -> a value per trial."""
+
+SHOWN = (metrics.THROUGHPUT, metrics.P50, metrics.P99, metrics.SERVER, metrics.GENERATOR)
+TITLES = {
+    **{metric.key: metric.title for metric in SHOWN},
+    "real_time": "Time per iteration",
+    "cpu_time": "CPU per iteration",
+}
+HIGHER_IS_BETTER = {metric.key for metric in SHOWN if metric.higher_is_better}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of one scenario: the new result as a multiple of the old."""
+
+    scenario: str
+    figure: str
+    comparison: Comparison
+    verdict: Verdict
+
+    @property
+    def words(self) -> str:
+        """The verdict from the new result's side."""
+        if self.verdict == "invalid":
+            return "cannot be told"
+        better = {"A faster": "better", "B faster": "worse"}
+        return better.get(self.verdict, self.verdict)
+
+    @property
+    def ratio(self) -> str:
+        """`1.05 (1.02 to 1.08)`."""
+        return sentences.interval_ratio(self.comparison)
+
+
+def of_trials(trials: Sequence[Trial]) -> Figures:
+    """The figures of our own trials; unusable ones are left out."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for trial in trials:
+        measured = Measured(trial)
+        if not measured.is_usable or trial.scenario.twin_of is not None:
+            continue
+        figures = found.setdefault(trial.scenario.name, {})
+        for metric in SHOWN:
+            value = metric.of(measured)
+            if value is not None and value > 0:
+                figures.setdefault(metric.key, []).append(value)
+    return found
+
+
+def of_imported(imported: Imported) -> Figures:
+    """The figures of another tool."""
+    return {
+        series.name: {"real_time": series.real_ns, "cpu_time": series.cpu_ns}
+        for series in imported.series
+    }
+
+
+def compare(new: Figures, old: Figures) -> list[Row]:
+    """Every figure that both have; Holm over all of one figure."""
+    shared = [
+        (scenario, figure)
+        for scenario, figures in new.items()
+        for figure in figures
+        if figure in old.get(scenario, {})
+    ]
+    found = {(s, f): welch(new[s][f], old[s][f]) for s, f in shared}
+    rows: list[Row] = []
+    for figure in dict.fromkeys(figure for _, figure in shared):
+        family = [key for key in shared if key[1] == figure]
+        adjusted = holm([found[key].p for key in family])
+        for (scenario, _), p in zip(family, adjusted, strict=True):
+            said = verdict(found[scenario, figure], p, higher_is_better=figure in HIGHER_IS_BETTER)
+            rows.append(Row(scenario, figure, found[scenario, figure], said))
+    place = {scenario: index for index, scenario in enumerate(new)}
+    return sorted(rows, key=lambda row: place[row.scenario])
+
+
+def unmatched(new: Figures, old: Figures) -> list[str]:
+    """What only one of the two has, a sentence each."""
+    said = []
+    if only := [name for name in new if name not in old]:
+        said.append(f"only in the first: {units.listed(only)}")
+    if only := [name for name in old if name not in new]:
+        said.append(f"only in the second: {units.listed(only)}")
+    return said

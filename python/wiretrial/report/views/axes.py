@@ -1,0 +1,159 @@
+"""What pictures share: log axes that start where the data start, and names at the ends of lines.
+
+Knows numbers and places; must not know what is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import altair as alt
+
+from wiretrial.report import palette
+from wiretrial.report.canvas import Frame, Row, broken, data
+
+SHORT_DOMAIN = 3
+MOST_TICKS = 8
+LABEL_PITCH = 17
+WIDE_NAME = 24
+NARROW_NAME = 15
+_TICKS = (1, 1.5, 2, 3, 4, 5, 6, 8)
+_COARSE_TICKS = (1, 2, 5)
+
+
+@dataclass(frozen=True)
+class End:
+    """Where a line ends in the plot, pixels from its left and top, and whose it is."""
+
+    name: str
+    x: float
+    y: float
+    colour: int
+
+
+def log_place(value: float, domain: tuple[float, float], length: float) -> float:
+    """How far along an axis of that length the value lies, from the domain's lower end."""
+    low, high = (math.log(edge) for edge in domain)
+    return (math.log(value) - low) / (high - low) * length
+
+
+def ends_of(
+    points: Sequence[Row],
+    across: tuple[float, float],
+    domain: tuple[float, float],
+    width: float,
+    height: float,
+) -> list[End]:
+    """Where each named line ends: the last of its points."""
+    last = {row["name"]: row for row in points}
+    return [
+        End(
+            name=name,
+            x=log_place(row["x"], across, width),
+            y=height - log_place(row["y"], domain, height),
+            colour=row["index"],
+        )
+        for name, row in last.items()
+    ]
+
+
+def domain_of(values: Sequence[float]) -> tuple[float, float]:
+    """The data's range with a little air; never so tight that noise looks like a finding."""
+    low, high = min(values), max(values)
+    air = max((high / low) ** 0.04, 1.02)
+    if high / low < 1.1:
+        air = 1.1
+    return low / air, high * air
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round values inside the domain: one or more per decade, or even steps where it is short."""
+    if high / low < SHORT_DOMAIN:
+        return _even_ticks(low, high)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found: list[float] = []
+    for steps in ((1,), _COARSE_TICKS, _TICKS):
+        values = (round(step * 10.0**decade, 12) for decade in decades for step in steps)
+        found = [value for value in values if low <= value <= high]
+        if len(found) >= 3:
+            break
+    return found[:: math.ceil(len(found) / MOST_TICKS)]
+
+
+def end_labels(
+    ends: Sequence[End], frame: Frame, plot_width: float, plot_height: float
+) -> list[alt.Chart]:
+    """Names beside the plot, moved apart where they would touch, each with a leader."""
+    limit = _limit(frame)
+    pitch = _pitch([end.name for end in ends], frame)
+    placed = spread({end.name: end.y for end in ends}, pitch, plot_height)
+    layers: list[alt.Chart] = []
+    for end in ends:
+        at = placed[end.name]
+        name = broken(end.name, limit)
+        base = alt.Chart(data([{"name": name}]))
+        layers.append(
+            base.mark_rule(aria=False, strokeWidth=1, opacity=0.7).encode(
+                x=alt.value(end.x + 3),
+                x2=alt.value(plot_width + 12),
+                y=alt.value(end.y),
+                y2=alt.value(at),
+                color=alt.value(palette.scenario(end.colour)),
+            )
+        )
+        layers.append(
+            base.mark_text(
+                aria=False,
+                align="left",
+                baseline="middle",
+                color=palette.INK,
+                fontSize=12 if frame.is_narrow else 13,
+                lineBreak="\n",
+                dy=-7 if "\n" in name else 0,
+            ).encode(x=alt.value(plot_width + 16), y=alt.value(at), text="name:N")
+        )
+    return layers
+
+
+def height_for(names: Iterable[str], frame: Frame, usual: float) -> float:
+    """The plot's height: more than usual where many names stand at the ends of lines."""
+    known = list(names)
+    return max(usual, _pitch(known, frame) * (len(known) - 1))
+
+
+def _limit(frame: Frame) -> int:
+    return NARROW_NAME if frame.is_narrow else WIDE_NAME
+
+
+def _pitch(names: Sequence[str], frame: Frame) -> float:
+    two_lines = any("\n" in broken(name, _limit(frame)) for name in names)
+    return 2 * LABEL_PITCH - 4 if two_lines else LABEL_PITCH
+
+
+def spread(wanted: Mapping[str, float], pitch: float, height: float) -> dict[str, float]:
+    """Positions near the wanted ones, in the same order, at least `pitch` apart where they fit."""
+    order = sorted(wanted, key=wanted.__getitem__)
+    placed: list[float] = []
+    for name in order:
+        placed.append(max(wanted[name], placed[-1] + pitch if placed else 0.0))
+    limit = height
+    for i in reversed(range(len(placed))):
+        placed[i] = min(placed[i], limit)
+        limit = placed[i] - pitch
+    return dict(zip(order, placed, strict=True))
+
+
+def _even_ticks(low: float, high: float) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten, three to eight of them."""
+    power = 10.0 ** math.floor(math.log10((high - low) / 3))
+    step = max(
+        (s * power for s in _COARSE_TICKS if len(_multiples(s * power, low, high)) >= 3),
+        default=power / 2,
+    )
+    return _multiples(step, low, high)
+
+
+def _multiples(step: float, low: float, high: float) -> list[float]:
+    return [round(i * step, 12) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -1,0 +1,232 @@
+"""A family along its factor: a figure against connections, size or rate, a line per label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+from markupsafe import Markup
+
+from wiretrial.report import metrics, palette, sentences, units
+from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish
+from wiretrial.report.families import Family, Strip
+from wiretrial.report.metrics import Metric
+from wiretrial.report.model import Group, ScenarioResult
+from wiretrial.report.views.axes import (
+    domain_of,
+    end_labels,
+    ends_of,
+    height_for,
+    ticks,
+)
+from wiretrial.report.views.ranking import is_bound, swatch
+
+WIDE_HEIGHT = 340
+NARROW_HEIGHT = 240
+MOST_LEVELS_NAMED = 7
+MOST_APART = 4
+WIDEST, NARROWEST = 0.008, 0.02
+"""Steps between the labels' places at one level, as shares of the axis."""
+
+
+def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
+    """A point per median, a bar for its interval, a faint dot per trial; log axes."""
+    unit = unit_of(strip.groups, metric)
+    low_x, high_x = (strip.at(strip.groups[end]) for end in (0, -1))
+    air = (high_x / low_x) ** 0.04
+    apart = _apart(strip, (high_x / low_x) ** (NARROWEST if frame.is_narrow else WIDEST))
+    points, trials = _points(strip, metric, unit, apart), _trials(strip, metric, unit, apart)
+    across = (low_x / air, high_x * air)
+    edges = [row[key] for row in points for key in ("low", "high")]
+    domain = domain_of([*edges, *(row["y"] for row in trials)])
+    padding = Padding(50, 116, 26, 44) if frame.is_narrow else Padding(60, 184, 28, 46)
+    names = {row["name"] for row in points}
+    height = height_for(names, frame, NARROW_HEIGHT if frame.is_narrow else WIDE_HEIGHT)
+    width = frame.width - padding.left - padding.right
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(type="log", domain=list(across), nice=False),
+        axis=alt.Axis(
+            values=_named(strip), title=f"{strip.axis}, log scale", format=",~r", grid=False
+        ),
+    )
+    y = alt.Y(
+        "y:Q",
+        scale=alt.Scale(type="log", domain=list(domain), nice=False),
+        axis=alt.Axis(values=ticks(*domain), title=None, format=",~r"),
+    )
+    hue = alt.Color("colour:N", scale=None)
+    base = alt.Chart(data(points)).encode(x=x, color=hue)
+    single = alt.Chart(data(trials)).encode(x=x, y=y, color=hue)
+    # Where it is small, nobody hovers over a single trial.
+    aside: dict[str, Any] = {"aria": False} if frame.is_narrow else {}
+    if not frame.is_narrow:
+        single = single.encode(description="text:N")
+    layers = [
+        single.transform_filter("!datum.marked").mark_point(
+            filled=True, opacity=0.35, size=22, strokeWidth=0, **aside
+        ),
+        single.transform_filter("datum.marked").mark_point(
+            filled=False, opacity=0.8, size=30, strokeWidth=1.25, **aside
+        ),
+        base.mark_line(aria=False, strokeWidth=2.25).encode(
+            y=y, detail="name:N", strokeDash=alt.StrokeDash("dash:N", scale=None)
+        ),
+        base.mark_rule(aria=False, strokeWidth=2.5, strokeCap="round").encode(
+            y=alt.Y("low:Q"), y2="high:Q"
+        ),
+        base.mark_point(filled=True, opacity=1, size=64).encode(
+            y=y, shape=alt.Shape("shape:N", scale=None), description="text:N"
+        ),
+        _caption(_unit_words(metric, unit), padding),
+        *end_labels(ends_of(points, across, domain, width, height), frame, width, height),
+    ]
+    return Picture(
+        finish(layers, frame, height, padding), _alternative(strip, metric, unit, points)
+    )
+
+
+def unit_of(groups: Sequence[Group], metric: Metric) -> units.Unit:
+    """One unit for all levels."""
+    known = (s.median(metric) for group in groups for s in group.scenarios)
+    return units.fitting(metric.units, (value for value in known if value is not None))
+
+
+def has(strip: Strip, metric: Metric) -> bool:
+    """Whether a line can be drawn: some label has the figure at two levels or more."""
+    count: dict[str, int] = {}
+    for group in strip.groups:
+        for scenario in group.scenarios:
+            if metric.key in scenario.estimates:
+                count[scenario.label] = count.get(scenario.label, 0) + 1
+    return max(count.values(), default=0) > 1
+
+
+def table(family: Family, metric: Metric) -> Markup:
+    """A row per label, a column per level; a figure with its interval in each."""
+    unit = unit_of(family.groups, metric)
+    head = Markup("").join(
+        Markup('<th class="num">{}</th>').format(family.level(group)) for group in family.groups
+    )
+    rows = Markup("").join(
+        Markup("<tr><td>{}{}</td>{}</tr>").format(
+            swatch(_colour(family, label)),
+            label,
+            Markup("").join(_cell(family.of(label, g), metric, unit) for g in family.groups),
+        )
+        for label in family.labels
+    )
+    return Markup(
+        '<div class="scroll"><table><thead><tr><th>{}, {}</th>{}</tr></thead>'
+        "<tbody>{}</tbody></table></div>"
+    ).format(metric.title, _per(metric, unit), head, rows)
+
+
+def _cell(scenario: ScenarioResult | None, metric: Metric, unit: units.Unit) -> Markup:
+    estimate = None if scenario is None else scenario.estimates.get(metric.key)
+    if scenario is None or estimate is None:
+        return Markup('<td class="num">–</td>')
+    return Markup('<td class="num">{}{}<small>{}</small></td>').format(
+        "≥ " if is_bound(scenario, metric) else "",
+        unit.figure(estimate.median),
+        sentences.interval_text(estimate, unit) or "–",
+    )
+
+
+def _colour(family: Family, label: str) -> int:
+    return next(s.colour for g in family.groups if (s := family.of(label, g)) is not None)
+
+
+def _apart(strip: Strip, step: float) -> dict[str, float]:
+    """A factor per label, so that intervals at one level stand beside each other."""
+    labels = tuple(dict.fromkeys(s.label for group in strip.groups for s in group.scenarios))
+    middle = (len(labels) - 1) / 2
+    step **= min(1.0, MOST_APART / len(labels))
+    return {label: step ** (index - middle) for index, label in enumerate(labels)}
+
+
+def _points(
+    strip: Strip, metric: Metric, unit: units.Unit, apart: Mapping[str, float]
+) -> list[Row]:
+    rows: list[Row] = []
+    for group in strip.groups:
+        for scenario in group.scenarios:
+            estimate = scenario.estimates.get(metric.key)
+            if estimate is None:
+                continue
+            low, high = estimate.low or estimate.median, estimate.high or estimate.median
+            rows.append(
+                {
+                    "x": strip.at(group) * apart[scenario.label],
+                    "level": strip.at(group),
+                    "y": estimate.median / unit.size,
+                    "low": low / unit.size,
+                    "high": high / unit.size,
+                    "name": scenario.label,
+                    "index": scenario.colour,
+                    "colour": palette.scenario(scenario.colour),
+                    "shape": palette.shape(scenario.colour),
+                    "dash": palette.dash(scenario.colour),
+                    "text": f"{scenario.name}: {'≥ ' if is_bound(scenario, metric) else ''}"
+                    f"{unit.text(estimate.median)}, 95 % interval "
+                    f"{sentences.interval_text(estimate, unit) or 'unknown'}",
+                }
+            )
+    return rows
+
+
+def _trials(
+    strip: Strip, metric: Metric, unit: units.Unit, apart: Mapping[str, float]
+) -> list[Row]:
+    return [
+        {
+            "x": strip.at(group) * apart[scenario.label],
+            "y": row.figures[metric.key] / unit.size,
+            "colour": palette.scenario(scenario.colour),
+            "marked": row.is_marked,
+            "text": f"{scenario.name}, block {row.block + 1}: "
+            f"{unit.text(row.figures[metric.key])}, {row.verdict}",
+        }
+        for group in strip.groups
+        for scenario in group.scenarios
+        for row in scenario.trials
+        if row.figures.get(metric.key, 0) > 0
+    ]
+
+
+def _named(strip: Strip) -> list[float]:
+    """The levels that get a tick: all, or some of them evenly where they are many."""
+    levels = [strip.at(group) for group in strip.groups]
+    step = -(-len(levels) // MOST_LEVELS_NAMED)
+    return levels[::step]
+
+
+def _caption(text: str, padding: Padding) -> alt.Chart:
+    """What the vertical axis counts, above it, where it is read without turning the head."""
+    chart: alt.Chart = (
+        alt.Chart(data([{"text": text}]))
+        .mark_text(aria=False, align="left", fontSize=12, color=palette.MUTED)
+        .encode(x=alt.value(4 - padding.left), y=alt.value(-14), text="text:N")
+    )
+    return chart
+
+
+def _unit_words(metric: Metric, unit: units.Unit) -> str:
+    direction = "more is better" if metric.higher_is_better else "less is better"
+    return f"{_per(metric, unit)}, log scale; {direction}"
+
+
+def _per(metric: Metric, unit: units.Unit) -> str:
+    return f"{unit.name} per message" if metric in metrics.PER_MESSAGE else unit.name
+
+
+def _alternative(strip: Strip, metric: Metric, unit: units.Unit, points: Sequence[Row]) -> str:
+    lines: dict[str, list[str]] = {}
+    for row in points:
+        at = units.trimmed(row["level"])
+        lines.setdefault(row["name"], []).append(
+            f"{unit.figure(row['y'] * unit.size)} {unit.short} at {at}"
+        )
+    said = "; ".join(f"{name} {units.listed(parts)}" for name, parts in lines.items())
+    return f"{metric.title} of {strip.title} by {strip.axis}: {said}."

@@ -1,0 +1,209 @@
+"""Every warning that there is: what brings it about, and what to do about it.
+
+Knows words only; must not know by what a warning is recognised (`rules`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from wiretrial.results.model import Warning
+
+
+class Code(StrEnum):
+    """What a reader must beware of, gravest first."""
+
+    ERRORS = "errors"
+    CONNECT_FAILURES = "connect-failures"
+    GENERATOR_LIMITS = "generator-limits"
+    CLIENT_BOUND = "client-bound"
+    PARTIAL = "partial"
+    NOT_STEADY = "not-steady"
+    TOO_SHORT = "too-short"
+    DISTURBED = "disturbed"
+    STARVED = "starved"
+    LATE_SENDS = "late-sends"
+    BLOCKED = "blocked"
+    DELAYED_ACK = "40-ms-mode"
+    RETRANSMISSION = "200-ms-mode"
+    SYN_RETRANSMISSION = "1-s-connects"
+    RECONNECTS = "reconnects"
+    SECOND_MODE = "second-mode"
+    STEAL = "steal"
+    FREQUENCY = "frequency"
+    SHARED_CPU = "shared-cpu"
+    UNPINNED = "unpinned"
+    NO_SERVER_CPU = "no-server-cpu"
+    INSECURE = "insecure"
+    TWINS_DIFFER = "twins-differ"
+    FEW_TRIALS = "few-trials"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One warning of the catalogue."""
+
+    cause: str
+    remedy: str
+
+
+def warn(code: Code, message: str) -> Warning:
+    """The warning with its remedy; `message` says what was seen, with figures."""
+    return Warning(code=code.value, message=message, advice=CATALOGUE[code].remedy)
+
+
+CATALOGUE: dict[Code, Entry] = {
+    Code.ERRORS: Entry(
+        cause="Messages failed: refused, cut off, wrong, or too late.",
+        remedy="Look at the first excerpt per class; lower the load until the server answers all.",
+    ),
+    Code.CONNECT_FAILURES: Entry(
+        cause="The server, or the way to it, did not take connections as fast as they came.",
+        remedy="Raise the server's listen backlog and net.core.somaxconn, or connect more slowly.",
+    ),
+    Code.GENERATOR_LIMITS: Entry(
+        cause="The generator ran out of descriptors or of local ports: no fault of the server's.",
+        remedy=(
+            "Raise `ulimit -n`, or give more source addresses: one source and one server port "
+            "carry 28,232 ports, which at 60 s of TIME_WAIT is 470 new connections per second."
+        ),
+    ),
+    Code.CLIENT_BOUND: Entry(
+        cause=(
+            "The generator had no room left, or was kept from running, before the server was at "
+            "its limit."
+        ),
+        remedy=(
+            "Read its throughput as “at least”; compare CPU per message, or give the generator "
+            "more threads."
+        ),
+    ),
+    Code.PARTIAL: Entry(
+        cause="Somebody stopped the run.",
+        remedy="Run the rest: the study goes on with --resume.",
+    ),
+    Code.NOT_STEADY: Entry(
+        cause=(
+            "The server's throughput changed on and on: a cache that fills, a collector, heat, "
+            "a neighbour."
+        ),
+        remedy=(
+            "Measure for longer, allow more warm-up, or look for what changes the server's pace."
+        ),
+    ),
+    Code.TOO_SHORT: Entry(
+        cause="The measured time has too few intervals for the change-point rule.",
+        remedy="Measure for two seconds or more, so that warm-up can be told from the rest.",
+    ),
+    Code.DISTURBED: Entry(
+        cause="The machine paused, or somebody else had the generator's CPU.",
+        remedy="Those intervals are left out; stop other work on the machine and measure again.",
+    ),
+    Code.STARVED: Entry(
+        cause="Other processes had the generator's CPU when it was ready to run.",
+        remedy="Give the generator cores of its own, or stop other work on the machine.",
+    ),
+    Code.LATE_SENDS: Entry(
+        cause="The generator could not keep the instants at which messages were due.",
+        remedy=(
+            "Give the generator more threads or spinning pacing; response times include this lag."
+        ),
+    ),
+    Code.BLOCKED: Entry(
+        cause=(
+            "A closed loop sends nothing while it waits, so a stall hides the messages that it "
+            "kept back."
+        ),
+        remedy=(
+            "Measure with --rate: an open loop shows such stalls in full, a closed loop waits "
+            "them out."
+        ),
+    ),
+    Code.DELAYED_ACK: Entry(
+        cause=(
+            "The server writes a reply in two sends: Nagle's algorithm keeps the second back "
+            "until the first is acknowledged, which the other side puts off for 40 ms."
+        ),
+        remedy="Set TCP_NODELAY on the server and write each reply with one call.",
+    ),
+    Code.RETRANSMISSION: Entry(
+        cause=(
+            "A lost packet is sent again after 200 ms at the earliest; clients that try a "
+            "second address (`localhost` as ::1, then 127.0.0.1) wait about as long."
+        ),
+        remedy=(
+            "Look for lost packets (`nstat TcpRetransSegs`) or an address that is tried first "
+            "and fails."
+        ),
+    ),
+    Code.SYN_RETRANSMISSION: Entry(
+        cause=(
+            "The listen queue was full, and the kernel dropped the first packet of the "
+            "connection; it comes again after a second."
+        ),
+        remedy="Raise the server's listen backlog and net.core.somaxconn.",
+    ),
+    Code.RECONNECTS: Entry(
+        cause=(
+            "The server closes a connection after a number of requests (nginx: 100 before "
+            "1.19.10, 1,000 since)."
+        ),
+        remedy=(
+            "Raise the server's limit of requests per connection (nginx: keepalive_requests), "
+            "or state it."
+        ),
+    ),
+    Code.SECOND_MODE: Entry(
+        cause=(
+            "There are two kinds of replies, and no known cause fits: a cache that hits or "
+            "misses, two threads of unequal load, a collector."
+        ),
+        remedy="Look at the percentile plot: quote both modes with their shares, never one mean.",
+    ),
+    Code.STEAL: Entry(
+        cause="The machine is a virtual one, and its host ran somebody else.",
+        remedy="Use a machine of your own or a dedicated host; compare within blocks only.",
+    ),
+    Code.FREQUENCY: Entry(
+        cause=(
+            "The CPU's clock follows heat and load: the same work takes longer or shorter from "
+            "trial to trial."
+        ),
+        remedy="Set the governor to `performance`, switch boost off, and see to the cooling.",
+    ),
+    Code.SHARED_CPU: Entry(
+        cause=(
+            "Both sides take CPU time from each other, so each one's cost slows the other down."
+        ),
+        remedy="Pin the server and the generator to different cores.",
+    ),
+    Code.UNPINNED: Entry(
+        cause="The kernel moves threads between cores, and what they had in its caches is lost.",
+        remedy="Pin the server and the generator to stated cores, so that they do not move.",
+    ),
+    Code.NO_SERVER_CPU: Entry(
+        cause="The server is not on this machine, or its processes may not be watched.",
+        remedy=(
+            "Let wiretrial start the server, so that it can read the CPU time of its processes."
+        ),
+    ),
+    Code.INSECURE: Entry(
+        cause="Certificates were not checked (`--insecure`).",
+        remedy="Trust the server's authority with --cacert FILE, and leave --insecure out.",
+    ),
+    Code.TWINS_DIFFER: Entry(
+        cause=(
+            "The scenario that is measured twice came out as two: chance, or something that "
+            "changed between trials of one block."
+        ),
+        remedy=(
+            "Chance alone does this in one study of twenty; if it comes again, look for other "
+            "work on the machine, and believe no difference of that size."
+        ),
+    ),
+    Code.FEW_TRIALS: Entry(
+        cause="Trials were left out, failed, or were never asked for.",
+        remedy="Run five trials or more; ten where ranks matter.",
+    ),
+}

@@ -1,0 +1,28 @@
+"""The catalogue as a page for people, `docs/warnings.md`.
+
+Knows Markdown. Usage: python -m wiretrial.warnings.page > docs/warnings.md
+"""
+
+from __future__ import annotations
+
+from wiretrial.warnings.catalogue import CATALOGUE
+
+HEAD = """# Warnings
+
+What a report may warn of, gravest first, with what brings it about and what to do. Each warning
+says what was seen, with figures; by which rule it was recognised is in
+[statistics.md](statistics.md). This page is written by `python -m wiretrial.warnings.page`.
+
+| warning | cause | remedy |
+|---|---|---|
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    rows = (f"| `{code}` | {one.cause} | {one.remedy} |\n" for code, one in CATALOGUE.items())
+    return HEAD + "".join(rows)
+
+
+if __name__ == "__main__":
+    print(page(), end="")
