@@ -152,7 +152,8 @@ def engine_version(binary: Path) -> str:
 def _locate() -> Path:
     named = os.environ.get(ENVIRONMENT)
     if named:
-        path = Path(named)
+        # Absolute: subjects are started in folders of their own.
+        path = Path(named).absolute()
         if not os.access(path, os.X_OK) or path.is_dir():
             raise EngineFailed(f"{ENVIRONMENT} names {named}, which can't be run", "correct it")
         return path

@@ -197,7 +197,7 @@ class GeneratorSettings(_Part):
 
     threads: int = 1
     cpus: tuple[int, ...] = ()
-    poller: Literal["auto", "epoll"] = "auto"
+    poller: Literal["auto", "uring", "epoll"] = "auto"
     spin: bool = False
 
 

@@ -33,6 +33,7 @@ class Start(_Part):
     started_unix_ns: int
     threads: int
     poller: str
+    poller_shortfall: str | None = None
     request_payload_bytes: int
     reply_payload_bytes: int | None
     tls: str | None

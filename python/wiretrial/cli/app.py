@@ -15,7 +15,20 @@ import typer
 from typer.exceptions import TyperException
 
 from wiretrial import __version__
-from wiretrial.cli import compare, demo, interrupts, load, machine, report, results, subject
+from wiretrial.cli import (
+    compare,
+    demo,
+    gate,
+    interrupts,
+    link,
+    load,
+    machine,
+    report,
+    results,
+    serve,
+    study,
+    subject,
+)
 from wiretrial.cli.output import say
 from wiretrial.engine import Engine, engine_version
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_SIGNAL, EXIT_USAGE, WiretrialError
@@ -37,11 +50,19 @@ app.command(
     "compare", epilog=compare.EXAMPLES, short_help="Say which of several servers is faster."
 )(compare.compare)
 app.command("demo", epilog=demo.EXAMPLES, short_help="HTTP or WebSocket? The main job.")(demo.demo)
+app.add_typer(study.app, name="study")
 app.add_typer(subject.app, name="subject")
 app.add_typer(results.app, name="results")
 app.command("report", epilog=report.EXAMPLES, short_help="Report stored trials again.")(
     report.report
 )
+app.command("gate", epilog=gate.EXAMPLES, short_help="Hold a result against bounds, for CI.")(
+    gate.gate
+)
+app.command("serve", epilog=serve.EXAMPLES, short_help="Results and the running study, live.")(
+    serve.serve
+)
+app.add_typer(link.app, name="link")
 app.command("machine", epilog=machine.EXAMPLES, short_help="Show what this machine can carry.")(
     machine.machine
 )

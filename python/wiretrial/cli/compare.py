@@ -8,13 +8,15 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 
-from wiretrial.cli import progress, units, workload
+from wiretrial import quantities
+from wiretrial.cli import progress, workload
 from wiretrial.cli.demo import Results, Resume
 from wiretrial.errors import UsageProblem
+from wiretrial.machine import namespaces
 from wiretrial.plan import (
     EchoContent,
     Expect,
@@ -28,7 +30,7 @@ from wiretrial.plan import (
 )
 from wiretrial.results.model import Scenario
 from wiretrial.studies.spec import Case, Study
-from wiretrial.studies.workloads import FRESH_SOURCES, PATHS
+from wiretrial.studies.workloads import COMPARED, FRESH_SOURCES, PATHS
 from wiretrial.subjects import registry
 from wiretrial.subjects.spec import (
     PROTOCOLS_OF,
@@ -40,8 +42,8 @@ from wiretrial.subjects.spec import (
 
 EXAMPLES = """\b
 Examples:
-  wiretrial compare reference node --protocol ws
-  wiretrial compare node node:tuned ./mine --protocol http -c 64 --trials 10
+  wiretrial compare reference ws --protocol ws
+  wiretrial compare ws ws:tuned ./mine --protocol http -c 64 --trials 10
   wiretrial compare http://127.0.0.1:8080/ http://127.0.0.1:8081/ -d 5s
   wiretrial compare --resume results/compare-20260101-120000
 
@@ -82,6 +84,10 @@ def compare(
     server_threads: Annotated[
         str, typer.Option("--server-threads", metavar="T", help="Threads of each subject.")
     ] = "1",
+    isolate: Annotated[
+        bool,
+        typer.Option("--isolate", help="Each subject in a network namespace of its own (root)."),
+    ] = False,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Seed of the order. [random, recorded]")
     ] = None,
@@ -89,13 +95,13 @@ def compare(
     resume: Resume = None,
 ) -> int:
     """Measure two or more in interleaved trials and say which is faster, if that can be told."""
-    wanted = None if trials is None else units.count(trials, "--trials", most=1000)
+    wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
     if resume:
         if contestants:
             raise UsageProblem("--resume takes its contestants from DIR", "leave them out")
         return progress.run(*progress.resume(resume, NAME, wanted))
     if not contestants or len(contestants) < 2:
-        raise UsageProblem("compare needs two or more", "name URLs or subjects, such as node nginx")
+        raise UsageProblem("compare needs two or more", "name URLs or subjects, such as ws nginx")
     load = workload.load_of(
         connections=connections,
         depth=depth,
@@ -107,23 +113,24 @@ def compare(
     )
     order_seed = secrets.randbits(32) if seed is None else seed
     common = _common(contestants, protocol)
+    cases = tuple(
+        _case(name, contestant, common, load, payload, json_text)
+        for name, contestant in _named(contestants)
+    )
     study = Study(
         name=NAME,
         title=" or ".join(contestants) + "?",
         question=f"Which of {', '.join(contestants)} is faster for this load, on this machine?",
         command=_command(order_seed, given=seed is not None),
-        cases=tuple(
-            _case(name, contestant, common, load, payload, json_text)
-            for name, contestant in _named(contestants)
-        ),
+        cases=_isolated(cases) if isolate else cases,
         trials=wanted or 5,
         seed=order_seed,
-        duration_ns=units.duration_ns(
+        duration_ns=quantities.duration_ns(
             duration or DEFAULT_DURATION, "--duration", workload.SHORTEST_NS
         ),
-        warmup_allowance_ns=units.duration_ns(warmup, "--warmup"),
-        server_threads=units.count(server_threads, "--server-threads", most=1024),
-        generator_threads=units.count(threads, "--threads", most=1024),
+        warmup_allowance_ns=quantities.duration_ns(warmup, "--warmup"),
+        server_threads=quantities.count(server_threads, "--server-threads", most=1024),
+        generator_threads=quantities.count(threads, "--threads", most=1024),
     )
     return progress.run(study, progress.begin(study, results))
 
@@ -159,12 +166,14 @@ def _common(contestants: list[str], wanted: str | None) -> _Common | None:
         if wanted:
             raise UsageProblem("--protocol is for subjects", "the URLs' schemes say it already")
         return None
-    if wanted is not None and wanted not in get_args(Protocol):
+    if wanted is not None and wanted not in workload.SCHEMES:
         raise UsageProblem(
-            f"--protocol {wanted}: unknown", f"use one of {', '.join(get_args(Protocol))}"
+            f"--protocol {wanted}: unknown", f"use one of {', '.join(workload.SCHEMES)}"
         )
     for contract, protocols in PROTOCOLS_OF.items():
         for protocol in protocols:
+            if contract not in COMPARED or protocol not in workload.SCHEMES:
+                continue
             if wanted in (None, protocol) and all(
                 (contract, protocol) in s.claims() for s in specs
             ):
@@ -229,6 +238,24 @@ def _case(
         expect=Expect(content=LearnedContent() if common.contract == "static" else EchoContent()),
         load=load,
         sources=FRESH_SOURCES if fresh else (),
+    )
+
+
+def _isolated(cases: tuple[Case, ...]) -> tuple[Case, ...]:
+    """The same cases, over a link to a namespace; refused here rather than in the first trial."""
+    if any(case.url is not None for case in cases):
+        raise UsageProblem(
+            "--isolate is for subjects, which are started here", "leave the URLs or --isolate out"
+        )
+    with namespaces.Namespace():
+        pass
+    return tuple(
+        case.model_copy(
+            update={
+                "scenario": case.scenario.model_copy(update={"environment": namespaces.ENVIRONMENT})
+            }
+        )
+        for case in cases
     )
 
 

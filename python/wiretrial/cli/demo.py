@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import progress, units
+from wiretrial import quantities
+from wiretrial.cli import progress
 from wiretrial.report import metrics, sentences
 from wiretrial.report.contest import Pair
 from wiretrial.report.metrics import Metric
@@ -46,7 +47,7 @@ def demo(
     resume: Resume = None,
 ) -> int:
     """Ask for one 64-byte JSON over HTTP, WebSocket and TCP, and say what each costs and why."""
-    wanted = None if trials is None else units.count(trials, "--trials", most=1000)
+    wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
     if resume:
         study, folder = progress.resume(resume, demo_study.NAME, wanted)
     else:

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import interrupts, output, units, workload
+from wiretrial import quantities
+from wiretrial.cli import interrupts, output, workload
 from wiretrial.cli.live import Live
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GOOD, EXIT_INVALID, EXIT_SIGNAL, UsageProblem
@@ -55,6 +56,7 @@ class Poller(StrEnum):
     """How readiness is learned."""
 
     AUTO = "auto"
+    URING = "uring"
     EPOLL = "epoll"
 
 
@@ -160,11 +162,11 @@ def load(
         raise UsageProblem("-d and -n exclude each other", "keep one")
     length_ns = None
     if requests is None:
-        length_ns = units.duration_ns(
+        length_ns = quantities.duration_ns(
             duration or DEFAULT_DURATION, "--duration", workload.SHORTEST_NS
         )
     chosen = workload.payload_of(target.protocol, payload, json_text)
-    local = units.addresses(sources, "--sources") if sources else ()
+    local = quantities.addresses(sources, "--sources") if sources else ()
     plan = Plan(
         target=Target(
             url=target.url,
@@ -187,15 +189,17 @@ def load(
         ),
         stop=Stop(
             duration_ns=length_ns,
-            requests=None if requests is None else units.count(requests, "--requests", most=2**53),
+            requests=None
+            if requests is None
+            else quantities.count(requests, "--requests", most=2**53),
         ),
         phases=Phases(
             warmup_ns=_allowance_ns(warmup, length_ns),
-            timeout_ns=units.duration_ns(timeout, "--timeout", 1_000_000),
-            connect_ns=units.duration_ns(connect_timeout, "--connect-timeout", 1_000_000),
+            timeout_ns=quantities.duration_ns(timeout, "--timeout", 1_000_000),
+            connect_ns=quantities.duration_ns(connect_timeout, "--connect-timeout", 1_000_000),
         ),
         generator=GeneratorSettings(
-            threads=units.count(threads, "--threads", most=1024),
+            threads=quantities.count(threads, "--threads", most=1024),
             cpus=_cpus(cpus),
             poller=poller.value,
             spin=spin,
@@ -223,7 +227,7 @@ def _run(plan: Plan, target: workload.Target) -> tuple[Trial, int | None]:
         observe.listener(target.host, target.port) if workload.is_loopback(target.host) else None
     )
     with (
-        Recording(engine, plan, server) as recording,
+        Recording(engine, plan, [server] if server else ()) as recording,
         interrupts.graceful(recording.stop) as interrupt,
         Live.for_plan(plan) as live,
     ):
@@ -258,7 +262,7 @@ def _render(trial: Trial, chosen: output.Format, *, to_terminal: bool) -> str:
 
 def _allowance_ns(warmup: str, length_ns: int | None) -> int:
     if warmup != "auto":
-        return units.duration_ns(warmup, "--warmup")
+        return quantities.duration_ns(warmup, "--warmup")
     if length_ns is None:
         return 0
     return min(max(length_ns // 5, LEAST_ALLOWANCE_NS), MOST_ALLOWANCE_NS)
@@ -280,7 +284,7 @@ def _tls(insecure: bool, cacert: Path | None, server_name: str | None, resumptio
 def _cpus(text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
-    chosen = units.cpus(text, "--cpus")
+    chosen = quantities.cpus(text, "--cpus")
     usable = os.sched_getaffinity(0)
     missing = sorted(set(chosen) - usable)
     if missing:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from wiretrial.cli import output, units
+from wiretrial import quantities
+from wiretrial.cli import output
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD
 from wiretrial.machine import facts, pinning, preflight
 
@@ -32,7 +33,7 @@ def machine(
     found = facts.collect()
     cpus = pinning.choose()
     findings = preflight.check(
-        preflight.Demand(connections=units.count(connections, "--connections"))
+        preflight.Demand(connections=quantities.count(connections, "--connections"))
     )
     short = any(not finding.enough for finding in findings)
     if format_ is output.Format.JSON:

@@ -6,6 +6,7 @@ Knows the runner's events and the report's doors; must not know how trials are m
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from rich.console import Console
 from rich.live import Live as RichLive
 from rich.text import Text
 
-from wiretrial.cli import interrupts, output
+from wiretrial.cli import beacons, interrupts, output
 from wiretrial.engine import Engine
 from wiretrial.errors import (
     EXIT_FAILED,
@@ -28,15 +29,24 @@ from wiretrial.errors import (
 )
 from wiretrial.report import model
 from wiretrial.report import text as text_report
+from wiretrial.report.knees import Objective
 from wiretrial.report.model import ReportModel
+from wiretrial.results import absent, answers
+from wiretrial.results.absent import Absent
+from wiretrial.results.answers import Answer
+from wiretrial.results.beacon import Beacon
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
 from wiretrial.snapshot import Interval
-from wiretrial.studies import runner, spec
-from wiretrial.studies.spec import Study
+from wiretrial.studies import events, rates, runner, spec
+from wiretrial.studies.document import Knee
+from wiretrial.studies.spec import Case, Study
 
 REPORT_FILE = "report.html"
+_STUDY_IN_PAGE = re.compile(r'<script type="application/json" id="study">(.*?)</script>', re.DOTALL)
 PERIOD_S = 0.5
+OWN_COMMANDS = ("demo", "compare")
+"""Studies with a command of their own; `study run` runs the others."""
 
 
 Verdict = Callable[[ReportModel], Sequence[str]]
@@ -53,15 +63,35 @@ def begin(study: Study, base: Path) -> ResultsFolder:
     return ResultsFolder.create(base, study.name, study.model_dump_json(by_alias=True, indent=1))
 
 
-def resume(folder: Path, name: str, trials: int | None) -> tuple[Study, ResultsFolder]:
-    """The study in `folder`, to go on with; `trials` may raise its number of blocks."""
+def resume(folder: Path, name: str | None, trials: int | None) -> tuple[Study, ResultsFolder]:
+    """The study in `folder`, to go on with; `trials` may raise its number of blocks.
+
+    `name`: the only study that the command can go on with; None: any.
+    """
     results = ResultsFolder.open(folder)
     study = spec.parse(results.document())
-    if study.name != name:
+    if name is not None and study.name != name:
         raise UsageProblem(
             f"{folder} holds the study {study.name!r}", f"resume it with `wiretrial {study.name}`"
         )
     return (study.model_copy(update={"trials": trials}) if trials else study), results
+
+
+def study_of_report(path: Path) -> Study:
+    """The study that a report's page, or a folder of results, was made from."""
+    if path.is_dir():
+        return spec.parse(ResultsFolder.open(path).document())
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise UsageProblem(f"{path} can't be read: {reason}", "name a report's page") from error
+    found = _STUDY_IN_PAGE.search(text)
+    if not found:
+        raise UsageProblem(
+            f"{path} carries no study", "name a page that `study run` wrote, or its folder"
+        )
+    return spec.parse(found[1].replace("<\\/", "</"))
 
 
 def run(study: Study, results: ResultsFolder, verdict: Verdict = no_more_to_say) -> int:
@@ -70,9 +100,7 @@ def run(study: Study, results: ResultsFolder, verdict: Verdict = no_more_to_say)
     output.say(f"results go to {results.folder}")
     board = Board(study)
     try:
-        with board:
-            for event in runner.run(study, results, engine):
-                board.see(event)
+        _measure(study, results, engine, board)
     except StoreError:
         # A disk that is full is no reason to say nothing about what was measured before it was.
         with contextlib.suppress(StoreError):
@@ -84,8 +112,8 @@ def run(study: Study, results: ResultsFolder, verdict: Verdict = no_more_to_say)
         if results.paths():
             _conclude(study, results, verdict)
         output.say(
-            f"stopped; {len(results.paths())} of {study.trials * len(study.cases)} trials are kept."
-            f" Go on with: wiretrial {study.name} --resume {results.folder}"
+            f"stopped; {len(results.paths())} of {runner.trials_wanted(study)} trials are kept."
+            f" Go on with: {_resume_command(study, results)}"
         )
         return EXIT_SIGNAL + stopped.number
     if not results.paths():
@@ -95,13 +123,25 @@ def run(study: Study, results: ResultsFolder, verdict: Verdict = no_more_to_say)
     for line in board.problems:
         output.say(line)
     if board.problems:
-        output.say(f"try those again with: wiretrial {study.name} --resume {results.folder}")
+        output.say(f"try those again with: {_resume_command(study, results)}")
         return EXIT_FAILED
     invalid = any(trial.judgement.verdict == "invalid" for trial in trials)
     return EXIT_INVALID if invalid else EXIT_GOOD
 
 
-def report_of(study: Study, trials: Sequence[Trial], verdict: Verdict) -> ReportModel:
+def _measure(study: Study, results: ResultsFolder, engine: Engine, board: Board) -> None:
+    try:
+        with board, Beacon(results.folder) as lamp:
+            for event in runner.run(study, results, engine):
+                board.see(event)
+                beacons.tell(lamp, event, left_s=board.left_s)
+    finally:
+        board.keep_absent(results)
+
+
+def report_of(
+    study: Study, trials: Sequence[Trial], verdict: Verdict, missing: Sequence[Absent] = ()
+) -> ReportModel:
     """The report's data. A study's own verdict, where it has one, comes first."""
 
     def build(sentences: Sequence[str] | None) -> ReportModel:
@@ -113,11 +153,33 @@ def report_of(study: Study, trials: Sequence[Trial], verdict: Verdict) -> Report
             verdict_sentences=sentences,
             order=[case.scenario.name for case in study.cases],
             baselines=study.baselines,
+            document=study.model_dump_json(by_alias=True),
+            claims=study.claims,
+            chart=study.chart,
+            common_rate=[case.scenario.name for case in study.cases if case.rate_from],
+            objectives={
+                case.scenario.name: _objective(study, case, case.knee)
+                for case in study.cases
+                if case.knee
+            },
+            absent=missing,
         )
 
     made = build(None)
     own = verdict(made)
     return build(own) if own else made
+
+
+def _objective(study: Study, case: Case, knee: Knee) -> Objective:
+    begin = rates.search(knee, study.duration_of(case), ())
+    return Objective(
+        quantile=knee.quantile,
+        response_ns=knee.objective,
+        first=begin.first,
+        ceiling=begin.ceiling,
+        tolerance=begin.tolerance,
+        floor=begin.floor,
+    )
 
 
 def page(made: ReportModel) -> str:
@@ -128,13 +190,27 @@ def page(made: ReportModel) -> str:
     return html.render(made)
 
 
+def _resume_command(study: Study, results: ResultsFolder) -> str:
+    own = study.name in OWN_COMMANDS
+    return f"wiretrial {study.name if own else 'study run'} --resume {results.folder}"
+
+
 def _conclude(study: Study, results: ResultsFolder, verdict: Verdict) -> list[Trial]:
     trials = results.trials()
-    made = report_of(study, trials, verdict)
+    made = report_of(study, trials, verdict, absent.read(results))
     output.emit(
         text_report.render(made, width=output.width(), colour=output.colour(sys.stdout)), None
     )
     path = results.write(REPORT_FILE, page(made).encode())
+    answers.keep(
+        results,
+        Answer(
+            study=study.name,
+            sentence=made.verdict_sentences[0],
+            trials=len(trials),
+            at=max(trial.started_at for trial in trials),
+        ),
+    )
     output.emit(f"\nreport: {path}", None)
     return trials
 
@@ -145,6 +221,10 @@ class Board:
 
     study: Study
     problems: list[str] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
+    _has_begun: bool = False
+    left_s: float | None = None
+    """About how long the rest takes, as of the trial in progress."""
     _live: RichLive | None = None
     _measured: int = 0
     _began: float = 0.0
@@ -162,37 +242,45 @@ class Board:
         if self._live:
             self._live.stop()
 
-    def see(self, event: runner.Event) -> None:
+    def see(self, event: events.Event) -> None:
         """Shows one event."""
+        self._has_begun = True
         match event:
-            case runner.Preparing(subject, step):
+            case events.Preparing(subject, step):
                 self._show(f"{step} {subject}")
-            case runner.Unavailable(_, reason):
+            case events.Unavailable(subject, reason):
                 self.problems.append(reason)
+                self.absent.append(Absent(subject=subject, reason=reason))
                 self._line(f"left out: {reason}")
-            case runner.TrialBegun(slot, number, total):
+            case events.TrialBegun(slot, number, total):
                 self._began = self._began or time.monotonic()
                 place = f"{number:>{len(str(total))}}/{total}"
                 self._now = f"{place}  {slot.scenario:<34}{self._left(number, total)}"
                 self._show(self._now)
-            case runner.Seen(snapshot) if isinstance(snapshot, Interval):
+            case events.Seen(snapshot) if isinstance(snapshot, Interval):
                 if time.monotonic() - self._drawn >= PERIOD_S:
                     length = max(snapshot.end_ns - snapshot.start_ns, 1)
                     rate = snapshot.counters.ok * 1e9 / length
                     self._show(f"{self._now}   {snapshot.phase}, {rate:,.0f} messages/s")
-            case runner.TrialDone(trial, number, total):
+            case events.TrialDone(trial, number, total):
                 self._measured += 1
                 self._line(_done(trial, number, total))
-            case runner.TrialFailed(slot, reason):
+            case events.TrialFailed(slot, reason):
                 text = f"block {slot.block + 1}, {slot.scenario}: {reason}"
                 self.problems.append(text)
                 self._line(f"failed: {text}")
+
+    def keep_absent(self, results: ResultsFolder) -> None:
+        """Stores what could not be measured; a run that had nothing to do leaves it as it was."""
+        if self._has_begun:
+            absent.keep(results, self.absent)
 
     def _left(self, number: int, total: int) -> str:
         if not self._measured:
             return ""
         each = (time.monotonic() - self._began) / self._measured
-        return f" about {each * (total - number + 1):.0f} s left"
+        self.left_s = each * (total - number + 1)
+        return f" about {self.left_s:.0f} s left"
 
     def _line(self, text: str) -> None:
         if self._live:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +13,12 @@ import typer
 from wiretrial.cli import output, progress
 from wiretrial.cli.demo import verdict as demo_verdict
 from wiretrial.errors import EXIT_GOOD, StoreError, UsageProblem
-from wiretrial.report import load_json
+from wiretrial.report import load_json, markdown
 from wiretrial.report import text as text_report
+from wiretrial.report.exports import google_benchmark, table
 from wiretrial.report.model import ReportModel
+from wiretrial.results import absent
+from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import demo as demo_study
 from wiretrial.studies import spec
@@ -24,7 +28,8 @@ Examples:
   wiretrial report results/demo-20260101-120000
   wiretrial report results/demo-20260101-120000 --format html -o report.html
   wiretrial report results/demo-20260101-120000 --format png -o pictures
-  wiretrial report results/demo-20260101-120000 --format json -o trials.json
+  wiretrial report results/demo-20260101-120000 --format markdown
+  wiretrial report results/demo-20260101-120000 --format csv -o trials.csv
 """
 
 
@@ -33,9 +38,12 @@ class Form(StrEnum):
 
     TEXT = "text"
     HTML = "html"
+    MARKDOWN = "markdown"
     SVG = "svg"
     PNG = "png"
     JSON = "json"
+    CSV = "csv"
+    GOOGLE_BENCHMARK = "google-benchmark"
 
 
 def report(
@@ -61,22 +69,33 @@ def report(
         raise StoreError(
             f"{folder} holds no trial yet", f"go on with `wiretrial {study.name} --resume {folder}`"
         )
-    if form is Form.JSON:
-        documents = [load_json(trial) for trial in trials]
-        output.emit(
-            output.as_json({"schema": "wiretrial-trials", "version": 1, "trials": documents}), file
-        )
+    if form in _OF_TRIALS:
+        output.emit(_OF_TRIALS[form](trials), file)
         return EXIT_GOOD
     sayings = demo_verdict if study.name == demo_study.NAME else progress.no_more_to_say
-    made = progress.report_of(study, trials, sayings)
+    made = progress.report_of(study, trials, sayings, absent.read(results))
     if draws and file:
         _draw(made, form, file)
     elif form is Form.HTML:
         output.emit(progress.page(made), file)
+    elif form is Form.MARKDOWN:
+        output.emit(markdown.render(made), file)
     else:
         wants_colour = file is None and output.colour(sys.stdout)
         output.emit(text_report.render(made, width=output.width(), colour=wants_colour), file)
     return EXIT_GOOD
+
+
+def _as_json(trials: Sequence[Trial]) -> str:
+    documents = [load_json(trial) for trial in trials]
+    return output.as_json({"schema": "wiretrial-trials", "version": 1, "trials": documents})
+
+
+_OF_TRIALS: dict[Form, Callable[[Sequence[Trial]], str]] = {
+    Form.JSON: _as_json,
+    Form.CSV: table.as_csv,
+    Form.GOOGLE_BENCHMARK: google_benchmark.as_text,
+}
 
 
 def _require_folder(form: Form, folder: Path | None) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import output
+from wiretrial.cli import output, results_exchange
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, StoreError
 from wiretrial.report import load_json
 from wiretrial.results.index import Index
@@ -20,10 +20,15 @@ Examples:
   wiretrial results list
   wiretrial results show results/demo-20260101-120000
   wiretrial results show results/demo-20260101-120000/trials/000-000-node-websocket.json.gz
+  wiretrial results compare results/echo-20260102-120000 results/echo-20260101-120000
+  wiretrial results export results/demo-20260101-120000 --format csv -o trials.csv
 """
 
 app = typer.Typer(
-    help="Stored trials: list, show.", epilog=EXAMPLES, rich_markup_mode=None, no_args_is_help=True
+    help="Stored trials: list, show, compare, export, import.",
+    epilog=EXAMPLES,
+    rich_markup_mode=None,
+    no_args_is_help=True,
 )
 
 Format = Annotated[output.Format, typer.Option("--format", help="How the result is written.")]
@@ -96,3 +101,16 @@ def show(
         for warning in trial.warnings:
             output.emit(f"          {warning.message}: {warning.advice}", None)
     return EXIT_GOOD
+
+
+app.command(
+    "compare",
+    epilog=results_exchange.COMPARE_EXAMPLES,
+    short_help="Hold two results against each other.",
+)(results_exchange.compare)
+app.command(
+    "export", epilog=results_exchange.EXPORT_EXAMPLES, short_help="Write trials for other tools."
+)(results_exchange.export)
+app.command(
+    "import", epilog=results_exchange.IMPORT_EXAMPLES, short_help="Keep Google Benchmark's figures."
+)(results_exchange.import_)

@@ -2,157 +2,122 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated
 
 import typer
 
-from wiretrial.cli import interrupts, output
+from wiretrial.cli import (
+    interrupts,
+    output,
+    subject_install,
+    subject_list,
+    subject_new,
+    subject_verify,
+)
+from wiretrial.cli.output import Format
+from wiretrial.cli.subject_install import Prefix
 from wiretrial.engine import Engine
-from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, SubjectFailed, SubjectUnavailable, UsageProblem
+from wiretrial.errors import EXIT_GOOD, SubjectFailed, UsageProblem
 from wiretrial.machine import pinning
-from wiretrial.subjects import build, registry, verify
+from wiretrial.subjects import build, registry
+from wiretrial.subjects.footprint import Weight
 from wiretrial.subjects.process import Server
-from wiretrial.subjects.spec import ConfigurationName, Subject
+from wiretrial.subjects.spec import ConfigurationName
 
 EXAMPLES = """\b
 Examples:
   wiretrial subject list
-  wiretrial subject install nginx node
+  wiretrial subject install nginx ws
+  wiretrial subject new ./mine
   wiretrial subject verify ./mine
-  wiretrial subject run node --configuration tuned
+  wiretrial subject run ws --configuration tuned
 """
 
 app = typer.Typer(
-    help="Servers to measure: list, show, install, verify, run.",
+    help="Servers and clients to measure: list, show, install, verify, run.",
     epilog=EXAMPLES,
     rich_markup_mode=None,
     no_args_is_help=True,
 )
 
-Names = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[NAME|FOLDER]...", help="All of the catalogue if none is given."),
-]
 Name = Annotated[str, typer.Argument(metavar="NAME|FOLDER")]
-Format = Annotated[output.Format, typer.Option("--format", help="How the result is written.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
 
 
-@app.command("list", short_help="List what can be measured.")
-def list_(format_: Format = output.Format.TEXT) -> int:
-    """List the catalogue: what each subject speaks, and whether it is installed."""
-    engine = Engine.find()
-    rows = [_summary(subject, engine) for subject in registry.catalogue()]
-    if format_ is output.Format.JSON:
-        output.emit(
-            output.as_json({"schema": "wiretrial-subjects", "version": 1, "subjects": rows}), None
-        )
-        return EXIT_GOOD
-    for row in rows:
-        state = row["installed"] or "not installed"
-        output.emit(
-            f"{row['name']:<12} {state:<28} {' '.join(row['speaks']):<26} {row['summary']}", None
-        )
-    return EXIT_GOOD
+app.command("list", epilog=subject_list.EXAMPLES, short_help="List what can be measured.")(
+    subject_list.list_
+)
 
 
 @app.command("show", short_help="Show one subject.")
-def show(name: Name, format_: Format = output.Format.TEXT) -> int:
+def show(name: Name, format_: FormatOption = Format.TEXT) -> int:
     """Show one subject: recipe, contracts, configurations."""
     subject = registry.find(name)
     spec = subject.spec
+    built = build.installed(subject, Engine.find().binary)
     document = {
         "schema": "wiretrial-subject",
-        "version": 1,
+        "version": 2,
         "folder": str(subject.folder),
         "digest": subject.digest(),
-        **spec.model_dump(mode="json", exclude={"version"}),
+        "subject": spec.model_dump(mode="json"),
+        "build": built.model_dump(mode="json") if built else None,
+        "reason": None if built else build.refused(subject),
     }
-    if format_ is output.Format.JSON:
+    if format_ is Format.JSON:
         output.emit(output.as_json(document), None)
         return EXIT_GOOD
+    state = built.version if built else build.refused(subject) or "not installed"
     lines = [
-        f"{spec.name}: {spec.summary}",
-        f"  language       {spec.language}",
-        f"  licence        {spec.licence}",
-        f"  homepage       {spec.homepage}",
-        f"  speaks         {', '.join(spec.speaks)}",
-        f"  contracts      {', '.join(spec.contracts)}",
-        f"  threads        {spec.max_threads or 'as many as it is told'}",
-        f"  folder         {subject.folder}",
-        f"  digest         {subject.digest()[:16]}",
+        ("version", state),
+        ("language", spec.language),
+        ("licence", spec.licence),
+        ("homepage", spec.homepage),
+        ("speaks", ", ".join(spec.speaks)),
+        ("contracts", ", ".join(spec.contracts))
+        if spec.contracts
+        else ("modes", ", ".join(spec.modes)),
+        ("threads", str(spec.max_threads or "as many as it is told")),
+        ("folder", str(subject.folder)),
+        ("digest", subject.digest()[:16]),
     ]
+    if built:
+        lines += [("built in", str(built.folder)), *_weight(built.weight)]
     for configuration, chosen in spec.configurations.items():
-        lines.append(f"  {configuration:<14} {chosen.description}")
-        lines.append(f"  {'':<14} {' '.join(chosen.command)}")
-    output.emit("\n".join(lines), None)
+        lines += [(configuration, chosen.description), ("", shlex.join(chosen.command))]
+    for limit in spec.limits:
+        lines.append((f"not {limit.part}", limit.why))
+    shown = [f"{spec.name}: {spec.summary}", *(f"  {key:<14} {text}" for key, text in lines)]
+    output.emit("\n".join(shown), None)
     return EXIT_GOOD
 
 
-@app.command("install", short_help="Install and build subjects.")
-def install(names: Names = None) -> int:
-    """Install and build subjects; what can't be had here is said, and stops nothing else."""
-    engine = Engine.find()
-    code = EXIT_GOOD
-    for subject in _chosen(names):
-        try:
-            built = build.install(subject, engine.binary)
-        except SubjectUnavailable as error:
-            output.say(error.line())
-            code = EXIT_FAILED
-            continue
-        output.emit(f"{subject.spec.name} {built.version}", None)
-    return code
+def _weight(weight: Weight) -> Iterator[tuple[str, str]]:
+    """What is known of a footprint, in words."""
+    if weight.dependencies is not None and weight.dependency_bytes is not None:
+        size_mb = weight.dependency_bytes / 1e6
+        yield "dependencies", f"{weight.dependencies} over a C++ compiler's, {size_mb:.1f} MB"
+    if weight.artefact_bytes is not None:
+        octets = weight.stripped_bytes or weight.artefact_bytes
+        stripped = " stripped" if weight.stripped_bytes else ""
+        yield "program", f"{octets / 1e3:,.0f} kB{stripped}"
+    if weight.build_wall_ns is not None and weight.build_cpu_ns is not None:
+        wall, cpu = weight.build_wall_ns / 1e9, weight.build_cpu_ns / 1e9
+        yield "build", f"{wall:.1f} s, {cpu:.1f} s of CPU"
+    if weight.service_lines is not None:
+        yield "service", f"{weight.service_lines} lines"
 
 
-@app.command("verify", short_help="Check what subjects claim.")
-def verify_(names: Names = None, format_: Format = output.Format.TEXT) -> int:
-    """Check every contract that subjects claim, on every protocol, in each configuration."""
-    engine = Engine.find()
-    checks: list[dict[str, Any]] = []
-    problems: list[str] = []
-    for subject in _chosen(names):
-        for configuration in subject.spec.configurations:
-            try:
-                found = _verify(subject, configuration, engine)
-            except (SubjectUnavailable, SubjectFailed) as error:
-                problems.append(error.line())
-                continue
-            broken = [outcome for outcome in found if outcome.problem]
-            problems += [
-                f"{subject.spec.name} ({configuration}) {outcome.contract} over"
-                f" {outcome.protocol}, {outcome.check}: {outcome.problem}"
-                for outcome in broken
-            ]
-            checks += [
-                {
-                    "subject": subject.spec.name,
-                    "configuration": configuration,
-                    **outcome.model_dump(),
-                }
-                for outcome in found
-            ]
-            if format_ is output.Format.TEXT:
-                right = len(found) - len(broken)
-                output.emit(
-                    f"{subject.spec.name} ({configuration}): {right} of {len(found)} checks passed",
-                    None,
-                )
-    if format_ is output.Format.JSON:
-        output.emit(
-            output.as_json(
-                {
-                    "schema": "wiretrial-verification",
-                    "version": 1,
-                    "checks": checks,
-                    "problems": problems,
-                }
-            ),
-            None,
-        )
-    for problem in problems:
-        output.say(problem)
-    return EXIT_FAILED if problems else EXIT_GOOD
+app.command("new", epilog=subject_new.EXAMPLES, short_help="Begin an own subject.")(subject_new.new)
+app.command("install", epilog=subject_install.EXAMPLES, short_help="Install and build subjects.")(
+    subject_install.install
+)
+app.command("verify", epilog=subject_verify.EXAMPLES, short_help="Check what subjects claim.")(
+    subject_verify.verify
+)
 
 
 @app.command("run", short_help="Start a subject by hand.")
@@ -162,10 +127,14 @@ def run(
         str, typer.Option("--configuration", metavar="default|tuned", help="How to run it.")
     ] = "default",
     threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of the subject.")] = 1,
+    prefix: Prefix = None,
 ) -> int:
-    """Start a subject, print its URLs, and keep it until Ctrl-C."""
+    """Start a server, print its URLs, and keep it until Ctrl-C."""
+    subject_install.use_prefix(prefix)
     engine = Engine.find()
     subject = registry.find(name)
+    if subject.spec.kind != "server":
+        raise UsageProblem(f"{name} is a client library, not a server", "name a server")
     if configuration not in ("default", "tuned"):
         raise UsageProblem(f"--configuration {configuration}: unknown", "use default or tuned")
     chosen: ConfigurationName = "tuned" if configuration == "tuned" else "default"
@@ -194,33 +163,3 @@ def _show_urls(server: Server) -> None:
         output.emit(server.endpoint(protocol).url(path), None)
     output.say(f"authority for TLS: {server.certificate.authority}")
     output.say("Ctrl-C ends it")
-
-
-def _chosen(names: list[str] | None) -> list[Subject]:
-    return [registry.find(name) for name in names] if names else registry.catalogue()
-
-
-def _summary(subject: Subject, engine: Engine) -> dict[str, Any]:
-    try:
-        built = build.installed(subject, engine.binary)
-    except SubjectUnavailable:
-        built = None
-    return {
-        "name": subject.spec.name,
-        "summary": subject.spec.summary,
-        "language": subject.spec.language,
-        "speaks": list(subject.spec.speaks),
-        "contracts": list(subject.spec.contracts),
-        "configurations": list(subject.spec.configurations),
-        "installed": built.version if built else None,
-    }
-
-
-def _verify(
-    subject: Subject, configuration: ConfigurationName, engine: Engine
-) -> list[verify.Outcome]:
-    built = build.install(subject, engine.binary)
-    cpus = pinning.choose().server
-    with Server(subject, built, configuration, engine=engine.binary, cpus=cpus) as server:
-        server.wait_ready()
-        return list(verify.verify(subject.spec, server.endpoint))

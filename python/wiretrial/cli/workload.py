@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from wiretrial.cli import units
+from wiretrial import quantities
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
     AutoContent,
@@ -36,9 +36,10 @@ from wiretrial.plan import (
     TemplatePayload,
     WebSocket,
 )
-from wiretrial.subjects.spec import PORT_OF, Protocol
+from wiretrial.subjects.spec import Protocol
 
-SCHEMES = tuple(PORT_OF)
+SCHEMES: tuple[Protocol, ...] = ("http", "https", "ws", "wss", "tcp", "tls")
+"""What the engine speaks."""
 DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 DEFAULT_MESSAGE_BYTES = 20
 DEFLATE_FLAGS = ("server_no_context_takeover", "client_no_context_takeover")
@@ -168,7 +169,7 @@ def payload_of(protocol: Protocol, size: str | None, json_text: str | None) -> P
         return NoPayload() if is_http(protocol) else SequencePayload(bytes=DEFAULT_MESSAGE_BYTES)
     if size.startswith("@"):
         return FixedPayload(base64=_base64(_read(size, "--payload")))
-    wanted = units.size_bytes(size, "--payload")
+    wanted = quantities.size_bytes(size, "--payload")
     if wanted == 0 and is_http(protocol):
         return NoPayload()
     return SequencePayload(bytes=wanted)
@@ -226,7 +227,7 @@ def _parameter(word: str) -> tuple[str, bool | int]:
         return name, True
     if name in DEFLATE_RANGES and equals:
         least, most = DEFLATE_RANGES[name]
-        return name, units.count(value, f"--deflate-with {name}", least=least, most=most)
+        return name, quantities.count(value, f"--deflate-with {name}", least=least, most=most)
     known = [*DEFLATE_FLAGS, *(f"{name}=N" for name in DEFLATE_RANGES)]
     raise UsageProblem(f"--deflate-with {word!r} is no parameter", f"use {', '.join(known)}")
 
@@ -234,7 +235,8 @@ def _parameter(word: str) -> tuple[str, bool | int]:
 def expect_of(expect: str, status: str) -> Expect:
     """What a right reply is."""
     return Expect(
-        content=_content(expect), status=units.count(status, "--expect-status", least=100, most=599)
+        content=_content(expect),
+        status=quantities.count(status, "--expect-status", least=100, most=599),
     )
 
 
@@ -250,8 +252,8 @@ def load_of(
     seed: int = 0,
 ) -> Load:
     """How many connections, and who sends next."""
-    in_flight = units.count(depth, "--depth")
-    together = units.count(pack, "--pack")
+    in_flight = quantities.count(depth, "--depth")
+    together = quantities.count(pack, "--pack")
     if in_flight % together:
         raise UsageProblem(
             f"--depth {in_flight} is no multiple of --pack {together}",
@@ -260,16 +262,16 @@ def load_of(
     executor: ClosedLoop | OpenLoop = ClosedLoop()
     if rate is not None:
         executor = OpenLoop.model_validate(
-            {"rate": units.rate(rate, "--rate"), "pacing": pacing, "overflow": overflow}
+            {"rate": quantities.rate(rate, "--rate"), "pacing": pacing, "overflow": overflow}
         )
     return Load(
-        connections=units.count(connections, "--connections"),
+        connections=quantities.count(connections, "--connections"),
         depth=in_flight,
         pack=together,
         requests_per_connection=(
             None
             if requests_per_connection is None
-            else units.count(requests_per_connection, "--requests-per-connection", most=2**53)
+            else quantities.count(requests_per_connection, "--requests-per-connection", most=2**53)
         ),
         executor=executor,
         seed=seed,

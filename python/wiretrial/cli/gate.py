@@ -1,0 +1,143 @@
+"""`wiretrial gate`: are stated bounds kept? For continuous integration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+from xml.etree import ElementTree
+
+import typer
+
+from wiretrial.cli import output
+from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID
+from wiretrial.report import gate as gates
+from wiretrial.report.gate import Row
+from wiretrial.results.store import read_all
+
+EXAMPLES = """\b
+Examples:
+  wiretrial gate results/echo-20260102-120000 --threshold 'service.p99 <= 2ms'
+  wiretrial gate NEW --baseline OLD --threshold 'throughput >= 0.95x'
+  wiretrial gate NEW --baseline OLD --threshold 'server.cpu <= 1.05x @ ws*' --junit gate.xml
+  wiretrial gate NEW --baseline OLD --threshold 'throughput >= 0.95x' --format markdown
+
+Exit: 0 all kept, 3 one is broken, 4 the data cannot tell (and how many trials would).
+A bound may name the scenarios that it is about: `@ PATTERN`.
+"""
+
+
+class Form(StrEnum):
+    """How the decision is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def gate(
+    result: Annotated[Path, typer.Argument(metavar="DIR|FILE", help="What was measured.")],
+    threshold: Annotated[
+        list[str],
+        typer.Option("--threshold", metavar="BOUND", help="A bound to keep. Repeatable."),
+    ],
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", metavar="DIR|FILE", help="What `0.95x` is relative to."),
+    ] = None,
+    form: Annotated[Form, typer.Option("--format", help="How it is written.")] = Form.TEXT,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit's XML there, too.")
+    ] = None,
+) -> int:
+    """Hold a result against bounds: kept, broken, or the data cannot tell."""
+    if junit:
+        output.require_writable(junit)
+    bounds = [gates.parse(text) for text in threshold]
+    rows = gates.decide(read_all(result), read_all(baseline) if baseline else [], bounds)
+    if junit:
+        output.emit(_junit(rows), junit)
+    output.emit(_WRITERS[form](rows), None)
+    outcomes = Counter(row.outcome for row in rows)
+    if outcomes["broken"]:
+        return EXIT_GATE
+    return EXIT_INVALID if outcomes["cannot tell"] else EXIT_GOOD
+
+
+def _text(rows: Sequence[Row]) -> str:
+    width = max(len(row.scenario) for row in rows)
+    bound = max(len(row.threshold.text) for row in rows)
+    lines = [
+        f"{row.outcome:<11}  {row.scenario:<{width}}  {row.threshold.text:<{bound}}  {row.text}"
+        for row in rows
+    ]
+    return "\n".join([*lines, "", _sum(rows)])
+
+
+def _sum(rows: Sequence[Row]) -> str:
+    outcomes = Counter(row.outcome for row in rows)
+    if outcomes["broken"]:
+        return f"broken: {outcomes['broken']} of {len(rows)} bounds"
+    if outcomes["cannot tell"]:
+        return f"cannot tell: {outcomes['cannot tell']} of {len(rows)} bounds"
+    return f"kept: {len(rows)} of {len(rows)} bounds"
+
+
+def _json(rows: Sequence[Row]) -> str:
+    return output.as_json(
+        {
+            "schema": "wiretrial-gate",
+            "version": 1,
+            "bounds": [
+                {
+                    "scenario": row.scenario,
+                    "threshold": row.threshold.text,
+                    "outcome": row.outcome,
+                    "value": row.decision.value if row.decision else None,
+                    "low": row.decision.low if row.decision else None,
+                    "high": row.decision.high if row.decision else None,
+                    "trials": row.decision.trials if row.decision else None,
+                    "text": row.text,
+                }
+                for row in rows
+            ],
+        }
+    )
+
+
+def _markdown(rows: Sequence[Row]) -> str:
+    marks = {"kept": "✅ kept", "broken": "❌ broken", "cannot tell": "❔ cannot tell"}
+    lines = ["| bound | scenario | outcome | found |", "|---|---|---|---|"]
+    for row in rows:
+        cells = (f"`{row.threshold.text}`", row.scenario, marks[row.outcome], row.text)
+        lines.append(f"| {' | '.join(cell.replace('|', '∣') for cell in cells)} |")
+    return "\n".join([f"**{_sum(rows)}**", "", *lines])
+
+
+def _junit(rows: Sequence[Row]) -> str:
+    outcomes = Counter(row.outcome for row in rows)
+    suite = ElementTree.Element(
+        "testsuite",
+        name="wiretrial gate",
+        tests=str(len(rows)),
+        failures=str(outcomes["broken"]),
+        errors=str(outcomes["cannot tell"]),
+    )
+    for row in rows:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=row.scenario, name=row.threshold.text
+        )
+        if row.outcome == "broken":
+            ElementTree.SubElement(case, "failure", message=row.text)
+        elif row.outcome == "cannot tell":
+            ElementTree.SubElement(case, "error", message=row.text)
+        else:
+            ElementTree.SubElement(case, "system-out").text = row.text
+    ElementTree.indent(suite)
+    text = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+_WRITERS = {Form.TEXT: _text, Form.JSON: _json, Form.MARKDOWN: _markdown}

@@ -1,0 +1,181 @@
+"""`wiretrial results export`, `import`, `compare`: results and other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wiretrial.cli import output
+from wiretrial.cli.demo import Results
+from wiretrial.cli.output import Format
+from wiretrial.errors import EXIT_GOOD, UsageProblem
+from wiretrial.report import versus
+from wiretrial.report.exports import google_benchmark, hlog, table
+from wiretrial.results import imported
+from wiretrial.results.model import Trial
+from wiretrial.results.store import read_all
+
+EXPORT_EXAMPLES = """\b
+Examples:
+  wiretrial results export results/demo-20260101-120000 --format csv -o trials.csv
+  wiretrial results export results/demo-20260101-120000 --format hlog --metric service_time
+  wiretrial results export results/demo-20260101-120000 --format google-benchmark
+
+csv and parquet: a row per trial; json: whole records; hlog: HdrHistogram's log; google-benchmark:
+its JSON, a scenario as a benchmark and a trial as a repetition.
+"""
+COMPARE_EXAMPLES = """\b
+Examples:
+  wiretrial results compare results/echo-20260102-120000 results/echo-20260101-120000
+
+Ratios are the first result's figures divided by the second's; the two share no blocks.
+"""
+IMPORT_EXAMPLES = """\b
+Examples:
+  ./mine --benchmark_out=mine.json --benchmark_out_format=json --benchmark_repetitions=10
+  wiretrial results import mine.json
+"""
+
+METRICS = (
+    "service_time",
+    "response_time",
+    "first_byte_time",
+    "pacing_lag",
+    "connect_time",
+    "tls_time",
+    "upgrade_time",
+    "failed_time",
+)
+
+Source = Annotated[Path, typer.Argument(metavar="DIR|FILE", help="What was measured.")]
+
+
+class Form(StrEnum):
+    """What results can be written as."""
+
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+    HLOG = "hlog"
+    GOOGLE_BENCHMARK = "google-benchmark"
+
+
+def export(
+    source: Source,
+    form: Annotated[Form, typer.Option("--format", help="The form to write.")],
+    metric: Annotated[
+        str, typer.Option("--metric", metavar="NAME", help="Of hlog: which times.")
+    ] = "service_time",
+    file: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it there.")
+    ] = None,
+) -> int:
+    """Write trials in a form that other tools read."""
+    if metric not in METRICS:
+        raise UsageProblem(f"--metric {metric}: unknown", f"use one of {', '.join(METRICS)}")
+    if file:
+        output.require_writable(file)
+    if form is Form.PARQUET:
+        _require_parquet(file)
+    trials = read_all(source)
+    if form is Form.PARQUET and file:
+        _write_parquet(trials, file)
+        return EXIT_GOOD
+    writers: dict[Form, Callable[[], str]] = {
+        Form.CSV: lambda: table.as_csv(trials),
+        Form.JSON: lambda: output.as_json(_whole(trials)),
+        Form.HLOG: lambda: hlog.as_hlog(trials, metric),
+        Form.GOOGLE_BENCHMARK: lambda: output.as_json(google_benchmark.as_json(trials)),
+    }
+    output.emit(writers[form](), file)
+    return EXIT_GOOD
+
+
+def import_(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="Google Benchmark's JSON.")],
+    results: Results = Path("results"),
+) -> int:
+    """Keep what Google Benchmark measured, to compare it with other results."""
+    found = imported.read_google_benchmark(source)
+    folder = imported.keep(results, "imported", found).folder
+    output.emit(f"{len(found.series)} benchmarks are in {folder}", None)
+    return EXIT_GOOD
+
+
+def compare(
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="A result's folder or file.")],
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="Another one.")],
+    format_: Annotated[Format, typer.Option("--format", help="How it is written.")] = Format.TEXT,
+) -> int:
+    """Hold two results against each other, scenario by scenario."""
+    left, right = _figures(new), _figures(old)
+    rows = versus.compare(left, right)
+    notes = versus.unmatched(left, right)
+    if not rows:
+        raise UsageProblem(
+            f"{new} and {old} have no scenario in common", "compare results of the same study"
+        )
+    if format_ is Format.JSON:
+        document = {
+            "schema": "wiretrial-comparison",
+            "version": 1,
+            "rows": [_row(row) for row in rows],
+            "notes": notes,
+        }
+        output.emit(output.as_json(document), None)
+        return EXIT_GOOD
+    scenario = max(len(row.scenario) for row in rows)
+    figure = max(len(versus.TITLES[row.figure]) for row in rows)
+    lines = [
+        f"{row.scenario:<{scenario}}  {versus.TITLES[row.figure]:<{figure}}  {row.ratio:<26}"
+        f"  {row.words}"
+        for row in rows
+    ]
+    output.emit("\n".join([*lines, *notes]), None)
+    return EXIT_GOOD
+
+
+def _row(row: versus.Row) -> dict[str, Any]:
+    found = row.comparison
+    return {
+        "scenario": row.scenario,
+        "figure": row.figure,
+        "ratio": found.ratio,
+        "low": found.low,
+        "high": found.high,
+        "verdict": row.words,
+    }
+
+
+def _figures(path: Path) -> versus.Figures:
+    found = imported.load(path) if path.is_dir() else None
+    return versus.of_imported(found) if found else versus.of_trials(read_all(path))
+
+
+def _whole(trials: Sequence[Trial]) -> dict[str, Any]:
+    return {
+        "schema": "wiretrial-export",
+        "version": 1,
+        "trials": [trial.model_dump(mode="json", by_alias=True) for trial in trials],
+    }
+
+
+def _require_parquet(file: Path | None) -> None:
+    if find_spec("pyarrow") is None:
+        raise UsageProblem(
+            "--format parquet needs pyarrow", "run: pip install 'wiretrial[parquet]', or use csv"
+        )
+    if file is None:
+        raise UsageProblem("--format parquet is no text", "name a file with -o")
+
+
+def _write_parquet(trials: Sequence[Trial], file: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.Table.from_pylist(table.rows(trials)), file)

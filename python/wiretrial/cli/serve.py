@@ -1,0 +1,62 @@
+"""`wiretrial serve`: past results and the running study in a browser."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wiretrial.cli import interrupts, output, progress, verdicts
+from wiretrial.cli.demo import Results
+from wiretrial.errors import EXIT_GOOD, UsageProblem
+from wiretrial.live.server import LiveServer, is_loopback
+from wiretrial.live.site import Site
+from wiretrial.results.store import ResultsFolder
+from wiretrial.studies import spec
+
+EXAMPLES = """\b
+Examples:
+  wiretrial serve
+  wiretrial serve --results elsewhere --port 9000
+  wiretrial serve --host 0.0.0.0
+
+It reads, and nothing else. Off loopback it asks for a token, which is in the URL that it prints.
+"""
+
+
+def serve(
+    results: Results = Path("results"),
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where to listen; 0: any.")
+    ] = 8380,
+) -> int:
+    """Show past results and the running study in a browser, until Ctrl-C."""
+    if not results.is_dir():
+        raise UsageProblem(f"there is no folder {results}", "name the results' (--results)")
+    token = None if is_loopback(host) else secrets.token_urlsafe(24)
+    try:
+        server = LiveServer(host, port, Site(results, _report), token)
+    except OSError as error:
+        raise UsageProblem(
+            f"can't listen on {host}:{port}: {error.strerror}", "use another --port or --host"
+        ) from error
+    with server:
+        shown = f"[{host}]" if ":" in host else host
+        query = f"?token={token}" if token else ""
+        output.emit(f"http://{shown}:{server.server_address[1]}/{query}", None)
+        output.say("Ctrl-C ends it")
+        try:
+            server.serve_forever(poll_interval=0.2)
+        except interrupts.Stopped:
+            return EXIT_GOOD
+    return EXIT_GOOD
+
+
+def _report(folder: ResultsFolder) -> str:
+    study = spec.parse(folder.document())
+    return progress.page(progress.report_of(study, folder.trials(), verdicts.of(study)))

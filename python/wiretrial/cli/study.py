@@ -1,0 +1,186 @@
+"""`wiretrial study`: questions with their experiments: list, show, run."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wiretrial import quantities
+from wiretrial.cli import output, progress
+from wiretrial.cli.demo import Results
+from wiretrial.cli.output import Format
+from wiretrial.errors import EXIT_GOOD, UsageProblem
+from wiretrial.results import answers
+from wiretrial.studies import estimate, matrix, registry
+from wiretrial.studies.spec import Study
+
+EXAMPLES = """\b
+Examples:
+  wiretrial study list
+  wiretrial study show echo --quick
+  wiretrial study run echo --quick
+  wiretrial study run ./mine --only 'ws*' --budget 30m
+  wiretrial study run --resume results/echo-20260101-120000
+
+A study is a name of `wiretrial study list`, or a folder with a study.toml.
+"""
+
+app = typer.Typer(
+    help="Questions with their experiments: list, show, run.",
+    epilog=EXAMPLES,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME|FOLDER")]
+FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
+Quick = Annotated[bool, typer.Option("--quick", help="The same shape in a few minutes.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="PATTERN",
+        help="Scenarios or subjects whose name matches. Repeatable.",
+        show_default=False,
+    ),
+]
+Trials = Annotated[str | None, typer.Option("--trials", metavar="N", help="Trials per scenario.")]
+Budget = Annotated[
+    str | None,
+    typer.Option("--budget", metavar="TIME", help="Only as many trials as fit: 30m, 2h."),
+]
+
+
+@app.command("list", short_help="List the studies and what they found.")
+def list_(results: Results = Path("results"), format_: FormatOption = Format.TEXT) -> int:
+    """List the studies, each with its question and its last result here."""
+    known = answers.latest(results)
+    rows: list[dict[str, Any]] = []
+    for found in registry.catalogue():
+        answer = known.get(found.name)
+        rows.append(
+            {
+                "name": found.name,
+                "title": found.document.title,
+                "question": found.document.question,
+                "subjects": registry.subjects_of(found.name),
+                "answer": answer.sentence if answer else None,
+                "at": answer.at if answer else None,
+                "folder": str(answer.folder) if answer else None,
+            }
+        )
+    if format_ is Format.JSON:
+        document = {"schema": "wiretrial-studies", "version": 1, "studies": rows}
+        output.emit(output.as_json(document), None)
+        return EXIT_GOOD
+    lines: list[str] = []
+    for row in rows:
+        lines += [f"{row['name']:<20} {row['title']}"]
+        said = f"{row['at'][:10]}: {row['answer']}" if row["answer"] else "not run here yet"
+        lines += [f"{'':<20} {said}"]
+    output.emit("\n".join(lines) if lines else "no study here", None)
+    return EXIT_GOOD
+
+
+@app.command("show", short_help="Show a study's scenarios and how long they take.")
+def show(
+    name: Name, quick: Quick = False, only: Only = None, format_: FormatOption = Format.TEXT
+) -> int:
+    """Show a study's question, its scenarios, and how long it takes."""
+    study = _expanded(name, quick=quick, only=only, trials=None, seed=0)
+    needed = estimate.estimate(study)
+    if format_ is Format.JSON:
+        document = {
+            "schema": "wiretrial-study-plan",
+            "version": 1,
+            "study": study.model_dump(mode="json", by_alias=True),
+            "estimate_ns": needed.total_ns,
+        }
+        output.emit(output.as_json(document), None)
+        return EXIT_GOOD
+    lines = [study.title, study.question, "", _plan(study)]
+    group = None
+    for case in study.cases:
+        if case.scenario.group != group:
+            group = case.scenario.group
+            lines += ["", group]
+        lines.append(f"  {case.scenario.label or case.scenario.name}")
+    output.emit("\n".join(lines), None)
+    return EXIT_GOOD
+
+
+@app.command("run", short_help="Run a study, or go on with one.")
+def run(
+    name: Annotated[str | None, typer.Argument(metavar="NAME|FOLDER", show_default=False)] = None,
+    quick: Quick = False,
+    only: Only = None,
+    trials: Trials = None,
+    budget: Budget = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Seed of the order. [random, recorded]")
+    ] = None,
+    results: Results = Path("results"),
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", metavar="DIR", help="Go on with the trials that DIR lacks."),
+    ] = None,
+    again: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="REPORT|DIR", help="Run what a report shows, again."),
+    ] = None,
+) -> int:
+    """Run a study: every trial is stored before the next begins, and can be gone on with."""
+    if sum(given is not None for given in (name, resume, again)) != 1:
+        raise UsageProblem("which study?", "name one, or use --resume DIR, or --from REPORT")
+    wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
+    if resume is not None:
+        study, folder = progress.resume(resume, None, wanted)
+        return progress.run(study, folder)
+    if again is not None:
+        study = progress.study_of_report(again)
+        if wanted:
+            study = study.model_copy(update={"trials": wanted})
+    else:
+        chosen = secrets.randbits(32) if seed is None else seed
+        study = _expanded(str(name), quick=quick, only=only, trials=wanted, seed=chosen)
+    limit = None if budget is None else quantities.duration_ns(budget, "--budget")
+    if limit is not None:
+        study = estimate.within(study, limit)
+    output.say(_plan(study))
+    return progress.run(study, progress.begin(study, results))
+
+
+def _expanded(
+    name: str, *, quick: bool, only: list[str] | None, trials: int | None, seed: int
+) -> Study:
+    found = registry.find(name)
+    words = ["wiretrial", "study", "run", name, *(["--quick"] if quick else [])]
+    for pattern in only or ():
+        words += ["--only", pattern]
+    if trials:
+        words += ["--trials", str(trials)]
+    study = matrix.expand(
+        found.name,
+        found.document,
+        command=shlex.join([*words, "--seed", str(seed)]),
+        seed=seed,
+        trials=trials,
+        quick=quick,
+        only=only or (),
+    )
+    whole = found.document.budget
+    return study if whole is None or quick else estimate.within(study, whole)
+
+
+def _plan(study: Study) -> str:
+    """What is about to be measured, and how long that takes."""
+    needed = estimate.estimate(study)
+    searches = len(study.stage(3))
+    parts = [f"{len(study.cases) - searches} scenarios x {study.trials} trials"]
+    if searches:
+        parts.append(f"{searches} searches for the highest sustained rate")
+    return f"{', '.join(parts)}: about {estimate.words(needed.total_ns)}"

@@ -1,0 +1,103 @@
+"""`wiretrial subject install`: makes subjects runnable, one after the other.
+
+What can't be had here is said with its reason, and stops nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.status import Status
+
+from wiretrial.cli import output
+from wiretrial.cli.output import Format
+from wiretrial.cli.subject_names import All, Names, OfStudy, chosen
+from wiretrial.engine import Engine
+from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, SubjectUnavailable
+from wiretrial.subjects import build
+from wiretrial.subjects.build import Build
+from wiretrial.subjects.spec import Subject
+
+EXAMPLES = """\b
+Examples:
+  wiretrial subject install nginx ws
+  wiretrial subject install --all
+  wiretrial subject install crow --prefix /opt/crow
+"""
+
+Prefix = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prefix",
+        metavar="DIR",
+        help="Where a library lies that was installed by hand. Repeatable.",
+        show_default=False,
+    ),
+]
+
+
+def install(
+    names: Names = None,
+    all_: All = False,
+    study: OfStudy = None,
+    prefix: Prefix = None,
+    format_: Annotated[Format, typer.Option("--format", help="How the result is written.")] = (
+        Format.TEXT
+    ),
+) -> int:
+    """Install and build subjects; what can't be had here is said, and stops nothing else."""
+    use_prefix(prefix)
+    engine = Engine.find()
+    subjects = chosen(names, all_=all_, study=study)
+    rows: list[dict[str, Any]] = []
+    for number, subject in enumerate(subjects, 1):
+        rows.append(_install(subject, f"{number}/{len(subjects)}", engine, format_))
+    if format_ is Format.JSON:
+        document = {"schema": "wiretrial-installation", "version": 1, "subjects": rows}
+        output.emit(output.as_json(document), None)
+    return EXIT_FAILED if any(row["reason"] for row in rows) else EXIT_GOOD
+
+
+def use_prefix(folders: list[str] | None) -> None:
+    """Lets every build of this command look there first."""
+    if folders:
+        before = os.environ.get(build.PREFIX)
+        os.environ[build.PREFIX] = ":".join([*folders, *([before] if before else [])])
+
+
+def make(subject: Subject, place: str, engine: Engine) -> Build:
+    """The subject's build; while it is made, a line says what runs."""
+    label = f"{place}  {subject.spec.name}"
+    if not sys.stderr.isatty():
+        return build.install(subject, engine.binary)
+    console = Console(stderr=True, highlight=False)
+    with console.status(label, spinner="line") as status:
+        return build.install(subject, engine.binary, lambda command: _show(status, label, command))
+
+
+def _install(subject: Subject, place: str, engine: Engine, format_: Format) -> dict[str, Any]:
+    begun = time.monotonic()
+    row: dict[str, Any] = {"name": subject.spec.name, "installed": None, "reason": None}
+    try:
+        built = make(subject, place, engine)
+    except SubjectUnavailable as error:
+        row["reason"] = error.line()
+        output.say(error.line())
+        return row
+    row |= {"installed": built.version, "folder": str(built.folder)}
+    if format_ is Format.TEXT:
+        took = time.monotonic() - begun
+        output.emit(f"{place}  {subject.spec.name} {built.version}   {took:.1f} s", None)
+    return row
+
+
+def _show(status: Status, label: str, command: str) -> None:
+    room = output.width() - len(label) - 8
+    words = command if len(command) <= room else f"{command[: max(room - 1, 0)]}…"
+    # What a command says may hold brackets, which rich would take for markup.
+    status.update(f"{label}: {words}".replace("[", "\\["))

@@ -1,0 +1,177 @@
+"""`wiretrial subject verify`: does every subject keep what it claims, in each configuration?"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wiretrial.cli import output
+from wiretrial.cli.output import Format
+from wiretrial.cli.subject_install import Prefix, make, use_prefix
+from wiretrial.cli.subject_names import All, Names, OfStudy, chosen
+from wiretrial.engine import Engine
+from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, SubjectFailed, SubjectUnavailable
+from wiretrial.machine import facts
+from wiretrial.subjects import verification
+from wiretrial.subjects.build import Build
+from wiretrial.subjects.page import Entry, page
+from wiretrial.subjects.spec import ConfigurationName, Subject
+from wiretrial.subjects.verification import Verification
+from wiretrial.subjects.verify import Outcome
+
+EXAMPLES = """\b
+Examples:
+  wiretrial subject verify ./mine
+  wiretrial subject verify --all --page subjects.md
+  wiretrial subject verify crow --prefix /opt/crow --format json
+"""
+
+
+def verify(
+    names: Names = None,
+    all_: All = False,
+    study: OfStudy = None,
+    prefix: Prefix = None,
+    format_: Annotated[Format, typer.Option("--format", help="How the result is written.")] = (
+        Format.TEXT
+    ),
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Also what was verified before and has not changed. [if named]"
+        ),
+    ] = False,
+    page_file: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="FILE", help="Write what was found as Markdown, too."),
+    ] = None,
+) -> int:
+    """Check every contract that subjects claim, on every protocol, in each configuration.
+
+    Subjects that are named are checked now. With --all and --study, what was found before is taken
+    where recipe, sources, version and checks are the same; --again checks those anew, too.
+    """
+    use_prefix(prefix)
+    if page_file:
+        output.require_writable(page_file)
+    engine = Engine.find()
+    subjects = chosen(names, all_=all_, study=study)
+    bench = _Bench(engine, anew=again or bool(names), shown=format_ is Format.TEXT)
+    with bench:
+        for number, subject in enumerate(subjects, 1):
+            bench.take(subject, f"{number}/{len(subjects)}")
+    if format_ is Format.JSON:
+        document = {
+            "schema": "wiretrial-verification",
+            "version": 2,
+            "checks": bench.rows,
+            "problems": bench.problems,
+        }
+        output.emit(output.as_json(document), None)
+    for problem in bench.problems:
+        output.say(problem)
+    if page_file:
+        output.emit(page(bench.entries, facts.system() or "this machine"), page_file)
+    return EXIT_FAILED if bench.problems else EXIT_GOOD
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One configuration that is being verified."""
+
+    subject: Subject
+    configuration: ConfigurationName
+    found: Future[Verification]
+    kept: dict[ConfigurationName, Verification]
+
+
+class _Bench:
+    """Installs in turn, and verifies meanwhile what is installed: most checks wait."""
+
+    def __init__(self, engine: Engine, *, anew: bool, shown: bool) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.problems: list[str] = []
+        self.entries: list[Entry] = []
+        self._engine = engine
+        self._anew = anew
+        self._shown = shown
+        self._stopping = threading.Event()
+        self._pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)), "verify")
+        self._tasks: deque[_Task] = deque()
+
+    def __enter__(self) -> _Bench:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                while self._tasks:
+                    self._conclude(self._tasks.popleft())
+        finally:
+            # Whoever stops it waits for the check in progress, which is bounded.
+            self._stopping.set()
+            self._pool.shutdown(cancel_futures=True)
+
+    def take(self, subject: Subject, place: str) -> None:
+        """Installs the subject and has each configuration verified."""
+        kept: dict[ConfigurationName, Verification] = {}
+        try:
+            built = make(subject, place, self._engine)
+        except SubjectUnavailable as error:
+            # Not a fault of the subject: it is told, and fails nothing.
+            self.entries.append(Entry(subject.spec, None, error.line(), kept))
+            output.say(error.line())
+            return
+        self.entries.append(Entry(subject.spec, built, None, kept))
+        for configuration in subject.spec.configurations:
+            found = self._pool.submit(self._verify, subject, built, configuration)
+            self._tasks.append(_Task(subject, configuration, found, kept))
+        while self._tasks and self._tasks[0].found.done():
+            self._conclude(self._tasks.popleft())
+
+    def _verify(
+        self, subject: Subject, built: Build, configuration: ConfigurationName
+    ) -> Verification:
+        binary = self._engine.binary
+        known = verification.verified(subject, built, configuration, binary)
+        if known and not self._anew:
+            return known
+        return verification.examine(subject, built, configuration, binary, self._go_on)
+
+    def _go_on(self, _: Outcome) -> None:
+        if self._stopping.is_set():
+            raise CancelledError
+
+    def _conclude(self, task: _Task) -> None:
+        name = f"{task.subject.spec.name} ({task.configuration})"
+        try:
+            found = task.found.result()
+        except SubjectFailed as error:
+            self.problems.append(error.line())
+            return
+        task.kept[task.configuration] = found
+        self.problems += [f"{name} {problem}" for problem in found.problems(task.subject)]
+        self.rows += [
+            {
+                "subject": task.subject.spec.name,
+                "configuration": task.configuration,
+                **outcome.model_dump(),
+            }
+            for outcome in found.outcomes
+        ]
+        if self._shown:
+            output.emit(f"{name}: {_passed(found)}", None)
+
+
+def _passed(found: Verification) -> str:
+    failed = found.failed()
+    counted = f"{len(found.outcomes) - len(failed)} of {len(found.outcomes)} checks passed"
+    known = list(dict.fromkeys(outcome.part for outcome in failed if outcome.known))
+    return f"{counted}; known not to hold: {', '.join(known)}" if known else counted

@@ -1,0 +1,13 @@
+"""Studies that say more than the automatic sentences."""
+
+from __future__ import annotations
+
+from wiretrial.cli import demo, progress
+from wiretrial.cli.progress import Verdict
+from wiretrial.studies import demo as demo_study
+from wiretrial.studies.spec import Study
+
+
+def of(study: Study) -> Verdict:
+    """What the study adds to its verdict."""
+    return demo.verdict if study.name == demo_study.NAME else progress.no_more_to_say
