@@ -18,9 +18,14 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "wiretrial"
 CRATES = ROOT / "crates"
 
-# What everybody may use: documents, errors, the start of a process. They know nobody else.
-LEAVES = {"errors", "launch", "plan", "snapshot"}
-LEAF_NEEDS = {"errors": set[str](), "snapshot": {"plan", "errors"}}
+# What everybody may use: documents, errors, quantities, the start of a process. They know nobody.
+LEAVES = {"documents", "errors", "launch", "plan", "quantities", "snapshot"}
+LEAF_NEEDS = {
+    "errors": set[str](),
+    "documents": {"errors"},
+    "quantities": {"errors"},
+    "snapshot": {"plan", "errors"},
+}
 
 # room -> the rooms it may import beside the leaves and itself.
 ROOMS: dict[str, set[str]] = {
@@ -33,8 +38,9 @@ ROOMS: dict[str, set[str]] = {
     "report": {"stats", "results", "warnings"},
     "fleet": {"engine", "subjects", "machine", "results", "stats", "warnings"},
     "studies": {"engine", "subjects", "machine", "results", "stats", "warnings"},
+    "live": {"studies", "report", "results"},
     "cli": {
-        *("studies", "report", "fleet"),
+        *("studies", "report", "fleet", "live"),
         *("engine", "subjects", "machine", "results", "stats", "warnings"),
     },
 }
@@ -159,7 +165,8 @@ def test_report_and_statistics_start_no_process(room: str) -> None:
 
 def test_third_party_imports_are_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {re.split(r"[<>=\[;]", entry)[0] for entry in project["dependencies"]}
+    extras = (entry for extra in project["optional-dependencies"].values() for entry in extra)
+    declared = {re.split(r"[<>=\[;]", entry)[0] for entry in (*project["dependencies"], *extras)}
     known = {IMPORT_NAMES.get(name, name.replace("-", "_")) for name in declared}
     for source in sorted(PACKAGE.rglob("*.py")):
         tops = {name.split(".")[0] for name in imported_modules(source)}

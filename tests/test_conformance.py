@@ -1,4 +1,7 @@
-"""docs/conformance-http.md leaves nothing out and names nothing that is not there."""
+"""docs/conformance-http.md leaves nothing out and names nothing that is not there.
+
+The summaries of it and of docs/faults.md in docs/conformance.md are as generated.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from conformance import document, tables
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "conformance-http.md"
@@ -82,3 +87,13 @@ def test_the_page_names_the_tests_that_are_there() -> None:
 def test_every_conformance_test_is_on_the_page() -> None:
     there = set().union(*map(rust_tests, TABLES))
     assert there - named_tests(PAGE.read_text(encoding="utf-8")) == set()
+
+
+@pytest.mark.parametrize(
+    ("part", "lines"),
+    [("http", tables.http()), ("faults", tables.faults())],
+    ids=["http", "faults"],
+)
+def test_the_summaries_are_as_generated(part: str, lines: list[str]) -> None:
+    """`python -m conformance --tables` writes them."""
+    assert document.read(part) == lines

@@ -63,6 +63,25 @@ class Page:
         assert isinstance(result, dict)
         return result.get("value")
 
+    def look(self, width: int, height: int, *, dark: bool = False) -> None:
+        """Sees the page in a window of that size, with the reader's wish for the dark."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self._call("Emulation.setDeviceMetricsOverride", {**size})
+        wish = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._call("Emulation.setEmulatedMedia", {"features": [{**wish}]})
+
+    def picture(self) -> bytes:
+        """What the window shows, as PNG."""
+        data = self._call("Page.captureScreenshot", {"format": "png"})["data"]
+        assert isinstance(data, str)
+        return base64.b64decode(data)
+
+    def paper(self) -> bytes:
+        """The page as it would be printed, as PDF."""
+        data = self._call("Page.printToPDF", {"preferCSSPageSize": True})["data"]
+        assert isinstance(data, str)
+        return base64.b64decode(data)
+
     def _call(self, method: str, parameters: dict[str, JsonValue]) -> dict[str, JsonValue]:
         self._calls += 1
         message: dict[str, JsonValue] = {"id": self._calls, "method": method, "params": parameters}
@@ -82,10 +101,11 @@ class Page:
 
 
 @contextlib.contextmanager
-def page(binary: str, certificate: Path, folder: Path) -> Iterator[Page]:
+def page(binary: str, certificate: Path | None, folder: Path) -> Iterator[Page]:
     """An empty page. The key of `certificate` is trusted; nothing else is changed in the trust."""
     flags = [*FLAGS, f"--user-data-dir={folder / 'profile'}"]
-    flags.append(f"--ignore-certificate-errors-spki-list={_fingerprint(certificate)}")
+    if certificate:
+        flags.append(f"--ignore-certificate-errors-spki-list={_fingerprint(certificate)}")
     if os.geteuid() == 0:
         # Chromium refuses to put root into its sandbox.
         flags.append("--no-sandbox")

@@ -57,7 +57,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> certificates.Certif
 @pytest.fixture(scope="session")
 def node_packages(engine: Engine) -> str:
     """The folder of Node's packages, for NODE_PATH."""
-    return str(build.install(registry.find("node"), engine.binary).folder / "node_modules")
+    return str(build.install(registry.find("ws"), engine.binary).folder / "node_modules")
 
 
 @pytest.fixture(scope="session")

@@ -115,7 +115,7 @@ def nginx(engine: Engine) -> Iterator[Both]:
 
 @pytest.fixture(scope="module")
 def node(engine: Engine) -> Iterator[Both]:
-    with subject("node", engine) as server:
+    with subject("ws", engine) as server:
         yield server
 
 

@@ -1,69 +1,76 @@
-"""Judgements follow from evidence."""
+"""Judgements follow from what was recorded. Who was the bottleneck: `test_bottleneck.py`."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from tests.lab.trials import SECOND_NS, interval, summary
-from wiretrial.plan import Load, OpenLoop
-from wiretrial.results.model import Bottleneck, Verdict, Window
-from wiretrial.snapshot import Connections, Interval
+from wiretrial.plan import GeneratorSettings, Load, OpenLoop, Plan, Stop, Target
+from wiretrial.results.model import Verdict, Window
+from wiretrial.results.offered import within
+from wiretrial.snapshot import Connections, Generator, Interval
 from wiretrial.studies import judge
+from wiretrial.studies.bottleneck import Use
 
 WINDOW = Window(start_ns=0, end_ns=SECOND_NS, steady=True, rule="r")
-CLOSED = Load(connections=10)
-OPEN = Load(connections=10, executor=OpenLoop(rate=1000.0))
 
 
-def use(server: float | tuple[float, float] | None) -> judge.ServerUse | None:
-    """Share on a CPU, and share waiting for one."""
-    if server is None:
-        return None
-    busy, queued = server if isinstance(server, tuple) else (server, 0.0)
-    return judge.ServerUse(busy=busy, queued=queued)
+def plan(load: Load) -> Plan:
+    """A plan of which only the load matters."""
+    return Plan(
+        target=Target(url="http://127.0.0.1:1/"), load=load, stop=Stop(duration_ns=SECOND_NS)
+    )
+
+
+CLOSED = plan(Load(connections=10))
+OPEN = plan(Load(connections=10, executor=OpenLoop(rate=1000.0)))
+
+
+def known(busy: float, **more: Any) -> judge.Known:
+    """A server that was busy so much."""
+    return judge.Known(server=Use(busy), **more)
 
 
 @pytest.mark.parametrize(
-    ("load", "sent", "busy", "server", "verdict", "bottleneck"),
+    ("busy", "on_cpu", "queued", "verdict"),
     [
-        (CLOSED, 100, 0.50, 0.99, "valid", "server"),
-        (CLOSED, 100, 0.99, 0.60, "client-bound", "generator"),
-        (CLOSED, 100, 0.99, None, "client-bound", "generator"),
-        (CLOSED, 100, 0.99, 0.99, "valid", "server"),
-        (CLOSED, 100, 0.30, 0.30, "valid", "unknown"),
-        (CLOSED, 100, 0.30, None, "valid", "unknown"),
-        (CLOSED, 100, 0.30, (0.40, 0.55), "valid", "server"),
-        (CLOSED, 100, 0.99, (0.40, 0.55), "client-bound", "generator"),
-        (OPEN, 100, 0.30, 0.50, "valid", "rate"),
-        (OPEN, 60, 0.30, 0.99, "valid", "server"),
-        (OPEN, 60, 0.99, 0.50, "client-bound", "generator"),
+        (0.30, 0.30, 0.00, "valid"),
+        (0.99, 0.99, 0.00, "client-bound"),
+        (0.30, 0.30, 0.66, "client-bound"),
+        (0.30, 0.20, 0.30, "valid"),
     ],
 )
-def test_who_limited_it(
-    load: Load,
-    sent: int,
-    busy: float,
-    server: float | tuple[float, float] | None,
-    verdict: Verdict,
-    bottleneck: Bottleneck,
+def test_the_generator_s_own_readings_are_shares_of_its_threads(
+    busy: float, on_cpu: float, queued: float, verdict: Verdict
 ) -> None:
-    intervals = [interval(index, sent=sent, busy=busy) for index in range(10)]
-    found = judge.judge(intervals, summary(), WINDOW, load, server=use(server), server_died=None)
-    assert (found.verdict, found.bottleneck) == (verdict, bottleneck)
-    assert "idle" in found.evidence
+    used = Generator(
+        loop_utilisation=busy,
+        cpu_user_ns=round(on_cpu * 2 * 10**8),
+        run_queue_ns=round(queued * 2 * 10**8),
+    )
+    intervals = [interval(n).model_copy(update={"generator": used}) for n in range(10)]
+    two = CLOSED.model_copy(update={"generator": GeneratorSettings(threads=2)})
+    found = judge.judge(intervals, summary(), WINDOW, two, known(0.5))
+    assert found.verdict == verdict
 
 
 def test_an_error_makes_it_invalid_and_says_which() -> None:
-    found = judge.judge(
-        [interval(0)],
-        summary(ok=990, errors={"mismatch": 10}),
-        WINDOW,
-        CLOSED,
-        server=use(0.99),
-        server_died=None,
-    )
+    failed = summary(ok=990, errors={"mismatch": 10})
+    found = judge.judge([interval(0)], failed, WINDOW, CLOSED, known(0.99))
     assert found.verdict == "invalid"
     assert found.evidence.startswith("10 mismatch of 1,000 messages failed")
+
+
+@pytest.mark.parametrize(
+    ("sent", "bottleneck"), [(100, "rate"), (98, "rate"), (97, "unknown"), (60, "unknown")]
+)
+def test_an_open_loop_that_kept_its_rate_was_limited_by_it(sent: int, bottleneck: str) -> None:
+    intervals = [interval(index, sent=sent) for index in range(10)]
+    found = judge.judge(intervals, summary(), WINDOW, OPEN, known(0.5))
+    assert (found.verdict, found.bottleneck) == ("valid", bottleneck)
+    assert f"{10 * sent:,} of 1,000 messages/s sent" in found.evidence
 
 
 @pytest.mark.parametrize(
@@ -81,22 +88,21 @@ def test_a_connection_that_broke_makes_it_invalid_and_says_how(
     connections: Connections, problem: str | None
 ) -> None:
     broken = summary().model_copy(update={"connections": connections})
-    found = judge.judge([interval(0)], broken, WINDOW, CLOSED, server=use(0.99), server_died=None)
+    found = judge.judge([interval(0)], broken, WINDOW, CLOSED, known(0.99))
     assert (found.verdict == "invalid") == (problem is not None)
     assert problem is None or found.evidence.startswith(f"{problem} connections broke")
 
 
 def test_a_server_that_died_makes_it_invalid() -> None:
-    found = judge.judge(
-        [interval(0)], summary(), WINDOW, CLOSED, server=use(0.5), server_died="signal SIGSEGV"
-    )
+    dead = known(0.5, server_died="signal SIGSEGV")
+    found = judge.judge([interval(0)], summary(), WINDOW, CLOSED, dead)
     assert found.verdict == "invalid"
     assert "SIGSEGV" in found.evidence
 
 
 def test_an_interrupted_run_is_partial() -> None:
     stopped = summary().model_copy(update={"end": "interrupted", "signal": 2})
-    found = judge.judge([interval(0)], stopped, WINDOW, CLOSED, server=use(1), server_died=None)
+    found = judge.judge([interval(0)], stopped, WINDOW, CLOSED, known(1))
     assert found.verdict == "partial"
 
 
@@ -121,7 +127,7 @@ def paused(*indices: int, ok: int = 0) -> list[Interval]:
 def test_a_generator_that_was_paused_too_much_makes_it_invalid(
     intervals: list[Interval], problem: str | None
 ) -> None:
-    found = judge.judge(intervals, summary(), WINDOW, CLOSED, server=use(0.5), server_died=None)
+    found = judge.judge(intervals, summary(), WINDOW, CLOSED, known(0.5))
     assert (found.verdict == "invalid") == (problem is not None)
     assert problem is None or problem in found.evidence
 
@@ -129,7 +135,7 @@ def test_a_generator_that_was_paused_too_much_makes_it_invalid(
 def test_only_the_window_counts() -> None:
     window = Window(start_ns=SECOND_NS // 2, end_ns=SECOND_NS, steady=True, rule="r")
     intervals = [interval(index, busy=0.1 if index < 5 else 0.9) for index in range(10)]
-    assert judge.loop_utilisation(judge.within(intervals, window)) == pytest.approx(0.9)
+    assert judge.loop_utilisation(within(intervals, window)) == pytest.approx(0.9)
 
 
 def test_a_run_given_in_requests_counts_whole() -> None:

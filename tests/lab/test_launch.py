@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
+
 from wiretrial import launch
 
 DEADLINE_S = 20.0
@@ -60,3 +62,40 @@ def test_it_dies_with_its_parent() -> None:
         finally:
             os.close(grandchild)
     assert ended
+
+
+def test_a_kept_program_goes_with_all_that_it_has_begun() -> None:
+    script = "(setsid sleep 600 &); sleep 600 & echo words; wait"
+    with subprocess.Popen(
+        launch.keeper_command_line(["sh", "-c", script]),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as keeper:
+        assert keeper.stdin is not None
+        assert keeper.stdout is not None
+        assert keeper.stderr is not None
+        assert psutil.Process(int(keeper.stdout.readline())).parent() == psutil.Process(keeper.pid)
+        assert keeper.stderr.readline() == "words\n"
+        below = psutil.Process(keeper.pid).children(recursive=True)
+        while len(below) < 3:
+            below = psutil.Process(keeper.pid).children(recursive=True)
+        keeper.stdin.close()
+        assert keeper.wait(DEADLINE_S) == 0
+    assert [process for process in below if process.is_running()] == []
+
+
+def test_a_keeper_tells_how_its_program_ended() -> None:
+    for script, how in (("exit 3", "exited 3"), ("kill -SEGV $$", "killed 11")):
+        with subprocess.Popen(
+            launch.keeper_command_line(["sh", "-c", script]),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as keeper:
+            assert keeper.stdout is not None
+            pid = int(keeper.stdout.readline())
+            assert keeper.stdout.readline() == f"{how}\n"
+            # Not waited for yet: nobody else can have the id.
+            assert psutil.Process(pid).status() == psutil.STATUS_ZOMBIE

@@ -35,7 +35,7 @@ from wiretrial.plan import (
     Tls,
 )
 from wiretrial.snapshot import SNAPSHOT
-from wiretrial.studies import demo, runner
+from wiretrial.studies import demo, trial
 
 Schema = dict[str, Any]
 
@@ -187,7 +187,7 @@ PLANS = [
         ),
         stop=Stop(duration_ns=10**9, requests=10**6),
         phases=Phases(warmup_ns=1),
-        generator=GeneratorSettings(threads=2, cpus=(0, 1), poller="epoll", spin=True),
+        generator=GeneratorSettings(threads=2, cpus=(0, 1), poller="uring", spin=True),
     ),
     *(
         Plan(
@@ -205,7 +205,7 @@ PLANS = [
         )
     ),
     *(
-        runner.plan_of(
+        trial.plan_of(
             demo.study(5, 1), case, f"{case.protocol}://h:1{case.path}", Pinning((0,), (1,))
         )
         for case in demo.study(5, 1).cases

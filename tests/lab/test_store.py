@@ -96,10 +96,10 @@ def _change(**members: Any) -> Callable[[Path], None]:
         (_cut, "corrupt"),
         (_scribble, "can't be read"),
         (_flip, ""),
-        (_change(version=99), "version 99 of wiretrial-trial, this wiretrial reads 1: use a newer"),
+        (_change(version=99), "version 99 of wiretrial-trial, this wiretrial reads 2: use a newer"),
         (
             _change(version=0),
-            "version 0 of wiretrial-trial, this wiretrial reads 1: use the wiretr",
+            "version 0 of wiretrial-trial, this wiretrial reads 2: use the wiretr",
         ),
         (_change(schema="something-else"), "is no trial of wiretrial"),
         (_change(block="first"), "is no whole trial (block"),

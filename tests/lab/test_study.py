@@ -10,18 +10,21 @@ from pathlib import Path
 import pytest
 
 from tests.lab.conftest import Children
+from tests.lab.test_isolation import needs_root
 from tests.lab.test_subjects import own
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
+from wiretrial.machine.namespaces import ENVIRONMENT
 from wiretrial.plan import Load, SequencePayload
-from wiretrial.results.store import ResultsFolder
+from wiretrial.results.store import ResultsFolder, read_trial
 from wiretrial.snapshot import Interval
-from wiretrial.studies import runner
+from wiretrial.studies import events, runner
 from wiretrial.studies.spec import Case, Study, parse
 from wiretrial.studies.workloads import JSON_MESSAGE, case
 from wiretrial.subjects.spec import ContractName, Protocol
 
 LOAD = Load(connections=4)
+FRESH = Load(connections=4, requests_per_connection=1)
 
 
 def tiny(*cases: Case, trials: int = 2, duration_ns: int = 300_000_000) -> Study:
@@ -39,7 +42,9 @@ def tiny(*cases: Case, trials: int = 2, duration_ns: int = 300_000_000) -> Study
     )
 
 
-def scenario(name: str, subject: str, protocol: Protocol, contract: ContractName) -> Case:
+def scenario(
+    name: str, subject: str, protocol: Protocol, contract: ContractName, load: Load = LOAD
+) -> Case:
     """One case with a message that differs each time."""
     return case(
         name=name,
@@ -48,14 +53,14 @@ def scenario(name: str, subject: str, protocol: Protocol, contract: ContractName
         protocol=protocol,
         contract=contract,
         payload=JSON_MESSAGE if contract != "raw-echo" else SequencePayload(bytes=64),
-        load=LOAD,
+        load=load,
         workload="64 bytes",
     )
 
 
 TWO = (
     scenario("reference, WebSocket", "reference", "ws", "ws-echo"),
-    scenario("Node, HTTP", "node", "http", "http-echo"),
+    scenario("Node, HTTP", "ws", "http", "http-echo"),
 )
 
 
@@ -70,9 +75,9 @@ def test_every_trial_is_measured_verified_and_stored(
     engine: Engine, results: ResultsFolder
 ) -> None:
     study = parse(results.document())
-    events = list(runner.run(study, results, engine))
-    done = [event.trial for event in events if isinstance(event, runner.TrialDone)]
-    assert [event for event in events if isinstance(event, runner.TrialFailed)] == []
+    seen = list(runner.run(study, results, engine))
+    done = [event.trial for event in seen if isinstance(event, events.TrialDone)]
+    assert [event for event in seen if isinstance(event, events.TrialFailed)] == []
     assert results.trials() == done
     assert {(trial.block, trial.scenario.name) for trial in done} == {
         (block, one.scenario.name) for block in (0, 1) for one in TWO
@@ -102,8 +107,8 @@ def test_every_protocol_goes_through_tls_too(engine: Engine, tmp_path: Path) -> 
         trials=1,
     )
     folder = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
-    events = list(runner.run(study, folder, engine))
-    done = [event.trial for event in events if isinstance(event, runner.TrialDone)]
+    seen = list(runner.run(study, folder, engine))
+    done = [event.trial for event in seen if isinstance(event, events.TrialDone)]
     assert {trial.scenario.protocol for trial in done} == {"https", "wss", "tls"}
     for trial in done:
         assert trial.start.tls
@@ -117,19 +122,19 @@ def test_left_in_the_middle_it_goes_on_where_it_stopped(
     engine: Engine, children: Children, results: ResultsFolder
 ) -> None:
     study = parse(results.document())
-    events = runner.run(study, results, engine)
-    for event in events:
+    seen = runner.run(study, results, engine)
+    for event in seen:
         # In the middle of the second trial, with a server and an engine running.
-        if isinstance(event, runner.Seen) and results.paths() and children():
+        if isinstance(event, events.Seen) and results.paths() and children():
             break
-    assert isinstance(events, Iterator)
-    events.close()  # type: ignore[attr-defined]
+    assert isinstance(seen, Iterator)
+    seen.close()  # type: ignore[attr-defined]
     assert children() == []
     (kept,) = results.paths()
     before = kept.read_bytes()
 
     rest = list(runner.run(study, results, engine))
-    assert sum(isinstance(event, runner.TrialDone) for event in rest) == 3
+    assert sum(isinstance(event, events.TrialDone) for event in rest) == 3
     assert len(results.paths()) == 4
     assert kept.read_bytes() == before
     assert list(runner.run(study, results, engine)) == []
@@ -160,10 +165,11 @@ def test_a_subject_that_is_not_to_be_had_stops_nothing_else(engine: Engine, tmp_
         trials=1,
     )
     folder = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
-    events = list(runner.run(study, folder, engine))
-    (left_out,) = [event for event in events if isinstance(event, runner.Unavailable)]
-    assert "breaks http-echo over http" in left_out.reason
-    done = [event.trial for event in events if isinstance(event, runner.TrialDone)]
+    seen = list(runner.run(study, folder, engine))
+    (left_out,) = [event for event in seen if isinstance(event, events.Unavailable)]
+    assert "broken is not measured: it needs parts of ws-echo over ws" in left_out.reason
+    assert "many: 100 messages on one connection: 64 bytes came back" in left_out.reason
+    done = [event.trial for event in seen if isinstance(event, events.TrialDone)]
     assert [trial.scenario.name for trial in done] == ["reference, WebSocket"]
 
 
@@ -175,14 +181,37 @@ def test_a_server_that_dies_in_the_middle_ends_the_trial_at_once(
     killed = False
     trials = []
     for event in runner.run(study, folder, engine):
-        if isinstance(event, runner.Seen) and isinstance(event.snapshot, Interval) and not killed:
-            (server,) = [child for child in children() if "respond" in child.cmdline()]
+        if isinstance(event, events.Seen) and isinstance(event.snapshot, Interval) and not killed:
+            (server,) = [child for child in children() if child.cmdline()[1:2] == ["respond"]]
             os.kill(server.pid, signal.SIGKILL)
             killed = True
-        if isinstance(event, runner.TrialDone):
+        if isinstance(event, events.TrialDone):
             trials.append(event.trial)
     assert killed
     (trial,) = trials
     assert trial.judgement.verdict == "invalid"
     assert "the server died in the middle: signal SIGKILL" in trial.judgement.evidence
     assert trial.summary.measure_end_ns < 60_000_000_000
+
+
+@needs_root
+def test_a_scenario_may_ask_for_a_namespace(engine: Engine, tmp_path: Path) -> None:
+    one = scenario("reference, HTTP", "reference", "http", "http-echo", load=FRESH)
+    there = one.scenario.model_copy(update={"environment": ENVIRONMENT})
+    study = tiny(one.model_copy(update={"scenario": there}), trials=1)
+    folder = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
+    seen = list(runner.run(study, folder, engine))
+    (trial,) = [event.trial for event in seen if isinstance(event, events.TrialDone)]
+    assert trial.subject is not None
+    assert trial.subject.isolation is not None
+    assert trial.subject.isolation.kind == "namespace"
+    assert dict(trial.subject.isolation.settings)
+    assert trial.summary.counters.ok
+    assert not any(trial.summary.counters.errors.values())
+    # Addresses of loopback can't reach a namespace: those of the link are used instead.
+    assert trial.plan.target.sources
+    assert not any(source.startswith("127.") for source in trial.plan.target.sources)
+    assert trial.observation is not None
+    assert trial.observation.alone
+    assert trial.observation.per_connection is None
+    assert hash(trial.subject) == hash(read_trial(folder.paths()[0]).subject)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from hdrh.histogram import HdrHistogram
 
@@ -18,6 +19,7 @@ from wiretrial.results.model import (
     Trial,
     Window,
 )
+from wiretrial.results.observation import CpuUse, Observation, PerConnection
 from wiretrial.snapshot import (
     Blocked,
     Bytes,
@@ -52,6 +54,16 @@ class Shape:
     received_bytes: int
     connects_each: bool = False
     offered: float | None = None
+    connections: int = 100
+    label: str | None = None
+    levels: Mapping[str, int | float | str] = field(default_factory=dict)
+    twin_of: str | None = None
+    search: str | None = None
+    requests: int | None = None
+    slow: float = 1.0
+    """Times as slow to answer as the rate says: what a server beyond its knee is."""
+    user_kb: float | None = None
+    """Memory per connection."""
 
 
 DEMO = (
@@ -61,9 +73,9 @@ DEMO = (
           197, 185, connects_each=True),
     Shape("WebSocket", REFERENCE, "ws", "reference", "Rust", 171e3, 5.7, 0.71, 5.2, 70, 66),
     Shape("Raw TCP", REFERENCE, "tcp", "reference", "Rust", 178e3, 5.5, 0.75, 5.1, 64, 64),
-    Shape("HTTP keep-alive on Node", NODE, "http", "node", "JavaScript", 21.5e3, 46.1, 0.24, 7.9,
+    Shape("HTTP keep-alive on Node", NODE, "http", "ws", "JavaScript", 21.5e3, 46.1, 0.24, 7.9,
           178, 231),
-    Shape("WebSocket on Node", NODE, "ws", "node", "JavaScript", 44.3e3, 22.4, 0.33, 6.1, 70, 66),
+    Shape("WebSocket on Node", NODE, "ws", "ws", "JavaScript", 44.3e3, 22.4, 0.33, 6.1, 70, 66),
     Shape("HTTP keep-alive on nginx", "extra", "http", "nginx", "C", 71.2e3, 13.9, 0.66, 7.2,
           178, 297),
 )  # fmt: skip
@@ -140,6 +152,10 @@ def one_trial(
             protocol=shape.protocol,
             workload="64-byte JSON, 100 connections, closed loop",
             group=shape.group,
+            label=shape.label,
+            levels=dict(shape.levels),
+            twin_of=shape.twin_of,
+            search=shape.search,
         ),
         started_at=f"2026-11-20T08:{block:02d}:{position * 4:02d}Z",
         plan=plan,
@@ -159,7 +175,7 @@ def one_trial(
         summary=_summary(shape, intervals, ok, end, total, connects),
         subject=SubjectFacts(
             name=shape.subject,
-            version={"node": "20.11.1", "nginx": "1.22.1"}.get(shape.subject, "0.1.0"),
+            version={"ws": "8.23.0", "nginx": "1.22.1"}.get(shape.subject, "0.1.0"),
             language=shape.language,
             digest="sha256:5be1f0a2c9",
             command=(shape.subject, "--port", "9001"),
@@ -167,6 +183,7 @@ def one_trial(
             cpus=(0,),
         ),
         subject_samples=_samples(shape, intervals, factor),
+        observation=_observation(shape, draw),
         window=Window(
             start_ns=warmup * TENTH,
             end_ns=end,
@@ -208,16 +225,18 @@ def _judgement(shape: Shape, *, bound: bool, invalid: bool, draw: random.Random)
 
 def _plan(shape: Shape, seed: int) -> Plan:
     load = (
-        Load(connections=100, executor=OpenLoop(rate=shape.offered), seed=seed)
+        Load(connections=shape.connections, executor=OpenLoop(rate=shape.offered), seed=seed)
         if shape.offered
         else Load(
-            connections=100, requests_per_connection=1 if shape.connects_each else None, seed=seed
+            connections=shape.connections,
+            requests_per_connection=1 if shape.connects_each else None,
+            seed=seed,
         )
     )
     return Plan(
         target=Target(url=f"{shape.protocol}://127.0.0.1:9001/"),
         load=load,
-        stop=Stop(duration_ns=20 * TENTH),
+        stop=Stop(requests=shape.requests) if shape.requests else Stop(duration_ns=20 * TENTH),
         phases=Phases(warmup_ns=4 * TENTH),
         generator=GeneratorSettings(cpus=(1,)),
     )
@@ -234,7 +253,8 @@ def _text(histogram: HdrHistogram) -> str:
 def _service(shape: Shape, completed: int, factor: float, draw: random.Random) -> HdrHistogram:
     """Log-normal around connections / rate, with a thin tail of slow replies."""
     histogram = _histogram()
-    centre = math.log(0.95 * 100 / (shape.rate * factor) * 1e9)
+    busy = 0.95 * shape.connections / (shape.rate * factor) * 1e9
+    centre = math.log(busy * shape.slow)
     for _ in range(300):
         slow = draw.random() < 0.02
         value = draw.lognormvariate(centre + (0.9 if slow else 0), 0.5 if slow else 0.12)
@@ -309,6 +329,25 @@ def _summary(
         blocked=Blocked(threshold_ns=10_000_000),
         disturbed_intervals=0,
         histograms={"service_time": _text(total), "connect_time": _text(connects)},
+    )
+
+
+def _observation(shape: Shape, draw: random.Random) -> Observation | None:
+    if shape.user_kb is None:
+        return None
+    grown = shape.user_kb * 1e3 * draw.uniform(0.97, 1.03)
+    return Observation(
+        cpu_resolution_ns=1,
+        tick_ns=10_000_000,
+        cost_ns=1,
+        watched_ns=24 * TENTH,
+        start_ns=4 * TENTH,
+        end_ns=24 * TENTH,
+        alone=False,
+        cpus=(CpuUse(cpu=0, idle_ns=0, softirq_ns=4 * TENTH),),
+        per_connection=PerConnection(
+            pss_bytes=grown, anonymous_bytes=grown, tcp_memory_bytes=900.0, socket_slab_bytes=4100.0
+        ),
     )
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from wiretrial.report import charts, units
 from wiretrial.report.model import ReportModel
-from wiretrial.report.views.percentiles import spread
-from wiretrial.report.views.ranking import ticks
+from wiretrial.report.views.axes import spread, ticks
 
 
 def test_every_picture_is_a_file_of_both_kinds(report: ReportModel) -> None:
@@ -24,6 +23,15 @@ def test_every_picture_is_a_file_of_both_kinds(report: ReportModel) -> None:
         assert root.tag.endswith("svg")
         assert (root.findtext("{http://www.w3.org/2000/svg}title") or "").endswith(".")
     assert charts.render_png(report, "ranking-1").startswith(b"\x89PNG\r\n")
+
+
+def test_a_study_has_a_picture_per_factor_and_search(study: ReportModel) -> None:
+    names = charts.names(study)
+    for name in ("levels-1-throughput", "levels-1-p99", "levels-1-user_memory", "knee-1"):
+        assert name in names
+        root = ElementTree.fromstring(charts.render_svg(study, name))
+        title = root.findtext("{http://www.w3.org/2000/svg}title") or ""
+        assert all(label in title for label in ("uwebsockets", "gorilla", "ws"))
 
 
 def test_an_unknown_picture_is_a_key_error(report: ReportModel) -> None:

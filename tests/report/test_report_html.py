@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import gzip
+import lzma
 import re
 from html.parser import HTMLParser
 
 import pytest
 
-from tests.report.synthetic import DEMO, demo_trials
+from tests.report.synthetic import DEMO, ORDER, demo_trials
 from wiretrial.report import html, metrics, palette, sentences
 from wiretrial.report.model import ReportModel, build
 from wiretrial.report.views import ranking
@@ -68,7 +68,7 @@ def test_nothing_is_loaded_from_anywhere(source: str, page: Page) -> None:
 
 def test_it_runs_no_script(page: Page) -> None:
     scripts = [attributes for tag, attributes in page.tags if tag == "script"]
-    assert [s["type"] for s in scripts] == ["application/gzip;base64"]
+    assert [s["type"] for s in scripts] == ["application/xz;base64"]
     assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
 
 
@@ -85,7 +85,7 @@ def test_the_figures_shown_are_the_models(report: ReportModel, page: Page) -> No
         unit = ranking.unit_of(group)
         for scenario in group.scenarios:
             estimate = scenario.estimates[metrics.THROUGHPUT.key]
-            assert ranking.figure(scenario, group, unit) in page.words
+            assert ranking.figure(scenario, group.contest.metric, unit) in page.words
             assert sentences.interval_text(estimate, unit) in page.words
             cost = scenario.estimates[metrics.SERVER.key]
             assert metrics.SERVER.units[0].figure(cost.median) in page.words
@@ -101,7 +101,7 @@ def test_sections_stand_in_the_order_of_importance(source: str) -> None:
         "Throughput: protocol, Node",
         "Throughput: outside the verdict",
         "Service time",
-        "Cost per message",
+        "Cost",
         "Who was the bottleneck",
         "Warnings",
         "Facts",
@@ -116,11 +116,28 @@ def test_marked_trials_are_hollow_and_listed(report: ReportModel, source: str, p
     assert "12 of 24 intervals disturbed" in page.text
 
 
-def test_the_trials_inside_are_the_trials(report: ReportModel, source: str) -> None:
-    packed = re.search(r'<script type="application/gzip;base64"[^>]*>([^<]*)<', source)
+def carried(source: str) -> list[Trial]:
+    packed = re.search(r'<script type="application/xz;base64"[^>]*>([^<]*)<', source)
     assert packed
-    lines = gzip.decompress(base64.b64decode(packed[1])).splitlines()
-    assert tuple(Trial.model_validate_json(line) for line in lines) == report.trials
+    lines = lzma.decompress(base64.b64decode(packed[1])).splitlines()
+    return [Trial.model_validate_json(line) for line in lines]
+
+
+def test_the_trials_inside_are_the_trials() -> None:
+    trials = demo_trials(blocks=2)
+    made = build(trials, question="Q?", title="T", command="again")
+    assert carried(html.render(made)) == trials
+
+
+def test_many_trials_are_inside_with_merged_histograms_that_say_the_same(
+    report: ReportModel, source: str
+) -> None:
+    inside = carried(source)
+    assert 'data-histograms="merged"' in source
+    assert len(inside) == len(report.trials)
+    again = build(inside, question="Q?", title="T", command="again", order=ORDER)
+    for old, new in zip(report.scenarios, again.scenarios, strict=True):
+        assert (old.name, old.estimates, old.curve) == (new.name, new.estimates, new.curve)
 
 
 def test_the_dark_turns_every_ink(source: str) -> None:
@@ -128,7 +145,7 @@ def test_the_dark_turns_every_ink(source: str) -> None:
     dark = style[style.rindex("prefers-color-scheme: dark") :]
     for light, turned in palette.DARK.items():
         assert f'[fill="{light}"]{{fill:{turned}}}' in dark
-    known = {*palette.DARK, *palette.SCENARIOS, palette.BEYOND, "none", "transparent"}
+    known = {*palette.DARK, *palette.SCENARIOS, "none", "transparent"}
     svg = source[source.index("<svg") : source.rindex("</svg>")]
     assert set(re.findall(r' (?:fill|stroke)="([^"]*)"', svg)) <= known
 
@@ -152,3 +169,50 @@ def test_one_trial_or_no_valid_one_still_makes_a_page() -> None:
     ):
         made = build(trials, question="Q?", title="T", command="again")
         assert "</html>" in html.render(made)
+
+
+@pytest.fixture(scope="module")
+def study_source(study: ReportModel) -> str:
+    return html.render(study)
+
+
+def test_a_study_of_many_levels_has_a_section_per_question(study_source: str) -> None:
+    titles = re.findall(r"<h2>(.*?)</h2>", study_source)
+    assert titles == [
+        "Throughput: echo",
+        "Server CPU at 17,000 messages/s: at one rate",
+        "Highest rate with p99 within 5 ms: knee",
+        "Service and response time",
+        "Cost",
+        "Published / here",
+        "Who was the bottleneck",
+        "Not measured",
+        "Warnings",
+        "Facts",
+    ]
+    assert "Ranking at each level" in study_source
+
+
+def test_claims_are_told_by_a_mark_and_a_word(study_source: str) -> None:
+    text = Page(study_source).text
+    for mark, verdict in (("✓", "reproduced"), ("✗", "refuted"), ("=", "explained by arithmetic")):
+        assert re.search(rf"{mark}\s+{verdict}", text), verdict
+
+
+def test_what_was_not_measured_stands_with_its_reason(study_source: str) -> None:
+    assert "crow can&#39;t be built: no compiler is here" in study_source
+
+
+def test_the_study_without_its_trials_is_small(study_source: str) -> None:
+    packed = re.search(r'id="trials".*?</script>', study_source, re.DOTALL)
+    assert packed
+    assert len(study_source) - len(packed[0]) < 320_000
+
+
+def test_best_and_worst_of_a_case_are_marked_by_more_than_colour(cases: ReportModel) -> None:
+    source = html.render(cases)
+    found = re.findall(r'<td class="num (best|worst|)"><span aria-hidden="true">(.?)<', source)
+    assert len(found) == 18
+    assert dict(found) == {"best": "▲", "worst": "▼", "": ""}
+    assert source.count('<span class="said"> (best)</span>') == 6
+    assert source.count('<span class="said"> (worst)</span>') == 6

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.report.synthetic import DEMO, one_trial
 from wiretrial import warnings
-from wiretrial.report import load_json, text
+from wiretrial.report import load_json, markdown, text
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Judgement, Trial
 
@@ -50,6 +51,30 @@ def test_the_end_of_a_study_in_a_small_window(report: ReportModel) -> None:
     found = text.render(report, width=80)
     golden("study-80.txt", found)
     assert max(map(len, found.splitlines())) <= 80
+
+
+def test_the_end_of_a_study_of_many_levels(study: ReportModel) -> None:
+    golden("levels.txt", text.render(study, width=110))
+
+
+def test_many_levels_in_a_small_window(study: ReportModel) -> None:
+    found = text.render(study, width=80)
+    golden("levels-80.txt", found)
+    assert max(map(len, found.splitlines())) <= 80
+
+
+def test_a_time_per_case(cases: ReportModel) -> None:
+    golden("cases.txt", text.render(cases, width=110))
+
+
+def test_a_pull_requests_text(report: ReportModel, study: ReportModel) -> None:
+    golden("demo.md", markdown.render(report))
+    golden("levels.md", markdown.render(study))
+
+
+def test_a_name_cannot_break_a_table(study: ReportModel) -> None:
+    broken = replace(study, title="a | b <script>\nc")
+    assert markdown.render(broken).startswith("## a \\| b &lt;script> c\n")
 
 
 def test_one_load_run(closed: Trial) -> None:

@@ -89,7 +89,7 @@ def test_bad_pairs_are_refused() -> None:
 def test_an_a_a_pair_differs_in_3_to_6_percent_of_suites(blocks: int, seed: int) -> None:
     """Suites of four scenarios, two of them the same, with noise per block and per trial."""
     draw = random.Random(seed)
-    suites, differences = 4000, 0
+    suites, differences = 10_000, 0
     levels = (1.0, 1.0, 2.0, 4.0)
     pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
     for _ in range(suites):

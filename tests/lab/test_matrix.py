@@ -1,0 +1,187 @@
+"""`study.toml`: what is accepted, and which scenarios it multiplies out to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wiretrial.errors import UsageProblem
+from wiretrial.plan import ClosedLoop, FixedContent, OpenLoop, SequencePayload
+from wiretrial.studies import document, estimate, matrix
+from wiretrial.studies.document import Document
+from wiretrial.studies.spec import Study
+
+GOOD = """
+title = "Which?"
+question = "Which of the two is faster?"
+subjects = ["one", "two:tuned"]
+trials = 4
+duration = "2s"
+warmup = "500ms"
+
+[[workload]]
+name = "echo"
+protocol = "ws"
+contract = "ws-echo"
+payload = [20, 1024]
+connections = [10, 100, 1000]
+
+[[workload]]
+name = "steady"
+protocol = "ws"
+contract = "ws-echo"
+rate = "common"
+rate_of = "echo"
+
+[[workload]]
+name = "knee"
+protocol = "ws"
+contract = "ws-echo"
+knee = { objective = "5ms" }
+
+[quick]
+trials = 2
+duration = "1s"
+levels = 2
+"""
+
+
+def written(folder: Path, text: str) -> Document:
+    path = folder / document.DOCUMENT
+    path.write_text(text, encoding="utf-8")
+    return document.read(folder)
+
+
+def expanded(folder: Path, text: str = GOOD, **options: Any) -> Study:
+    return matrix.expand("mine", written(folder, text), command="again", seed=7, **options)
+
+
+def test_every_level_of_every_factor_is_a_scenario(tmp_path: Path) -> None:
+    study = expanded(tmp_path)
+    names = [case.scenario.name for case in study.stage(1)]
+    assert len(names) == 2 * 2 * 3 + 1
+    assert names[:3] == [
+        "one: echo, 20 bytes, 10 connections",
+        "two:tuned: echo, 20 bytes, 10 connections",
+        "one: echo, 20 bytes, 100 connections",
+    ]
+    first = study.cases[1]
+    assert first.scenario.subject == "two"
+    assert first.scenario.configuration == "tuned"
+    assert first.scenario.label == "two:tuned"
+    assert first.scenario.group == "echo, 20 bytes, 10 connections"
+    assert first.scenario.levels["payload"] == 20
+    assert first.scenario.levels["workload"] == "echo"
+    assert first.load.connections == 10
+    assert isinstance(first.load.executor, ClosedLoop)
+    assert first.message.source == SequencePayload(bytes=20)
+    assert study.trials == 4
+    assert study.duration_of(first) == 2_000_000_000
+    assert study.warmup_of(first) == 500_000_000
+
+
+def test_a_common_rate_comes_from_the_workload_that_is_named(tmp_path: Path) -> None:
+    (one, two) = expanded(tmp_path).stage(2)
+    assert one.rate_from is not None
+    assert len(one.rate_from.scenarios) == 12
+    assert one.rate_from == two.rate_from
+    assert isinstance(one.load.executor, OpenLoop)
+
+
+def test_a_knee_is_searched_for_each_subject(tmp_path: Path) -> None:
+    knees = expanded(tmp_path).stage(3)
+    assert [case.scenario.label for case in knees] == ["one", "two:tuned"]
+    assert knees[0].knee is not None
+    assert knees[0].knee.objective == 5_000_000
+
+
+def test_one_scenario_is_measured_twice(tmp_path: Path) -> None:
+    study = expanded(tmp_path)
+    (twin,) = [case for case in study.cases if case.scenario.twin_of]
+    original = study.case(str(twin.scenario.twin_of))
+    assert twin.load == original.load
+    assert twin.scenario.group != original.scenario.group
+    named = expanded(tmp_path, GOOD.replace("trials = 4", 'trials = 4\ntwin = "two:tuned"'))
+    (twin,) = [case for case in named.cases if case.scenario.twin_of]
+    assert twin.scenario.label == "two:tuned"
+
+
+def test_quick_keeps_the_shape(tmp_path: Path) -> None:
+    study = expanded(tmp_path, quick=True)
+    assert study.trials == 2
+    assert study.duration_ns == 1_000_000_000
+    levels = {case.scenario.levels["connections"] for case in study.stage(1)}
+    assert levels == {10, 1000}
+    assert len(study.stage(2)) == len(study.stage(3)) == 2
+
+
+def test_only_what_is_asked_for_is_left(tmp_path: Path) -> None:
+    study = expanded(tmp_path, only=["one: echo*", "one: steady"])
+    assert {case.scenario.label for case in study.cases} == {"one"}
+    assert study.stage(3) == ()
+    with pytest.raises(UsageProblem, match="no scenario of mine matches"):
+        expanded(tmp_path, only=["three"])
+    with pytest.raises(UsageProblem, match="takes its rate from 'echo', which is left out"):
+        expanded(tmp_path, only=["*steady"])
+
+
+def test_a_single_workload_is_named_by_its_subjects(tmp_path: Path) -> None:
+    text = GOOD[: GOOD.index("[[workload]]")] + (
+        '[[workload]]\nname = "rest"\nprotocol = "http"\ncontract = "rest"\nrequests = 1000\n'
+        "requests_per_connection = 1\ndelay_ms = [200]\nserver_threads = [4]\n"
+    )
+    study = expanded(tmp_path, text)
+    assert [case.scenario.name for case in study.cases] == ["one", "two:tuned", "one (again)"]
+    case = study.cases[0]
+    assert (case.requests, case.delay_ms, study.threads_of(case)) == (1000, 200, 4)
+    assert case.path == "/test"
+    assert isinstance(case.expect.content, FixedContent)
+    assert case.sources != ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('contract = "ws-echo"\npayload', 'contract = "rest"\npayload', "rest is not kept over ws"),
+        ('rate_of = "echo"', "", "needs `rate_of`"),
+        ('rate_of = "echo"', 'rate_of = "nothing"', "there is no such workload"),
+        ('name = "steady"', 'name = "echo"', "two workloads are called 'echo'"),
+        ('duration = "2s"', 'duration = "2 fortnights"', "no such unit of time"),
+        ("connections = [10, 100, 1000]", "connections = []", "at least one value"),
+        ('title = "Which?"', 'titel = "Which?"', "title"),
+        ("trials = 4", "trials = ", "line 5"),
+        ("trials = 4", 'trials = 4\ntwin = "three"', "is not among the subjects"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, old: str, new: str, words: str) -> None:
+    assert old in GOOD
+    with pytest.raises(UsageProblem) as told:
+        written(tmp_path, GOOD.replace(old, new, 1))
+    assert words in told.value.line()
+    assert document.DOCUMENT in told.value.line()
+
+
+def test_a_study_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageProblem) as told:
+        document.read(tmp_path)
+    assert "a study is a folder with a study.toml" in told.value.line()
+
+
+def test_a_budget_leaves_trials_out(tmp_path: Path) -> None:
+    study = expanded(tmp_path, only=["*echo*"])
+    whole = estimate.estimate(study)
+    assert whole.block_ns == 13 * (2_000_000_000 + 500_000_000 + estimate.START_AND_STOP_NS)
+    assert whole.total_ns == 4 * whole.block_ns
+    assert estimate.within(study, whole.total_ns).trials == 4
+    assert estimate.within(study, 3 * whole.block_ns).trials == 3
+    with pytest.raises(UsageProblem, match="one trial of each of 13 scenarios takes about 44 s"):
+        estimate.within(study, whole.block_ns - 1)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(35, "35 s"), (250, "4 min 10 s"), (4320, "1 h 12 min")]
+)
+def test_a_length_of_time_is_said_as_people_do(seconds: int, said: str) -> None:
+    assert estimate.words(seconds * 1_000_000_000) == said

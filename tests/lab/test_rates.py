@@ -1,0 +1,109 @@
+"""Rates that earlier trials decide, from made-up records."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lab import trials
+from wiretrial.plan import Load, OpenLoop, SequencePayload
+from wiretrial.results.model import Judgement, Trial
+from wiretrial.studies import rates
+from wiretrial.studies.document import Knee
+from wiretrial.studies.spec import RateFrom
+from wiretrial.studies.workloads import case
+
+
+def closed(name: str, rate: int, block: int = 0) -> Trial:
+    """A trial of `name` that reached `rate`."""
+    made = trials.trial(block=block, name=name)
+    intervals = tuple(trials.interval(index, ok=rate // 10) for index in range(10))
+    return made.model_copy(update={"intervals": intervals})
+
+
+def offered(rate: float, answered: float, waiting: int = 0) -> Trial:
+    """A trial at `rate` with so many answers; the line grows by `waiting` each 100 ms."""
+    made = trials.trial(name=f"knee at {rate:g}/s")
+    intervals = tuple(
+        interval.model_copy(
+            update={
+                "counters": interval.counters.model_copy(
+                    update={"ok": round(answered / 10), "waiting": waiting * interval.index}
+                )
+            }
+        )
+        for interval in made.intervals
+    )
+    load = Load(connections=1, executor=OpenLoop(rate=rate))
+    plan = made.plan.model_copy(update={"load": load})
+    return made.model_copy(update={"intervals": intervals, "plan": plan})
+
+
+KNEE = Knee(first=1000, ceiling=100_000)
+
+
+def test_the_common_rate_is_a_share_of_the_slowest_to_two_digits() -> None:
+    wanted = RateFrom(scenarios=("a", "b"), share=0.6)
+    measured = [closed("a", 90_000), closed("b", 20_000), closed("b", 21_130), closed("b", 30_000)]
+    assert rates.common(wanted, [*measured, closed("c", 10)]) == 12_000
+    assert rates.common(wanted, []) is None
+
+
+def test_an_invalid_trial_decides_no_rate() -> None:
+    bad = closed("a", 10).model_copy(
+        update={"judgement": Judgement(verdict="invalid", bottleneck="unknown", evidence="e")}
+    )
+    wanted = RateFrom(scenarios=("a",), share=0.5)
+    assert rates.common(wanted, [bad, closed("a", 1000)]) == 500
+
+
+@pytest.mark.parametrize(
+    ("trial", "reason"),
+    [
+        (offered(1000, 1000), "objective"),
+        (offered(1000, 980), "achieved"),
+        (offered(1000, 995, waiting=10), "backlog"),
+    ],
+)
+def test_a_trial_tells_whether_its_rate_was_sustained(trial: Trial, reason: str) -> None:
+    """No times were recorded, so the objective can't be told: that is no success either."""
+    found = rates.refused(KNEE, trial)
+    assert found is not None
+    assert found.reason == reason
+
+
+def test_a_search_goes_on_from_what_is_stored() -> None:
+    knee = Knee(first=1000, ceiling=64_000)
+    steps = [offered(1000, 500), offered(500, 200)]
+    found = rates.search(knee, 5 * trials.SECOND_NS, steps)
+    assert found.high == 500
+    assert found.next_rate() == 250
+
+
+def test_a_search_goes_no_lower_than_where_the_quantile_can_be_told() -> None:
+    knee = Knee(first=1000, quantile=0.99)
+    length = 2 * trials.SECOND_NS
+    lowest = rates.search(knee, length, [offered(1000, 1)]).next_rate()
+    assert lowest is not None
+    assert lowest == pytest.approx(550)
+    found = rates.search(knee, length, [offered(1000, 1), offered(lowest, 1)])
+    assert found.next_rate() is None
+    assert rates.search(Knee(first=10), length, []).next_rate() == lowest
+
+
+def test_a_step_has_its_rate_in_its_name_and_its_levels() -> None:
+    plain = case(
+        name="mine: knee",
+        subject="mine",
+        configuration="default",
+        protocol="ws",
+        contract="ws-echo",
+        payload=SequencePayload(bytes=20),
+        load=Load(connections=1, executor=OpenLoop(rate=1)),
+        workload="knee",
+    ).model_copy(update={"knee": Knee()})
+    step = rates.at_rate(plain, 12_500)
+    assert step.scenario.name == "mine: knee at 12,500/s"
+    assert step.scenario.search == "mine: knee"
+    assert step.scenario.levels["rate"] == 12_500
+    assert isinstance(step.load.executor, OpenLoop)
+    assert step.load.executor.rate == 12_500

@@ -1,0 +1,95 @@
+"""The gate: thresholds as people write them, and what they come to on made-up trials."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.report.synthetic import DEMO, demo_trials
+from wiretrial.errors import UsageProblem
+from wiretrial.report import gate, metrics
+
+TRIALS = demo_trials(blocks=6, seed=1)
+OTHERS = demo_trials(blocks=6, seed=2)
+
+
+def outcomes(*texts: str) -> dict[str, str]:
+    """The outcome of each scenario under the last threshold."""
+    rows = gate.decide(TRIALS, OTHERS, [gate.parse(text) for text in texts])
+    return {row.scenario: row.outcome for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "at_least", "bound", "relative"),
+    [
+        ("throughput >= 0.95x", metrics.THROUGHPUT, True, 0.95, True),
+        ("throughput >= 20k/s", metrics.THROUGHPUT, True, 20_000, False),
+        ("response.p99<=2ms", metrics.P99, False, 2e6, False),
+        ("server.cpu <= 12us", metrics.SERVER, False, 12e3, False),
+        ("bytes.tcp <= 1KiB", metrics.TRANSPORT_BYTES, False, 1024, False),
+    ],
+)
+def test_a_threshold_is_read(
+    text: str, metric: metrics.Metric, at_least: bool, bound: float, relative: bool
+) -> None:
+    found = gate.parse(text)
+    assert (found.metric, found.at_least, found.relative) == (metric, at_least, relative)
+    assert math.isclose(found.bound, bound)
+    assert found.only is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("throughput", "is no bound"),
+        ("throughput > 5", "is no bound"),
+        ("speed >= 5", "there is no figure 'speed'"),
+        ("throughput >= fastx", "is no factor"),
+        ("throughput >= 0x", "is no factor"),
+        ("response.p99 <= 2 parsecs", "no such unit of time"),
+    ],
+)
+def test_what_is_no_threshold_is_refused(text: str, words: str) -> None:
+    with pytest.raises(UsageProblem) as told:
+        gate.parse(text)
+    assert words in told.value.line()
+
+
+def test_scenarios_are_held_against_the_bounds_that_fit_them() -> None:
+    found = outcomes("throughput >= 100k @ *keep-alive")
+    assert found == {"HTTP keep-alive": "kept"}
+    found = outcomes("throughput >= 100k")
+    assert set(found) == {shape.name for shape in DEMO}
+    assert found["Raw TCP"] == "kept"
+    assert found["WebSocket on Node"] == "broken"
+
+
+def test_a_relative_bound_needs_and_uses_the_baseline() -> None:
+    found = outcomes("throughput >= 0.5x")
+    assert set(found.values()) == {"kept"}
+    assert set(outcomes("throughput >= 1.5x").values()) == {"broken"}
+    with pytest.raises(UsageProblem, match="needs a result to compare with"):
+        gate.decide(TRIALS, [], [gate.parse("throughput >= 0.95x")])
+
+
+def test_a_scenario_that_the_baseline_lacks_cannot_be_told() -> None:
+    baseline = [trial for trial in OTHERS if trial.scenario.name != "Raw TCP"]
+    rows = gate.decide(TRIALS, baseline, [gate.parse("throughput >= 0.5x @ Raw*")])
+    assert [(row.outcome, row.text) for row in rows] == [
+        ("cannot tell", "the baseline has no usable trial of it")
+    ]
+
+
+def test_a_bound_at_the_value_itself_says_how_many_trials_would_tell() -> None:
+    two = [trial for trial in TRIALS if trial.block < 2]
+    (row,) = gate.decide(two, [], [gate.parse("throughput >= 170k @ WebSocket")])
+    assert row.outcome == "cannot tell"
+    assert "trials would" in row.text
+
+
+def test_a_bound_about_nothing_is_refused() -> None:
+    with pytest.raises(UsageProblem, match="is about none of the scenarios"):
+        gate.decide(TRIALS, [], [gate.parse("throughput >= 1 @ Firefox")])
+    with pytest.raises(UsageProblem, match="is about none of the scenarios"):
+        gate.decide(TRIALS, [], [gate.parse("response.p99 <= 1s")])

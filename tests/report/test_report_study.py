@@ -1,0 +1,268 @@
+"""A study of many levels: families, knees, claims, A/A pairs, and what they say together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from tests.report import synthetic_study
+from tests.report.synthetic import Shape, demo_trials
+from tests.report.synthetic_study import KNEES, SUBJECTS, USER_KB, echo
+from wiretrial.errors import StoreError
+from wiretrial.report import metrics, palette
+from wiretrial.report.families import Family
+from wiretrial.report.model import ReportModel, build
+from wiretrial.results import absent
+from wiretrial.results.absent import Absent
+from wiretrial.results.store import ResultsFolder
+
+
+def made(shapes: tuple[Shape, ...], **options: object) -> ReportModel:
+    trials = demo_trials(blocks=6, shapes=shapes)
+    order = [shape.name for shape in shapes]
+    return build(trials, question="Q?", title="T", command="again", order=order, **options)  # type: ignore[arg-type]
+
+
+def family(report: ReportModel, title: str) -> Family:
+    return next(family for family in report.families if family.title == title)
+
+
+def test_levels_of_a_workload_are_one_family(study: ReportModel) -> None:
+    assert [f.title for f in study.families] == ["echo", "at one rate"]
+    found = family(study, "echo")
+    assert (len(found.groups), found.varied, found.factor) == (
+        *(3, ("connections",), "connections"),
+    )
+    (strip,) = found.strips
+    assert [strip.at(group) for group in strip.groups] == [10, 100, 1000]
+    assert found.labels == SUBJECTS
+    assert found.every == "at every number of connections"
+    assert found.levels(found.groups[:2]) == "10 and 100 connections"
+
+
+def test_a_second_factor_makes_a_strip_each() -> None:
+    shapes = tuple(
+        replace(
+            shape,
+            name=f"{shape.name}, {payload} bytes",
+            group=f"{shape.group}, {payload} bytes",
+            levels={**shape.levels, "payload": payload},
+        )
+        for shape in echo(SUBJECTS[:2])
+        for payload in (20, 1020)
+    )
+    report = build(
+        demo_trials(blocks=2, shapes=shapes),
+        question="Q?",
+        title="T",
+        command="again",
+        order=[shape.name for shape in shapes],
+        chart="connections",
+    )
+    strips = family(report, "echo").strips
+    assert [strip.title for strip in strips] == [
+        "echo, 20 bytes per message",
+        "echo, 1,020 bytes per message",
+    ]
+    assert all(len(strip.groups) == 3 for strip in strips)
+
+
+def test_a_colour_belongs_to_a_subject_everywhere(study: ReportModel) -> None:
+    colours = {(s.label, s.colour) for s in study.scenarios}
+    colours |= {(knee.label, knee.colour) for knee in study.knees}
+    assert colours == {("uwebsockets", 0), ("gorilla", 1), ("ws", 2)}
+
+
+def test_more_subjects_than_colours_differ_in_shape_and_dash() -> None:
+    looks = [(palette.scenario(i), palette.shape(i), tuple(palette.dash(i))) for i in range(20)]
+    for one, other in combinations(looks, 2):
+        assert one[0] != other[0] or (one[1] != other[1] and one[2] != other[2])
+
+
+def test_a_family_gets_a_sentence_per_metric_and_no_level_a_paragraph(study: ReportModel) -> None:
+    first = study.verdict_sentences[0]
+    assert re.match(
+        r"Echo: throughput is highest with uwebsockets at every number of connections "
+        r"\(2\.\d\d to 2\.\d\d times gorilla; 6\.\d\d to 6\.\d\d times ws\)\. "
+        r"The server's CPU per message is least with uwebsockets at every number of connections "
+        r"\(gorilla 2\.\d\d to 2\.\d\d times as much; ws \d\.\d\d to \d\.\d\d times as much\)\.$",
+        first,
+    )
+    assert len(study.verdict_sentences) == 4
+    assert "10 connections" not in " ".join(study.verdict_sentences)
+
+
+def test_another_winner_at_a_level_is_said_with_the_level() -> None:
+    shapes = tuple(
+        replace(shape, rate=400e3) if shape.name == "gorilla: echo, 1,000 connections" else shape
+        for shape in echo()
+    )
+    report = made(shapes, chart="connections")
+    assert (
+        "throughput is highest with uwebsockets at 10 and 100 connections"
+        in report.verdict_sentences[0].lower()
+    )
+    assert re.search(r"with gorilla at 1,000 connections \(\S+ times uwebsockets",
+                     report.verdict_sentences[0])  # fmt: skip
+
+
+def test_levels_that_cannot_tell_come_first() -> None:
+    same = tuple(
+        replace(shape, rate=100e3, server_us=5.0) if "10 connections" in shape.group else shape
+        for shape in echo()
+    )
+    report = build(
+        demo_trials(blocks=6, shapes=same, noise=0.06, seed=3),
+        question="Q?",
+        title="T",
+        command="again",
+        order=[shape.name for shape in same],
+    )
+    said = report.verdict_sentences[0]
+    assert said.startswith("At 10 connections the data cannot tell: no difference in throughput")
+    assert "with uwebsockets at 100 and 1,000 connections" in said
+
+
+def test_a_baseline_is_what_all_levels_are_multiples_of() -> None:
+    names = [shape.name for shape in echo() if shape.label == "ws"]
+    said = made(echo(), baselines=names).verdict_sentences[0]
+    assert re.match(
+        r"Throughput at every number of connections as multiples of ws's: "
+        r"uwebsockets 6\.\d\d to 6\.\d\d; gorilla 2\.\d\d to 2\.\d\d\.",
+        said,
+    )
+
+
+def test_a_generator_at_its_limit_is_said_with_the_levels() -> None:
+    bound = frozenset((shape.name, 1) for shape in echo() if shape.rate > 200e3)
+    twins = tuple(
+        replace(s, rate=230e3) if s.label == "gorilla" and "1,000" not in s.group else s
+        for s in echo()
+    )
+    bound |= frozenset((s.name, 1) for s in twins if s.rate == 230e3)
+    trials = demo_trials(blocks=6, shapes=twins, client_bound=bound)
+    report = build(trials, question="Q?", title="T", command="again")
+    said = report.verdict_sentences[0]
+    assert re.match(
+        r"At 10 and 100 connections the throughput of (\w+) and (\w+) cannot be ranked", said
+    )
+
+
+def test_a_common_rate_is_ranked_by_what_a_message_costs(study: ReportModel) -> None:
+    (group,) = family(study, "at one rate").groups
+    assert group.contest.metric is metrics.SERVER
+    assert group.contest.ranking.order[0] == "uwebsockets: at one rate"
+    assert set(group.contest.pairs) == {"server", "p99"}
+
+
+def test_the_knee_is_what_the_search_found(study: ReportModel) -> None:
+    assert {knee.label: knee.sustained for knee in study.knees} == pytest.approx(KNEES, rel=0.05)
+    for knee in study.knees:
+        assert knee.is_confirmed
+        assert knee.sustained is not None
+        assert knee.refused is not None
+        assert knee.sustained < knee.refused.offered <= knee.sustained * 1.06
+        assert knee.why.startswith("the response time was")
+        assert not knee.at_least
+    assert not any("knee" in s.name for s in study.scenarios)
+    assert study.verdict_sentences[2].startswith(
+        "Knee: the highest sustained rate with p99 within 5 ms: uwebsockets 160, gorilla 80.0"
+    )
+
+
+def test_a_search_that_was_cut_short_is_not_confirmed() -> None:
+    steps = [t for t in synthetic_study.searches() if t.scenario.subject == "ws"][:-1]
+    objectives = {"ws: knee": synthetic_study.OBJECTIVE}
+    report = build(steps, question="Q?", title="T", command="again", objectives=objectives)
+    (knee,) = report.knees
+    assert not knee.is_confirmed
+    assert "(not confirmed)" in report.verdict_sentences[0]
+
+
+def test_a_twin_stands_aside_and_agrees(study: ReportModel) -> None:
+    (sentence,) = study.twin_sentences
+    assert sentence.startswith("Measured twice, uwebsockets: echo, 10 connections")
+    assert "as it should be" in sentence
+    assert not any(row.code == "twins-differ" for row in study.warnings)
+
+
+def test_a_twin_that_differs_is_a_warning_with_advice() -> None:
+    other = replace(synthetic_study.twin(), rate=100e3)
+    report = made((*echo(), other))
+    (row,) = [row for row in report.warnings if row.code == "twins-differ"]
+    assert "differs from itself" in row.message
+    assert row.advice
+    assert "as it should not" in report.twin_sentences[0]
+
+
+def test_claims_are_judged(study: ReportModel) -> None:
+    assert [row.verdict for row in study.claims] == [
+        *("reproduced", "refuted", "explained by arithmetic", "not measured here"),
+    ]
+
+
+def test_an_interval_that_holds_everything_reproduces_nothing() -> None:
+    trials = demo_trials(blocks=3, shapes=echo(), noise=0.9, seed=2)
+    claims = synthetic_study.claims()[:1]
+    report = build(trials, question="Q?", title="T", command="again", claims=claims)
+    (row,) = report.claims
+    assert row.here is not None
+    assert row.here.low is not None
+    assert row.here.low < 1
+    assert row.verdict in ("cannot be told", "refuted")
+
+
+def test_memory_per_connection_is_told_from_a_hundred_on(study: ReportModel) -> None:
+    by_name = {scenario.name: scenario for scenario in study.scenarios}
+    for label, kilobytes in USER_KB.items():
+        assert by_name[f"{label}: echo, 10 connections"].median(metrics.USER_MEMORY) is None
+        many = by_name[f"{label}: echo, 1,000 connections"]
+        assert many.median(metrics.USER_MEMORY) == pytest.approx(kilobytes * 1e3, rel=0.04)
+        assert many.median(metrics.KERNEL_MEMORY) == 5000
+
+
+def test_cases_are_ranked_by_their_time(cases: ReportModel) -> None:
+    (found,) = cases.families
+    assert found.is_cases
+    assert len(found.groups) == 6
+    assert all(group.contest.metric is metrics.ELAPSED for group in found.groups)
+    assert cases.verdict_sentences[0].startswith(
+        "The time is shortest with uwebsockets in all 6 cases."
+    )
+    first = next(s for s in cases.scenarios if s.name == "ws: GET 1 kB, 10 messages")
+    expected = synthetic_study.MESSAGES / synthetic_study.RATES["ws"][0] * 1e9
+    assert first.median(metrics.ELAPSED) == pytest.approx(expected, rel=0.1)
+
+
+def test_what_is_missing_for_one_reason_is_one_row() -> None:
+    missing = [
+        *(Absent(subject="nginx", reason=f"nginx: {n} is not measured: it lacks ws") for n in "12"),
+        Absent(subject="crow", reason="crow can't be built"),
+    ]
+    report = made(echo()[:2], absent=missing)
+    assert [(row.subject, row.reason) for row in report.absent] == [
+        ("nginx", "2 scenarios are not measured: it lacks ws"),
+        ("crow", "crow can't be built"),
+    ]
+
+
+def test_what_was_missing_is_kept_with_the_results(tmp_path: Path) -> None:
+    results = ResultsFolder.create(tmp_path, "echo", "{}")
+    assert absent.read(results) == ()
+    missing = (Absent(subject="crow", reason="crow can't be built"),)
+    absent.keep(results, missing)
+    assert absent.read(results) == missing
+    (results.folder / absent.FILE).write_text("[{]")
+    with pytest.raises(StoreError, match="can't be read"):
+        absent.read(results)
+
+
+def test_a_subject_alone_has_a_range_and_no_rival() -> None:
+    said = made(echo(("ws",)), chart="connections").verdict_sentences[0]
+    assert re.match(
+        r"Throughput of ws: 2\d\.\d to 3\d\.\d thousand messages/s over 3 levels\.", said
+    )

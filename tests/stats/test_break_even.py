@@ -1,0 +1,71 @@
+"""The break-even of two ways of talking, and what is said where there is none."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from wiretrial.stats.break_even import Cost, find
+
+
+def blocks(setup: float, message: float, noise: float, seed: int, n: int = 8) -> list[Cost]:
+    """One way of talking in `n` blocks."""
+    draw = random.Random(seed)
+    return [
+        Cost(setup * (1 + draw.gauss(0, noise)), message * (1 + draw.gauss(0, noise)))
+        for _ in range(n)
+    ]
+
+
+def test_the_break_even_is_where_both_cost_the_same() -> None:
+    found = find(blocks(100, 10, 0, 1), blocks(400, 4, 0, 2))
+    assert found.outcome == "break-even"
+    assert found.messages == pytest.approx(50)
+    assert found.low == pytest.approx(50)
+    assert found.high == pytest.approx(50)
+
+
+def test_fiellers_interval_has_the_known_answer() -> None:
+    """By hand: means 6 and 3, variances of the means 1/3 and 1/3, covariance 0, t(2) = 4.3027."""
+    a = [Cost(0, 4), Cost(0, 3), Cost(0, 2)]
+    b = [Cost(6, 0), Cost(5, 0), Cost(7, 0)]
+    # Numerators 6, 5, 7; denominators 4, 3, 2: covariance -1/2 over three blocks is -1/6.
+    t2 = 4.302652729911275**2
+    p, q, r = 9 - t2 / 3, 18 + t2 / 6, 36 - t2 / 3
+    root = math.sqrt(q * q - p * r)
+    found = find(a, b)
+    assert found.low == pytest.approx(max((q - root) / p, 0))
+    assert found.high == pytest.approx((q + root) / p)
+
+
+def test_the_interval_holds_the_truth_in_about_95_percent() -> None:
+    suites = 2000
+    held = 0
+    for seed in range(suites):
+        found = find(blocks(100, 10, 0.05, 2 * seed), blocks(400, 4, 0.05, 2 * seed + 1))
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 50 <= found.high
+    assert 0.935 <= held / suites <= 0.965
+
+
+def test_one_way_that_is_never_dearer_has_no_break_even() -> None:
+    assert find(blocks(100, 10, 0, 1), blocks(50, 4, 0, 2)).outcome == "always B"
+    assert find(blocks(50, 4, 0, 1), blocks(100, 10, 0, 2)).outcome == "always A"
+
+
+def test_a_difference_that_may_be_none_bounds_nothing() -> None:
+    a = [Cost(100, 10.0), Cost(101, 10.4), Cost(99, 9.5), Cost(100, 10.2)]
+    b = [Cost(400, 10.1), Cost(402, 9.9), Cost(398, 10.0), Cost(401, 10.0)]
+    found = find(a, b)
+    assert found.outcome in ("not shown", "break-even")
+    assert found.high in (None, math.inf)
+
+
+def test_too_little_is_refused() -> None:
+    with pytest.raises(ValueError, match="two blocks"):
+        find([Cost(1, 1)], [Cost(2, 2)])
+    with pytest.raises(ValueError, match="equal numbers"):
+        find([Cost(1, 1)], [])

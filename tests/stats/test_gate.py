@@ -1,0 +1,73 @@
+"""A bound is kept, broken, or cannot be told; known answers and how often it errs."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from wiretrial.stats.gate import of_ratio, of_values
+
+
+def test_a_bound_far_from_the_values_is_decided() -> None:
+    values = [100.0, 101, 99, 102, 98]
+    assert of_values(values, 90, at_least=True).outcome == "kept"
+    assert of_values(values, 110, at_least=True).outcome == "broken"
+    assert of_values(values, 110, at_least=False).outcome == "kept"
+    assert of_values(values, 90, at_least=False).outcome == "broken"
+
+
+def test_the_interval_of_values_has_the_known_answer() -> None:
+    """Logs 0, 0.1, 0.2: mean 0.1, standard error 0.1 / sqrt 3, t(2) = 4.3027."""
+    found = of_values([1.0, math.exp(0.1), math.exp(0.2)], 2, at_least=False)
+    reach = 4.302652729911275 * 0.1 / math.sqrt(3)
+    assert found.value == pytest.approx(math.exp(0.1))
+    assert found.low == pytest.approx(math.exp(0.1 - reach))
+    assert found.high == pytest.approx(math.exp(0.1 + reach))
+
+
+def test_welchs_interval_has_the_known_answer() -> None:
+    """Logs 0, 0.2 and 0, 0.1, 0.2: variances 0.02 and 0.01, by hand."""
+    new = [1.0, math.exp(0.2)]
+    old = [1.0, math.exp(0.1), math.exp(0.2)]
+    a, b = 0.02 / 2, 0.01 / 3
+    degrees = (a + b) ** 2 / (a**2 / 1 + b**2 / 2)
+    assert degrees == pytest.approx(1.6842, abs=1e-3)
+    found = of_ratio(new, old, 1.0, at_least=True)
+    assert found.value == pytest.approx(1.0)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low * found.high == pytest.approx(1.0)
+    assert found.outcome == "cannot tell"
+    assert found.trials is None
+
+
+def test_what_cannot_be_told_says_how_many_trials_would() -> None:
+    draw = random.Random(2)
+    values = [math.exp(draw.gauss(0.03, 0.05)) for _ in range(4)]
+    found = of_values(values, 1.0, at_least=True)
+    assert found.outcome == "cannot tell"
+    assert found.trials is not None
+    assert found.trials > 4
+
+
+def test_one_trial_tells_nothing() -> None:
+    assert of_values([5.0], 1, at_least=True).outcome == "cannot tell"
+    assert of_ratio([5.0], [1.0, 1.1], 1, at_least=True).outcome == "cannot tell"
+
+
+def test_values_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ValueError, match="positive"):
+        of_values([0.0, 1.0], 1, at_least=True)
+    with pytest.raises(ValueError, match="no value"):
+        of_values([], 1, at_least=True)
+
+
+@pytest.mark.parametrize("trials", [5, 10])
+def test_equal_runs_break_a_bound_of_1_in_at_most_3_percent(trials: int) -> None:
+    draw, suites, broken = random.Random(trials), 4000, 0
+    for _ in range(suites):
+        new, old = ([math.exp(draw.gauss(0, 0.05)) for _ in range(trials)] for _ in range(2))
+        broken += of_ratio(new, old, 1.0, at_least=True).outcome == "broken"
+    assert broken / suites <= 0.032
