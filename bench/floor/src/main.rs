@@ -1,0 +1,122 @@
+//! What any load generator costs at least here: one io_uring loop over connections that all send
+//! the same bytes again when as many bytes came back as a reply has.
+//!
+//! Knows neither WebSocket nor HTTP beyond the bytes that it sends, reads no clock per message,
+//! verifies nothing. It is what the engine is measured against, and no part of what is shipped.
+
+#![expect(clippy::disallowed_methods, reason = "no clock module: it looks for the end only")]
+
+mod connect;
+mod ring;
+
+use std::io;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use connect::{Conversation, Protocol};
+use ring::Ring;
+
+const USAGE: &str =
+    "usage: wiretrial-floor ws|http IP:PORT PATH CONNECTIONS DEPTH BYTES SECONDS CPU
+  ws: DEPTH echoes of BYTES go in one write; http: DEPTH GET requests are in flight";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some(plan) = Plan::parse(&arguments) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match run(&plan) {
+        Ok(messages) => {
+            println!("{{\"messages\": {messages}}}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("wiretrial-floor: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct Plan {
+    protocol: Protocol,
+    address: String,
+    path: String,
+    connections: usize,
+    depth: usize,
+    bytes: usize,
+    duration: Duration,
+    cpu: usize,
+}
+
+impl Plan {
+    fn parse(arguments: &[String]) -> Option<Self> {
+        let [protocol, address, path, numbers @ ..] = arguments else { return None };
+        let numbers: Vec<usize> =
+            numbers.iter().map(|number| number.parse().ok()).collect::<Option<_>>()?;
+        let &[connections, depth, bytes, seconds, cpu] = numbers.as_slice() else { return None };
+        let protocol = match protocol.as_str() {
+            "ws" => Protocol::WebSocket,
+            "http" => Protocol::Http,
+            _ => return None,
+        };
+        Some(Self {
+            protocol,
+            address: address.clone(),
+            path: path.clone(),
+            connections,
+            depth,
+            bytes,
+            duration: Duration::from_secs(seconds as u64),
+            cpu,
+        })
+    }
+}
+
+/// Sends until the time is over; gives the replies that came.
+fn run(plan: &Plan) -> io::Result<u64> {
+    pin(plan.cpu)?;
+    let conversation = Conversation::new(plan.protocol, &plan.address, &plan.path, plan.bytes);
+    let sockets =
+        (0..plan.connections).map(|_| conversation.open()).collect::<io::Result<Vec<_>>>()?;
+    let reply = conversation.reply_bytes()?;
+    let request = conversation.request();
+    let requests = request.repeat(plan.depth);
+    // In packs, the next pack goes when the whole last one is back.
+    let pack = if plan.protocol == Protocol::WebSocket { plan.depth } else { 1 };
+    let mut pending = vec![0_usize; sockets.len()];
+    let mut ring = Ring::new(&sockets)?;
+    for at in 0..sockets.len() {
+        ring.receive(at)?;
+        ring.send(at, &requests)?;
+    }
+    let mut messages = 0_u64;
+    let end = Instant::now() + plan.duration;
+    loop {
+        let completed = ring.wait()?;
+        for index in 0..completed {
+            let Some((at, count)) = ring.received(index)? else { continue };
+            pending[at] += count;
+            let units = pending[at] / (reply * pack);
+            if units > 0 {
+                pending[at] -= units * reply * pack;
+                messages += (units * pack) as u64;
+                ring.send(at, &requests[..units * pack * request.len()])?;
+            }
+        }
+        // One look at the clock per turn, for the end only.
+        if Instant::now() >= end {
+            return Ok(messages);
+        }
+    }
+}
+
+fn pin(cpu: usize) -> io::Result<()> {
+    // SAFETY: a set of zeroes is an empty set; the CPU's number is checked by the macro's own bound.
+    let result = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu.min(libc::CPU_SETSIZE as usize - 1), &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,134 @@
+"""What was found: medians, and ratios to the floor within rounds, as text and as JSON.
+
+Knows figures; must not know how they came about.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+from wiretrial.stats.compare import compare
+
+SCHEMA = "wiretrial-bench"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run of one generator in one round."""
+
+    messages: int
+    wall_s: float
+    user_s: float
+    system_s: float
+
+    @property
+    def per_cpu_second(self) -> float:
+        """Messages per second of the generator's CPU."""
+        return self.messages / (self.user_s + self.system_s)
+
+    @property
+    def user_share(self) -> float:
+        """Part of the generator's CPU that was spent outside the kernel."""
+        return self.user_s / (self.user_s + self.system_s)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One generator with one workload. `ratio` is to `against`, with its 95 % interval."""
+
+    generator: str
+    per_cpu_second: float
+    throughput: float
+    user_share: float
+    against: str | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+    rounds: int
+
+
+Samples = Mapping[str, Sequence[Sample | None]]
+"""By generator, one for each round; None where a run failed."""
+
+
+def rows(samples: Samples, seconds: int) -> list[Row]:
+    """One row for each generator that gave any figure, in the order of the generators."""
+    stand = {name: [one for one in found if one] for name, found in samples.items()}
+    measured = [name for name, found in stand.items() if found]
+    against = next(iter(measured), None)
+    return [_row(name, stand[name], samples[name], against, samples, seconds) for name in measured]
+
+
+def _row(
+    name: str,
+    stand: Sequence[Sample],
+    found: Sequence[Sample | None],
+    against: str | None,
+    samples: Samples,
+    seconds: int,
+) -> Row:
+    ratio, low, high = None, None, None
+    if against is not None and against != name:
+        both = [
+            (one.per_cpu_second, other.per_cpu_second)
+            for one, other in zip(found, samples[against], strict=False)
+            if one and other
+        ]
+        if both:
+            compared = compare([one for one, _ in both], [other for _, other in both])
+            ratio, low, high = compared.ratio, compared.low, compared.high
+    return Row(
+        generator=name,
+        per_cpu_second=median(one.per_cpu_second for one in stand),
+        throughput=median(one.messages for one in stand) / seconds,
+        user_share=median(one.user_share for one in stand),
+        against=against if against != name else None,
+        ratio=ratio,
+        low=low,
+        high=high,
+        rounds=len(stand),
+    )
+
+
+def text(title: str, found: Sequence[Row]) -> str:
+    """A table for people."""
+    against = next((row.against for row in found if row.against), None)
+    head = f"{'':14}{'msg/CPU-s':>12}{'msg/s':>12}{'user':>7}"
+    lines = [title, head + (f"   ratio to {against}" if against else "")]
+    for row in found:
+        ratio = "" if row.ratio is None else f"   {row.ratio:.3f}"
+        if row.low is not None and row.high is not None:
+            ratio += f" [{row.low:.3f}, {row.high:.3f}]"
+        lines.append(
+            f"  {row.generator:12}{row.per_cpu_second:12,.0f}{row.throughput:12,.0f}"
+            f"{row.user_share:7.1%}{ratio}"
+        )
+    return "\n".join(lines)
+
+
+def write(
+    path: Path, machine: Mapping[str, str], seconds: int, found: Mapping[str, Sequence[Row]]
+) -> None:
+    """Keeps the rows, one workload a line."""
+    lines = [
+        json.dumps(name) + ": " + json.dumps([_rounded(row) for row in list_])
+        for name, list_ in found.items()
+    ]
+    head = json.dumps(
+        {"schema": SCHEMA, "version": VERSION, "machine": dict(machine), "seconds": seconds}
+    )
+    body = ",\n  ".join(lines)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'{head[:-1]}, "workloads": {{\n  {body}\n}}}}\n', encoding="utf-8")
+
+
+def _rounded(row: Row) -> dict[str, object]:
+    return {
+        name: float(f"{value:.4g}") if isinstance(value, float) else value
+        for name, value in asdict(row).items()
+    }
