@@ -12,7 +12,12 @@ PYTHON ?= python3
 FUZZ_SECONDS ?= 10
 FUZZ_LONG_SECONDS ?= 3600
 SOAK_SECONDS ?= 600
+KILLS ?= 100
+AA_SUITES ?= 100
 CONFORMANCE ?=
+SUBJECTS ?= reference nginx ws uwebsockets gorilla tokio-tungstenite simple-websocket-server \
+  feathers raw-client undici-client httpx-client go-http-client tungstenite-client java-http-client
+BENCH ?=
 BIN := .venv/bin
 TOOLS := build/tools
 
@@ -62,12 +67,19 @@ $(PACKAGE): $(REQUIREMENTS) pyproject.toml wiretrial.data/scripts/wiretrial $(RU
 	touch $@
 
 .PHONY: subjects
-subjects: build
-	$(BIN)/wiretrial subject install reference nginx node
+subjects: build  ## a subset of the catalogue verified: every language, every contract
+	$(BIN)/wiretrial subject verify $(SUBJECTS)
+
+.PHONY: catalogue
+catalogue: build  ## every subject installed and verified; writes docs/subjects.md
+	$(BIN)/wiretrial subject verify --all --page docs/subjects.md
 
 .PHONY: test-rust
 test-rust:  ## the Rust tests alone
 	cargo test --workspace --locked --no-fail-fast
+	WIRETRIAL_TEST_POLLER=epoll cargo test --locked --no-fail-fast \
+	  --package wiretrial-net --package wiretrial-respond
+	WIRETRIAL_TEST_POLLER=epoll cargo test --locked --package wiretrial-engine --test truth
 
 .PHONY: test-python
 test-python: build  ## the Python tests alone
@@ -91,6 +103,19 @@ soak:  ## churn for SOAK_SECONDS (600): nothing leaks; ten seconds of it run in 
 	SOAK_SECONDS=$(SOAK_SECONDS) cargo test --locked --package wiretrial-engine --test faults \
 	  soak:: -- --nocapture
 
+.PHONY: kills
+kills: build  ## kill -9 a running study KILLS (100) times; six of them run in `make test`
+	WIRETRIAL_KILLS=$(KILLS) $(BIN)/pytest -s tests/lab/test_killed.py
+
+.PHONY: aa
+aa: build  ## AA_SUITES (100) real suites: how often two that are the same differ (an hour)
+	$(BIN)/python -m bench.aa $(AA_SUITES)
+
+.PHONY: bench
+bench: build  ## the engine beside its peers; bench/README.md (BENCH="--quick", BENCH="echo 1,000")
+	cargo build --release --locked --package wiretrial-floor
+	$(BIN)/python -m bench $(BENCH)
+
 .PHONY: lint
 lint: $(REQUIREMENTS) $(CARGO_DENY)  ## formatting, clippy, licences, ruff, mypy
 	cargo fmt --all --check
@@ -99,7 +124,7 @@ lint: $(REQUIREMENTS) $(CARGO_DENY)  ## formatting, clippy, licences, ruff, mypy
 	$(CARGO_DENY) --locked check --hide-inclusion-graph licenses bans sources
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy python tests conformance
+	$(BIN)/mypy python tests conformance bench
 
 # A tool, not a product: built quickly rather than well.
 $(CARGO_DENY): Makefile | bootstrap

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from conformance import document
+from conformance import document, tables
 from conformance.autobahn import cases, runs
 from conformance.autobahn.suite import VERSION, Misnamed, Suite, Unavailable
 from conformance.process import ProcessFailed
@@ -39,7 +39,13 @@ def main() -> int:
     parser.add_argument(
         "--full", action="store_true", help="every compression case with all of its messages"
     )
+    parser.add_argument(
+        "--tables", action="store_true", help="only write the tables of HTTP and faults anew"
+    )
     flags = parser.parse_args()
+    if flags.tables:
+        tables.write()
+        return 0
     try:
         suite = Suite.install(INSTALLED, None if flags.full else BYTES_PER_CASE)
     except Misnamed as wrong:
