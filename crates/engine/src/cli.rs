@@ -189,7 +189,7 @@ pub(crate) enum Overflow {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Poller {
-    /// epoll; io_uring is for those who ask for it.
+    /// io_uring; epoll where there is none.
     Auto,
     /// io_uring, or none.
     Uring,

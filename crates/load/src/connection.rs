@@ -151,10 +151,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Something waits for a flush.
+    /// Something waits for a flush, or did when the last one was over: with TLS, a fill sends
+    /// what waited, and only another flush tells that nothing is left.
     pub(crate) fn has_output(&self) -> bool {
         let waits = self.link.as_ref().is_some_and(|link| link.transport.has_output());
-        waits || self.in_flight.has_unstamped()
+        waits || self.congested || self.in_flight.has_unstamped()
     }
 
     /// The step of the set-up that began at `since` is done: records its time.

@@ -33,7 +33,7 @@ impl Key {
 /// Which poller to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PollerKind {
-    /// Epoll: the ring may leave a long message waiting, and is for those who ask for it.
+    /// io_uring; epoll where there is none, and [`Driver::shortfall`] says why.
     #[default]
     Auto,
     /// io_uring, or none.
@@ -178,13 +178,20 @@ impl Driver {
     /// When the kernel refuses one, as without descriptors.
     pub fn new(config: &DriverConfig) -> Result<Self, NetError> {
         let buffer_bytes = config.buffer_bytes.max(4096);
-        let poller = match config.poller {
-            PollerKind::Auto | PollerKind::Epoll => Poller::Epoll(Epoll::new()?),
-            PollerKind::Uring => Poller::Uring(Uring::new(buffer_bytes)?),
+        let (poller, shortfall) = match config.poller {
+            PollerKind::Epoll => (Poller::Epoll(Epoll::new()?), None),
+            PollerKind::Uring => (Poller::Uring(Uring::new(buffer_bytes)?), None),
+            PollerKind::Auto => match Uring::new(buffer_bytes) {
+                Ok(ring) => (Poller::Uring(ring), None),
+                Err(refused) => {
+                    let why = refused.to_string().into_boxed_str();
+                    (Poller::Epoll(Epoll::new()?), Some(why))
+                }
+            },
         };
         Ok(Self {
             poller,
-            shortfall: None,
+            shortfall,
             spin: config.spin,
             spun_ns: 0,
             buffer: vec![0; buffer_bytes],

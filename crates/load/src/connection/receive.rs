@@ -45,7 +45,7 @@ impl Connection {
     ) -> Received {
         let mut received = Received { drained: true, ..Received::default() };
         let Some(Link { transport, codec }) = &mut self.link else { return received };
-        let before = transport.bytes().1;
+        let before = transport.bytes();
         let carry_before = self.carry.len();
         let mut carry = std::mem::take(&mut self.carry);
         let fill = transport.fill(driver, &mut carry);
@@ -72,7 +72,10 @@ impl Connection {
             }
         }
         if let Some(link) = &self.link {
-            expected.recorder.bytes.received += link.transport.bytes().1 - before;
+            // With TLS a fill sends too: what the handshake asks for, and what waited.
+            let after = link.transport.bytes();
+            expected.recorder.bytes.sent += after.0 - before.0;
+            expected.recorder.bytes.received += after.1 - before.1;
         }
         received
     }

@@ -351,7 +351,7 @@ impl Default for GeneratorDocument {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PollerDocument {
-    /// `epoll`; `uring` is for those who ask for it.
+    /// `uring`; `epoll` where there is none, and the `start` line says why.
     #[default]
     Auto,
     /// `io_uring(7)`; a machine without it is refused.

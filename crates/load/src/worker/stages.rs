@@ -112,10 +112,18 @@ impl Worker {
         }
     }
 
-    /// The executor has nothing more to send: what is in flight gets the time that any exchange has.
-    pub(super) fn all_sent(&mut self, now: Nanos) {
+    /// The executor has nothing more to send. What still waits for room on its connection, and
+    /// then what is in flight, gets the time that any exchange has.
+    pub(super) fn all_assigned(&mut self, now: Nanos) {
         let phases = self.plan().phases;
-        self.end_load(now, phases.timeout.max(phases.drain));
+        let allowance = phases.timeout.max(phases.drain);
+        let waits = self.connections.iter().any(|connection| !connection.queue.is_empty());
+        match self.stage {
+            Stage::Load { end } if waits && now < end => {
+                self.stage = Stage::Load { end: end.min(now + allowance) };
+            }
+            _ => self.end_load(now, allowance),
+        }
     }
 
     /// Who is asked to stop while draining drains no longer than who is asked to stop before.

@@ -39,7 +39,7 @@ impl Worker {
                     self.connections[assignment.connection as usize].slots_out += 1;
                     self.send(assignment, now);
                 }
-                Next::Finished => return self.all_sent(now),
+                Next::Finished => return self.all_assigned(now),
                 Next::Wait(_) | Next::Blocked => return,
             }
         }
@@ -135,6 +135,17 @@ impl Worker {
         }
     }
 
+    /// Flushes what an earlier flush left behind. True: there is room for what was queued since.
+    fn flush_on(&mut self, at: u32, now: Nanos) -> bool {
+        self.flush(at, now);
+        let connection = &self.connections[at as usize];
+        let goes_on = !connection.congested && !connection.queue.is_empty();
+        if goes_on {
+            self.unqueue.push_back(at);
+        }
+        goes_on
+    }
+
     /// Something has become possible on a socket.
     pub(super) fn on_ready(&mut self, ready: Ready) {
         let at = ready.key.slot;
@@ -148,9 +159,7 @@ impl Worker {
         }
         if ready.writable {
             let now = self.clock.now();
-            self.flush(at, now);
-            if !self.connections[at as usize].congested {
-                self.unqueue.push_back(at);
+            if self.flush_on(at, now) {
                 self.pump(now);
             }
         }
@@ -205,7 +214,7 @@ impl Worker {
         } else if self.has_had_its_share(at) {
             self.renew(at, now);
         } else if self.connections[at as usize].has_output() {
-            self.flush(at, now);
+            self.flush_on(at, now);
         }
         if received.done > 0 || !self.unqueue.is_empty() {
             self.pump(now);
