@@ -1,4 +1,4 @@
-"""Runs a command as a sandbox would that forbids io_uring: the kernel refuses it, all else goes on."""
+"""Runs a command as in a sandbox without io_uring: the kernel refuses that, and nothing else."""
 
 from __future__ import annotations
 
