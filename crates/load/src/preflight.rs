@@ -105,6 +105,7 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
     let verifier = match &plan.target.expect.content {
         ContentRule::Echo => Verifier::Echo,
         ContentRule::Fixed(bytes) => Verifier::Fixed(Arc::from(bytes.as_slice())),
+        ContentRule::Learned if answer.echoes => Verifier::Echo,
         ContentRule::Learned => Verifier::Fixed(Arc::from(answer.content)),
     };
     Ok(Setup {
@@ -165,6 +166,8 @@ fn target(error: &NetError, address: Option<SocketAddr>) -> Refusal {
 struct Answer {
     address: SocketAddr,
     content: Vec<u8>,
+    /// The content is what was sent.
+    echoes: bool,
     length: u64,
     tls: Option<String>,
     deflate: Option<String>,
@@ -422,6 +425,7 @@ impl<'p> Exchange<'p> {
         }
         Ok(Answer {
             address: self.address,
+            echoes: !self.content.is_empty() && self.content == self.payloads.get(PREFLIGHT_SEQ),
             content: std::mem::take(&mut self.content),
             length,
             tls: self.transport.tls_description(),

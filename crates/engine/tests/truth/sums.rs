@@ -98,6 +98,15 @@ fn a_server_that_ends_its_connections_in_order_costs_no_reply() {
 }
 
 #[test]
+fn a_first_reply_that_echoes_is_learned_as_an_echo() {
+    let rig = Rig::new(Script::default());
+    let mut plan = rig.plan("http");
+    plan["target"]["expect"] = json!({"content": {"is": "learned"}});
+    let outcome = run(&plan).expect("the run ends");
+    assert_eq!(outcome.summary.counters.ok, 100, "{:?}", outcome.errors());
+}
+
+#[test]
 fn large_messages_are_verified_as_they_flow() {
     let rig = Rig::new(Script::default());
     for scheme in ["http", "ws", "wss", "tcp"] {

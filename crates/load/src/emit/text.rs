@@ -96,8 +96,9 @@ impl<W: Write, P: Write> Text<W, P> {
         let per_second = if seconds > 0.0 { counters.ok as f64 / seconds } else { 0.0 };
         writeln!(
             out,
-            "  throughput     {} messages/s over {seconds:.1} s, all verified",
-            grouped(per_second as u64)
+            "  throughput     {} messages/s over {seconds:.1} s, {}",
+            grouped(per_second as u64),
+            if counters.ok > 0 { "all verified" } else { "no right reply" }
         )?;
         writeln!(
             out,
