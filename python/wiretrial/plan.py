@@ -162,6 +162,13 @@ class OpenLoop(_Part):
     overflow: Literal["wait", "drop"] = "wait"
 
 
+class Hold(_Part):
+    """A message on each connection when all stand; then samples, `rate` messages per second."""
+
+    kind: Literal["hold"] = "hold"
+    rate: float = 0
+
+
 class Load(_Part):
     """How many connections, and who sends next."""
 
@@ -169,7 +176,7 @@ class Load(_Part):
     depth: int = 1
     pack: int = 1
     requests_per_connection: int | None = None
-    executor: Annotated[ClosedLoop | OpenLoop, Field(discriminator="kind")] = Field(
+    executor: Annotated[ClosedLoop | OpenLoop | Hold, Field(discriminator="kind")] = Field(
         default_factory=ClosedLoop
     )
     seed: int = 0

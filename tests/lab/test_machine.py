@@ -51,10 +51,19 @@ def test_too_many_connections_are_refused_with_the_arithmetic() -> None:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     with pytest.raises(UsageProblem) as refused:
         preflight.require(preflight.Demand(connections=soft, source_addresses=10_000))
-    assert f"{soft + preflight.SPARE_DESCRIPTORS:,} descriptors" in refused.value.message
+    needed = soft + preflight.SPARE_DESCRIPTORS + preflight.POLLER_DESCRIPTORS
+    assert f"{needed:,} descriptors" in refused.value.message
     assert f"{soft:,} are available" in refused.value.message
     assert refused.value.remedy
     assert refused.value.exit_code == 2
+
+
+def test_each_thread_has_a_table_of_descriptors() -> None:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    demand = preflight.Demand(connections=soft, threads=2, source_addresses=10_000)
+    (descriptors,) = [one for one in preflight.check(demand) if one.name == "descriptors"]
+    assert descriptors.enough
+    assert "descriptors per thread" in descriptors.line()
 
 
 def test_fresh_connections_need_local_ports() -> None:

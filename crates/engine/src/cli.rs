@@ -1,6 +1,6 @@
 //! The command line, as clap reads it.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -10,7 +10,7 @@ use wiretrial_respond::{DeflateConfig, Delay, Fault, Stall};
 
 use crate::deflate::deflate;
 use crate::link::{self, LinkFlags};
-use crate::quantity::{count, duration, rate, size, small_count};
+use crate::quantity::{Addresses, addresses, count, duration, rate, size, small_count};
 
 /// Load generator and reference server for HTTP, WebSocket and sockets. Verifies every reply.
 #[derive(Debug, Parser)]
@@ -61,6 +61,7 @@ const LOAD_EXAMPLES: &str = "\
 Examples:
   wiretrial-engine load http://127.0.0.1:8080/ -c 100 -d 10s
   wiretrial-engine load ws://127.0.0.1:9001/ -c 1000 --depth 10 --pack 10 --payload 20
+  wiretrial-engine load ws://127.0.0.1:9001/ -c 1000000 --threads 51 --sources 127.1.0.0/26 --hold -d 60s
   wiretrial-engine load ws://127.0.0.1:9001/ --payload @chat.json --text --deflate=client_no_context_takeover,level=1
   wiretrial-engine load tcp://127.0.0.1:7000 --rate 20k --pacing poisson --format json > snapshots.ndjson
   wiretrial-engine load https://localhost:8443/echo --json '{\"id\":\"{seq}\"}' --expect echo --cacert ca.pem";
@@ -88,6 +89,9 @@ pub(crate) struct LoadFlags {
     /// Send so many messages in place of a duration.
     #[arg(short = 'n', long, value_parser = count, value_name = "N")]
     pub(crate) requests: Option<u64>,
+    /// Hold the connections: one message on each when all stand, then --rate messages per second in turn.
+    #[arg(long, conflicts_with_all = ["requests", "depth", "pack", "requests_per_connection"])]
+    pub(crate) hold: bool,
     /// Open loop: messages per second over all connections.
     #[arg(long, value_parser = rate, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
@@ -137,8 +141,8 @@ pub(crate) struct LoadFlags {
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) cpus: Vec<u32>,
     /// Local addresses to connect from, in turn.
-    #[arg(long, value_delimiter = ',', value_name = "IP,…")]
-    pub(crate) sources: Vec<IpAddr>,
+    #[arg(long, value_delimiter = ',', value_parser = addresses, value_name = "IP|CIDR,…")]
+    pub(crate) sources: Vec<Addresses>,
     /// Load before the measurement; marked in the snapshots.
     #[arg(long, value_parser = duration, value_name = "TIME", default_value = "1s")]
     pub(crate) warmup: Nanos,
@@ -234,6 +238,9 @@ pub(crate) struct RespondFlags {
     /// How readiness is learned.
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) poller: Poller,
+    /// Give each thread a table of descriptors of its own: so many times more connections than one holds.
+    #[arg(long)]
+    pub(crate) own_descriptors: bool,
     /// Delay of each reply: 5ms, or two modes: 1ms,20ms@0.1.
     #[arg(long, value_name = "TIME[,TIME@SHARE]")]
     pub(crate) delay: Option<Delay>,

@@ -81,7 +81,7 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
     Ok(TargetDocument {
         url: flags.url.clone(),
         addresses: Vec::new(),
-        sources: flags.sources.iter().map(ToString::to_string).collect(),
+        sources: flags.sources.iter().flat_map(|part| &part.0).map(ToString::to_string).collect(),
         http: HttpDocument {
             method: flags.method.clone(),
             headers: flags.headers.iter().map(|header| split(header)).collect::<Result<_, _>>()?,
@@ -161,6 +161,9 @@ fn read(path: &str, flag: &str) -> Result<String, Failed> {
 }
 
 fn executor(flags: &LoadFlags) -> ExecutorDocument {
+    if flags.hold {
+        return ExecutorDocument::Hold { rate: flags.rate.unwrap_or(0.0) };
+    }
     let Some(rate) = flags.rate else { return ExecutorDocument::Closed };
     ExecutorDocument::Open {
         rate,

@@ -1,6 +1,11 @@
 //! Durations, sizes and counts as people write them: `10s`, `64KiB`, `20k`.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use wiretrial_load::clock::Nanos;
+
+/// The most addresses that one network stands for.
+const MOST_ADDRESSES: u32 = 1 << 16;
 
 const DURATIONS: [(&str, f64); 6] =
     [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9)];
@@ -33,6 +38,32 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     Ok(parse(text, &COUNTS, "a number such as 1000, 20k or 1M")? as u64)
 }
 
+/// Local addresses: one (`10.0.0.1`), or the hosts of a network (`127.1.0.0/26`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Addresses(pub(crate) Vec<IpAddr>);
+
+/// Reads [`Addresses`].
+pub(crate) fn addresses(text: &str) -> Result<Addresses, String> {
+    let wanted =
+        || format!("{text} is no address such as 10.0.0.1, and no network as 127.1.0.0/26");
+    let Some((address, prefix)) = text.split_once('/') else {
+        return Ok(Addresses(vec![text.parse().map_err(|_| wanted())?]));
+    };
+    let address: Ipv4Addr = address.parse().map_err(|_| wanted())?;
+    let prefix: u32 = prefix.parse().ok().filter(|prefix| *prefix <= 32).ok_or_else(wanted)?;
+    let size = 1_u64 << (32 - prefix);
+    if size > u64::from(MOST_ADDRESSES) {
+        return Err(format!(
+            "{text} has {size} addresses: use a network of {MOST_ADDRESSES} at most"
+        ));
+    }
+    let first = u32::from(address) & ((u64::from(u32::MAX) << (32 - prefix)) as u32);
+    let last = first + (size - 1) as u32;
+    // The first and the last address of a network are no host's, but for the smallest ones.
+    let hosts = if size > 2 { first + 1..=last - 1 } else { first..=last };
+    Ok(Addresses(hosts.map(|host| IpAddr::V4(Ipv4Addr::from(host))).collect()))
+}
+
 /// As [`count`], up to four thousand million.
 pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     u32::try_from(count(text)?).map_err(|_| format!("{text} is too many"))
@@ -57,6 +88,28 @@ fn parse(text: &str, units: &[(&str, f64)], form: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn table_of_addresses() {
+        let of = |text: &str| {
+            addresses(text).map(|Addresses(list)| {
+                (list.len(), list[0].to_string(), list[list.len() - 1].to_string())
+            })
+        };
+        for (text, count, first, last) in [
+            ("10.0.0.1", 1, "10.0.0.1", "10.0.0.1"),
+            ("::1", 1, "::1", "::1"),
+            ("127.1.0.0/26", 62, "127.1.0.1", "127.1.0.62"),
+            ("127.1.0.9/30", 2, "127.1.0.9", "127.1.0.10"),
+            ("127.1.0.1/32", 1, "127.1.0.1", "127.1.0.1"),
+            ("127.1.0.0/31", 2, "127.1.0.0", "127.1.0.1"),
+        ] {
+            assert_eq!(of(text), Ok((count, first.to_owned(), last.to_owned())), "{text}");
+        }
+        for text in ["", "10.0.0", "10.0.0.0/33", "10.0.0.0/8", "::1/64", "0.0.0.0/0"] {
+            assert!(of(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn table_of_quantities() {

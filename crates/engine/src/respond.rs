@@ -46,6 +46,7 @@ fn plan(flags: RespondFlags) -> ServerPlan {
             close_after: flags.close_after,
             seed: flags.seed,
         },
+        own_descriptors: flags.own_descriptors,
         max_message: flags.max_message,
         deflate: flags.deflate,
     }

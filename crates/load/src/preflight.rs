@@ -5,6 +5,8 @@
 
 mod capacity;
 
+pub(crate) use capacity::Tables;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -48,6 +50,7 @@ pub(crate) struct Setup {
     pub(crate) poller: &'static str,
     /// Why it is not the fastest there is.
     pub(crate) poller_shortfall: Option<String>,
+    pub(crate) tables: Tables,
 }
 
 /// Why a run can't begin.
@@ -77,7 +80,7 @@ pub enum Refusal {
 
 /// Makes ready, and proves that the target answers rightly.
 pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Result<Setup, Refusal> {
-    capacity::check_descriptors(&plan)?;
+    let tables = capacity::check_descriptors(&plan)?;
     let factory = ProtocolFactory::new(&plan)?;
     let tls = plan.target.tls.as_ref().map(client_tls).transpose()?;
     let candidates = addresses(&plan.target)?;
@@ -119,6 +122,7 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
         deflate: answer.deflate,
         poller: answer.poller,
         poller_shortfall: answer.poller_shortfall,
+        tables,
         plan,
     })
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::clock::monotonic_ns;
 use crate::epoll::Epoll;
 use crate::uring::Uring;
-use crate::{ConnectSpec, Listener, NetError, Socket};
+use crate::{ConnectSpec, Listener, NetError, Socket, sys};
 
 /// Names a socket in readiness. The slot is the caller's own index; the
 /// generation tells the present user of a slot from an earlier one, whose
@@ -217,6 +217,18 @@ impl Driver {
     /// [`Driver::fill`]: they were there when it returned.
     pub fn receives_in_wait(&self) -> bool {
         matches!(self.poller, Poller::Uring(_))
+    }
+
+    /// Gives the calling thread a table of descriptors of its own, which may
+    /// hold as many as the process's: whatever is opened from here on is this
+    /// thread's alone, so the driver and its sockets must stay on it. What was
+    /// open before is open in both, as the waker is.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn own_descriptors(&self) -> Result<(), NetError> {
+        sys::unshare_descriptors()
+            .map_err(|errno| NetError::doing("cannot make a table of descriptors", errno))
     }
 
     /// A handle with which any thread ends this driver's `wait`.

@@ -75,6 +75,15 @@ pub fn local_ports() -> Option<u64> {
     Some((highest + 1).saturating_sub(lowest))
 }
 
+/// How many more files this machine can have open, over all processes
+/// (`fs.file-max`). None where it does not tell.
+pub fn file_headroom() -> Option<u64> {
+    let text = fs::read_to_string("/proc/sys/fs/file-nr").ok()?;
+    let mut numbers = text.split_ascii_whitespace().map_while(|number| number.parse::<u64>().ok());
+    let (allocated, unused, most) = (numbers.next()?, numbers.next()?, numbers.next()?);
+    Some(most.saturating_sub(allocated.saturating_sub(unused)))
+}
+
 /// CPU time of the whole process so far, in nanoseconds: in user mode and in
 /// the kernel.
 pub fn process_cpu() -> (u64, u64) {

@@ -18,6 +18,16 @@ compile_error!("wiretrial runs on 64-bit Linux");
 /// kernel fills fewer.
 pub(crate) const TCP_INFO_BYTES: usize = 256;
 
+/// `unshare(CLONE_FILES)`: the calling thread gets a copy of the table of
+/// descriptors for itself.
+pub(crate) fn unshare_descriptors() -> Result<(), Errno> {
+    // SAFETY: a descriptor that another thread opens or closes from here on
+    // means nothing here, and the other way round. `Driver::own_descriptors`
+    // is the only caller: what crosses threads afterwards is the waker, whose
+    // descriptor was there before and is in every table.
+    unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::FILES) }
+}
+
 /// `epoll_pwait2`: replaces the content of `events`, up to its capacity.
 ///
 /// Called by number, because the C library has a wrapper only since glibc

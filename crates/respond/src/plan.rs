@@ -31,6 +31,9 @@ pub struct ServerPlan {
     pub cpus: Vec<u32>,
     /// How the threads learn what became ready.
     pub poller: PollerKind,
+    /// Gives each thread a table of descriptors of its own, so that as many times more
+    /// connections fit.
+    pub own_descriptors: bool,
     /// What goes wrong or comes late.
     pub script: Script,
     /// Longest WebSocket message, in bytes; of a compressed one what comes out of it.
@@ -52,6 +55,7 @@ impl Default for ServerPlan {
             threads: 1,
             cpus: Vec::new(),
             poller: PollerKind::Auto,
+            own_descriptors: false,
             script: Script::default(),
             max_message: 1 << 30,
             deflate: None,

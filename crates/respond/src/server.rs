@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use wiretrial_net::machine::{pin_current_thread, raise_descriptor_limit, set_timer_slack_min};
-use wiretrial_net::{PollerKind, Waker};
+use wiretrial_net::{Driver, DriverConfig, PollerKind, Waker};
 
 use crate::plan::{Endpoint, Kind, RespondError, ServerPlan};
 use crate::shared::Shared;
@@ -58,7 +58,8 @@ pub fn start(plan: ServerPlan) -> Result<Server, RespondError> {
     };
     for index in 0..plan.threads as usize {
         let cpu = plan.cpus.get(index % plan.cpus.len().max(1)).copied();
-        let work = Work { endpoints: endpoints.clone(), poller: plan.poller, index, cpu };
+        let (poller, own_descriptors) = (plan.poller, plan.own_descriptors);
+        let work = Work { endpoints: endpoints.clone(), poller, own_descriptors, index, cpu };
         let (thread, addresses) = spawn(work, Arc::clone(&shared))?;
         server.threads.push(thread);
         // The first thread has the ports chosen, the others join it there.
@@ -74,6 +75,7 @@ pub fn start(plan: ServerPlan) -> Result<Server, RespondError> {
 struct Work {
     endpoints: Vec<Endpoint>,
     poller: PollerKind,
+    own_descriptors: bool,
     index: usize,
     cpu: Option<u32>,
 }
@@ -143,10 +145,12 @@ impl Addresses {
 /// Starts a thread and waits until it listens. The driver is made in its thread, because some
 /// pollers belong to the thread that made them.
 fn spawn(work: Work, shared: Arc<Shared>) -> Result<(Thread, Vec<SocketAddr>), RespondError> {
-    let Work { endpoints, poller, index, cpu } = work;
+    let Work { endpoints, poller, own_descriptors, index, cpu } = work;
     let (report, reported) = mpsc::channel();
     let work = move || {
-        let made = prepare(cpu).and_then(|()| Worker::new(endpoints, poller, shared, index));
+        let made = prepare(cpu)
+            .and_then(|()| driver(poller, own_descriptors))
+            .and_then(|driver| Worker::new(endpoints, driver, shared, index));
         let listening = made.as_ref().map(|worker| (worker.waker(), worker.addresses()));
         // The one that started this thread waits for it.
         let _ = report.send(listening.map_err(Clone::clone));
@@ -158,6 +162,15 @@ fn spawn(work: Work, shared: Arc<Shared>) -> Result<(Thread, Vec<SocketAddr>), R
         .map_err(|error| RespondError::Thread(error.to_string()))?;
     let (waker, addresses) = reported.recv().map_err(|_| RespondError::ThreadDied)??;
     Ok((Thread { waker, handle }, addresses))
+}
+
+/// The poller of the calling thread. What it opens from here on may be its alone.
+fn driver(poller: PollerKind, own_descriptors: bool) -> Result<Driver, RespondError> {
+    let driver = Driver::new(&DriverConfig { poller, ..DriverConfig::default() })?;
+    if own_descriptors {
+        driver.own_descriptors()?;
+    }
+    Ok(driver)
 }
 
 /// Makes the calling thread one that serves.

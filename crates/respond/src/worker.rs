@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use wiretrial_net::clock::{monotonic_ns, realtime_ns};
-use wiretrial_net::{Driver, DriverConfig, Key, Listener, PollerKind, Socket, Transport, Waker};
+use wiretrial_net::{Driver, Key, Listener, Socket, Transport, Waker};
 use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
 
@@ -58,11 +58,10 @@ impl Worker {
     /// Listens on all endpoints. Their slots are the first ones, in their order.
     pub(crate) fn new(
         endpoints: Vec<Endpoint>,
-        poller: PollerKind,
+        mut driver: Driver,
         shared: Arc<Shared>,
         index: usize,
     ) -> Result<Self, RespondError> {
-        let mut driver = Driver::new(&DriverConfig { poller, ..DriverConfig::default() })?;
         let mut doors = Vec::with_capacity(endpoints.len());
         for (slot, endpoint) in (0..).zip(endpoints) {
             let key = Key { slot, generation: 0 };

@@ -30,6 +30,7 @@ Examples:
   wiretrial load ws://127.0.0.1:9001 -c 1k -d 30s --payload 20
   wiretrial load ws://127.0.0.1:9001 --payload @chat.json --text --deflate
   wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
+  wiretrial load ws://127.0.0.1:9001 -c 100k --threads 6 --sources 127.1.0.0/29 --hold -d 60s
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
 """
 
@@ -69,6 +70,13 @@ def load(
         typer.Option("-n", "--requests", metavar="N", help="Stop after N messages (1k, 1m)."),
     ] = None,
     rate: workload.Rate = None,
+    hold: Annotated[
+        bool,
+        typer.Option(
+            "--hold",
+            help="Hold the connections: a message on each, then --rate messages/s in turn.",
+        ),
+    ] = False,
     pacing: Annotated[
         Pacing, typer.Option("--pacing", help="Open loop: the gaps between due instants.")
     ] = Pacing.CONSTANT,
@@ -160,6 +168,8 @@ def load(
     target = workload.parse_url(url)
     if duration is not None and requests is not None:
         raise UsageProblem("-d and -n exclude each other", "keep one")
+    if hold and requests is not None:
+        raise UsageProblem("--hold and -n exclude each other", "say how long they are held: -d 60s")
     length_ns = None
     if requests is None:
         length_ns = quantities.duration_ns(
@@ -185,6 +195,7 @@ def load(
             pacing=pacing.value,
             overflow=overflow.value,
             requests_per_connection=requests_per_connection,
+            hold=hold,
             seed=seed,
         ),
         stop=Stop(
@@ -210,6 +221,7 @@ def load(
     preflight.require(
         preflight.Demand(
             connections=plan.load.connections,
+            threads=plan.generator.threads,
             source_addresses=max(1, len(local)),
             server_here=workload.is_loopback(target.host),
         )

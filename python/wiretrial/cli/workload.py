@@ -25,6 +25,7 @@ from wiretrial.plan import (
     Expect,
     FixedContent,
     FixedPayload,
+    Hold,
     Http,
     LearnedContent,
     Load,
@@ -249,6 +250,7 @@ def load_of(
     pacing: str,
     overflow: str,
     requests_per_connection: str | None,
+    hold: bool = False,
     seed: int = 0,
 ) -> Load:
     """How many connections, and who sends next."""
@@ -259,8 +261,15 @@ def load_of(
             f"--depth {in_flight} is no multiple of --pack {together}",
             f"use --depth {max(in_flight // together, 1) * together}",
         )
-    executor: ClosedLoop | OpenLoop = ClosedLoop()
-    if rate is not None:
+    executor: ClosedLoop | OpenLoop | Hold = ClosedLoop()
+    if hold:
+        if in_flight > 1 or requests_per_connection is not None:
+            raise UsageProblem(
+                "--hold keeps connections, with one message at a time",
+                "leave --depth, --pack and --requests-per-connection out",
+            )
+        executor = Hold(rate=quantities.rate(rate, "--rate") if rate is not None else 0)
+    elif rate is not None:
         executor = OpenLoop.model_validate(
             {"rate": quantities.rate(rate, "--rate"), "pacing": pacing, "overflow": overflow}
         )

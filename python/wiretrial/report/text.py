@@ -15,6 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from wiretrial.plan import ClosedLoop, Hold, OpenLoop
 from wiretrial.report import metrics, sentences, text_tables, units
 from wiretrial.report.contest import Contest
 from wiretrial.report.marks import extremes
@@ -220,11 +221,20 @@ def _rank(contest: Contest, name: str) -> str:
     return str(ranking.ranks[ranking.order.index(name)])
 
 
+def _sending(executor: ClosedLoop | OpenLoop | Hold) -> list[str]:
+    """Who sends next, in words."""
+    match executor:
+        case ClosedLoop():
+            return ["closed loop"]
+        case OpenLoop(rate=rate):
+            return ["open loop", f"{units.trimmed(rate)} messages/s offered"]
+        case Hold(rate=rate):
+            return ["held", f"{units.trimmed(rate)} messages/s in turn"] if rate else ["held"]
+
+
 def _heading(trial: Trial, measured: Measured) -> str:
     load, start = trial.plan.load, trial.start
-    parts = [units.plural(load.connections, "connection"), f"{load.executor.kind} loop"]
-    if load.executor.kind == "open":
-        parts.append(f"{units.trimmed(load.executor.rate)} messages/s offered")
+    parts = [units.plural(load.connections, "connection"), *_sending(load.executor)]
     parts.append(f"depth {load.depth}")
     if load.pack > 1:
         parts.append(f"pack {load.pack}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from wiretrial.plan import ClosedLoop, Load, OpenLoop
+from wiretrial.plan import ClosedLoop, Hold, Load, OpenLoop
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Bottleneck
 from wiretrial.results.observation import CpuUse, Observation, SocketUse
@@ -109,6 +109,8 @@ def _rate(evidence: Evidence) -> _Found:
     executor = evidence.load.executor
     if isinstance(executor, ClosedLoop) or evidence.generator.busy >= CLIENT_BOUND:
         return None
+    if isinstance(executor, Hold):
+        return "rate", ""
     return ("rate", "") if evidence.sent >= RATE_KEPT * executor.rate else None
 
 

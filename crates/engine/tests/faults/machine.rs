@@ -18,10 +18,31 @@ fn too_few_descriptors_are_refused_with_the_arithmetic() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let complaint = text(&output.stderr);
     assert!(
-        complaint.contains("10 connections need 70 descriptors, the limit is 25"),
+        complaint.contains("10 connections need 74 descriptors, the limit is 25"),
         "{complaint}"
     );
-    assert!(complaint.contains("ulimit -n 70"), "{complaint}");
+    assert!(complaint.contains("ulimit -n 74"), "{complaint}");
+}
+
+#[test]
+fn what_one_table_cannot_hold_is_held_by_one_per_thread() {
+    let server = Respond::start(&["--threads", "2", "--own-descriptors"]);
+    for poller in pollers() {
+        let load = format!(
+            "ulimit -n 120 && exec \"$0\" load ws://{}/ -c 150 --threads 4 --poller {poller} --hold -d 300ms --rate 200 --format json",
+            server.http
+        );
+        let output = Command::new("sh").args(["-c", &load, ENGINE]).output().expect("sh starts");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let last = text(&output.stdout).lines().last().expect("a summary").to_owned();
+        let summary: Value = serde_json::from_str(&last).expect("JSON");
+        assert_eq!(summary["connections"]["opened"], 150, "{last}");
+        // Each connection once, and then the samples of 1.3 s at most.
+        let ok = summary["counters"]["ok"].as_u64().expect("a number");
+        assert!((151..=150 + 261).contains(&ok), "{last}");
+        assert_eq!(summary["counters"]["errors"], json!({}), "{last}");
+        assert_eq!(summary["connections"]["open"], 150, "{last}");
+    }
 }
 
 #[test]

@@ -25,6 +25,10 @@ pub(crate) struct InFlight {
 impl InFlight {
     /// A message was encoded; `sent` comes with the flush.
     pub(crate) fn push(&mut self, seq: u64, due: Nanos) {
+        if self.ring.capacity() == 0 {
+            // The first growth would be to four: a million idle connections have one at most.
+            self.ring.reserve_exact(1);
+        }
         self.ring.push_back(Pending { seq, due, sent: Nanos::MAX });
         self.unstamped += 1;
     }

@@ -1,14 +1,16 @@
-//! Who sends next: closed loop and open loop.
+//! Who sends next: closed loop, open loop, held connections.
 //!
 //! Knows which connections have a free slot ([`Slots`]) and, in an open loop, when messages are due.
 //! Must not know sockets, protocols or clocks: it is handed `now` and hands back
 //! assignments, and is tested under a simulated clock.
 
 mod closed;
+mod hold;
 mod open;
 mod slots;
 
 pub use closed::Closed;
+pub use hold::Hold;
 pub use open::Open;
 pub use slots::Slots;
 
@@ -45,6 +47,8 @@ pub enum Executor {
     Closed(Closed),
     /// Messages are due at instants that no reply moves.
     Open(Open),
+    /// Each connection once, and then samples.
+    Hold(Hold),
 }
 
 impl Executor {
@@ -53,6 +57,7 @@ impl Executor {
         match self {
             Self::Closed(executor) => executor.next(now, slots),
             Self::Open(executor) => executor.next(now, slots),
+            Self::Hold(executor) => executor.next(now, slots),
         }
     }
 
@@ -61,13 +66,14 @@ impl Executor {
         match self {
             Self::Closed(_) => Next::Blocked,
             Self::Open(executor) => executor.peek(now),
+            Self::Hold(executor) => executor.peek(now),
         }
     }
 
     /// Messages that are due at `now` and not yet assigned (open loop).
     pub fn waiting(&mut self, now: Nanos) -> u64 {
         match self {
-            Self::Closed(_) => 0,
+            Self::Closed(_) | Self::Hold(_) => 0,
             Self::Open(executor) => executor.waiting(now),
         }
     }
@@ -75,7 +81,7 @@ impl Executor {
     /// Messages given up so far because no slot was free (open loop).
     pub fn dropped(&self) -> u64 {
         match self {
-            Self::Closed(_) => 0,
+            Self::Closed(_) | Self::Hold(_) => 0,
             Self::Open(executor) => executor.dropped(),
         }
     }

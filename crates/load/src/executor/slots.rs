@@ -10,6 +10,8 @@ pub struct Slots {
     parked: Vec<u32>,
     available: Vec<bool>,
     per_connection: u32,
+    /// Slots that were taken and not released.
+    taken: u64,
 }
 
 impl Slots {
@@ -20,11 +22,13 @@ impl Slots {
             parked: vec![per_connection; connections as usize],
             available: vec![false; connections as usize],
             per_connection,
+            taken: 0,
         }
     }
 
     /// A slot of this connection is free again.
     pub fn release(&mut self, connection: u32) {
+        self.taken -= 1;
         if self.available[connection as usize] {
             self.free.push_back(connection);
         } else {
@@ -44,11 +48,17 @@ impl Slots {
         }
     }
 
+    /// How many slots are taken.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
     /// Takes the slot that has been free the longest.
     pub(super) fn take(&mut self) -> Option<u32> {
         loop {
             let connection = self.free.pop_front()?;
             if self.available[connection as usize] {
+                self.taken += 1;
                 return Some(connection);
             }
             self.parked[connection as usize] += 1;
@@ -70,6 +80,18 @@ mod tests {
         assert!(taken(&mut slots).is_empty());
         slots.set_available(1, true);
         assert_eq!(taken(&mut slots), [1, 1, 1]);
+    }
+
+    #[test]
+    fn slots_that_are_taken_are_counted() {
+        let mut slots = Slots::new(2, 1);
+        slots.set_available(0, true);
+        slots.set_available(1, true);
+        assert_eq!((slots.take(), slots.take(), slots.take()), (Some(0), Some(1), None));
+        assert_eq!(slots.taken(), 2);
+        slots.set_available(1, false);
+        slots.release(1);
+        assert_eq!(slots.taken(), 1);
     }
 
     #[test]

@@ -265,6 +265,13 @@ pub enum ExecutorDocument {
         #[serde(default)]
         overflow: OverflowDocument,
     },
+    /// Every connection carries one message when all stand, and is then held; some are asked again
+    /// in turn, as a sample.
+    Hold {
+        /// Of the samples, messages per second over all workers; 0 for none.
+        #[serde(default)]
+        rate: f64,
+    },
 }
 
 /// The gaps between due instants.

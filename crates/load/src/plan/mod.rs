@@ -135,6 +135,11 @@ pub enum LoopPlan {
         /// A due message without a free slot.
         overflow: Overflow,
     },
+    /// A message on each connection, then samples.
+    Hold {
+        /// Of the samples, messages per second over all workers; 0 for none.
+        rate: f64,
+    },
 }
 
 /// What happens to a due message that finds no free slot.

@@ -224,6 +224,16 @@ fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, Plan
                 "load.executor.rate: {rate} is not a rate above 0 and up to 1e9"
             ));
         }
+        ExecutorDocument::Hold { rate } if !(0.0..=1e9).contains(&rate) => {
+            return wrong(format!("load.executor.rate: {rate} is not a rate from 0 to 1e9"));
+        }
+        ExecutorDocument::Hold { .. } if depth > 1 || requests_per_connection.is_some() => {
+            return wrong(
+                "load: held connections carry one message at a time and are kept: leave depth, pack and requests per connection out"
+                    .to_owned(),
+            );
+        }
+        ExecutorDocument::Hold { rate } => LoopPlan::Hold { rate },
         ExecutorDocument::Open { rate, pacing, overflow } => LoopPlan::Open {
             rate,
             poisson: pacing == PacingDocument::Poisson,

@@ -20,7 +20,7 @@ use crate::control::{Control, Report};
 use crate::executor::{Budget, Executor, Slots};
 use crate::measure::{Class, Recorder};
 use crate::plan::Plan;
-use crate::preflight::{Setup, driver_config};
+use crate::preflight::{Setup, Tables, driver_config};
 use crate::source::Payloads;
 
 use opening::Retry;
@@ -124,6 +124,9 @@ impl Worker {
         let plan = &setup.plan;
         let driver = Driver::new(&driver_config(plan))?;
         wires.control.register(driver.waker());
+        if setup.tables == Tables::PerWorker {
+            driver.own_descriptors()?;
+        }
         let mut recorder = Box::<Recorder>::default();
         if driver.poller_name() != setup.poller {
             // One ring more than this machine grants: the run goes on, and says so.

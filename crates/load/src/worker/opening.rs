@@ -137,7 +137,12 @@ impl Worker {
 
     /// The protocol's handshake is done.
     pub(super) fn opened(&mut self, at: u32, now: Nanos) {
-        self.connections[at as usize].step_done(Metric::UpgradeTime, now, &mut self.recorder);
+        let connection = &mut self.connections[at as usize];
+        connection.step_done(Metric::UpgradeTime, now, &mut self.recorder);
+        if let Some(link) = connection.link.as_mut().filter(|link| !link.transport.has_output()) {
+            // The handshake's request is larger than a short message, and most connections are idle.
+            *link.transport.out() = Vec::new();
+        }
         self.ready(at, now);
     }
 

@@ -5,7 +5,7 @@ use wiretrial_net::machine::{thread_cpu_ns, thread_run_queue_ns};
 use super::{Busy, Worker};
 use crate::clock::{Clock as _, Nanos};
 use crate::control::Report;
-use crate::executor::{Closed, Executor, Open};
+use crate::executor::{Closed, Executor, Hold, Open};
 use crate::measure::{Class, IntervalRecord};
 use crate::pacing::{Constant, Pacer, Poisson};
 use crate::plan::LoopPlan;
@@ -94,6 +94,10 @@ impl Worker {
         let load = &self.plan().load;
         match load.loop_ {
             LoopPlan::Closed => Executor::Closed(Closed::new(load.pack, self.share.budget)),
+            LoopPlan::Hold { rate } => {
+                let part = f64::from(self.share.connections) / f64::from(load.connections);
+                Executor::Hold(Hold::new(self.share.connections, rate * part))
+            }
             LoopPlan::Open { rate, poisson, overflow } => {
                 // The rate counts messages, the pacer packs; each worker takes its connections' part,
                 // and the workers' instants lie between each other's.
