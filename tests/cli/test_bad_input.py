@@ -35,6 +35,8 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (("load", "http://h/", "--payload", "@/no/such/file"), 2, "No such file"),
     (("load", "http://h/", "--payload", "1", "--json", "{}"), 2, "exclude each other"),
     (("load", "http://h/", "--rate", "0"), 2, "not a rate above zero"),
+    (("load", "ws://h/", "--hold", "-n", "5"), 2, "--hold and -n exclude each other"),
+    (("load", "ws://h/", "--hold", "--depth", "2"), 2, "--hold keeps connections"),
     (("load", "http://h/", "--depth", "3", "--pack", "2"), 2, "no multiple of --pack 2"),
     (("load", "http://h/", "--header", "nonsense"), 2, "not `Name: value`"),
     (("load", "tcp://h:1", "--method", "GET"), 2, "tcp has no methods or headers"),

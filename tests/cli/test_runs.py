@@ -90,6 +90,16 @@ def test_load_says_what_it_took(wiretrial: Run, reference: tuple[psutil.Process,
     assert "\x1b" not in done.stdout
 
 
+def test_held_connections_are_asked_once_and_then_in_turn(
+    wiretrial: Run, reference: tuple[psutil.Process, str]
+) -> None:
+    _, address = reference
+    url = f"ws://{address}/"
+    done = wiretrial("load", url, "-c", "20", "--hold", "--rate", "50", "-d", "500ms")
+    assert done.returncode in MEASURED, done.stderr
+    assert "held, 50 messages/s in turn" in done.stdout
+
+
 def test_load_shows_what_compression_saves(
     wiretrial: Run, reference: tuple[psutil.Process, str]
 ) -> None:
