@@ -187,6 +187,13 @@ class Stop(_Part):
 
     duration_ns: int | None = None
     requests: int | None = None
+    requests_each: int | None = None
+    """Of each connection, which is closed for good then."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the run's length is given in messages."""
+        return self.requests is not None or self.requests_each is not None
 
 
 class Phases(_Part):

@@ -55,8 +55,8 @@ fn document(flags: &LoadFlags) -> Result<PlanDocument, Failed> {
             seed: flags.seed,
         },
         stop: match flags.requests {
-            Some(requests) => StopDocument { duration_ns: None, requests: Some(requests) },
-            None => StopDocument { duration_ns: Some(flags.duration.0), requests: None },
+            Some(requests) => StopDocument { requests: Some(requests), ..StopDocument::default() },
+            None => StopDocument { duration_ns: Some(flags.duration.0), ..StopDocument::default() },
         },
         phases: PhasesDocument {
             connect_ns: flags.connect_timeout.0,

@@ -179,7 +179,12 @@ fn shares(plan: &Plan) -> Vec<Share> {
     (0..threads)
         .map(|worker| {
             let connections = part(plan.load.connections.into(), worker, threads) as u32;
-            let budget = plan.stop.requests.map(|requests| part(requests, worker, threads));
+            let each = plan.stop.requests_each.map(|each| each * u64::from(connections));
+            let requests = plan.stop.requests.map(|requests| part(requests, worker, threads));
+            let budget = match (requests, each) {
+                (Some(requests), Some(each)) => Some(requests.min(each)),
+                (requests, each) => requests.or(each),
+            };
             let share = Share {
                 worker,
                 first_connection,

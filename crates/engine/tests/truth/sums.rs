@@ -77,6 +77,34 @@ fn a_connection_per_request_is_a_connection_per_request() {
 }
 
 #[test]
+fn each_connection_sends_its_own_number_of_messages_and_ends() {
+    let rig = Rig::new(Script::default());
+    for scheme in ["http", "https", "ws", "tcp"] {
+        for per_connection in [None, Some(1), Some(10)] {
+            for depth in [1, 4] {
+                if per_connection == Some(1) && depth > 1 {
+                    continue;
+                }
+                let mut plan = rig.plan(scheme);
+                plan["load"] = json!({
+                    "connections": 5, "depth": depth, "requests_per_connection": per_connection,
+                });
+                plan["stop"] = json!({"requests_each": 30});
+                let outcome = run(&plan).expect("the run ends");
+                outcome.check_sums();
+                let counters = &outcome.summary.counters;
+                let what = format!("{scheme}, {per_connection:?}: {:?}", outcome.errors());
+                assert_eq!((counters.sent, counters.ok), (150, 150), "{what}");
+                let connections = &outcome.summary.connections;
+                let each = per_connection.map_or(1, |requests| 30_u64.div_ceil(requests));
+                assert_eq!(connections.opened, 5 * each, "{what}");
+                assert_eq!(connections.closed.values().sum::<u64>(), 5 * each, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_server_that_ends_its_connections_in_order_costs_no_reply() {
     let close_after = std::num::NonZeroU32::new(10);
     let rig = Rig::new(Script { close_after, ..Script::default() });

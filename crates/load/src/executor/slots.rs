@@ -12,6 +12,8 @@ pub struct Slots {
     per_connection: u32,
     /// Slots that were taken and not released.
     taken: u64,
+    /// Packs that each connection may still take; empty: any number.
+    quota: Vec<u64>,
 }
 
 impl Slots {
@@ -23,7 +25,20 @@ impl Slots {
             available: vec![false; connections as usize],
             per_connection,
             taken: 0,
+            quota: Vec::new(),
         }
+    }
+
+    /// No connection takes more than so many packs; its slots are gone then.
+    #[must_use]
+    pub fn with_quota(mut self, packs: u64) -> Self {
+        self.quota = vec![packs; self.available.len()];
+        self
+    }
+
+    /// Whether this connection has taken all that it may.
+    pub fn is_spent(&self, connection: u32) -> bool {
+        self.quota.get(connection as usize) == Some(&0)
     }
 
     /// A slot of this connection is free again.
@@ -57,8 +72,14 @@ impl Slots {
     pub(super) fn take(&mut self) -> Option<u32> {
         loop {
             let connection = self.free.pop_front()?;
+            if self.is_spent(connection) {
+                continue;
+            }
             if self.available[connection as usize] {
                 self.taken += 1;
+                if let Some(left) = self.quota.get_mut(connection as usize) {
+                    *left -= 1;
+                }
                 return Some(connection);
             }
             self.parked[connection as usize] += 1;
@@ -92,6 +113,21 @@ mod tests {
         slots.set_available(1, false);
         slots.release(1);
         assert_eq!(slots.taken(), 1);
+    }
+
+    #[test]
+    fn a_quota_is_that_of_each_connection() {
+        let mut slots = Slots::new(2, 1).with_quota(2);
+        slots.set_available(0, true);
+        slots.set_available(1, true);
+        assert_eq!(taken(&mut slots), [0, 1]);
+        slots.release(0);
+        assert_eq!(taken(&mut slots), [0]);
+        slots.release(0);
+        assert!(taken(&mut slots).is_empty());
+        assert!(slots.is_spent(0));
+        slots.release(1); // the slow one has its turn yet
+        assert_eq!(taken(&mut slots), [1]);
     }
 
     #[test]

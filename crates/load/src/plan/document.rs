@@ -304,6 +304,8 @@ pub struct StopDocument {
     pub duration_ns: Option<u64>,
     /// Messages sent in the whole run.
     pub requests: Option<u64>,
+    /// Messages that each connection sends before it is closed for good (closed loop).
+    pub requests_each: Option<u64>,
 }
 
 /// Durations around the measure phase, nanoseconds.

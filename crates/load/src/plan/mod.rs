@@ -158,6 +158,8 @@ pub struct Stop {
     pub duration: Option<Nanos>,
     /// Messages sent in the whole run.
     pub requests: Option<u64>,
+    /// Messages that each connection sends before it is closed for good.
+    pub requests_each: Option<u64>,
 }
 
 /// Durations around the measure phase.

@@ -37,10 +37,11 @@ impl Plan {
             ));
         }
         let generator = generator(document.generator)?;
+        let load = load(&document.load, &generator)?;
         Ok(Self {
             target: target(document.target)?,
-            load: load(&document.load, &generator)?,
-            stop: stop(&document.stop)?,
+            stop: stop(&document.stop, &load)?,
+            load,
             phases: phases(&document.phases)?,
             generator,
         })
@@ -246,16 +247,28 @@ fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, Plan
     Ok(Load { connections, depth, pack, requests_per_connection, loop_, seed: document.seed })
 }
 
-fn stop(document: &StopDocument) -> Result<Stop, PlanError> {
-    if document.duration_ns.is_none() && document.requests.is_none() {
+fn stop(document: &StopDocument, load: &Load) -> Result<Stop, PlanError> {
+    let StopDocument { duration_ns, requests, requests_each } = *document;
+    if duration_ns.is_none() && requests.is_none() && requests_each.is_none() {
         return wrong("stop: neither a duration nor a number of requests; give one".to_owned());
     }
-    if document.requests == Some(0) {
+    if requests == Some(0) {
         return wrong("stop.requests starts at 1".to_owned());
     }
-    let duration =
-        document.duration_ns.map(|ns| duration(ns, "stop.duration_ns", 1_000_000)).transpose()?;
-    Ok(Stop { duration, requests: document.requests })
+    if requests_each == Some(0) {
+        return wrong("stop.requests_each starts at 1".to_owned());
+    }
+    if requests_each.is_some() && load.loop_ != LoopPlan::Closed {
+        return wrong(
+            "stop.requests_each: an open loop has no messages of a connection; use stop.requests"
+                .to_owned(),
+        );
+    }
+    if requests_each.is_some_and(|each| !each.is_multiple_of(u64::from(load.pack))) {
+        return wrong("stop.requests_each must be a multiple of the pack".to_owned());
+    }
+    let duration = duration_ns.map(|ns| duration(ns, "stop.duration_ns", 1_000_000)).transpose()?;
+    Ok(Stop { duration, requests, requests_each })
 }
 
 fn phases(document: &PhasesDocument) -> Result<Phases, PlanError> {

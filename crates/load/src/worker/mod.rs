@@ -134,6 +134,10 @@ impl Worker {
             recorder.note("poller", || format!("worker {}: epoll, {shortfall}", share.worker));
         }
         let slots = Slots::new(share.connections, plan.load.depth / plan.load.pack);
+        let slots = match plan.stop.requests_each {
+            Some(each) => slots.with_quota(each / u64::from(plan.load.pack)),
+            None => slots,
+        };
         let now = clock.now();
         Ok(Self {
             clock,

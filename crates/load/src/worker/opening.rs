@@ -59,7 +59,9 @@ impl Worker {
             }
             connection.state = State::Idle;
             if self.renews().is_none() {
-                self.connect(at, now);
+                if !self.slots.is_spent(at) {
+                    self.connect(at, now);
+                }
             } else {
                 self.slots.set_available(at, true);
                 self.unqueue.push_back(at);
@@ -213,7 +215,7 @@ impl Worker {
     fn reopen(&mut self, at: u32, now: Nanos) {
         let connection = &self.connections[at as usize];
         let sending = !matches!(self.stage, Stage::Drain { .. });
-        let kept = self.renews().is_none() && sending;
+        let kept = self.renews().is_none() && sending && !self.slots.is_spent(at);
         if kept || !connection.in_flight.is_empty() {
             self.connect(at, now);
         } else {

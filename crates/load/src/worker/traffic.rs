@@ -211,7 +211,7 @@ impl Worker {
         let drained = received.drained;
         if let Some(ending) = received.ending {
             self.end(at, ending, now);
-        } else if self.has_had_its_share(at) {
+        } else if self.has_had_its_share(at) || self.is_done(at) {
             self.renew(at, now);
         } else if self.connections[at as usize].has_output() {
             self.flush_on(at, now);
@@ -226,6 +226,15 @@ impl Worker {
         let connection = &self.connections[at as usize];
         self.renews().is_some_and(|limit| connection.requests >= limit)
             && connection.in_flight.is_empty()
+    }
+
+    /// The connection has sent all that it ever will, and every reply is here.
+    fn is_done(&self, at: u32) -> bool {
+        let connection = &self.connections[at as usize];
+        self.slots.is_spent(at)
+            && connection.state == State::Ready
+            && connection.in_flight.is_empty()
+            && connection.queue.is_empty()
     }
 
     /// Fails what has waited too long.
