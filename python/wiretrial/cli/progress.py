@@ -27,12 +27,13 @@ from wiretrial.errors import (
     StoreError,
     UsageProblem,
 )
-from wiretrial.report import model
+from wiretrial.report import model, units
 from wiretrial.report import text as text_report
 from wiretrial.report.knees import Objective
 from wiretrial.report.model import ReportModel
-from wiretrial.results import absent, answers
+from wiretrial.results import absent, adoption, answers
 from wiretrial.results.absent import Absent
+from wiretrial.results.adoption import Adopted
 from wiretrial.results.answers import Answer
 from wiretrial.results.beacon import Beacon
 from wiretrial.results.model import Trial
@@ -120,6 +121,10 @@ def run(study: Study, results: ResultsFolder, verdict: Verdict = no_more_to_say)
         output.say("wiretrial: no trial could be measured, for the reasons above")
         return EXIT_FAILED
     trials = _conclude(study, results, verdict)
+    if board.absent:
+        # Who can't be had is a finding of the run, not its failure.
+        names = units.listed(dict.fromkeys(row.subject for row in board.absent))
+        output.say(f"left out, in part or wholly, for the reasons above: {names}")
     for line in board.problems:
         output.say(line)
     if board.problems:
@@ -136,11 +141,15 @@ def _measure(study: Study, results: ResultsFolder, engine: Engine, board: Board)
                 board.see(event)
                 beacons.tell(lamp, event, left_s=board.left_s)
     finally:
-        board.keep_absent(results)
+        board.keep(results)
 
 
 def report_of(
-    study: Study, trials: Sequence[Trial], verdict: Verdict, missing: Sequence[Absent] = ()
+    study: Study,
+    trials: Sequence[Trial],
+    verdict: Verdict,
+    missing: Sequence[Absent] = (),
+    adopted: Sequence[Adopted] = (),
 ) -> ReportModel:
     """The report's data. A study's own verdict, where it has one, comes first."""
 
@@ -163,6 +172,7 @@ def report_of(
                 if case.knee
             },
             absent=missing,
+            adopted=adopted,
         )
 
     made = build(None)
@@ -197,7 +207,7 @@ def _resume_command(study: Study, results: ResultsFolder) -> str:
 
 def _conclude(study: Study, results: ResultsFolder, verdict: Verdict) -> list[Trial]:
     trials = results.trials()
-    made = report_of(study, trials, verdict, absent.read(results))
+    made = report_of(study, trials, verdict, absent.read(results), adoption.read(results))
     output.emit(
         text_report.render(made, width=output.width(), colour=output.colour(sys.stdout)), None
     )
@@ -221,7 +231,9 @@ class Board:
 
     study: Study
     problems: list[str] = field(default_factory=list)
+    """Trials that failed, a line each."""
     absent: list[Absent] = field(default_factory=list)
+    adopted: dict[str, Adopted] = field(default_factory=dict)
     _has_begun: bool = False
     left_s: float | None = None
     """About how long the rest takes, as of the trial in progress."""
@@ -248,8 +260,9 @@ class Board:
         match event:
             case events.Preparing(subject, step):
                 self._show(f"{step} {subject}")
+            case events.Weighed(adopted):
+                self.adopted[adopted.subject] = adopted
             case events.Unavailable(subject, reason):
-                self.problems.append(reason)
                 self.absent.append(Absent(subject=subject, reason=reason))
                 self._line(f"left out: {reason}")
             case events.TrialBegun(slot, number, total):
@@ -270,10 +283,16 @@ class Board:
                 self.problems.append(text)
                 self._line(f"failed: {text}")
 
-    def keep_absent(self, results: ResultsFolder) -> None:
-        """Stores what could not be measured; a run that had nothing to do leaves it as it was."""
-        if self._has_begun:
-            absent.keep(results, self.absent)
+    def keep(self, results: ResultsFolder) -> None:
+        """Stores what could not be measured, and what the subjects weigh.
+
+        A run that had nothing to do leaves both as they were.
+        """
+        if not self._has_begun:
+            return
+        absent.keep(results, self.absent)
+        if self.study.adoption:
+            adoption.keep(results, self.adopted.values())
 
     def _left(self, number: int, total: int) -> str:
         if not self._measured:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,7 +17,8 @@ from wiretrial.report import load_json, markdown
 from wiretrial.report import text as text_report
 from wiretrial.report.exports import google_benchmark, table
 from wiretrial.report.model import ReportModel
-from wiretrial.results import absent
+from wiretrial.results import absent, adoption
+from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import demo as demo_study
@@ -69,11 +70,14 @@ def report(
         raise StoreError(
             f"{folder} holds no trial yet", f"go on with `wiretrial {study.name} --resume {folder}`"
         )
+    if form is Form.JSON:
+        output.emit(_as_json(trials, adoption.read(results)), file)
+        return EXIT_GOOD
     if form in _OF_TRIALS:
         output.emit(_OF_TRIALS[form](trials), file)
         return EXIT_GOOD
     sayings = demo_verdict if study.name == demo_study.NAME else progress.no_more_to_say
-    made = progress.report_of(study, trials, sayings, absent.read(results))
+    made = progress.report_of(study, trials, sayings, absent.read(results), adoption.read(results))
     if draws and file:
         _draw(made, form, file)
     elif form is Form.HTML:
@@ -86,13 +90,18 @@ def report(
     return EXIT_GOOD
 
 
-def _as_json(trials: Sequence[Trial]) -> str:
-    documents = [load_json(trial) for trial in trials]
-    return output.as_json({"schema": "wiretrial-trials", "version": 1, "trials": documents})
+def _as_json(trials: Sequence[Trial], adopted: Sequence[Adopted]) -> str:
+    document: dict[str, Any] = {
+        "schema": "wiretrial-trials",
+        "version": 1,
+        "trials": [load_json(trial) for trial in trials],
+    }
+    if adopted:
+        document["adoption"] = [row.model_dump(mode="json") for row in adopted]
+    return output.as_json(document)
 
 
 _OF_TRIALS: dict[Form, Callable[[Sequence[Trial]], str]] = {
-    Form.JSON: _as_json,
     Form.CSV: table.as_csv,
     Form.GOOGLE_BENCHMARK: google_benchmark.as_text,
 }

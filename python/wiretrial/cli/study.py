@@ -13,6 +13,7 @@ from wiretrial import quantities
 from wiretrial.cli import output, progress
 from wiretrial.cli.demo import Results
 from wiretrial.cli.output import Format
+from wiretrial.cli.subject_install import Prefix, use_prefix
 from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.results import answers
 from wiretrial.studies import estimate, matrix, registry
@@ -124,6 +125,7 @@ def run(
         int | None, typer.Option("--seed", min=0, help="Seed of the order. [random, recorded]")
     ] = None,
     results: Results = Path("results"),
+    prefix: Prefix = None,
     resume: Annotated[
         Path | None,
         typer.Option("--resume", metavar="DIR", help="Go on with the trials that DIR lacks."),
@@ -136,6 +138,7 @@ def run(
     """Run a study: every trial is stored before the next begins, and can be gone on with."""
     if sum(given is not None for given in (name, resume, again)) != 1:
         raise UsageProblem("which study?", "name one, or use --resume DIR, or --from REPORT")
+    use_prefix(prefix)
     wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
     if resume is not None:
         study, folder = progress.resume(resume, None, wanted)
@@ -180,7 +183,13 @@ def _plan(study: Study) -> str:
     """What is about to be measured, and how long that takes."""
     needed = estimate.estimate(study)
     searches = len(study.stage(3))
-    parts = [f"{len(study.cases) - searches} scenarios x {study.trials} trials"]
+    known = [case for case in study.cases if case.stage < 3]
+    counts = {study.trials_of(case) for case in known}
+    parts = [
+        f"{len(known)} scenarios x {study.trials} trials"
+        if counts == {study.trials}
+        else f"{len(known)} scenarios, {sum(map(study.trials_of, known))} trials"
+    ]
     if searches:
         parts.append(f"{searches} searches for the highest sustained rate")
     return f"{', '.join(parts)}: about {estimate.words(needed.total_ns)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,7 +19,7 @@ from wiretrial.cli import output
 from wiretrial.cli.output import Format
 from wiretrial.cli.subject_names import All, Names, OfStudy, chosen
 from wiretrial.engine import Engine
-from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, SubjectUnavailable
+from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, SubjectUnavailable, UsageProblem
 from wiretrial.subjects import build
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.spec import Subject
@@ -65,7 +66,12 @@ def install(
 
 def use_prefix(folders: list[str] | None) -> None:
     """Lets every build of this command look there first."""
+    for folder in folders or ():
+        if not Path(folder).is_dir():
+            raise UsageProblem(f"--prefix {folder}: there is no such folder", "correct it")
     if folders:
+        # Builds run in folders of their own.
+        folders = [str(Path(folder).resolve()) for folder in folders]
         before = os.environ.get(build.PREFIX)
         os.environ[build.PREFIX] = ":".join([*folders, *([before] if before else [])])
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from wiretrial import launch
+from wiretrial import launch, quantities
 from wiretrial.errors import EngineFailed, UsageProblem
 from wiretrial.machine import namespaces
 from wiretrial.machine.namespaces import Held, Namespace
@@ -37,6 +37,8 @@ QUEUE_PACKETS = 10_000
 """What a device holds for the link while that is kept from running."""
 NETEM_PACKETS = 1_000_000
 """netem drops what is on its way beyond this; its own default is less than a fast link holds."""
+
+_DELAY = "delay="
 
 Carrier = Literal["auto", "engine", "netem"]
 
@@ -113,6 +115,16 @@ class Link:
                 f"link {text!r}: not two directions", "write it as up:delay=20ms down:delay=30ms"
             )
         return cls(text, given["up"].strip(), given["down"].strip())
+
+    @property
+    def round_trip_ns(self) -> int:
+        """What both directions' delays add up to, jitter and rate left out."""
+        return sum(
+            quantities.duration_ns(word.removeprefix(_DELAY), "delay=")
+            for direction in (self.up, self.down)
+            for word in direction.split(",")
+            if word.startswith(_DELAY)
+        )
 
     def understood(self, engine: Path) -> Mapping[str, Any]:
         """Both directions in numbers: delays in nanoseconds, rates in bits per second.

@@ -26,6 +26,10 @@ BY_ARITHMETIC = 1.05
 """A published figure within this factor of what arithmetic gives is no finding of its own."""
 
 
+MOSTLY_FLOOR = 0.5
+"""Times of which arithmetic gives this share are alike from trial to trial: one tells the ratio."""
+
+
 @dataclass(frozen=True)
 class ClaimRow:
     """One claim, judged. `here` is None where one of its sides was not measured."""
@@ -36,6 +40,12 @@ class ClaimRow:
     verdict: Verdict
     why: str
 
+    @property
+    def published(self) -> str:
+        """The claim's figure in words."""
+        figure = self.claim.published
+        return figure if isinstance(figure, str) else units.trimmed(figure)
+
 
 def judge(claims: Sequence[Claim], scenarios: Sequence[ScenarioResult]) -> tuple[ClaimRow, ...]:
     """Every claim against what was measured, in the order of the study's document."""
@@ -44,13 +54,42 @@ def judge(claims: Sequence[Claim], scenarios: Sequence[ScenarioResult]) -> tuple
 
 def _judge(claim: Claim, scenarios: Sequence[ScenarioResult]) -> ClaimRow:
     metric = next(metric for metric in metrics.METRICS if metric.key == claim.metric)
-    sides = _find(claim.of, scenarios), _find(claim.to, scenarios)
+    sides = [_find(side, scenarios) for side in claim.sides]
     missing = [
-        side.subject for side, found in zip((claim.of, claim.to), sides, strict=True) if not found
+        side.subject for side, found in zip(claim.sides, sides, strict=True) if found is None
     ]
-    here = contest.against(sides[0], sides[1], metric) if sides[0] and sides[1] else None
-    verdict, why = _verdict(claim, here, missing)
+    if isinstance(claim.published, str):
+        verdict, why = _of_stall(sides[0])
+        return ClaimRow(claim, metric, None, verdict, why)
+    here = None
+    if not missing:
+        of, to = (side for side in sides if side)
+        here = contest.against(of, to, metric) or _of_floors(of, to, metric)
+    verdict, why = _verdict(claim, claim.published, here, missing)
     return ClaimRow(claim, metric, here, verdict, why)
+
+
+def _of_stall(scenario: ScenarioResult | None) -> tuple[Verdict, str]:
+    if scenario is None:
+        return "not measured here", "it could not be measured"
+    stalled = [row for row in scenario.trials if row.verdict == "stalled"]
+    if stalled:
+        among = f"in {len(stalled)} of {units.plural(len(scenario.trials), 'trial')}"
+        return "reproduced", f"{among}: {stalled[0].evidence}"
+    if not scenario.usable:
+        return "cannot be told", "no trial came to its end"
+    return "refuted", f"every message was answered in {units.plural(scenario.usable, 'trial')}"
+
+
+def _of_floors(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison | None:
+    """The bare ratio of two times that are mostly waiting, of which one trial each was wanted."""
+    one, other = a.median(metric), b.median(metric)
+    if metric is not metrics.ELAPSED or one is None or other is None:
+        return None
+    for scenario, time in ((a, one), (b, other)):
+        if scenario.wanted != 1 or (scenario.floor_ns or 0.0) < MOSTLY_FLOOR * time:
+            return None
+    return Comparison(ratio=one / other, low=None, high=None, p=1.0, p_equal=1.0, pairs=1)
 
 
 def _find(side: Side, scenarios: Sequence[ScenarioResult]) -> ScenarioResult | None:
@@ -65,24 +104,33 @@ def _find(side: Side, scenarios: Sequence[ScenarioResult]) -> ScenarioResult | N
     return None
 
 
-def _verdict(claim: Claim, here: Comparison | None, missing: Sequence[str]) -> tuple[Verdict, str]:
+def _verdict(
+    claim: Claim, published: float, here: Comparison | None, missing: Sequence[str]
+) -> tuple[Verdict, str]:
     arithmetic = claim.arithmetic
-    if arithmetic and _apart(claim.published, arithmetic.value) <= math.log(BY_ARITHMETIC):
+    if arithmetic and _apart(published, arithmetic.value) <= math.log(BY_ARITHMETIC):
         value = units.significant(arithmetic.value)
         return "explained by arithmetic", f"{arithmetic.formula} = {value}, measured or not"
     if missing:
         return "not measured here", f"{units.listed(missing)} could not be measured"
-    if here is None or here.low is None or here.high is None:
+    if here is None:
         return "not measured here", "fewer than two blocks hold both"
-    claims_a_difference = not 1 / claim.within <= claim.published <= claim.within
-    if here.low / claim.within <= claim.published <= here.high * claim.within:
-        if claims_a_difference and here.low <= 1 <= here.high:
+    low, high = here.low, here.high
+    if low is None or high is None:
+        if here.pairs > 1:
+            return "cannot be told", "the blocks give no interval"
+        # One trial each, of times that are mostly waiting: the figure stands for itself.
+        low = high = here.ratio
+    claims_a_difference = not 1 / claim.within <= published <= claim.within
+    if low / claim.within <= published <= high * claim.within:
+        if claims_a_difference and low <= 1 <= high:
             return "cannot be told", "the interval holds the claim, and no difference as well"
-        return "reproduced", f"within a factor of {claim.within:g} of the interval"
-    direction = "smaller" if here.ratio < claim.published else "greater"
-    if (here.ratio > 1) != (claim.published > 1) and not here.low <= 1 <= here.high:
+        what = "interval" if here.low is not None else "one trial each, which mostly waits"
+        return "reproduced", f"within a factor of {claim.within:g} of the {what}"
+    direction = "smaller" if here.ratio < published else "greater"
+    if (here.ratio > 1) != (published > 1) and not low <= 1 <= high:
         return "refuted", "the other way round here"
-    times = math.exp(_apart(here.ratio, claim.published))
+    times = math.exp(_apart(here.ratio, published))
     return "refuted", f"the ratio is {units.significant(times)} times {direction} here"
 
 

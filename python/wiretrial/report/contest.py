@@ -65,6 +65,15 @@ class Contest:
         pairs = self.pairs.get(metric.key, ())
         return tuple(pair.seen_from(name) for pair in pairs if name in (pair.a, pair.b))
 
+    @property
+    def extremes(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names that nobody is shown to beat, and those that beat nobody; empty if all tie."""
+        pairs = self.pairs.get(self.metric.key, ())
+        won = {pair.winner for pair in pairs if pair.winner}
+        lost = {pair.a if pair.winner == pair.b else pair.b for pair in pairs if pair.winner}
+        names = frozenset(self.ranking.order)
+        return (names - lost, names - won) if won else (frozenset(), frozenset())
+
 
 def run(groups: Sequence[tuple[ScenarioResult, ...]]) -> list[Contest]:
     """One contest per group."""
@@ -93,7 +102,10 @@ def twins(scenarios: Sequence[ScenarioResult]) -> tuple[Pair, ...]:
     """Each scenario that was measured twice, against itself; a family of its own."""
     by_name = {scenario.name: scenario for scenario in scenarios}
     sides = [(s, by_name[s.twin_of]) for s in scenarios if s.twin_of in by_name]
-    metric = metrics.ranked_metric(is_open_loop=any(a.is_open_loop for a, _ in sides))
+    metric = metrics.ranked_metric(
+        is_open_loop=any(a.is_open_loop for a, _ in sides),
+        is_timed=bool(sides) and all(a.ranked_by is metrics.ELAPSED for a, _ in sides),
+    )
     return tuple(_pairs(sides, metric))
 
 

@@ -90,6 +90,11 @@ class Family:
         return self.metric is metrics.ELAPSED
 
     @property
+    def has_factors(self) -> bool:
+        """Whether its groups differ in factors, so that those tell them apart in few words."""
+        return bool(self.varied)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """What is compared, each once, in the order of the study."""
         found = dict.fromkeys(g.called[s.name] for g in self.groups for s in g.scenarios)

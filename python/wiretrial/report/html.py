@@ -16,7 +16,7 @@ from wiretrial.report.canvas import NARROW, WIDE, Frame
 from wiretrial.report.families import Family
 from wiretrial.report.knees import Knee
 from wiretrial.report.model import ReportModel
-from wiretrial.report.views import alerts, bottlenecks, claims, factsheet, families, knee
+from wiretrial.report.views import adoption, alerts, bottlenecks, claims, factsheet, families, knee
 from wiretrial.report.views.factsheet import Carried
 
 MOST_ROWS = 12
@@ -87,6 +87,7 @@ def _sections(model: ReportModel, carried: Carried) -> Iterator[Markup]:
     yield from (_knee(knees) for knees in knee.groups(model))
     yield _times(model)
     yield families.costs(model)
+    yield markup.section("What each is like to adopt", adoption.table(model.adopted))
     yield markup.section("Published / here", claims.table(model))
     yield markup.section("Who was the bottleneck", *_bottlenecks(model))
     yield markup.section("Not measured", _absent(model))

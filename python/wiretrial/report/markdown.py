@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wiretrial.report import metrics, sentences, units
+from wiretrial.report import adoption, case_tables, metrics, sentences, units
+from wiretrial.report.case_tables import Cell, time_words
 from wiretrial.report.families import Family
-from wiretrial.report.marks import CLAIM_MARKS, claim_ratio
+from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST, claim_ratio
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ReportModel, ScenarioResult
+from wiretrial.results.absent import Absent
 
 BESIDE = (metrics.SERVER, metrics.P50, metrics.P99)
 
@@ -26,8 +28,9 @@ def _parts(model: ReportModel) -> Iterator[str]:
     for sentence in (*model.verdict_sentences, *model.twin_sentences):
         yield _text(sentence)
     for family in sorted(model.families, key=lambda family: family.is_outside):
-        yield from _family(family)
+        yield from _family(family, model.absent)
     yield from _knees(model)
+    yield from _adopted(model)
     yield from _claims(model)
     yield from _absent(model)
     if model.warnings:
@@ -40,14 +43,47 @@ def _parts(model: ReportModel) -> Iterator[str]:
     yield f"Run it again: `{model.command}`"
 
 
-def _family(family: Family) -> Iterator[str]:
+def _family(family: Family, absent: Sequence[Absent]) -> Iterator[str]:
     """One table over its levels, or one with more figures where there is one level."""
     aside = " (outside the verdict)" if family.is_outside else ""
     yield f"### {_text(family.heading)}{aside}"
-    if len(family.groups) > 1:
+    if family.is_cases:
+        yield from _cases(family, absent)
+    elif len(family.groups) > 1:
         yield _levels(family)
     else:
         yield _ranking(family.groups[0])
+
+
+def _cases(family: Family, absent: Sequence[Absent]) -> Iterator[str]:
+    """A table per way to connect and environment: a row per label, a column per case."""
+    for table in case_tables.tables(family, absent):
+        if table.title:
+            yield f"**{_text(table.title)}**"
+        rows = [[row.label, *map(_case, row.cells)] for row in table.rows]
+        rows += [
+            [missing.subject, *("unavailable" for _ in table.columns)] for missing in table.absent
+        ]
+        if table.has_floors:
+            floors = (column.floor_ns for column in table.columns)
+            rows.append(["floor", *(time_words(ns) if ns else "none" for ns in floors)])
+        yield _table(["", *(", ".join(column.head) for column in table.columns)], rows)
+
+
+def _case(cell: Cell | None) -> str:
+    if cell is None:
+        return "–"
+    if cell.estimate is None:
+        return f"{STALLED} stalled: {cell.stall_words}" if cell.stalls else "no usable trial"
+    mark = f"{BEST} " if cell.is_best else f"{WORST} " if cell.is_worst else ""
+    unit = units.fitting(units.TIMES, (cell.estimate.median,))
+    asides = (
+        sentences.interval_text(cell.estimate, unit) or ("n = 1" if cell.is_single else ""),
+        f"floor {cell.above_words}" if cell.above_words else "",
+        f"stalled in {cell.stall_words}" if cell.stalls else "",
+    )
+    told = "; ".join(aside for aside in asides if aside)
+    return f"{mark}{time_words(cell.estimate.median)}{f' ({told})' if told else ''}"
 
 
 def _levels(family: Family) -> str:
@@ -95,6 +131,13 @@ def _knees(model: ReportModel) -> Iterator[str]:
         yield _table(["Subject", "Sustained, messages/s", "Confirmed", "No more because"], rows)
 
 
+def _adopted(model: ReportModel) -> Iterator[str]:
+    if model.adopted:
+        yield "### What each is like to adopt"
+        yield _table(["", *(title for title, _ in adoption.COLUMNS)], adoption.rows(model.adopted))
+        yield adoption.KEY
+
+
 def _claims(model: ReportModel) -> Iterator[str]:
     if not model.claims:
         return
@@ -102,7 +145,7 @@ def _claims(model: ReportModel) -> Iterator[str]:
     rows = [
         [
             f"{row.claim.text} ({row.claim.source})",
-            units.trimmed(row.claim.published),
+            row.published,
             claim_ratio(row),
             f"{CLAIM_MARKS[row.verdict]} {row.verdict}: {row.why}",
         ]

@@ -86,7 +86,7 @@ class Measured:
         """From the first send to the last reply, of a run whose length was given in messages."""
         plan, summary = self.trial.plan, self.trial.summary
         whole = summary.end == "complete" and not summary.counters.in_flight
-        if plan.stop.requests is None or not whole:
+        if not plan.stop.is_counted or not whole:
             return None
         return float(summary.end_ns - summary.first_send_ns)
 

@@ -20,6 +20,7 @@ from wiretrial.report.knees import Knee, Objective, knees
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import METRICS, Metric
 from wiretrial.results.absent import Absent
+from wiretrial.results.adoption import Adopted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Bottleneck, Trial
 from wiretrial.results.model import Verdict as TrialVerdict
@@ -84,11 +85,22 @@ class ScenarioResult:
     levels: Mapping[str, int | float | str]
     """Where it stands on each factor of its study."""
     twin_of: str | None
+    floor_ns: float | None = None
+    """What it takes at least by arithmetic."""
+    floor_formula: str | None = None
+    wanted: int | None = None
+    """No more trials than so many were wanted of it; None: as many as of the others."""
 
     @property
     def usable(self) -> int:
         """How many trials the estimates rest on."""
         return sum(row.is_usable for row in self.trials)
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether few usable trials are no accident: no more were wanted, or the server stalls."""
+        lost = sum(row.verdict == "stalled" for row in self.trials)
+        return bool(lost) or (self.wanted is not None and self.usable >= self.wanted)
 
     def median(self, metric: Metric) -> float | None:
         """The metric's median, None where it cannot be told."""
@@ -170,6 +182,8 @@ class ReportModel:
     """Searches for the highest sustained rate."""
     absent: tuple[Absent, ...] = ()
     """Subjects that could not be measured."""
+    adopted: tuple[Adopted, ...] = ()
+    """What each subject is like to adopt."""
 
     @property
     def scenarios(self) -> tuple[ScenarioResult, ...]:
@@ -207,6 +221,7 @@ def build(
     common_rate: Collection[str] = (),
     objectives: Mapping[str, Objective] | None = None,
     absent: Sequence[Absent] = (),
+    adopted: Sequence[Adopted] = (),
 ) -> ReportModel:
     """The report over `trials`; raises ValueError if there are none.
 
@@ -217,7 +232,7 @@ def build(
     is the study itself, which the page carries. `claims` are what others published. `chart` is the
     factor that pictures show along their axis. `common_rate` names the scenarios whose rate was
     chosen so that all sustain it. `objectives` name the searches for the highest sustained rate.
-    `absent` could not be measured.
+    `absent` could not be measured. `adopted` tells what each subject is like to adopt.
     """
     if not trials:
         raise ValueError("a report needs at least one trial")
@@ -251,6 +266,7 @@ def build(
         families=together,
         knees=searched,
         absent=_absent(absent),
+        adopted=tuple(adopted),
     )
 
 
@@ -314,7 +330,7 @@ def _scenario(
         ranked_by=metrics.ranked_metric(
             is_open_loop=runs[0].is_open_loop,
             is_at_common_rate=is_at_common_rate,
-            is_timed="requests" in scenario.levels,
+            is_timed=bool({"requests", "requests_each"} & scenario.levels.keys()),
         ),
         colour=colours[scenario.name],
         trials=tuple(_row(run) for run in runs),
@@ -325,6 +341,9 @@ def _scenario(
         label=scenario.label or scenario.name,
         levels=scenario.levels,
         twin_of=scenario.twin_of,
+        floor_ns=scenario.floor_ns,
+        floor_formula=scenario.floor_formula,
+        wanted=scenario.trials,
     )
 
 
@@ -406,7 +425,8 @@ def _warnings(
             found.setdefault(warning.code, []).append(entry)
     rows = [_warning_row(code, entries) for code, entries in found.items()]
     differing = [sentences.twin_warning(pair) for pair in twins if pair.winner is not None]
-    for warning in (*differing, *warnings.of_study({s.name: s.usable for s in scenarios})):
+    usable = {s.name: s.usable for s in scenarios if not s.is_declared}
+    for warning in (*differing, *warnings.of_study(usable)):
         rows.append(WarningRow(warning.code, warning.message, warning.advice, 0, ()))
     gravest = [code.value for code in warnings.Code]
     return tuple(

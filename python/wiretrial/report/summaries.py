@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from wiretrial.report import metrics, units
+from wiretrial.report import case_tables, metrics, units
 from wiretrial.report.contest import Pair
 from wiretrial.report.metrics import Metric
 
@@ -40,7 +40,8 @@ def untold(family: Family) -> list[str]:
         if limited and "invalid" in verdicts and metric is metrics.THROUGHPUT:
             bound.setdefault(limited, []).append(group)
         elif verdicts == {"invalid"}:
-            few.append(group)
+            # One trial each, because more would show nothing, is no lack of trials.
+            few += [group] if any(s.wanted != 1 for s in group.scenarios) else []
         elif verdicts and verdicts <= set(UNDECIDED):
             same.append(group)
     said = []
@@ -75,6 +76,9 @@ def told(family: Family, baselines: Sequence[str]) -> list[str]:
             sentence = _best(family, metric)
         if sentence:
             found.append(sentence)
+    if family.is_cases:
+        aside = (case_tables.stall_sentence(family), case_tables.floor_sentence(family))
+        found += [sentence for sentence in aside if sentence]
     return found
 
 

@@ -16,9 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from wiretrial.plan import ClosedLoop, Hold, OpenLoop
-from wiretrial.report import metrics, sentences, text_tables, units
+from wiretrial.report import case_tables, metrics, sentences, text_tables, units
 from wiretrial.report.contest import Contest
-from wiretrial.report.marks import extremes
+from wiretrial.report.families import Family
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ReportModel, ScenarioResult
@@ -60,6 +60,9 @@ def _print_report(console: Console, model: ReportModel) -> None:
         knees = [knee for knee in model.knees if knee.group == title]
         _titled(console, f"Highest rate with {knees[0].objective.words}: {title}")
         console.print(text_tables.knees(knees))
+    if model.adopted:
+        _titled(console, "What each is like to adopt")
+        console.print(text_tables.adopted(model.adopted))
     if model.claims:
         _titled(console, "Published / here")
         console.print(text_tables.claims(model.claims))
@@ -93,11 +96,25 @@ def _print_rankings(console: Console, model: ReportModel) -> None:
         if len(family.groups) == 1:
             console.print(next(tables))
             continue
+        if family.is_cases and family.has_factors:
+            _print_cases(console, family, model)
+            continue
         console.print(text_tables.levels(console, family))
-        if any(extremes(group)[0] for group in family.groups):
+        if any(group.contest.extremes[0] for group in family.groups):
             console.print(
                 Text("* best of its row; several where no difference is shown", style="dim")
             )
+
+
+def _print_cases(console: Console, family: Family, model: ReportModel) -> None:
+    """As many tables as the cases need, and how to read them."""
+    found = case_tables.tables(family, model.absent)
+    for table in found:
+        if table.title:
+            console.print(Text(f"\n{table.title}"))
+        console.print(text_tables.cases(console, table))
+    for line in text_tables.how_to_read(found):
+        console.print(Text(line, style="dim"))
 
 
 def _titled(console: Console, title: str) -> None:

@@ -11,15 +11,19 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
-from wiretrial.report import metrics, sentences, units
+from wiretrial.report import adoption, metrics, sentences, units
+from wiretrial.report.case_tables import CaseTable, Cell, time_words
 from wiretrial.report.claims import ClaimRow
 from wiretrial.report.families import Family
 from wiretrial.report.knees import Knee
-from wiretrial.report.marks import CLAIM_MARKS, claim_ratio, extremes
+from wiretrial.report.marks import CLAIM_MARKS, claim_ratio
 from wiretrial.report.model import Group, ScenarioResult
+from wiretrial.results.adoption import Adopted
 
 UNLIMITED = 1000
+_ASCII = str.maketrans({"×": "x", "−": "-"})
 
 
 def new(*heads: str) -> Table:
@@ -35,6 +39,28 @@ def levels(console: Console, family: Family) -> Table:
     table = _levels(family, with_intervals=True)
     wide = Measurement.get(console, console.options.update_width(UNLIMITED), table).maximum
     return table if wide <= console.width else _levels(family, with_intervals=False)
+
+
+def cases(console: Console, table: CaseTable) -> Table:
+    """A row per subject, a column per case; with intervals where the width allows."""
+    whole = _cases(table, with_intervals=True)
+    wide = Measurement.get(console, console.options.update_width(UNLIMITED), whole).maximum
+    return whole if wide <= console.width else _cases(table, with_intervals=False)
+
+
+def how_to_read(found: Sequence[CaseTable]) -> tuple[str, ...]:
+    """What the marks in those tables say, a line each."""
+    cells = [cell for table in found for cell in table.cells]
+    lines = []
+    if any(cell.is_best for cell in cells):
+        lines.append("* best of its case, - worst; several where no difference is shown")
+    if any(table.has_floors for table in found):
+        lines.append("in brackets: how far above the floor, which arithmetic alone gives")
+    if any(cell.is_single for cell in cells):
+        lines.append("1: one trial; * and - then mark times that are more than 3 % apart")
+    if any(cell.stalls for cell in cells):
+        lines.append("x stalled: the server stopped answering, and the trial was ended for that")
+    return tuple(lines)
 
 
 def knees(found: Sequence[Knee]) -> Table:
@@ -54,6 +80,14 @@ def knees(found: Sequence[Knee]) -> Table:
     return table
 
 
+def adopted(rows: Sequence[Adopted]) -> Table:
+    """A row per subject."""
+    table = new("subject", *(title.replace(" ", "\n", 1) for title, _ in adoption.COLUMNS))
+    for texts in adoption.rows(rows):
+        table.add_row(*(Text(ascii_only(text).replace("–", "-")) for text in texts))
+    return table
+
+
 def claims(rows: Sequence[ClaimRow]) -> Table:
     """A row per claim."""
     table = new("published", "there", "here", "verdict")
@@ -62,7 +96,7 @@ def claims(rows: Sequence[ClaimRow]) -> Table:
     for row in rows:
         table.add_row(
             ascii_only(f"{row.claim.text} ({row.claim.source})"),
-            units.trimmed(row.claim.published),
+            row.published,
             claim_ratio(row),
             ascii_only(f"{CLAIM_MARKS[row.verdict]} {row.verdict}: {row.why}"),
         )
@@ -71,7 +105,43 @@ def claims(rows: Sequence[ClaimRow]) -> Table:
 
 def ascii_only(text: str) -> str:
     """Without the signs that some terminals cannot show."""
-    return text.replace("µs", "us").replace("≥", ">=").replace("“", '"').replace("”", '"')
+    return (
+        text.replace("µs", "us")
+        .replace("≥", ">=")
+        .replace("“", '"')
+        .replace("”", '"')
+        .translate(_ASCII)
+    )
+
+
+def _cases(table: CaseTable, *, with_intervals: bool) -> Table:
+    lines = max(len(column.head) for column in table.columns)
+    heads = ("\n".join(column.head) for column in table.columns)
+    made = new("\n" * (lines - 1), *heads)
+    for row in table.rows:
+        shown = (_case(cell, with_intervals) for cell in row.cells)
+        # Text: what stands in brackets would else be taken for markup.
+        made.add_row(row.label, *(Text(ascii_only(text)) for text in shown))
+    for missing in table.absent:
+        made.add_row(missing.subject, "unavailable", *("" for _ in table.columns[1:]))
+    if table.has_floors:
+        floors = (column.floor_ns for column in table.columns)
+        made.add_row("floor", *(time_words(ns) + "    " if ns else "-   " for ns in floors))
+    return made
+
+
+def _case(cell: Cell | None, with_interval: bool) -> str:
+    if cell is None:
+        return "-  "
+    if cell.estimate is None:
+        return "x stalled  " if cell.stalls else "no usable trial  "
+    parts = [time_words(cell.estimate.median)]
+    unit = units.fitting(units.TIMES, (cell.estimate.median,))
+    interval = sentences.interval_text(cell.estimate, unit) if with_interval else ""
+    parts += [f"({interval} {unit.short})"] if interval else []
+    parts += [f"[{cell.above_words}]"] if cell.above_words else []
+    mark = "*" if cell.is_best else "-" if cell.is_worst else " "
+    return f"{' '.join(parts)} {mark}{'1' if cell.is_single else ' '}"
 
 
 def _levels(family: Family, *, with_intervals: bool) -> Table:
@@ -95,7 +165,7 @@ def _cell(
     estimate = None if scenario is None else scenario.estimates.get(metric.key)
     if scenario is None or estimate is None:
         return "-"
-    best, _ = extremes(group)
+    best, _ = group.contest.extremes
     bound = ">= " if scenario.at_least and metric is metrics.THROUGHPUT else ""
     interval = sentences.interval_text(estimate, unit) if with_interval else ""
     figure = f"{bound}{unit.figure(estimate.median)}{f' ({interval})' if interval else ''}"

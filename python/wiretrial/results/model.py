@@ -18,7 +18,9 @@ from wiretrial.snapshot import Interval, Start, Summary
 TRIAL_SCHEMA: Final = "wiretrial-trial"
 TRIAL_VERSION: Final = 2
 
-Verdict = Literal["valid", "client-bound", "invalid", "partial"]
+Verdict = Literal["valid", "client-bound", "stalled", "invalid", "partial"]
+"""`stalled`: the server stopped answering, and the trial was ended for that."""
+
 Bottleneck = Literal["server", "generator", "rate", "link", "unknown"]
 
 
@@ -45,6 +47,11 @@ class Scenario(_Part):
     """It is another scenario measured again: an A/A pair, which must come out as no difference."""
     search: str | None = None
     """The search for the highest sustained rate that this is one step of."""
+    floor_ns: float | None = None
+    """What it takes at least by arithmetic; None: nothing, or its length is given in time."""
+    floor_formula: str | None = None
+    trials: int | None = None
+    """No more than so many were wanted; None: as many as its study has."""
 
 
 class SubjectFacts(_Part):

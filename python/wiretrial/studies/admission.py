@@ -16,8 +16,9 @@ from wiretrial.plan import (
     SequencePayload,
     TemplatePayload,
 )
+from wiretrial.studies import stall
 from wiretrial.studies.spec import Case
-from wiretrial.subjects.needs import Workload, needed_parts
+from wiretrial.subjects.needs import CROWD, Workload, needed_parts
 from wiretrial.subjects.verification import Verification
 
 SEQUENCE_FIELD = "{seq}"
@@ -26,7 +27,11 @@ SEQUENCE_DIGITS = 16
 
 def refusal(case: Case, found: Verification) -> str | None:
     """Why the scenario's subject is not measured for it, in one line; None: it may be."""
-    lacking = found.missing(case.contract, case.protocol, needed_parts(workload_of(case)))
+    needed = needed_parts(workload_of(case))
+    # Where a stall is a result, who is known to serve no crowd is measured with one: it is what
+    # the case asks. What is not known, nobody has looked into.
+    known = CROWD if stall.is_watched(case) else frozenset()
+    lacking = found.missing(case.contract, case.protocol, needed, known)
     if not lacking:
         return None
     scenario = case.scenario

@@ -59,6 +59,9 @@ def _environments(value: tuple[str, ...]) -> tuple[str, ...]:
 
 Nanoseconds = Annotated[int, BeforeValidator(_duration), Field(ge=0)]
 """Written as `5s` or `200ms`."""
+Kept = Literal["kept"]
+KEPT: Kept = "kept"
+"""Connections that are used for all requests, as a level beside numbers of requests."""
 Counts = Annotated[
     tuple[Annotated[int, Field(ge=1)], ...],
     BeforeValidator(_one_or_more),
@@ -83,6 +86,14 @@ class Knee(_Part):
     tolerance: float = Field(default=0.05, gt=0, lt=1)
 
 
+class QuickWorkload(_Part):
+    """A workload's own part of `--quick`."""
+
+    requests: Counts | None = None
+    requests_each: Counts | None = None
+    subjects: tuple[str, ...] | None = None
+
+
 class Workload(_Part):
     """What is asked of every subject. Where a list stands, each of its levels is a scenario."""
 
@@ -96,7 +107,15 @@ class Workload(_Part):
     connections: Counts = (32,)
     depth: Counts = (1,)
     pack: Counts = (1,)
-    requests_per_connection: Counts | None = None
+    requests_per_connection: (
+        Annotated[
+            tuple[Annotated[int, Field(ge=1)] | Kept, ...],
+            BeforeValidator(_one_or_more),
+            AfterValidator(_not_empty),
+        ]
+        | None
+    ) = None
+    """Requests after which a connection is opened anew; `kept` or None: never."""
     rate: Annotated[tuple[float, ...], BeforeValidator(_one_or_more)] | Literal["common"] | None = (
         None
     )
@@ -109,6 +128,8 @@ class Workload(_Part):
     knee: Knee | None = None
     requests: Counts | None = None
     """Stop after so many messages, instead of after the study's duration."""
+    requests_each: Counts | None = None
+    """The same for each connection, which is closed then: producers that come to their end."""
     delay_ms: tuple[Annotated[int, Field(ge=0)], ...] = (0,)
     """How long the server waits in its handler (`rest`)."""
     environment: Annotated[
@@ -118,10 +139,14 @@ class Workload(_Part):
     server_threads: Counts = (1,)
     duration: Nanoseconds | None = None
     warmup: Nanoseconds | None = None
+    trials: int | None = Field(default=None, ge=1)
+    """No more than so many, where more would show nothing; None: as many as the study has."""
     subjects: tuple[str, ...] | None = None
     """Only these, with `:tuned` where that configuration is meant; None: all of the study."""
     group: str | None = None
     """Scenarios of one group are compared; None: those that differ in the subject alone."""
+    quick: QuickWorkload | None = None
+    """What `--quick` makes of it beside what the study says."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Workload:
@@ -131,6 +156,10 @@ class Workload(_Part):
                 raise ValueError(f"{self.contract} is not kept over {protocol}, but over {known}")
         if self.rate == COMMON and self.rate_of is None:
             raise ValueError('rate = "common" needs `rate_of`, a closed-loop workload')
+        if self.requests_each and (self.requests or self.rate is not None or self.knee):
+            raise ValueError(
+                "`requests_each` is a closed loop's: leave `requests`, `rate` and `knee` out"
+            )
         if self.knee and self.rate is not None:
             raise ValueError("a knee finds its rates by itself: leave `rate` out")
         return self
@@ -168,6 +197,8 @@ class Document(_Part):
     """The subject that is measured twice, as an A/A pair; None: the first."""
     baseline: str | None = None
     """The subject with which the verdict compares; None: the best."""
+    adoption: bool = False
+    """Whether the report shows what each subject is like to adopt: licence, age, weight."""
     chart: Literal["connections", "payload", "rate", "depth", "requests_per_connection"] | None = (
         None
     )
@@ -186,7 +217,7 @@ class Document(_Part):
             if workload.rate_of is not None and workload.rate_of not in names:
                 raise ValueError(f"rate_of = {workload.rate_of!r}: there is no such workload")
         for claim in self.claim:
-            for side in (claim.of, claim.to):
+            for side in claim.sides:
                 if side.workload not in names:
                     raise ValueError(f"a claim speaks of {side.workload!r}: no such workload")
         if self.twin is not None and self.twin not in self.subjects:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wiretrial.errors import UsageProblem
+from wiretrial.studies import floors
 from wiretrial.studies.rates import STEPS_OF_A_SEARCH
 from wiretrial.studies.spec import Case, Study
 
@@ -23,13 +24,14 @@ class Estimate:
 
     block_ns: int
     """One trial of every scenario."""
+    blocks_ns: int
+    """All trials: some scenarios have fewer than the others."""
     searches_ns: int
-    trials: int
 
     @property
     def total_ns(self) -> int:
         """All trials and searches."""
-        return self.block_ns * self.trials + self.searches_ns
+        return self.blocks_ns + self.searches_ns
 
 
 def estimate(study: Study) -> Estimate:
@@ -38,25 +40,24 @@ def estimate(study: Study) -> Estimate:
     blocks = [case for case in study.cases if case.stage < 3]
     return Estimate(
         block_ns=sum(_trial_ns(study, case) for case in blocks),
+        blocks_ns=sum(study.trials_of(case) * _trial_ns(study, case) for case in blocks),
         searches_ns=STEPS_OF_A_SEARCH * sum(_trial_ns(study, case) for case in searches),
-        trials=study.trials,
     )
 
 
 def within(study: Study, budget_ns: int) -> Study:
     """The study with as many trials as the budget holds, and no more than it asks for."""
+    for trials in range(study.trials, 0, -1):
+        shorter = study.model_copy(update={"trials": trials})
+        if estimate(shorter).total_ns <= budget_ns:
+            return shorter
     needed = estimate(study)
-    if needed.total_ns <= budget_ns:
-        return study
-    trials = (budget_ns - needed.searches_ns) // max(needed.block_ns, 1)
-    if trials < 1:
-        least = needed.block_ns + needed.searches_ns
-        raise UsageProblem(
-            f"one trial of each of {len(study.cases)} scenarios takes about {words(least)},"
-            f" the budget is {words(budget_ns)}",
-            "raise it, use --quick, or leave scenarios out (--only)",
-        )
-    return study.model_copy(update={"trials": trials})
+    least = needed.block_ns + needed.searches_ns
+    raise UsageProblem(
+        f"one trial of each of {len(study.cases)} scenarios takes about {words(least)},"
+        f" the budget is {words(budget_ns)}",
+        "raise it, use --quick, or leave scenarios out (--only)",
+    )
 
 
 def words(length_ns: int) -> str:
@@ -70,7 +71,8 @@ def words(length_ns: int) -> str:
 
 
 def _trial_ns(study: Study, case: Case) -> int:
-    if case.requests is None:
+    if case.messages is None:
         return START_AND_STOP_NS + study.duration_of(case) + study.warmup_of(case)
-    waiting = case.requests * case.delay_ms * 1_000_000 // max(case.load.connections, 1)
-    return START_AND_STOP_NS + case.requests * 1_000_000_000 // REQUESTS_PER_SECOND + waiting
+    floor = floors.floor_of(case)
+    waiting = round(floor.ns) if floor else 0
+    return START_AND_STOP_NS + case.messages * 1_000_000_000 // REQUESTS_PER_SECOND + waiting

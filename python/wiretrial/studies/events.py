@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
 from wiretrial.snapshot import Snapshot
 from wiretrial.studies.order import Slot
@@ -15,6 +16,13 @@ class Preparing:
 
     subject: str
     step: str
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What a subject is like to adopt is known, whether or not it can be measured."""
+
+    adopted: Adopted
 
 
 @dataclass(frozen=True)
@@ -58,4 +66,4 @@ class TrialFailed:
     reason: str
 
 
-Event = Preparing | Unavailable | TrialBegun | Seen | TrialDone | TrialFailed
+Event = Preparing | Weighed | Unavailable | TrialBegun | Seen | TrialDone | TrialFailed

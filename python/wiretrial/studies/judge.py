@@ -42,6 +42,8 @@ class Known:
     """A link is known to lie between them."""
     server_died: str | None = None
     """How it ended, where it did so in the middle."""
+    stalled: str | None = None
+    """How long nothing came back, where the run was given up for that."""
 
 
 def window_of(
@@ -85,7 +87,10 @@ def judge(
     who, evidence = bottleneck.find(_evidence(inside, summary, plan, known))
     verdict: Verdict = "valid"
     problem = _problem(summary, inside, known.server_died)
-    if problem:
+    if known.stalled and not known.server_died:
+        # It is the subject's own result, and no fault of the run's.
+        verdict, who, evidence = "stalled", "server", known.stalled
+    elif problem:
         verdict, evidence = "invalid", f"{problem}; {evidence}"
     elif summary.end == "interrupted":
         verdict, evidence = "partial", f"stopped before its end; {evidence}"

@@ -14,14 +14,20 @@ from wiretrial.errors import UsageProblem
 from wiretrial.machine import links
 from wiretrial.plan import ClosedLoop, Load, OpenLoop
 from wiretrial.results.model import Scenario
-from wiretrial.studies import environments
-from wiretrial.studies.document import COMMON, Document, Workload
+from wiretrial.studies import environments, floors
+from wiretrial.studies.document import COMMON, KEPT, Document, Workload
 from wiretrial.studies.spec import Case, RateFrom, Study
 from wiretrial.studies.workloads import FRESH_SOURCES, request
 from wiretrial.subjects.spec import ConfigurationName
 
 Level = int | float | str
 Item = TypeVar("Item")
+
+_TOLD = (
+    *("payload", "connections", "depth", "pack"),
+    *("requests_per_connection", "requests", "requests_each"),
+)
+"""Factors that a workload's description names."""
 
 TWIN_GROUP = "A/A"
 UNKNOWN_RATE = 1.0
@@ -70,6 +76,7 @@ def expand(
         baselines=tuple(baselines),
         claims=chosen.claim,
         chart=chosen.chart,
+        adoption=chosen.adoption,
     )
 
 
@@ -91,6 +98,8 @@ def _fewer_levels(workload: Workload, most: int) -> Workload:
         levels = getattr(workload, field)
         if isinstance(levels, tuple):
             update[field] = _spread(levels, most)
+    if workload.quick:
+        update |= workload.quick.model_dump(exclude_none=True)
     return workload.model_copy(update=update)
 
 
@@ -111,6 +120,7 @@ def _cases(document: Document, workload: Workload) -> Iterator[Case]:
         "depth": workload.depth,
         "pack": workload.pack,
         "requests_per_connection": workload.requests_per_connection or (None,),
+        "requests_each": workload.requests_each or (None,),
         "rate": workload.rate if isinstance(workload.rate, tuple) else (workload.rate,),
         "requests": workload.requests or (None,),
         "delay_ms": workload.delay_ms,
@@ -133,6 +143,7 @@ def _case(
     name, _, configuration = subject.partition(":")
     chosen: ConfigurationName = "tuned" if configuration == "tuned" else "default"
     asked = request(workload.contract, levels["payload"], workload.path)
+    fresh_after = levels["requests_per_connection"]
     executor = (
         ClosedLoop()
         if levels["rate"] is None and not workload.knee
@@ -145,13 +156,13 @@ def _case(
         connections=levels["connections"],
         depth=levels["depth"],
         pack=levels["pack"],
-        requests_per_connection=levels["requests_per_connection"],
+        requests_per_connection=None if fresh_after == KEPT else fresh_after,
         executor=executor,
     )
     shown = {factor: level for factor, level in levels.items() if level is not None}
     if workload.environment == (environments.LOOPBACK,):
         del shown["environment"]
-    return Case(
+    case = Case(
         scenario=Scenario(
             name=subject if single else f"{subject}: {title}",
             subject=name,
@@ -172,6 +183,8 @@ def _case(
         load=load,
         sources=FRESH_SOURCES if load.requests_per_connection is not None else (),
         requests=levels["requests"],
+        requests_each=levels["requests_each"],
+        trials=workload.trials,
         duration_ns=workload.duration,
         warmup_allowance_ns=workload.warmup,
         server_threads=levels["server_threads"],
@@ -182,6 +195,7 @@ def _case(
         else None,
         knee=workload.knee,
     )
+    return floors.told(case)
 
 
 def _with_rate(case: Case, cases: Sequence[Case]) -> Case:
@@ -248,11 +262,13 @@ def _words(factor: str, level: Level | None) -> str:
         case "pack":
             return "one at a time" if level == 1 else f"packs of {level:,}"
         case "requests_per_connection":
-            return f"{level:,} per connection"
+            return "kept connections" if level == KEPT else f"{level:,} per connection"
         case "rate":
             return "at a common rate" if level == COMMON else f"{level:,}/s"
         case "requests":
             return f"{level:,} messages"
+        case "requests_each":
+            return f"{level:,} messages each"
         case "environment":
             return f"over {str(level).removeprefix(links.PREFIX)}"
         case "delay_ms":
@@ -263,8 +279,7 @@ def _words(factor: str, level: Level | None) -> str:
 
 def _description(workload: Workload, levels: Mapping[str, Any]) -> str:
     """The workload in words, whole."""
-    fixed = ("payload", "connections", "depth", "pack", "requests_per_connection", "requests")
-    told = [_words(name, levels[name]) for name in fixed if levels[name] is not None]
+    told = [_words(name, levels[name]) for name in _TOLD if levels[name] is not None]
     if workload.knee:
         objective = workload.knee.objective / 1e6
         told.append(f"knee at p{100 * workload.knee.quantile:g} of {objective:g} ms")

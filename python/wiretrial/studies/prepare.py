@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectFailed, SubjectUnavailable
 from wiretrial.machine import preflight
+from wiretrial.results.adoption import Adopted
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import admission, environments
-from wiretrial.studies.events import Event, Preparing, Unavailable
+from wiretrial.studies.events import Event, Preparing, Unavailable, Weighed
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects import build, registry, verification
 from wiretrial.subjects.build import Build
@@ -35,14 +36,15 @@ def require(study: Study, results: ResultsFolder) -> None:
     """Refuses a study that this machine can't carry."""
     for case in study.cases:
         seconds = (study.duration_of(case) + study.warmup_of(case)) / 1e9
+        most = LARGEST_CONNECT_RATE * min(seconds, 60)
         # Without addresses of ours, the far end and the kernel decide how many ports are enough.
         fresh = case.load.requests_per_connection is not None and bool(case.sources)
         preflight.require(
             preflight.Demand(
                 connections=case.load.connections,
                 source_addresses=max(1, len(case.sources)),
-                fresh_connections=round(LARGEST_CONNECT_RATE * min(seconds, 60)) if fresh else 0,
-                trials=study.trials * len(study.cases),
+                fresh_connections=round(min(case.messages or most, most)) if fresh else 0,
+                trials=sum(map(study.trials_of, study.cases)),
                 folder=results.folder,
             )
         )
@@ -62,8 +64,10 @@ def prepare(study: Study, engine: Engine) -> Generator[Event, None, dict[str, Re
         try:
             subject = registry.find(name)
             subject.configuration(configuration)
+            yield Weighed(adopted(subject, None))
             yield Preparing(name, "install")
             built = build.install(subject, engine.binary)
+            yield Weighed(adopted(subject, built))
             yield Preparing(name, "verify")
             found = verification.ensure(subject, built, configuration, engine.binary)
         except (SubjectUnavailable, SubjectFailed) as error:
@@ -77,3 +81,25 @@ def prepare(study: Study, engine: Engine) -> Generator[Event, None, dict[str, Re
             else:
                 ready[case.scenario.name] = Ready(subject, built)
     return ready
+
+
+def adopted(subject: Subject, built: Build | None) -> Adopted:
+    """What the subject is like to adopt, as far as its installation tells."""
+    spec = subject.spec
+    known = {"subject": spec.name, "language": spec.language, "licence": spec.licence}
+    if built is None:
+        return Adopted.model_validate(known)
+    weight = built.weight
+    return Adopted.model_validate(
+        {
+            **known,
+            "version": built.version,
+            "released": spec.version.released,
+            "dependencies": weight.dependencies,
+            "dependency_bytes": weight.dependency_bytes,
+            "program_bytes": weight.stripped_bytes or weight.artefact_bytes,
+            "build_wall_ns": weight.build_wall_ns,
+            "build_cpu_ns": weight.build_cpu_ns,
+            "service_lines": weight.service_lines,
+        }
+    )

@@ -25,7 +25,8 @@ def common(wanted: RateFrom, trials: Iterable[Trial]) -> float | None:
     """The rate that all those scenarios sustain, to two digits; None where none was measured."""
     reached: dict[str, list[float]] = {}
     for trial in trials:
-        if trial.scenario.name in wanted.scenarios and trial.judgement.verdict != "invalid":
+        tells = trial.judgement.verdict not in ("invalid", "stalled")
+        if trial.scenario.name in wanted.scenarios and tells:
             reached.setdefault(trial.scenario.name, []).append(offered.achieved(trial))
     slowest = min((median(rates) for rates in reached.values()), default=0.0) * wanted.share
     if slowest <= 0:

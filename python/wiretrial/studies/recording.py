@@ -31,6 +31,7 @@ from wiretrial.results.observation import Observation
 from wiretrial.snapshot import Interval, Snapshot, Start, Summary
 from wiretrial.studies import judge, observed
 from wiretrial.studies.bottleneck import Use
+from wiretrial.studies.stall import Watch
 from wiretrial.subjects.observe import Observer
 
 WITHOUT_A_LINK = ("loopback", namespaces.ENVIRONMENT)
@@ -40,8 +41,15 @@ WITHOUT_A_LINK = ("loopback", namespaces.ENVIRONMENT)
 class Recording:
     """Runs a plan and keeps everything that was seen. A context manager; iterate for snapshots."""
 
-    def __init__(self, engine: Engine, plan: Plan, server_pids: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        plan: Plan,
+        server_pids: Sequence[int] = (),
+        watch: Watch | None = None,
+    ) -> None:
         self.plan = plan
+        self._watch = watch
         self.begun_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
         self.start: Start | None = None
         self.intervals: list[Interval] = []
@@ -80,6 +88,8 @@ class Recording:
                 self.start = snapshot
             elif isinstance(snapshot, Interval):
                 self.intervals.append(snapshot)
+                if self._watch and self._watch.see(snapshot):
+                    self.stop()
             elif isinstance(snapshot, Summary):
                 self.summary = snapshot
             if self._observer and isinstance(snapshot, Interval | Summary):
@@ -126,6 +136,7 @@ class Recording:
             server_cpus=subject.cpus if subject else (),
             direct=observation is not None and scenario.environment in WITHOUT_A_LINK,
             over_link=scenario.environment not in WITHOUT_A_LINK,
+            stalled=self._watch.stall.words if self._watch and self._watch.stall else None,
             server_died=(server_end or "how is not known") if self.server_died else None,
         )
         trial = Trial(

@@ -44,8 +44,9 @@ def run(study: Study, results: ResultsFolder, engine: Engine) -> Iterator[Event]
 
 def trials_wanted(study: Study) -> int:
     """How many trials the study takes, as far as that is known before it runs."""
+    blocks = (case for case in study.cases if case.stage < 3)
     searches = len(study.stage(3))
-    return study.trials * (len(study.cases) - searches) + rates.STEPS_OF_A_SEARCH * searches
+    return sum(map(study.trials_of, blocks)) + rates.STEPS_OF_A_SEARCH * searches
 
 
 class _Run:
@@ -91,8 +92,11 @@ class _Run:
         # The order is that of all cases: a subject that is missing changes nobody else's place.
         names = [case.scenario.name for case in cases]
         for slot in order.slots(names, self._study.trials, self._study.seed):
-            if slot.scenario in by_name and (slot.block, slot.scenario) not in done:
-                yield from self._one(by_name[slot.scenario], slot)
+            case = by_name.get(slot.scenario)
+            if case is None or slot.block >= self._study.trials_of(case):
+                continue
+            if (slot.block, slot.scenario) not in done:
+                yield from self._one(case, slot)
 
     def _searches(self) -> Iterator[Event]:
         cases = [case for case in self._study.stage(3) if self._can_run(case)]
@@ -138,9 +142,11 @@ class _Run:
 
 def _is_complete(study: Study, stored: list[Trial]) -> bool:
     done = {(trial.block, trial.scenario.name) for trial in stored}
-    wanted = [case.scenario.name for case in (*study.stage(1), *study.stage(2))]
-    if any((block, name) not in done for name in wanted for block in range(study.trials)):
-        return False
+    wanted = (*study.stage(1), *study.stage(2))
+    for case in wanted:
+        name = case.scenario.name
+        if any((block, name) not in done for block in range(study.trials_of(case))):
+            return False
     for case in study.stage(3):
         steps = [trial for trial in stored if trial.scenario.search == case.scenario.name]
         assert case.knee is not None

@@ -24,6 +24,12 @@ OUTSIDE = "extra"
 """The group of scenarios that are shown beside the others and take no part in the verdict."""
 
 
+_WORDING = (
+    *("title", "question", "command", "trials", "baselines", "claims", "chart", "adoption"),
+)
+"""What a study says, and how often it measures: more trials are the same study."""
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -53,6 +59,10 @@ class Case(_Part):
     sources: tuple[str, ...] = ()
     requests: int | None = None
     """Stop after so many messages; None: after the study's duration."""
+    requests_each: int | None = None
+    """The same for each connection."""
+    trials: int | None = None
+    """No more than so many; None: as many as the study has."""
     duration_ns: int | None = None
     """Instead of the study's."""
     warmup_allowance_ns: int | None = None
@@ -65,6 +75,18 @@ class Case(_Part):
     """The rate of its open loop comes from what others reached; until then it stands at 1."""
     knee: Knee | None = None
     """It is not measured at one rate: the highest that is sustained is searched for."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its length is given in messages."""
+        return self.requests is not None or self.requests_each is not None
+
+    @property
+    def messages(self) -> int | None:
+        """How many in all; None: as many as fit into its time."""
+        if self.requests_each is not None:
+            return self.requests_each * self.load.connections
+        return self.requests
 
     @property
     def stage(self) -> int:
@@ -97,6 +119,8 @@ class Study(_Part):
     """What others published, to be held against what is found here."""
     chart: str | None = None
     """The factor along which a picture shows the scenarios."""
+    adoption: bool = False
+    """Whether what each subject is like to adopt is shown beside what it does."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
@@ -110,7 +134,10 @@ class Study(_Part):
         """SHA-256 of all that decides what is measured; wording does not."""
         decisive = self.model_dump_json(
             by_alias=True,
-            exclude={"title", "question", "command", "trials", "baselines", "claims", "chart"},
+            exclude={
+                **dict.fromkeys(_WORDING, True),
+                "cases": {"__all__": {"trials": True}},
+            },
         )
         return hashlib.sha256(decisive.encode()).hexdigest()
 
@@ -126,6 +153,10 @@ class Study(_Part):
         """How much warm-up may be cut from the case, nanoseconds."""
         allowance = case.warmup_allowance_ns
         return self.warmup_allowance_ns if allowance is None else allowance
+
+    def trials_of(self, case: Case) -> int:
+        """How many trials the case gets."""
+        return self.trials if case.trials is None else min(case.trials, self.trials)
 
     def threads_of(self, case: Case) -> int:
         """The threads of the case's server."""

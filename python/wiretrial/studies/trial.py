@@ -13,14 +13,17 @@ from wiretrial.engine import Engine
 from wiretrial.machine import pinning
 from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
 from wiretrial.results.model import SubjectFacts, Trial
-from wiretrial.studies import environments, observed
+from wiretrial.studies import environments, observed, stall
 from wiretrial.studies.calibration import NOTHING, Calibration
 from wiretrial.studies.events import Event, Seen
 from wiretrial.studies.order import Slot
 from wiretrial.studies.prepare import Ready
 from wiretrial.studies.recording import Recording
 from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.stall import Watch
 from wiretrial.subjects.process import Server
+
+NO_DEADLINE_NS = 24 * 3_600_000_000_000
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,9 @@ class Bench:
         subject: SubjectFacts | None,
         server: Server | None,
     ) -> Generator[Event, None, Trial]:
-        with Recording(self.engine, plan, [server.pid] if server else ()) as recording:
+        watch = _watch(case)
+        pids = [server.pid] if server else ()
+        with Recording(self.engine, plan, pids, watch) as recording:
             for snapshot in recording:
                 yield Seen(snapshot)
         return recording.trial(
@@ -110,6 +115,13 @@ class Bench:
         )
 
 
+def _watch(case: Case) -> Watch | None:
+    """Whoever sees that the server no longer gets on; None where nobody has to."""
+    if not stall.is_watched(case):
+        return None
+    return Watch(stall.patience_ns(case), case.messages or 0)
+
+
 def _seed(slot: Slot) -> int:
     """Of a link's random choices: each trial has its own, the same in every run of the study."""
     return (slot.order_seed * 1_000_003 + slot.block) * 1_000_003 + slot.position
@@ -118,10 +130,14 @@ def _seed(slot: Slot) -> int:
 def plan_of(study: Study, case: Case, url: str, cpus: pinning.Pinning) -> Plan:
     """The load plan of one trial."""
     stop = (
-        Stop(duration_ns=study.duration_of(case))
-        if case.requests is None
-        else Stop(requests=case.requests)
+        Stop(requests=case.requests, requests_each=case.requests_each)
+        if case.is_counted
+        else Stop(duration_ns=study.duration_of(case))
     )
+    phases = Phases(warmup_ns=0 if case.is_counted else study.warmup_of(case))
+    if stall.is_watched(case):
+        # Whoever waits for a thread of the pool may wait long; it is the watch that ends a stall.
+        phases = phases.model_copy(update={"timeout_ns": NO_DEADLINE_NS})
     return Plan(
         target=Target(
             url=url,
@@ -133,6 +149,6 @@ def plan_of(study: Study, case: Case, url: str, cpus: pinning.Pinning) -> Plan:
         ),
         load=case.load,
         stop=stop,
-        phases=Phases(warmup_ns=study.warmup_of(case) if case.requests is None else 0),
+        phases=phases,
         generator=GeneratorSettings(threads=study.generator_threads, cpus=cpus.generator),
     )

@@ -50,6 +50,7 @@ DEFAULT_BYTES: dict[ContractName, int] = {
 }
 
 REST_PREFIX = b"received: "
+REST_JSON = b'{"producer":"one of ten","text":"a message of 64 bytes as JSON"}'
 STATUS_PATH = "/test/status"
 LABELS_PATH = "/test/labels/"
 MESSAGES_PATH = "/messages/"
@@ -79,10 +80,12 @@ def request(
             label = path.removeprefix(LABELS_PATH)
             return _get(path, b"OK" if path == STATUS_PATH else label.encode())
         case "rest":
-            sent = _text(DEFAULT_BYTES["rest"] if size in (None, "json") else int(size or 0))
+            is_json = size == "json"
+            sent = REST_JSON if is_json else _text(int(size or DEFAULT_BYTES["rest"]))
+            kind = "application/json" if is_json else "text/plain"
             return Request(
                 path,
-                Http(headers=(("Content-Type", "text/plain"),)),
+                Http(headers=(("Content-Type", kind),)),
                 Message(source=FixedPayload(base64=_base64(sent))),
                 Expect(content=FixedContent(base64=_base64(REST_PREFIX + sent))),
             )

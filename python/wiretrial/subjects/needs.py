@@ -12,6 +12,9 @@ from wiretrial.subjects.spec import Part, Protocol
 LARGE_BYTES = 64 * 1024
 """A message above this is large."""
 
+CROWD: frozenset[Part] = frozenset({"many", "half-open", "concurrency", "pool"})
+"""What shows only where connections stay or there are more of them than threads."""
+
 
 @dataclass(frozen=True)
 class Workload:

@@ -190,6 +190,8 @@ class Spec(_Record):
     """What a server answers; a client driver claims none."""
     modes: tuple[Mode, ...] = ()
     """How a client driver can use connections; a server has none."""
+    least_threads: int = Field(default=1, ge=1)
+    """With fewer not even one exchange is answered; it is verified with so many."""
     max_threads: int | None = Field(default=None, ge=1)
     """Threads that it can use at most; None: as many as it is told."""
     version: Version

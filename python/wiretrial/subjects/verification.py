@@ -10,7 +10,7 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -63,9 +63,16 @@ class Verification(BaseModel):
         return [outcome for outcome in self.outcomes if outcome.problem]
 
     def missing(
-        self, contract: ContractName | None, protocol: Protocol, needed: Iterable[Part]
+        self,
+        contract: ContractName | None,
+        protocol: Protocol,
+        needed: Iterable[Part],
+        forgiven: Collection[Part] = (),
     ) -> dict[Part, str]:
-        """Each needed part that failed or was never verified, and why."""
+        """Each needed part that failed or was never verified, and why.
+
+        A part that is `forgiven` may fail where the subject has it written down.
+        """
         here = [
             outcome
             for outcome in self.outcomes
@@ -74,7 +81,11 @@ class Verification(BaseModel):
         lacking: dict[Part, str] = {}
         for part in sorted(needed):
             found = [outcome for outcome in here if outcome.part == part]
-            failed = [outcome for outcome in found if outcome.problem]
+            failed = [
+                outcome
+                for outcome in found
+                if outcome.problem and not (outcome.known and part in forgiven)
+            ]
             if failed:
                 lacking[part] = failed[0].known or f"{failed[0].check}: {failed[0].problem}"
             elif not found:

@@ -149,7 +149,8 @@ def _by_setting(spec: Spec) -> dict[Setting, list[_Task]]:
     for contract, protocol in spec.claims():
         for check in contracts.checks(contract, protocol):
             most = spec.max_threads or check.setting.threads
-            setting = replace(check.setting, threads=min(check.setting.threads, most))
+            threads = max(min(check.setting.threads, most), spec.least_threads)
+            setting = replace(check.setting, threads=threads)
             if check.setting != STANDARD and setting == STANDARD:
                 # The subject has one thread: this was checked the standard way.
                 continue

@@ -17,6 +17,7 @@ class Code(StrEnum):
     ERRORS = "errors"
     CONNECT_FAILURES = "connect-failures"
     GENERATOR_LIMITS = "generator-limits"
+    STALLED = "stalled"
     CLIENT_BOUND = "client-bound"
     PARTIAL = "partial"
     NOT_STEADY = "not-steady"
@@ -67,6 +68,16 @@ CATALOGUE: dict[Code, Entry] = {
         remedy=(
             "Raise `ulimit -n`, or give more source addresses: one source and one server port "
             "carry 28,232 ports, which at 60 s of TIME_WAIT is 470 new connections per second."
+        ),
+    ),
+    Code.STALLED: Entry(
+        cause=(
+            "The server took requests and answered none any more: a deadlock, most often a handler"
+            " that waits for what another thread of the same pool must do."
+        ),
+        remedy=(
+            "Look for a wait in the handler; the trial was ended for it, and has no figure but when"
+            " it stopped."
         ),
     ),
     Code.CLIENT_BOUND: Entry(

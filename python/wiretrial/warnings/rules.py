@@ -14,6 +14,8 @@ from wiretrial.warnings.catalogue import Code, warn
 
 MS = 1_000_000
 FEWEST_TRIALS = 5
+MOST_NAMED = 4
+"""Scenarios that a warning about the study names."""
 
 
 _TYPICAL_LIMITS = (100, 1000)
@@ -36,7 +38,9 @@ def of_study(usable: Mapping[str, int]) -> tuple[Warning, ...]:
     if few.keys() == usable.keys() and len(set(few.values())) == 1:
         message = f"only {next(iter(few.values()))} usable trials of each scenario"
     else:
-        message = f"few usable trials: {', '.join(f'{name} {n}' for name, n in few.items())}"
+        named = [f"{name} {n}" for name, n in few.items()][:MOST_NAMED]
+        more = [f"{len(few) - MOST_NAMED} scenarios more"] if len(few) > MOST_NAMED else []
+        message = f"few usable trials: {', '.join((*named, *more))}"
     return (warn(Code.FEW_TRIALS, message),)
 
 
@@ -75,8 +79,13 @@ def _client_bound(trial: Trial) -> Iterator[Warning]:
         yield warn(Code.CLIENT_BOUND, "the generator, not the server, set the pace")
 
 
+def _stalled(trial: Trial) -> Iterator[Warning]:
+    if trial.judgement.verdict == "stalled":
+        yield warn(Code.STALLED, f"the server stopped answering: {trial.judgement.evidence}")
+
+
 def _partial(trial: Trial) -> Iterator[Warning]:
-    if trial.summary.end == "interrupted":
+    if trial.summary.end == "interrupted" and trial.judgement.verdict != "stalled":
         yield warn(Code.PARTIAL, "the run was interrupted before its end")
 
 
@@ -280,6 +289,7 @@ _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
     _errors,
     _connect_failures,
     _generator_limits,
+    _stalled,
     _client_bound,
     _partial,
     _steadiness,

@@ -32,6 +32,7 @@ IDENTITY = (
     "sent",
     "ok",
     "errors",
+    "floor",
 )
 
 
@@ -71,6 +72,7 @@ def _row(trial: Trial, levels: Sequence[str]) -> dict[str, Cell]:
         "sent": counters.sent,
         "ok": counters.ok,
         "errors": sum(counters.errors.values()),
+        "floor": scenario.floor_ns,
     }
     measured = Measured(trial)
     return {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from wiretrial.report import units
 from wiretrial.report.claims import ClaimRow, Verdict
 from wiretrial.report.marks import CLAIM_MARKS, claim_ratio
 from wiretrial.report.model import ReportModel
@@ -41,7 +40,7 @@ def _row(row: ClaimRow) -> Markup:
         f"{row.metric.title[:1].lower()}{row.metric.title[1:]}"
         if row.metric.title[1:2].islower()
         else row.metric.title,
-        units.trimmed(row.claim.published),
+        row.published,
         claim_ratio(row),
         _CLASSES[row.verdict],
         CLAIM_MARKS[row.verdict],

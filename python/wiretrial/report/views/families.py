@@ -37,10 +37,10 @@ def results(model: ReportModel, family: Family) -> Markup:
         how = _how(family, "Point: median over trials. Bar: 95 % interval. Faint dots: trials.")
         return markup.section(title, *pictures, how, table, *_folded(family))
     if family.is_cases:
-        return markup.section(title, cases.table(family), *_folded(family))
+        return markup.section(title, cases.tables(family, model.absent), *_folded(family))
     if len(family.groups) > FEW_GROUPS:
         how = _how(family, "Dot: median over trials. Line: 95 % interval. Small dots: trials.")
-        table = markup.fold("Figures", cases.table(family))
+        table = markup.fold("Figures", cases.levels(family))
         return markup.section(title, _rankings(family), how, table, _pairs(family))
     return markup.joined(_one(model, group) for group in family.groups)
 

@@ -1,0 +1,63 @@
+"""What a case takes at least, by arithmetic: its server's work, its threads, its link.
+
+Pure. Knows cases and links; must not know how long anything took.
+"""
+
+from __future__ import annotations
+
+from wiretrial.machine import links
+from wiretrial.plan import ClosedLoop
+from wiretrial.stats.floor import Demand, Floor, floor
+from wiretrial.studies.spec import Case
+
+SECURE = ("https", "wss", "tls", "socketio+wss")
+
+
+def told(case: Case) -> Case:
+    """The case, with its floor in its scenario, so that its trials carry it."""
+    found = floor_of(case)
+    update = {
+        "floor_ns": found.ns if found else None,
+        "floor_formula": found.formula if found else None,
+        "trials": case.trials,
+    }
+    return case.model_copy(update={"scenario": case.scenario.model_copy(update=update)})
+
+
+def floor_of(case: Case) -> Floor | None:
+    """The least time of a closed loop whose length is given in messages; None of any other."""
+    if case.messages is None or not isinstance(case.load.executor, ClosedLoop):
+        return None
+    if case.load.depth > 1 or case.knee or case.server_threads is None:
+        return None
+    producers = case.load.connections
+    return floor(
+        Demand(
+            each=case.messages / producers,
+            producers=producers,
+            threads=case.server_threads,
+            work_ns=case.delay_ms * 1_000_000,
+            path_ns=round_trips(case) * round_trip_ns(case),
+        )
+    )
+
+
+def exchange_ns(case: Case) -> int:
+    """How long one exchange takes where nobody is slow: its turn for a thread, and the path."""
+    turns = -(-case.load.connections * case.load.depth // (case.server_threads or 1))
+    work = turns * case.delay_ms * 1_000_000
+    return work + round_trips(case) * round_trip_ns(case)
+
+
+def round_trips(case: Case) -> int:
+    """How often an exchange crosses the path and comes back."""
+    if case.load.requests_per_connection != 1:
+        return 1
+    # Before the request TCP is set up, and TLS 1.3 where there is TLS.
+    return 3 if case.protocol in SECURE else 2
+
+
+def round_trip_ns(case: Case) -> int:
+    """Of the case's link; 0 where there is none."""
+    link = links.of_environment(case.scenario.environment)
+    return link.round_trip_ns if link else 0
