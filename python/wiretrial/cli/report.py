@@ -13,7 +13,7 @@ import typer
 from wiretrial.cli import output, progress
 from wiretrial.cli.demo import verdict as demo_verdict
 from wiretrial.errors import EXIT_GOOD, StoreError, UsageProblem
-from wiretrial.report import load_json, markdown
+from wiretrial.report import found, load_json, markdown
 from wiretrial.report import text as text_report
 from wiretrial.report.exports import google_benchmark, table
 from wiretrial.report.model import ReportModel
@@ -44,6 +44,7 @@ class Form(StrEnum):
     PNG = "png"
     JSON = "json"
     CSV = "csv"
+    COMPACT = "compact"
     GOOGLE_BENCHMARK = "google-benchmark"
 
 
@@ -82,6 +83,8 @@ def report(
         _draw(made, form, file)
     elif form is Form.HTML:
         output.emit(progress.page(made), file)
+    elif form is Form.COMPACT:
+        output.emit(found.of_report(made).model_dump_json(by_alias=True, indent=1), file)
     elif form is Form.MARKDOWN:
         output.emit(markdown.render(made), file)
     else:

@@ -225,7 +225,7 @@ def _said(factor: str, level: int | float | str | None) -> str:
 
 
 _NAMES: dict[str, dict[int | float | str, str]] = {
-    "environment": {"loopback": "local"},
+    "environment": {"loopback": "local", "vpn": "over a VPN"},
     "requests_per_connection": {"kept": "kept connections", 1: "a new connection per request"},
     "delay_ms": {0: "t = 0"},
 }

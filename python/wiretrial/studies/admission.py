@@ -19,6 +19,7 @@ from wiretrial.plan import (
 from wiretrial.studies import stall
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.needs import CROWD, Workload, needed_parts
+from wiretrial.subjects.spec import Part
 from wiretrial.subjects.verification import Verification
 
 SEQUENCE_FIELD = "{seq}"
@@ -28,10 +29,7 @@ SEQUENCE_DIGITS = 16
 def refusal(case: Case, found: Verification) -> str | None:
     """Why the scenario's subject is not measured for it, in one line; None: it may be."""
     needed = needed_parts(workload_of(case))
-    # Where a stall is a result, who is known to serve no crowd is measured with one: it is what
-    # the case asks. What is not known, nobody has looked into.
-    known = CROWD if stall.is_watched(case) else frozenset()
-    lacking = found.missing(case.contract, case.protocol, needed, known)
+    lacking = found.missing(case.contract, case.protocol, needed, _forgiven(case))
     if not lacking:
         return None
     scenario = case.scenario
@@ -40,6 +38,15 @@ def refusal(case: Case, found: Verification) -> str | None:
         f"{scenario.name} is not measured: it needs parts of {case.contract} over {case.protocol}"
         f" that {scenario.subject} ({scenario.configuration}) does not keep ({reasons})"
     )
+
+
+def _forgiven(case: Case) -> frozenset[Part]:
+    """What may be known not to hold. What is not known, nobody has looked into."""
+    if stall.is_watched(case):
+        # A stall is a result here: how a crowd is served is what the case asks.
+        return CROWD
+    has_thread_each = (case.server_threads or 0) >= case.load.connections
+    return frozenset({"half-open", "concurrency"}) if has_thread_each else frozenset()
 
 
 def workload_of(case: Case) -> Workload:

@@ -40,6 +40,13 @@ class Service:
         self.pool = ThreadPoolExecutor(threads)
         self.turn = asyncio.Lock()
 
+    def _work(self) -> None:
+        """What a thread of the pool does for one request."""
+        time.sleep(self.delay_s)
+        if "deadlock" in self.faults:
+            # As a handler that waits for its body's task: another thread of the pool must do this.
+            self.pool.submit(time.sleep, 0.001).result()
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answers a connection until its end."""
         try:
@@ -104,7 +111,7 @@ class Service:
             )
         if not request.body and "hungry" in self.faults:
             return 400, "text/plain", b"-"
-        await asyncio.get_running_loop().run_in_executor(self.pool, time.sleep, self.delay_s)
+        await asyncio.get_running_loop().run_in_executor(self.pool, self._work)
         body = request.body[:LIMIT] if "short" in self.faults else request.body
         kind = "text/html" if "html" in self.faults else "text/plain; charset=utf-8"
         return 200, kind, b"received: " + body

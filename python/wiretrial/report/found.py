@@ -1,0 +1,289 @@
+"""What a study found, small enough to be kept beside it: figures as JSON, and as a page's section.
+
+Knows a report and the form that is kept; must not know how anything was measured. The section of a
+study's README between two marks is made from what is kept, and from nothing else.
+Usage: python -m wiretrial.report.found studies/NAME
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from wiretrial.report import adoption, case_tables, units
+from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
+from wiretrial.report.claims import Verdict
+from wiretrial.report.families import Family
+from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST
+from wiretrial.report.model import ReportModel
+from wiretrial.results.absent import Absent
+from wiretrial.results.adoption import Adopted
+
+SCHEMA: Final = "wiretrial-found"
+FILE = "results/found.json"
+README = "README.md"
+BEGIN, END = "<!-- found: begin -->", "<!-- found: end -->"
+NOTHING_YET = "Nothing is kept yet: the study has not been run whole."
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class FoundCell(_Part):
+    """One subject in one case. Times in nanoseconds; None: no trial came to its end."""
+
+    trials: int
+    median_ns: float | None = None
+    low_ns: float | None = None
+    high_ns: float | None = None
+    stalled: str | None = None
+    mark: Literal["best", "worst"] | None = None
+
+
+class FoundTable(_Part):
+    """Cases side by side, as the report shows them."""
+
+    title: str
+    heads: tuple[str, ...]
+    floors_ns: tuple[float | None, ...]
+    rows: dict[str, tuple[FoundCell | None, ...]]
+    unavailable: tuple[str, ...]
+
+
+class FoundRow(_Part):
+    """One scenario of a group that is ranked by something else than a time per case."""
+
+    label: str
+    figure: str
+    interval: str
+    trials: int
+
+
+class FoundRanking(_Part):
+    """One such group, best first."""
+
+    title: str
+    rows: tuple[FoundRow, ...]
+
+
+class FoundClaim(_Part):
+    """One claim with its verdict."""
+
+    text: str
+    published: str
+    here: str
+    verdict: Verdict
+    why: str
+
+
+class Found(_Part):
+    """Everything that is kept of a study's report."""
+
+    schema_name: Literal["wiretrial-found"] = Field(default=SCHEMA, alias="schema")
+    version: Literal[1] = 1
+    study: str
+    command: str
+    date: str
+    machine: str
+    trials: int
+    sentences: tuple[str, ...]
+    tables: tuple[FoundTable, ...]
+    rankings: tuple[FoundRanking, ...]
+    claims: tuple[FoundClaim, ...]
+    adoption: tuple[Adopted, ...]
+    absent: tuple[Absent, ...]
+
+
+def of_report(model: ReportModel) -> Found:
+    """What is kept of a report."""
+    first = model.trials[0]
+    cases = [family for family in model.families if family.is_cases]
+    return Found(
+        study=first.study,
+        command=model.command,
+        date=max(trial.started_at for trial in model.trials)[:10],
+        machine=_machine(first.machine.facts),
+        trials=len(model.trials),
+        sentences=(*model.verdict_sentences, *model.twin_sentences),
+        tables=tuple(_kept(table) for f in cases for table in case_tables.tables(f, model.absent)),
+        rankings=tuple(
+            ranking for f in model.families if not f.is_cases for ranking in _rankings(f)
+        ),
+        claims=tuple(
+            FoundClaim(
+                text=row.claim.text,
+                published=row.published,
+                here="–" if row.here is None else units.significant(row.here.ratio),
+                verdict=row.verdict,
+                why=row.why,
+            )
+            for row in model.claims
+        ),
+        adoption=model.adopted,
+        absent=model.absent,
+    )
+
+
+def section(found: Found) -> str:
+    """The README's section, Markdown."""
+    return "\n\n".join(_section(found)) + "\n"
+
+
+def into(page: str, found: Found | None) -> str:
+    """The page with its section made anew. Raises ValueError where it has none."""
+    if page.count(BEGIN) != 1 or page.count(END) != 1:
+        raise ValueError(f"the page needs {BEGIN} and {END}, once each")
+    text = NOTHING_YET + "\n" if found is None else section(found)
+    head, _, rest = page.partition(BEGIN)
+    return f"{head}{BEGIN}\n\n{text}\n{END}{rest.partition(END)[2]}"
+
+
+def read(study: Path) -> Found | None:
+    """What is kept in a study's folder; None where nothing is."""
+    path = study / FILE
+    return Found.model_validate_json(path.read_bytes()) if path.is_file() else None
+
+
+def _kept(table: CaseTable) -> FoundTable:
+    return FoundTable(
+        title=table.title,
+        heads=tuple(", ".join(column.head) for column in table.columns),
+        floors_ns=tuple(column.floor_ns for column in table.columns),
+        rows={row.label: tuple(cell and _cell(cell) for cell in row.cells) for row in table.rows},
+        unavailable=tuple(row.subject for row in table.absent),
+    )
+
+
+def _cell(cell: Cell) -> FoundCell:
+    estimate = cell.estimate
+    return FoundCell(
+        trials=len(cell.scenario.trials),
+        median_ns=estimate and round(estimate.median),
+        low_ns=round(estimate.low) if estimate and estimate.low else None,
+        high_ns=round(estimate.high) if estimate and estimate.high else None,
+        stalled=cell.stall_words or None,
+        mark="best" if cell.is_best else "worst" if cell.is_worst else None,
+    )
+
+
+def _rankings(family: Family) -> Iterator[FoundRanking]:
+    for group in family.groups:
+        metric = group.contest.metric
+        unit = units.fitting(
+            metric.units, (v for s in group.scenarios if (v := s.median(metric)) is not None)
+        )
+        rows = []
+        for scenario in group.ranked:
+            estimate = scenario.estimates.get(metric.key)
+            span = (estimate.low, estimate.high) if estimate else (None, None)
+            rows.append(
+                FoundRow(
+                    label=scenario.label,
+                    figure="–" if estimate is None else unit.text(estimate.median),
+                    interval="–"
+                    if span[0] is None or span[1] is None
+                    else f"{unit.figure(span[0])} to {unit.figure(span[1])}",
+                    trials=scenario.usable,
+                )
+            )
+        yield FoundRanking(title=f"{metric.title}: {group.title}", rows=tuple(rows))
+
+
+def _machine(facts: dict[str, Any]) -> str:
+    """`2 CPUs, MODEL, Linux 6.1`."""
+    cpu = facts.get("cpu")
+    cpu = cpu if isinstance(cpu, dict) else {"model": cpu}
+    parts = (
+        units.plural(cpu["logical"], "CPU") if cpu.get("logical") else "",
+        cpu.get("model") or "",
+        f"Linux {facts['kernel']}" if facts.get("kernel") else "",
+    )
+    return ", ".join(part for part in parts if part) or "a machine of which nothing is recorded"
+
+
+def _section(found: Found) -> Iterator[str]:
+    yield (
+        f"{found.date}, {found.machine}; {units.plural(found.trials, 'trial')} of"
+        f" `{found.command}`."
+    )
+    yield from found.sentences
+    for table in found.tables:
+        if table.title:
+            yield f"**{table.title}**"
+        yield _times(table)
+    if found.tables:
+        yield (
+            f"{BEST} best, {WORST} worst of the case, {STALLED} stalled; in brackets how far above"
+            " the floor; n = 1: one trial, because its time is mostly waiting; –: not part of the"
+            " study."
+        )
+    for ranking in found.rankings:
+        yield f"**{ranking.title}**"
+        rows = [[row.label, row.figure, row.interval, str(row.trials)] for row in ranking.rows]
+        yield _table(["", "median", "95 % interval", "trials"], rows)
+    if found.claims:
+        yield "**Published / here**"
+        rows = [[row.text, row.published, row.here, _verdict(row)] for row in found.claims]
+        yield _table(["published", "there", "here", "verdict"], rows)
+    if found.adoption:
+        yield "**What each is like to adopt**"
+        yield _table(["", *(title for title, _ in adoption.COLUMNS)], adoption.rows(found.adoption))
+        yield adoption.KEY
+    if found.absent:
+        yield "**Not measured**"
+        yield "\n".join(f"- {row.subject}: {row.reason}" for row in found.absent)
+
+
+def _verdict(row: FoundClaim) -> str:
+    return f"{CLAIM_MARKS[row.verdict]} {row.verdict}: {row.why}"
+
+
+def _times(table: FoundTable) -> str:
+    rows = [
+        [
+            label,
+            *(_time(cell, floor) for cell, floor in zip(cells, table.floors_ns, strict=True)),
+        ]
+        for label, cells in table.rows.items()
+    ]
+    rows += [[name, *("unavailable" for _ in table.heads)] for name in table.unavailable]
+    if any(table.floors_ns):
+        rows.append(["floor", *(time_words(ns) if ns else "none" for ns in table.floors_ns)])
+    return _table(["", *table.heads], rows)
+
+
+def _time(cell: FoundCell | None, floor_ns: float | None) -> str:
+    if cell is None:
+        return "–"
+    if cell.median_ns is None:
+        return f"{STALLED} stalled" if cell.stalled else "no usable trial"
+    mark = {"best": f"{BEST} ", "worst": f"{WORST} "}.get(cell.mark or "", "")
+    asides = [excess(cell.median_ns / floor_ns - 1)] if floor_ns else []
+    if cell.low_ns and cell.high_ns:
+        unit = units.fitting(units.TIMES, (cell.median_ns,))
+        asides.append(f"{unit.figure(cell.low_ns)} to {unit.figure(cell.high_ns)}")
+    elif cell.trials == 1:
+        asides.append("n = 1")
+    aside = f" ({'; '.join(asides)})" if asides else ""
+    return f"{mark}{time_words(cell.median_ns)}{aside}"
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(_clean(text) for text in line)} |" for line in lines)
+
+
+def _clean(text: str) -> str:
+    return re.sub(r"\s+", " ", text.replace("|", "\\|"))
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    readme = folder / README
+    readme.write_text(into(readme.read_text("utf-8"), read(folder)), "utf-8")
