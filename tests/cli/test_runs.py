@@ -238,6 +238,72 @@ def test_killed_in_the_middle_a_study_loses_one_trial_at_most(
     assert len(results.paths()) == 4
 
 
+MISSING = """
+title = "Who is there?"
+question = "Who can be had?"
+subjects = ["reference", "./gone"]
+trials = 1
+duration = "300ms"
+warmup = "100ms"
+adoption = true
+
+[[workload]]
+name = "produce"
+protocol = "http"
+contract = "http-echo"
+connections = 4
+requests_each = 50
+"""
+GONE = """
+name = "gone"
+kind = "server"
+summary = "It can't be had"
+language = "none"
+homepage = "https://example.org"
+licence = "MIT"
+speaks = ["http"]
+contracts = ["http-echo"]
+build = [["test", "-n", "{prefix}"]]
+
+[version]
+command = ["true"]
+pattern = "."
+
+[install]
+remedy = "name its folder with --prefix DIR"
+
+[configurations.default]
+description = "None."
+command = ["true"]
+"""
+
+
+def test_who_can_t_be_had_is_no_failure_of_the_run(wiretrial: Run, tmp_path: Path) -> None:
+    for name, text in (("mine/study.toml", MISSING), ("gone/subject.toml", GONE)):
+        path = tmp_path / name
+        path.parent.mkdir()
+        path.write_text(text, encoding="utf-8")
+    cache = {"WIRETRIAL_CACHE": str(tmp_path / "cache")}
+    done = wiretrial("study", "run", "./mine", "--seed", "1", **cache)
+    assert done.returncode in MEASURED, done.stderr
+    assert "left out: gone is unavailable" in done.stderr
+    assert "name its folder with --prefix DIR" in done.stderr
+    assert "left out, in part or wholly, for the reasons above: ./gone" in done.stderr
+    assert re.search(r"not measured +gone is unavailable", done.stdout)
+    folder = results_of(tmp_path / "results").folder
+    told = json.loads(wiretrial("report", str(folder), "--format", "json").stdout)
+    assert [(row["subject"], row["licence"]) for row in told["adoption"]] == [
+        ("reference", "Apache-2.0"),
+        ("gone", "MIT"),
+    ]
+    kept = json.loads(wiretrial("report", str(folder), "--format", "compact").stdout)
+    assert kept["schema"] == "wiretrial-found"
+    assert kept["tables"][0]["unavailable"] == ["./gone"]
+    # What it asks for is handed on to its build, which then gets as far as what is no server.
+    again = wiretrial("study", "run", "./mine", "--seed", "1", "--prefix", ".", **cache)
+    assert "gone is unavailable: `test -n" not in again.stderr
+
+
 def test_stored_results_are_listed_shown_and_reported(wiretrial: Run, tmp_path: Path) -> None:
     measured = wiretrial(*STUDY, "--trials", "1")
     assert measured.returncode in MEASURED, measured.stderr

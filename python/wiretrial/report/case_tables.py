@@ -142,7 +142,9 @@ def excess(above: float) -> str:
 def time_words(ns: float) -> str:
     """`40.3 s`, `512 ms`; from a minute on with a tenth of a second: `2:04.9`."""
     seconds = ns / 1e9
-    if seconds < 59.95:
+    if 0.9995 <= seconds < 59.95:
+        return f"{units.significant(seconds)} s"
+    if seconds < 1:
         return units.fitting(units.TIMES, (ns,)).text(ns)
     minutes, rest = divmod(round(seconds, 1), 60)
     return f"{minutes:.0f}:{rest:04.1f}"

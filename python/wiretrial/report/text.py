@@ -62,7 +62,7 @@ def _print_report(console: Console, model: ReportModel) -> None:
         console.print(text_tables.knees(knees))
     if model.adopted:
         _titled(console, "What each is like to adopt")
-        console.print(text_tables.adopted(model.adopted))
+        console.print(text_tables.adopted(console, model.adopted))
     if model.claims:
         _titled(console, "Published / here")
         console.print(text_tables.claims(model.claims))

@@ -23,6 +23,8 @@ from wiretrial.report.model import Group, ScenarioResult
 from wiretrial.results.adoption import Adopted
 
 UNLIMITED = 1000
+_LESS_TELLING = (7, 2, 3)
+"""Columns of the adoption table, by number: CPU of the build, date, packages."""
 _ASCII = str.maketrans({"×": "x", "−": "-"})
 
 
@@ -37,15 +39,14 @@ def new(*heads: str) -> Table:
 def levels(console: Console, family: Family) -> Table:
     """A row per level, a column per label; with intervals where the width allows."""
     table = _levels(family, with_intervals=True)
-    wide = Measurement.get(console, console.options.update_width(UNLIMITED), table).maximum
-    return table if wide <= console.width else _levels(family, with_intervals=False)
+    return table if _fits(console, table) else _levels(family, with_intervals=False)
 
 
 def cases(console: Console, table: CaseTable) -> Table:
-    """A row per subject, a column per case; with intervals where the width allows."""
-    whole = _cases(table, with_intervals=True)
-    wide = Measurement.get(console, console.options.update_width(UNLIMITED), whole).maximum
-    return whole if wide <= console.width else _cases(table, with_intervals=False)
+    """A row per subject, a column per case; with as much beside the times as the width allows."""
+    made = [_cases(table, with_intervals=True), _cases(table, with_intervals=False)]
+    made.append(_cases(table, with_intervals=False, between="\n"))
+    return next((one for one in made if _fits(console, one)), made[-1])
 
 
 def how_to_read(found: Sequence[CaseTable]) -> tuple[str, ...]:
@@ -80,12 +81,20 @@ def knees(found: Sequence[Knee]) -> Table:
     return table
 
 
-def adopted(rows: Sequence[Adopted]) -> Table:
-    """A row per subject."""
-    table = new("subject", *(title.replace(" ", "\n", 1) for title, _ in adoption.COLUMNS))
-    for texts in adoption.rows(rows):
-        table.add_row(*(Text(ascii_only(text).replace("–", "-")) for text in texts))
-    return table
+def adopted(console: Console, rows: Sequence[Adopted]) -> Table:
+    """A row per subject; with as many columns as the width allows, the first ones in any case."""
+    heads = [title.replace(" ", "\n", 1) for title, _ in adoption.COLUMNS]
+    texts = [[ascii_only(text).replace("–", "-") for text in row] for row in adoption.rows(rows)]
+    made = new("")
+    for dropped in range(len(heads)):
+        shown = _kept(len(heads), dropped)
+        made = new("subject", *(heads[index] for index in shown))
+        made.columns[0].no_wrap = True
+        for name, *cells in texts:
+            made.add_row(Text(name), *(Text(cells[index]) for index in shown))
+        if _fits(console, made):
+            break
+    return made
 
 
 def claims(rows: Sequence[ClaimRow]) -> Table:
@@ -114,34 +123,50 @@ def ascii_only(text: str) -> str:
     )
 
 
-def _cases(table: CaseTable, *, with_intervals: bool) -> Table:
+def _fits(console: Console, table: Table) -> bool:
+    wide = Measurement.get(console, console.options.update_width(UNLIMITED), table).maximum
+    return wide <= console.width
+
+
+def _kept(columns: int, dropped: int) -> list[int]:
+    """The columns that stay when so many go; those go first that others nearly tell."""
+    first_to_go = [*_LESS_TELLING, *range(columns - 1, 0, -1)]
+    gone = set(list(dict.fromkeys(first_to_go))[:dropped])
+    return [index for index in range(columns) if index not in gone]
+
+
+def _cases(table: CaseTable, *, with_intervals: bool, between: str = " ") -> Table:
     lines = max(len(column.head) for column in table.columns)
     heads = ("\n".join(column.head) for column in table.columns)
     made = new("\n" * (lines - 1), *heads)
+    made.columns[0].no_wrap = True
     for row in table.rows:
-        shown = (_case(cell, with_intervals) for cell in row.cells)
+        shown = (_case(cell, with_intervals, between) for cell in row.cells)
         # Text: what stands in brackets would else be taken for markup.
         made.add_row(row.label, *(Text(ascii_only(text)) for text in shown))
     for missing in table.absent:
-        made.add_row(missing.subject, "unavailable", *("" for _ in table.columns[1:]))
+        made.add_row(missing.subject, "unavailable  ", *("" for _ in table.columns[1:]))
     if table.has_floors:
         floors = (column.floor_ns for column in table.columns)
         made.add_row("floor", *(time_words(ns) + "    " if ns else "-   " for ns in floors))
     return made
 
 
-def _case(cell: Cell | None, with_interval: bool) -> str:
+def _case(cell: Cell | None, with_interval: bool, between: str) -> str:
     if cell is None:
         return "-  "
     if cell.estimate is None:
-        return "x stalled  " if cell.stalls else "no usable trial  "
+        return "x stalled  " if cell.stalls else "invalid  "
     parts = [time_words(cell.estimate.median)]
     unit = units.fitting(units.TIMES, (cell.estimate.median,))
     interval = sentences.interval_text(cell.estimate, unit) if with_interval else ""
     parts += [f"({interval} {unit.short})"] if interval else []
-    parts += [f"[{cell.above_words}]"] if cell.above_words else []
+    above = f"[{cell.above_words}]" if cell.above_words else ""
     mark = "*" if cell.is_best else "-" if cell.is_worst else " "
-    return f"{' '.join(parts)} {mark}{'1' if cell.is_single else ' '}"
+    marks = f" {mark}{'1' if cell.is_single else ' '}"
+    if between == " ":
+        return " ".join([*parts, above]).rstrip() + marks
+    return f"{' '.join(parts)}{marks}{between}{above}{'   ' if above else ''}"
 
 
 def _levels(family: Family, *, with_intervals: bool) -> Table:

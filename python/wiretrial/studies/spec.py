@@ -136,7 +136,7 @@ class Study(_Part):
             by_alias=True,
             exclude={
                 **dict.fromkeys(_WORDING, True),
-                "cases": {"__all__": {"trials": True}},
+                "cases": {"__all__": {"trials": True, "scenario": {"trials": True}}},
             },
         )
         return hashlib.sha256(decisive.encode()).hexdigest()

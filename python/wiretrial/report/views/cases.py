@@ -117,7 +117,7 @@ def _floor(column: Column) -> Markup:
     if not column.floor_ns:
         return Markup('<td class="num muted">none</td>')
     return Markup('<td class="num">{}<small>{}</small></td>').format(
-        case_tables.time_words(column.floor_ns), column.formula
+        case_tables.time_words(column.floor_ns), (column.formula or "").replace(" x ", " × ")
     )
 
 

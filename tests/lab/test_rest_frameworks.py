@@ -1,0 +1,123 @@
+"""The study `rest-frameworks`: its matrix, how long it takes, and what stands in its README."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wiretrial.report import found
+from wiretrial.studies import estimate, matrix, registry
+from wiretrial.studies.document import Document
+from wiretrial.studies.spec import Case, Study
+from wiretrial.subjects import registry as subjects
+
+NAME = "rest-frameworks"
+FOLDER = Path(__file__).resolve().parents[2] / "studies" / NAME
+SIX = {"cpprestsdk", "crow", "cpp-httplib", "pistache", "restbed", "restinio"}
+HOUR_NS = 3_600_000_000_000
+
+
+@pytest.fixture(scope="module")
+def document() -> Document:
+    return registry.find(NAME).document
+
+
+@pytest.fixture(scope="module")
+def study(document: Document) -> Study:
+    return matrix.expand(NAME, document, command="-", seed=1)
+
+
+def published(study: Study) -> list[Case]:
+    """Scenarios of the published kind: closed loop, a new connection per request."""
+    return [
+        case
+        for case in study.cases
+        if case.requests_each
+        and case.load.requests_per_connection == 1
+        and case.scenario.twin_of is None
+    ]
+
+
+def cell(case: Case) -> tuple[object, ...]:
+    return case.requests_each, case.delay_ms, case.server_threads, case.scenario.environment
+
+
+def test_all_twelve_cases_are_there(study: Study) -> None:
+    cells = {cell(case) for case in published(study)}
+    assert cells == {
+        (each, delay, threads, where)
+        for each, delay in ((1000, 0), (200, 200), (1000, 200))
+        for threads in (28, 4)
+        for where in ("loopback", "vpn")
+    }
+    for case in published(study):
+        assert case.load.connections == 10
+        assert case.load.depth == 1
+        assert case.contract == "rest"
+
+
+def test_the_six_are_in_every_case_but_those_that_are_five_times_another(study: Study) -> None:
+    rows: dict[tuple[object, ...], set[str]] = {}
+    for case in published(study):
+        rows.setdefault(cell(case), set()).add(case.scenario.subject)
+    for where, named in rows.items():
+        if where[:2] == (1000, 200):
+            assert "restinio" in named
+        else:
+            assert named >= SIX
+
+
+def test_what_sits_on_its_floor_runs_once(study: Study) -> None:
+    for case in study.cases:
+        if case.scenario.floor_ns:
+            assert study.trials_of(case) == 1
+        else:
+            assert study.trials_of(case) >= 5
+
+
+def test_there_are_kept_connections_an_open_loop_and_a_twin(study: Study) -> None:
+    assert any(case.scenario.levels["requests_per_connection"] == "kept" for case in study.cases)
+    assert any(case.load.executor.kind == "open" for case in study.cases)
+    (twin,) = [case for case in study.cases if case.scenario.twin_of]
+    assert study.trials_of(twin) == 10
+
+
+def test_the_handler_that_waits_is_a_row_beside_the_one_that_does_not(study: Study) -> None:
+    both = [case for case in study.cases if case.scenario.subject.startswith("cpprestsdk")]
+    four = {case.scenario.subject for case in both if case.server_threads == 4 and case.is_counted}
+    assert four == {"cpprestsdk", "cpprestsdk-article"}
+
+
+def test_it_fits_in_its_time(document: Document, study: Study) -> None:
+    assert document.budget == 2.5 * HOUR_NS
+    assert estimate.estimate(study).total_ns < document.budget
+    quick = matrix.expand(NAME, document, command="-", seed=1, quick=True)
+    assert estimate.estimate(quick).total_ns < 300_000_000_000
+    assert {case.scenario.levels["workload"] for case in quick.cases} == {
+        case.scenario.levels["workload"] for case in study.cases
+    }
+
+
+def test_every_claim_finds_its_sides(study: Study) -> None:
+    for claim in study.claims:
+        for side in claim.sides:
+            matching = [
+                case
+                for case in study.cases
+                if case.scenario.label == side.subject
+                and case.scenario.levels["workload"] == side.workload
+                and all(case.scenario.levels.get(k) == v for k, v in side.levels.items())
+                and case.scenario.twin_of is None
+            ]
+            assert len(matching) == 1, f"{claim.text}: {side}"
+
+
+def test_every_subject_is_in_the_catalogue() -> None:
+    for name in registry.subjects_of(NAME):
+        assert "rest" in subjects.find(name).spec.contracts
+
+
+def test_the_readme_says_what_is_kept() -> None:
+    page = (FOLDER / found.README).read_text("utf-8")
+    assert found.into(page, found.read(FOLDER)) == page

@@ -1,0 +1,211 @@
+"""Times per case: tables, floors, stalls, single trials; claims about them; what is kept of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.report import synthetic_rest
+from tests.report.test_report_text import golden
+from wiretrial.report import case_tables, found, html, markdown, text
+from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
+from wiretrial.report.model import ReportModel
+from wiretrial.results import adoption
+from wiretrial.results.store import ResultsFolder
+
+
+@pytest.fixture(scope="module")
+def rest() -> ReportModel:
+    """A study of times per case."""
+    return synthetic_rest.report()
+
+
+@pytest.fixture(scope="module")
+def tables(rest: ReportModel) -> tuple[CaseTable, ...]:
+    (family,) = rest.families
+    return case_tables.tables(family, rest.absent)
+
+
+def cell(tables: tuple[CaseTable, ...], title: str, label: str, head: str) -> Cell:
+    (table,) = [table for table in tables if table.title == title]
+    (row,) = [row for row in table.rows if row.label == label]
+    (at,) = [i for i, column in enumerate(table.columns) if ", ".join(column.head) == head]
+    found = row.cells[at]
+    assert found is not None
+    return found
+
+
+FRESH = "Local, a new connection per request"
+VPN = "Over a VPN, a new connection per request"
+
+
+def test_environments_and_connections_make_tables_of_their_own(
+    tables: tuple[CaseTable, ...],
+) -> None:
+    assert [(table.title, len(table.columns)) for table in tables] == [
+        (FRESH, 5),
+        ("Local, kept connections", 2),
+        (VPN, 2),
+    ]
+    heads = [", ".join(column.head) for column in tables[0].columns]
+    assert heads == [
+        "N = 1,000, t = 0, C = 28",
+        "N = 1,000, t = 0, C = 4",
+        "N = 200, t = 200 ms, C = 28",
+        "N = 200, t = 200 ms, C = 4",
+        "N = 1,000, t = 200 ms, C = 28",
+    ]
+    assert [row.label for row in tables[0].rows] == ["steady", "stuck", "uneven"]
+    assert [row.subject for row in tables[0].absent] == ["missing"]
+
+
+def test_the_floor_stands_with_the_case_and_the_time_above_it(
+    tables: tuple[CaseTable, ...],
+) -> None:
+    floors = [column.floor_ns and column.floor_ns / 1e9 for column in tables[0].columns]
+    assert floors == [None, None, 40, 100, 200]
+    steady = cell(tables, FRESH, "steady", "N = 200, t = 200 ms, C = 4")
+    assert steady.above == pytest.approx(0.004, abs=0.002)
+    assert re.fullmatch(r"\+0\.[2-6] %", steady.above_words)
+    assert steady.is_single
+    assert cell(tables, FRESH, "steady", "N = 1,000, t = 0, C = 28").above is None
+
+
+def test_one_trial_each_is_marked_by_a_band_and_more_by_comparison(
+    tables: tuple[CaseTable, ...],
+) -> None:
+    head = "N = 200, t = 200 ms, C = 4"
+    assert cell(tables, FRESH, "steady", head).is_best
+    assert cell(tables, FRESH, "uneven", head).is_worst
+    # Within the band, all are alike.
+    level = "N = 200, t = 200 ms, C = 28"
+    assert not any(cell(tables, FRESH, n, level).is_best for n in ("steady", "stuck", "uneven"))
+    compared = "N = 1,000, t = 0, C = 28"
+    assert cell(tables, FRESH, "steady", compared).is_best
+    assert cell(tables, FRESH, "stuck", compared).is_worst
+    assert not cell(tables, FRESH, "uneven", compared).is_best
+
+
+def test_a_stall_is_a_result_without_a_time(tables: tuple[CaseTable, ...]) -> None:
+    stuck = cell(tables, FRESH, "stuck", "N = 1,000, t = 0, C = 4")
+    assert stuck.estimate is None
+    assert (stuck.stalls, stuck.is_worst) == (6, True)
+    assert stuck.stall_words == "no reply for 6 s after 0 of 10,000"
+
+
+def test_what_is_not_part_of_the_study_is_no_cell(tables: tuple[CaseTable, ...]) -> None:
+    rows = {row.label: row.cells for row in tables[0].rows}
+    assert rows["steady"][4] is not None
+    assert rows["uneven"][4] is None
+
+
+def test_the_verdict_says_who_stalls_and_what_measured_its_floor(rest: ReportModel) -> None:
+    said = rest.verdict_sentences[0]
+    assert "The time is shortest with steady in 4 of 9 cases; in 5 nobody is alone" in said
+    assert "Stopped answering (stalled): stuck in 4 cases." in said
+    assert "Arithmetic alone gives a floor for 11 times, and 9 of them lie within 1 % of it" in said
+    assert "the furthest above is uneven's (+22 %)" in said
+    assert "too few valid trials" not in said
+
+
+def test_single_trials_that_were_wanted_and_stalls_are_no_lack_of_trials(
+    rest: ReportModel,
+) -> None:
+    codes = {row.code for row in rest.warnings}
+    assert "few-trials" not in codes
+    assert "partial" not in codes
+    assert "stalled" in codes
+
+
+def test_claims_of_times_and_stalls_are_judged(rest: ReportModel) -> None:
+    assert [(row.published, row.verdict) for row in rest.claims] == [
+        ("2", "reproduced"),
+        ("1.24", "reproduced"),
+        ("3", "refuted"),
+        ("5", "explained by arithmetic"),
+        ("stalled", "reproduced"),
+        ("stalled", "refuted"),
+        ("stalled", "not measured here"),
+    ]
+    assert rest.claims[1].why.endswith("one trial each, which mostly waits")
+    assert rest.claims[4].why == "in 6 of 6 trials: no reply for 6 s after 0 of 10,000"
+    assert rest.claims[5].why == "every message was answered in 6 trials"
+
+
+def test_the_tables_in_a_terminal(rest: ReportModel) -> None:
+    golden("rest.txt", text.render(rest, width=110))
+
+
+def test_the_tables_on_the_page(rest: ReportModel) -> None:
+    source = html.render(rest)
+    assert source.count('<tr class="floor">') == 2
+    assert source.count("✗</span> stalled") == 4
+    assert source.count("unavailable, see “Not measured”") == 3
+    assert "n = 1" in source
+    assert "BSD-3-Clause" in source
+    assert synthetic_rest.REASON.replace("'", "&#39;") in source
+
+
+def test_the_tables_in_markdown(rest: ReportModel) -> None:
+    source = markdown.render(rest)
+    assert "✗ stalled: no reply for 6 s after 0 of 10,000" in source
+    assert re.search(r"\| floor \| none \| none \| 40\.0 s \| 1:40\.0 \| 3:20\.0 \|", source)
+    assert re.search(r"\| missing \| AGPL-3\.0-or-later \| unavailable \|", source)
+
+
+def test_what_is_kept_makes_the_section_and_survives_being_written(rest: ReportModel) -> None:
+    kept = found.of_report(rest)
+    again = found.Found.model_validate_json(kept.model_dump_json(by_alias=True))
+    assert again == kept
+    section = found.section(again)
+    assert "| stuck | ▼ 3." in section
+    assert "✗ stalled" in section
+    assert "| floor | none | none | 40.0 s | 1:40.0 | 3:20.0 |" in section
+    page = f"# A\n\n{found.BEGIN}\nold\n{found.END}\n\nend\n"
+    made = found.into(page, again)
+    assert made.startswith("# A\n\n")
+    assert made.endswith(f"{found.END}\n\nend\n")
+    assert section in made
+    assert found.into(made, again) == made
+    assert found.NOTHING_YET in found.into(made, None)
+    with pytest.raises(ValueError, match="once each"):
+        found.into("# A", again)
+
+
+def test_adoption_is_kept_with_the_results(tmp_path: Path) -> None:
+    results = ResultsFolder.create(tmp_path, "rest", "{}")
+    assert adoption.read(results) == ()
+    one, other = synthetic_rest.ADOPTED
+    adoption.keep(results, [one])
+    adoption.keep(results, [other, one.model_copy(update={"version": "1"})])
+    assert [(row.subject, row.version) for row in adoption.read(results)] == [
+        ("steady", "1"),
+        ("missing", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("above", "said"),
+    [
+        (0.0, "+0.0 %"),
+        (0.0042, "+0.4 %"),
+        (-0.01, "−1.0 %"),
+        (0.25, "+25 %"),
+        (0.996, "+100 %"),
+        (1.5, "× 2.5"),
+        (12.0, "× 13"),
+    ],
+)
+def test_how_far_above_is_said_as_people_do(above: float, said: str) -> None:
+    assert excess(above) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.00042, "420 µs"), (0.512, "512 ms"), (40.279, "40.3 s"), (59.96, "1:00.0"),
+     (100.318, "1:40.3"), (604.96, "10:05.0")],
+)  # fmt: skip
+def test_a_time_is_said_as_the_article_did(seconds: float, said: str) -> None:
+    assert time_words(seconds * 1e9) == said
