@@ -290,7 +290,7 @@ def test_who_can_t_be_had_is_no_failure_of_the_run(wiretrial: Run, tmp_path: Pat
     assert "name its folder with --prefix DIR" in done.stderr
     assert "left out, in part or wholly, for the reasons above: ./gone" in done.stderr
     assert re.search(r"not measured +gone is unavailable", done.stdout)
-    folder = results_of(tmp_path / "results").folder
+    folder = results_of(tmp_path).folder
     told = json.loads(wiretrial("report", str(folder), "--format", "json").stdout)
     assert [(row["subject"], row["licence"]) for row in told["adoption"]] == [
         ("reference", "Apache-2.0"),
