@@ -207,7 +207,10 @@ def failing(part: Part, known: str | None) -> Verification:
         )
         for one in parts
     ]
-    return Verification.model_construct(outcomes=tuple(outcomes))
+    key = dict.fromkeys(("digest", "version", "engine", "checks"), "-")
+    return Verification.model_validate(
+        {"of": {**key, "configuration": "default"}, "at": "-", "outcomes": outcomes}
+    )
 
 
 def kept(delay_ms: int, threads: int, **more: object) -> Case:

@@ -141,7 +141,7 @@ def _pairs(sides: Sequence[tuple[ScenarioResult, ScenarioResult]], metric: Metri
         if comparison is not None:
             p = next(adjusted)
             found = verdict(comparison, p, higher_is_better=metric.higher_is_better)
-        if metric is metrics.THROUGHPUT:
+        if metric.key in metrics.BOUNDS:
             found = censor(found, a_is_bound=a.at_least, b_is_bound=b.at_least)
         pairs.append(Pair(a.name, b.name, metric, comparison, found))
     return pairs

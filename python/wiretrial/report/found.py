@@ -43,6 +43,8 @@ class FoundCell(_Part):
     low_ns: float | None = None
     high_ns: float | None = None
     stalled: str | None = None
+    is_bound: bool = False
+    """The generator was the limit in a trial: the server may be faster."""
     mark: Literal["best", "worst"] | None = None
 
 
@@ -168,6 +170,7 @@ def _cell(cell: Cell) -> FoundCell:
         low_ns=round(estimate.low) if estimate and estimate.low else None,
         high_ns=round(estimate.high) if estimate and estimate.high else None,
         stalled=cell.stall_words or None,
+        is_bound=cell.is_bound,
         mark="best" if cell.is_best else "worst" if cell.is_worst else None,
     )
 
@@ -220,8 +223,8 @@ def _section(found: Found) -> Iterator[str]:
     if found.tables:
         yield (
             f"{BEST} best, {WORST} worst of the case, {STALLED} stalled; in brackets how far above"
-            " the floor; n = 1: one trial, because its time is mostly waiting; –: not part of the"
-            " study."
+            " the floor; n = 1: one trial, because its time is mostly waiting; ≤: the generator"
+            " was the limit, the server may be faster; –: not part of the study."
         )
     for ranking in found.rankings:
         yield f"**{ranking.title}**"
@@ -271,7 +274,8 @@ def _time(cell: FoundCell | None, floor_ns: float | None) -> str:
     elif cell.trials == 1:
         asides.append("n = 1")
     aside = f" ({'; '.join(asides)})" if asides else ""
-    return f"{mark}{time_words(cell.median_ns)}{aside}"
+    bound = "≤ " if cell.is_bound else ""
+    return f"{mark}{bound}{time_words(cell.median_ns)}{aside}"
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

@@ -83,7 +83,7 @@ def _case(cell: Cell | None) -> str:
         f"stalled in {cell.stall_words}" if cell.stalls else "",
     )
     told = "; ".join(aside for aside in asides if aside)
-    return f"{mark}{time_words(cell.estimate.median)}{f' ({told})' if told else ''}"
+    return f"{mark}{cell.time_words}{f' ({told})' if told else ''}"
 
 
 def _levels(family: Family) -> str:
@@ -164,7 +164,7 @@ def _figure(scenario: ScenarioResult | None, metric: Metric, unit: units.Unit) -
     estimate = None if scenario is None else scenario.estimates.get(metric.key)
     if scenario is None or estimate is None:
         return "–"
-    bound = "≥ " if scenario.at_least and metric is metrics.THROUGHPUT else ""
+    bound = scenario.bound(metric)
     interval = sentences.interval_text(estimate, unit)
     return f"{bound}{unit.figure(estimate.median)}{f' ({interval})' if interval else ''}"
 

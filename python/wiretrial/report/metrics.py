@@ -99,6 +99,10 @@ METRICS = (THROUGHPUT, ELAPSED, *WAITING, *COSTS)
 PER_MESSAGE = (SERVER, SERVER_USER, SERVER_SYSTEM, GENERATOR, APPLICATION_BYTES, TRANSPORT_BYTES)
 
 
+BOUNDS = {THROUGHPUT.key: "≥ ", ELAPSED.key: "≤ "}
+"""What stands before a figure of which the generator was the limit: the server may do better."""
+
+
 def ranked_metric(
     *, is_open_loop: bool, is_at_common_rate: bool = False, is_timed: bool = False
 ) -> Metric:

@@ -96,6 +96,10 @@ class ScenarioResult:
         """How many trials the estimates rest on."""
         return sum(row.is_usable for row in self.trials)
 
+    def bound(self, metric: Metric) -> str:
+        """What stands before the metric's figure where the generator was the limit; else empty."""
+        return metrics.BOUNDS.get(metric.key, "") if self.at_least else ""
+
     @property
     def is_declared(self) -> bool:
         """Whether few usable trials are no accident: no more were wanted, or the server stalls."""

@@ -162,7 +162,7 @@ def _untold(group: Group, groups: int) -> str | None:
     if bound and "invalid" in verdicts:
         return (
             f"the {what} of {bound} cannot be ranked, because the generator was the limit and the "
-            "figure is “at least”."
+            f"figure is “{summaries.bounded(group.contest.metric)}”."
         )
     if verdicts == {"invalid"}:
         return f"the data cannot tell: too few valid trials to compare {names}."
@@ -203,7 +203,7 @@ def _metric_sentence(
         told.append(f"for {units.listed(unshown)} no difference is shown")
     if not told:
         return None
-    least = "at least " if metric is metrics.THROUGHPUT and base.at_least else ""
+    least = f"{summaries.bounded(metric)} " if base.bound(metric) else ""
     figure = f"{least}{unit.figure(estimate.median)} {unit.name}"
     return f"{'; '.join((_opening(short[base.name], metric, figure), *told))}."
 

@@ -37,7 +37,7 @@ def untold(family: Family) -> list[str]:
     for group in family.groups:
         verdicts = {pair.verdict for pair in group.contest.pairs.get(metric.key, ())}
         limited = tuple(group.called[s.name] for s in group.scenarios if s.at_least)
-        if limited and "invalid" in verdicts and metric is metrics.THROUGHPUT:
+        if limited and "invalid" in verdicts and metric.key in metrics.BOUNDS:
             bound.setdefault(limited, []).append(group)
         elif verdicts == {"invalid"}:
             # One trial each, because more would show nothing, is no lack of trials.
@@ -52,7 +52,7 @@ def untold(family: Family) -> list[str]:
     for limited, groups in bound.items():
         said.append(
             f"{_where(family, groups)} the {what} of {units.listed(limited)} cannot be ranked, "
-            "because the generator was the limit and the figure is “at least”."
+            f"because the generator was the limit and the figure is “{bounded(metric)}”."
         )
     if same:
         said.append(
@@ -243,6 +243,11 @@ def _where(family: Family, groups: Sequence[Group]) -> str:
     if family.is_cases:
         return f"in {units.plural(len(groups), 'case')}"
     return f"at {family.levels(groups)}"
+
+
+def bounded(metric: Metric) -> str:
+    """How a figure is called of which the generator was the limit."""
+    return "at least" if metric.higher_is_better else "at most"
 
 
 def _best_is(metric: Metric) -> str:

@@ -224,8 +224,8 @@ def _row(scenario: ScenarioResult, group: Group, shown: Sequence[Metric]) -> Ite
     yield group.called[scenario.name]
     for metric in shown:
         estimate, unit = scenario.estimates.get(metric.key), _unit(group, metric)
-        bound = metric is metrics.THROUGHPUT and scenario.at_least
-        yield "-" if estimate is None else f"{'>= ' if bound else ''}{unit.figure(estimate.median)}"
+        bound = ascii_only(scenario.bound(metric))
+        yield "-" if estimate is None else f"{bound}{unit.figure(estimate.median)}"
         if metric is group.contest.metric:
             yield "-" if estimate is None else sentences.interval_text(estimate, unit) or "-"
     yield f"{marked} of {len(scenario.trials)}" if marked else "-"

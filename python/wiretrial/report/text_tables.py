@@ -59,6 +59,8 @@ def how_to_read(found: Sequence[CaseTable]) -> tuple[str, ...]:
         lines.append("in brackets: how far above the floor, which arithmetic alone gives")
     if any(cell.is_single for cell in cells):
         lines.append("1: one trial; * and - then mark times that are more than 3 % apart")
+    if any(cell.is_bound for cell in cells):
+        lines.append("<=: the generator was the limit in a trial; the server may be faster")
     if any(cell.stalls for cell in cells):
         lines.append("x stalled: the server stopped answering, and the trial was ended for that")
     return tuple(lines)
@@ -117,6 +119,7 @@ def ascii_only(text: str) -> str:
     return (
         text.replace("µs", "us")
         .replace("≥", ">=")
+        .replace("≤", "<=")
         .replace("“", '"')
         .replace("”", '"')
         .translate(_ASCII)
@@ -157,7 +160,7 @@ def _case(cell: Cell | None, with_interval: bool, between: str) -> str:
         return "-  "
     if cell.estimate is None:
         return "x stalled  " if cell.stalls else "invalid  "
-    parts = [time_words(cell.estimate.median)]
+    parts = [cell.time_words]
     unit = units.fitting(units.TIMES, (cell.estimate.median,))
     interval = sentences.interval_text(cell.estimate, unit) if with_interval else ""
     parts += [f"({interval} {unit.short})"] if interval else []
@@ -191,7 +194,7 @@ def _cell(
     if scenario is None or estimate is None:
         return "-"
     best, _ = group.contest.extremes
-    bound = ">= " if scenario.at_least and metric is metrics.THROUGHPUT else ""
+    bound = ascii_only(scenario.bound(metric))
     interval = sentences.interval_text(estimate, unit) if with_interval else ""
     figure = f"{bound}{unit.figure(estimate.median)}{f' ({interval})' if interval else ''}"
     return f"{figure} {'*' if scenario.name in best else ' '}"

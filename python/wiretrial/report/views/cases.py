@@ -12,7 +12,7 @@ from wiretrial.report.families import Family
 from wiretrial.report.marks import BEST, STALLED, WORST
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ScenarioResult
-from wiretrial.report.views.ranking import is_bound, swatch
+from wiretrial.report.views.ranking import swatch
 from wiretrial.results.absent import Absent
 
 
@@ -107,7 +107,7 @@ def _cell(cell: Cell | None) -> Markup:
     ).format(
         style,
         mark,
-        case_tables.time_words(cell.estimate.median),
+        cell.time_words,
         word,
         Markup("<br>").join(aside for aside in asides if aside) or "–",
     )
@@ -139,6 +139,8 @@ def _how_to_read(found: Sequence[CaseTable]) -> str:
         )
     if any(cell.stalls for cell in cells):
         text += f" {STALLED} stalled: the server stopped answering, and the trial was ended for it."
+    if any(cell.is_bound for cell in cells):
+        text += " ≤: the generator was the limit in a trial, the server may be faster."
     if any(cell is None for table in found for row in table.rows for cell in row.cells):
         text += " –: not part of the study."
     return text
@@ -160,7 +162,7 @@ def _level(scenario: ScenarioResult | None, group: Group, metric: Metric) -> Mar
     ).format(
         style,
         mark,
-        "≥ " if is_bound(scenario, metric) else "",
+        scenario.bound(metric),
         unit.text(estimate.median),
         word,
         sentences.interval_text(estimate, unit) or "–",

@@ -204,5 +204,6 @@ def _key(group: Group) -> Markup:
     if group.contest.ranking.brackets:
         text += " A bar at the left joins places between which no difference is shown."
     if any(ranking.is_bound(s, group.contest.metric) for s in group.scenarios):
-        text += " ≥: the generator was the limit in a trial, the server may do more."
+        sign = metrics.BOUNDS[group.contest.metric.key].strip()
+        text += f" {sign}: the generator was the limit in a trial, the server may do better."
     return markup.key(text)

@@ -20,7 +20,7 @@ from wiretrial.report.views.axes import (
     height_for,
     ticks,
 )
-from wiretrial.report.views.ranking import is_bound, swatch
+from wiretrial.report.views.ranking import swatch
 
 WIDE_HEIGHT = 340
 NARROW_HEIGHT = 240
@@ -128,7 +128,7 @@ def _cell(scenario: ScenarioResult | None, metric: Metric, unit: units.Unit) -> 
     if scenario is None or estimate is None:
         return Markup('<td class="num">–</td>')
     return Markup('<td class="num">{}{}<small>{}</small></td>').format(
-        "≥ " if is_bound(scenario, metric) else "",
+        scenario.bound(metric),
         unit.figure(estimate.median),
         sentences.interval_text(estimate, unit) or "–",
     )
@@ -168,7 +168,7 @@ def _points(
                     "colour": palette.scenario(scenario.colour),
                     "shape": palette.shape(scenario.colour),
                     "dash": palette.dash(scenario.colour),
-                    "text": f"{scenario.name}: {'≥ ' if is_bound(scenario, metric) else ''}"
+                    "text": f"{scenario.name}: {scenario.bound(metric)}"
                     f"{unit.text(estimate.median)}, 95 % interval "
                     f"{sentences.interval_text(estimate, unit) or 'unknown'}",
                 }

@@ -52,12 +52,12 @@ def unit_of(group: Group, metric: Metric | None = None) -> units.Unit:
 def figure(scenario: ScenarioResult, metric: Metric, unit: units.Unit) -> str:
     """The figure with its unit; a bound that the generator set is marked as one."""
     value = scenario.estimates[metric.key].median
-    return f"{'≥ ' if is_bound(scenario, metric) else ''}{unit.text(value)}"
+    return f"{scenario.bound(metric)}{unit.text(value)}"
 
 
 def is_bound(scenario: ScenarioResult, metric: Metric) -> bool:
-    """Whether the figure is only a lower bound."""
-    return scenario.at_least and metric is metrics.THROUGHPUT
+    """Whether the figure is only a bound, because the generator was the limit."""
+    return bool(scenario.bound(metric))
 
 
 def table(group: Group) -> Markup:
@@ -78,7 +78,7 @@ def _table_row(
 ) -> Markup:
     estimate = scenario.estimates.get(group.contest.metric.key)
     marked = sum(row.is_marked for row in scenario.trials)
-    bound = "≥ " if is_bound(scenario, group.contest.metric) else ""
+    bound = scenario.bound(group.contest.metric)
     return Markup(
         '<tr><td class="num">{rank}</td><td>{swatch}{name}</td><td class="num">{bound}{median}</td>'
         '<td class="num">{interval}</td><td class="num">{usable}</td>'
