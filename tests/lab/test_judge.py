@@ -116,6 +116,16 @@ def paused(*indices: int, ok: int = 0) -> list[Interval]:
     ]
 
 
+def test_where_all_messages_count_those_of_disturbed_intervals_do_too() -> None:
+    counted = CLOSED.model_copy(update={"stop": Stop(requests=100)})
+    lumps = [
+        interval(index, ok=100 if index == 4 else 0).model_copy(update={"disturbed": index == 4})
+        for index in range(10)
+    ]
+    assert judge.judge(lumps, summary(), WINDOW, CLOSED, known(0.5)).verdict == "invalid"
+    assert judge.judge(lumps, summary(), WINDOW, counted, known(0.5)).verdict == "valid"
+
+
 @pytest.mark.parametrize(
     ("intervals", "problem"),
     [
