@@ -4,7 +4,8 @@
 # the release before (4.8 calls itself 4.7): only the major version is told.
 
 find_path(restbed_INCLUDE_DIR corvusoft/restbed/context_value.hpp)
-find_library(restbed_LIBRARY restbed)
+# Its own `cmake --install` calls the folder `library`.
+find_library(restbed_LIBRARY restbed PATH_SUFFIXES library)
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(restbed REQUIRED_VARS restbed_LIBRARY restbed_INCLUDE_DIR)
