@@ -20,9 +20,9 @@ def tables(family: Family, absent: Sequence[Absent]) -> Markup:
     """A row per label, a column per case; as many tables as that needs."""
     found = case_tables.tables(family, absent)
     parts: list[Markup] = []
-    for table in found:
+    for index, table in enumerate(found):
         parts += [markup.heading(table.title)] if table.title else []
-        parts.append(_cases(table))
+        parts.append(_cases(table, is_first=index == 0))
     return markup.joined([*parts, markup.key(_how_to_read(found))])
 
 
@@ -49,7 +49,7 @@ def levels(family: Family) -> Markup:
     ).format(head, rows, BEST, WORST)
 
 
-def _cases(table: CaseTable) -> Markup:
+def _cases(table: CaseTable, *, is_first: bool) -> Markup:
     head = Markup("").join(
         Markup('<th class="num">{}</th>').format(Markup("<br>").join(column.head))
         for column in table.columns
@@ -61,10 +61,9 @@ def _cases(table: CaseTable) -> Markup:
         for row in table.rows
     ]
     rows += [
-        Markup(
-            '<tr><th>{}</th><td class="reason" colspan="{}">unavailable, see “Not measured”</td>'
-            "</tr>"
-        ).format(missing.subject, len(table.columns))
+        Markup('<tr><th>{}</th><td class="reason" colspan="{}">unavailable{}</td></tr>').format(
+            missing.subject, len(table.columns), _why(missing, is_first)
+        )
         for missing in table.absent
     ]
     if table.has_floors:
@@ -74,6 +73,11 @@ def _cases(table: CaseTable) -> Markup:
         '<div class="scroll"><table class="cases"><thead><tr><th></th>{}</tr></thead>'
         "<tbody>{}</tbody></table></div>"
     ).format(head, Markup("").join(rows))
+
+
+def _why(missing: Absent, is_first: bool) -> Markup:
+    """The reason with its remedy, once; the other tables leave it at the word."""
+    return Markup("<small>{}</small>").format(missing.reason) if is_first else Markup("")
 
 
 def _cell(cell: Cell | None) -> Markup:
