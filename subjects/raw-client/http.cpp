@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "failure.hpp"
@@ -11,6 +12,9 @@ namespace {
 
 constexpr std::size_t kLargestHead = 64 * 1024;
 constexpr std::size_t kLargestContent = std::size_t{1} << 31;
+
+// Whether head and body go in a write each, which shows what Nagle's algorithm makes of that.
+bool wants_two_writes() { return std::getenv("RAW_CLIENT_TWO_WRITES") != nullptr; }
 
 std::string request_of(const driver::Job& job) {
   const bool is_get = job.message.empty();
@@ -42,13 +46,16 @@ std::size_t number(const char* start, const char* end, int base) {
 
 }  // namespace
 
-Http::Http(const driver::Job& job) : request_(request_of(job)) {
+Http::Http(const driver::Job& job)
+    : request_(request_of(job)),
+      first_write_(wants_two_writes() ? request_.size() - job.message.size() : request_.size()) {
   buffer_.resize(job.expected.size() + 4096);
 }
 
 std::string_view Http::exchange(Stream& stream) {
   filled_ = 0;
-  stream.send(request_);
+  stream.send(std::string_view(request_).substr(0, first_write_));
+  stream.send(std::string_view(request_).substr(first_write_));
   const std::size_t head = read_head(stream);
   if (!chunked_) read_until(stream, head + length_);
   const std::size_t end = chunked_ ? read_chunks(stream, head) : head + length_;

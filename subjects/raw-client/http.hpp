@@ -27,6 +27,7 @@ class Http {
   void read_more(Stream& stream);
 
   const std::string request_;
+  const std::size_t first_write_;  // how much of it the first write takes; the second has the rest
   std::string buffer_;      // room for received bytes, kept from one reply to the next
   std::size_t filled_ = 0;  // how much of it the current reply has filled
   std::string joined_;      // the content of a chunked reply

@@ -57,7 +57,7 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (("frobnicate",), 2, "No such command 'frobnicate'"),
     (("compare", "ws"), 2, "compare needs two or more"),
     (("compare", "ws", "no-such-server"), 2, "there is no subject 'no-such-server'"),
-    (("compare", "ws:fast", "nginx"), 2, "use :default or :tuned"),
+    (("compare", "ws:fast", "nginx"), 2, "it has: default, tuned"),
     (
         ("compare", "nginx", "reference", "--protocol", "ws"),
         2,

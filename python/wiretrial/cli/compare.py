@@ -187,12 +187,8 @@ def _common(contestants: list[str], wanted: str | None) -> _Common | None:
 
 def _subject(contestant: str) -> tuple[Spec, ConfigurationName]:
     name, _, configuration = contestant.partition(":")
-    if configuration not in ("", "default", "tuned"):
-        raise UsageProblem(
-            f"{contestant}: no configuration {configuration!r}", "use :default or :tuned"
-        )
     subject = registry.find(name)
-    chosen: ConfigurationName = "tuned" if configuration == "tuned" else "default"
+    chosen = configuration or "default"
     subject.configuration(chosen)
     return subject.spec, chosen
 

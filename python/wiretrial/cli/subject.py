@@ -25,7 +25,6 @@ from wiretrial.machine import pinning
 from wiretrial.subjects import build, registry
 from wiretrial.subjects.footprint import Weight
 from wiretrial.subjects.process import Server
-from wiretrial.subjects.spec import ConfigurationName
 
 EXAMPLES = """\b
 Examples:
@@ -124,7 +123,7 @@ app.command("verify", epilog=subject_verify.EXAMPLES, short_help="Check what sub
 def run(
     name: Name,
     configuration: Annotated[
-        str, typer.Option("--configuration", metavar="default|tuned", help="How to run it.")
+        str, typer.Option("--configuration", metavar="NAME", help="How to run it.")
     ] = "default",
     threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of the subject.")] = 1,
     prefix: Prefix = None,
@@ -135,14 +134,12 @@ def run(
     subject = registry.find(name)
     if subject.spec.kind != "server":
         raise UsageProblem(f"{name} is a client library, not a server", "name a server")
-    if configuration not in ("default", "tuned"):
-        raise UsageProblem(f"--configuration {configuration}: unknown", "use default or tuned")
-    chosen: ConfigurationName = "tuned" if configuration == "tuned" else "default"
+    subject.configuration(configuration)
     built = build.install(subject, engine.binary)
     with Server(
         subject,
         built,
-        chosen,
+        configuration,
         engine=engine.binary,
         threads=threads,
         cpus=pinning.choose(server_threads=threads).server,

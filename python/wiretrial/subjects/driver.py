@@ -5,17 +5,18 @@ Knows the contract's command line and its lines of JSON; must not know what is c
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from hdrh.histogram import HdrHistogram
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -143,7 +144,10 @@ class Driver:
 
     def run(self, job: Job, deadline_s: float) -> tuple[Repetition, ...]:
         """Does the job. Raises `SubjectFailed` unless every repetition was told of properly."""
-        ended = self.execute(job, deadline_s)
+        return self.told(job, self.execute(job, deadline_s), deadline_s)
+
+    def told(self, job: Job, ended: Ended, deadline_s: float) -> tuple[Repetition, ...]:
+        """The repetitions of a driver that ended well. Raises `SubjectFailed` for any other."""
         if ended.status is None:
             raise self._failed(f"did not end in {deadline_s:g} s", ended)
         if ended.status < 0:
@@ -181,14 +185,24 @@ class Driver:
 
     def execute(self, job: Job, deadline_s: float) -> Ended:
         """Runs the driver to its end, or to the deadline; leaves nothing of it running."""
-        with tempfile.TemporaryDirectory(prefix=f"wiretrial-{self.name}-") as run:
+        with self.start(job, deadline_s) as running:
+            for _ in running:
+                pass
+        return running.ended()
+
+    def start(self, job: Job, deadline_s: float) -> Running:
+        """The driver at work, for whoever looks on."""
+        with contextlib.ExitStack() as stack:
+            run = stack.enter_context(tempfile.TemporaryDirectory(prefix=f"wiretrial-{self.name}-"))
             folder = Path(run)
             values = {**self._values, "run": run}
             for name, source in self._configuration.files.items():
                 text = (self._source / source).read_text(encoding="utf-8")
                 (folder / name).write_text(fill(text, values), encoding="utf-8")
             command = [fill(word, values) for word in self._configuration.command]
-            return _execute([*command, *job.flags()], folder, self._cpus, deadline_s)
+            running = Running([*command, *job.flags()], folder, self._cpus, deadline_s)
+            running.forget = stack.pop_all().close
+            return running
 
     def _failed(self, what: str, ended: Ended | None = None) -> SubjectFailed:
         words = f" ({ended.last_words()})" if ended else ""
@@ -197,74 +211,121 @@ class Driver:
         )
 
 
+class Running:
+    """A driver at work. A context manager: leaving it leaves nothing of it running.
+
+    Iterate for the instants, on our monotonic clock, at which its lines came; it ends with the
+    driver, or at the deadline.
+    """
+
+    def __init__(
+        self, command: Sequence[str], folder: Path, cpus: Sequence[int], deadline_s: float
+    ) -> None:
+        self.forget: Callable[[], None] = lambda: None
+        """Called when it has ended."""
+        self._began = time.monotonic_ns()
+        self._deadline = self._began + round(deadline_s * 1e9)
+        self._process = subprocess.Popen(
+            launch.command_line(command, cpus=cpus, death_signal=signal.SIGKILL),
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+        self._pidfd = os.pidfd_open(self.pid)
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._streams = (self._process.stdout, self._process.stderr)
+        for stream in self._streams:
+            os.set_blocking(stream.fileno(), False)
+        self._output, self._errors = (_Pipe(stream.fileno()) for stream in self._streams)
+        self._ended: Ended | None = None
+        self._in_time = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Its first process is not reaped yet, so the group's number is still its own.
+        os.killpg(self.pid, signal.SIGKILL)
+        status = self._process.wait()
+        elapsed_ns = time.monotonic_ns() - self._began
+        os.close(self._pidfd)
+        for pipe in (self._output, self._errors):
+            while pipe.take():
+                pass
+        for stream in self._streams:
+            stream.close()
+        self.forget()
+        self._ended = Ended(
+            status=status if self._in_time else None,
+            output=self._output.text,
+            errors=self._errors.text,
+            elapsed_ns=elapsed_ns,
+        )
+
+    def __iter__(self) -> Iterator[int]:
+        pipes = {pipe.descriptor: pipe for pipe in (self._output, self._errors)}
+        lines = 0
+        with selectors.DefaultSelector() as selector:
+            for descriptor in (self._pidfd, *pipes):
+                selector.register(descriptor, selectors.EVENT_READ)
+            while not self._in_time:
+                left_s = (self._deadline - time.monotonic_ns()) / 1e9
+                ready = [key.fd for key, _ in selector.select(max(left_s, 0))]
+                at_ns = time.monotonic_ns()
+                for descriptor in ready:
+                    if descriptor in pipes and not pipes[descriptor].take():
+                        selector.unregister(descriptor)
+                # The last line and the end may come at once.
+                self._in_time = self._pidfd in ready
+                while self._in_time and self._output.take():
+                    pass
+                for _ in range(lines, self._output.lines):
+                    yield at_ns
+                lines = self._output.lines
+                said = sum(pipe.size for pipe in pipes.values())
+                if left_s <= 0 or said > LARGEST_OUTPUT:
+                    return
+
+    def ended(self) -> Ended:
+        """How it went; known when it was left."""
+        assert self._ended is not None
+        return self._ended
+
+
+class _Pipe:
+    """What came through a pipe so far."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.lines = 0
+        self._said = bytearray()
+
+    @property
+    def size(self) -> int:
+        return len(self._said)
+
+    @property
+    def text(self) -> str:
+        return bytes(self._said).decode(errors="replace")
+
+    def take(self) -> bool:
+        """Reads once; False where there is nothing more for now, or at all, or too much already."""
+        if len(self._said) > LARGEST_OUTPUT:
+            return False
+        try:
+            piece = os.read(self.descriptor, 65_536)
+        except BlockingIOError:
+            return False
+        self._said += piece
+        self.lines += piece.count(b"\n")
+        return bool(piece)
+
+
 def _decode(text: str) -> HdrHistogram:
     histogram = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_DIGITS)
     histogram.decode_and_add(text)
     return histogram
-
-
-def _execute(command: Sequence[str], folder: Path, cpus: Sequence[int], deadline_s: float) -> Ended:
-    began = time.monotonic_ns()
-    process = subprocess.Popen(
-        launch.command_line(command, cpus=cpus, death_signal=signal.SIGKILL),
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    pidfd = os.pidfd_open(process.pid)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    told: dict[int, bytearray] = {}
-    try:
-        for stream in (process.stdout, process.stderr):
-            os.set_blocking(stream.fileno(), False)
-            told[stream.fileno()] = bytearray()
-        in_time = _listen(pidfd, told, began + round(deadline_s * 1e9))
-    finally:
-        # Its first process is not reaped yet, so the group's number is still its own.
-        os.killpg(process.pid, signal.SIGKILL)
-        status = process.wait()
-        os.close(pidfd)
-    for descriptor, said in told.items():
-        while _take(descriptor, said):
-            pass
-    output, errors = (bytes(said).decode(errors="replace") for said in told.values())
-    process.stdout.close()
-    process.stderr.close()
-    return Ended(
-        status=status if in_time else None,
-        output=output,
-        errors=errors,
-        elapsed_ns=time.monotonic_ns() - began,
-    )
-
-
-def _listen(pidfd: int, told: dict[int, bytearray], deadline_ns: int) -> bool:
-    """Collects what the process says until it ends; False where it had to be ended."""
-    with selectors.DefaultSelector() as selector:
-        for descriptor in (pidfd, *told):
-            selector.register(descriptor, selectors.EVENT_READ)
-        while True:
-            left_s = (deadline_ns - time.monotonic_ns()) / 1e9
-            ready = [key.fd for key, _ in selector.select(max(left_s, 0))]
-            if pidfd in ready:
-                return True
-            for descriptor in ready:
-                if not _take(descriptor, told[descriptor]):
-                    selector.unregister(descriptor)
-            if left_s <= 0 or sum(len(said) for said in told.values()) > LARGEST_OUTPUT:
-                return False
-
-
-def _take(descriptor: int, said: bytearray) -> bool:
-    """Reads once; False where there is nothing more for now, or at all, or too much already."""
-    if len(said) > LARGEST_OUTPUT:
-        return False
-    try:
-        piece = os.read(descriptor, 65_536)
-    except BlockingIOError:
-        return False
-    said += piece
-    return bool(piece)

@@ -9,9 +9,9 @@ import hashlib
 import re
 from datetime import date
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
@@ -24,7 +24,8 @@ LEFTOVERS = frozenset({"node_modules", "__pycache__", "target", "build"})
 
 Protocol = Literal["http", "https", "ws", "wss", "tcp", "tls", "socketio+ws", "socketio+wss"]
 ContractName = Literal["rest", "http-echo", "static", "ws-echo", "rpc", "raw-echo"]
-ConfigurationName = Literal["default", "tuned"]
+ConfigurationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
+"""`default` and `tuned` are compared; any other shows an artefact on purpose."""
 Mode = Literal["kept", "fresh"]
 
 PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
@@ -36,6 +37,9 @@ PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
     "raw-echo": ("tcp", "tls"),
 }
 """Which protocols carry a contract: each plain one before the same inside TLS."""
+
+DRIVEN: tuple[ContractName, ...] = ("http-echo", "static", "ws-echo", "raw-echo")
+"""What client drivers ask of a server."""
 
 PORT_OF: dict[Protocol, str] = {
     "http": "port",
