@@ -31,7 +31,7 @@ from wiretrial.report import model, units
 from wiretrial.report import text as text_report
 from wiretrial.report.knees import Objective
 from wiretrial.report.model import ReportModel
-from wiretrial.results import absent, adoption, answers
+from wiretrial.results import absent, adoption, answers, hdr
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.answers import Answer
@@ -314,6 +314,8 @@ class Board:
 
 
 def _done(trial: Trial, number: int, total: int) -> str:
+    if trial.driven:
+        return _driven(trial, number, total)
     window = trial.window
     inside = [i for i in trial.intervals if window.start_ns <= i.start_ns < window.end_ns]
     elapsed = sum(i.end_ns - i.start_ns for i in inside) / 1e9
@@ -321,4 +323,16 @@ def _done(trial: Trial, number: int, total: int) -> str:
     place = f"{number:>{len(str(total))}}/{total}"
     return (
         f"{place}  {trial.scenario.name:<34} {rate:>11,.0f} messages/s   {trial.judgement.verdict}"
+    )
+
+
+def _driven(trial: Trial, number: int, total: int) -> str:
+    """A client library's line: the mean round trip, and its own CPU time in it."""
+    used, ok = trial.summary.generator, max(trial.summary.counters.ok, 1)
+    times = trial.summary.histograms.get("service_time")
+    mean_us = hdr.decode(times).mean / 1e3 if times else 0.0
+    cpu_us = (used.cpu_user_ns + used.cpu_system_ns) / ok / 1e3
+    return (
+        f"{number:>{len(str(total))}}/{total}  {trial.scenario.name:<40} {mean_us:>10,.1f} us,"
+        f" CPU {cpu_us:>8,.1f} us   {trial.judgement.verdict}"
     )

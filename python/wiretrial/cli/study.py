@@ -25,6 +25,7 @@ Examples:
   wiretrial study show echo --quick
   wiretrial study run echo --quick
   wiretrial study run ./mine --only 'ws*' --budget 30m
+  wiretrial study run client-libraries --provoke nagle
   wiretrial study run --resume results/echo-20260101-120000
 
 A study is a name of `wiretrial study list`, or a folder with a study.toml.
@@ -46,6 +47,15 @@ Only = Annotated[
         "--only",
         metavar="PATTERN",
         help="Scenarios or subjects whose name matches. Repeatable.",
+        show_default=False,
+    ),
+]
+Provoke = Annotated[
+    str | None,
+    typer.Option(
+        "--provoke",
+        metavar="NAME",
+        help="Only the study's small run that shows this artefact on purpose.",
         show_default=False,
     ),
 ]
@@ -89,10 +99,14 @@ def list_(results: Results = Path("results"), format_: FormatOption = Format.TEX
 
 @app.command("show", short_help="Show a study's scenarios and how long they take.")
 def show(
-    name: Name, quick: Quick = False, only: Only = None, format_: FormatOption = Format.TEXT
+    name: Name,
+    quick: Quick = False,
+    only: Only = None,
+    provoke: Provoke = None,
+    format_: FormatOption = Format.TEXT,
 ) -> int:
     """Show a study's question, its scenarios, and how long it takes."""
-    study = _expanded(name, quick=quick, only=only, trials=None, seed=0)
+    study = _expanded(name, quick=quick, only=only, trials=None, seed=0, provoke=provoke)
     needed = estimate.estimate(study)
     if format_ is Format.JSON:
         document = {
@@ -104,6 +118,9 @@ def show(
         output.emit(output.as_json(document), None)
         return EXIT_GOOD
     lines = [study.title, study.question, "", _plan(study)]
+    if not provoke and (provoked := registry.find(name).document.provocation):
+        lines += ["", "--provoke shows on purpose:"]
+        lines += [f"  {one.name:<20} {one.title}" for one in provoked]
     group = None
     for case in study.cases:
         if case.scenario.group != group:
@@ -119,6 +136,7 @@ def run(
     name: Annotated[str | None, typer.Argument(metavar="NAME|FOLDER", show_default=False)] = None,
     quick: Quick = False,
     only: Only = None,
+    provoke: Provoke = None,
     trials: Trials = None,
     budget: Budget = None,
     seed: Annotated[
@@ -149,7 +167,9 @@ def run(
             study = study.model_copy(update={"trials": wanted})
     else:
         chosen = secrets.randbits(32) if seed is None else seed
-        study = _expanded(str(name), quick=quick, only=only, trials=wanted, seed=chosen)
+        study = _expanded(
+            str(name), quick=quick, only=only, trials=wanted, seed=chosen, provoke=provoke
+        )
     limit = None if budget is None else quantities.duration_ns(budget, "--budget")
     if limit is not None:
         study = estimate.within(study, limit)
@@ -158,24 +178,32 @@ def run(
 
 
 def _expanded(
-    name: str, *, quick: bool, only: list[str] | None, trials: int | None, seed: int
+    name: str,
+    *,
+    quick: bool,
+    only: list[str] | None,
+    trials: int | None,
+    seed: int,
+    provoke: str | None = None,
 ) -> Study:
     found = registry.find(name)
+    document = found.document.provoking(provoke) if provoke else found.document
     words = ["wiretrial", "study", "run", name, *(["--quick"] if quick else [])]
+    words += ["--provoke", provoke] if provoke else []
     for pattern in only or ():
         words += ["--only", pattern]
     if trials:
         words += ["--trials", str(trials)]
     study = matrix.expand(
         found.name,
-        found.document,
+        document,
         command=shlex.join([*words, "--seed", str(seed)]),
         seed=seed,
         trials=trials,
         quick=quick,
         only=only or (),
     )
-    whole = found.document.budget
+    whole = document.budget
     return study if whole is None or quick else estimate.within(study, whole)
 
 

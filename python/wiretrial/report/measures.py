@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from wiretrial.results import hdr, offered
 from wiretrial.results.model import Trial
 from wiretrial.results.observation import PerConnection
-from wiretrial.snapshot import Interval, Summary
+from wiretrial.snapshot import Generator, Interval, Summary
 
 FEWEST_CONNECTIONS = 100
 """With fewer, a page of 4 KiB more or less is a great part of the memory per connection."""
@@ -43,6 +43,11 @@ class Measured:
     def is_open_loop(self) -> bool:
         """Whether messages were due at instants that no reply moves."""
         return self.trial.plan.load.executor.kind == "open"
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether a client library is the subject, and its driver sent the messages."""
+        return self.trial.driven is not None
 
     @cached_property
     def is_whole(self) -> bool:
@@ -84,6 +89,9 @@ class Measured:
     @cached_property
     def elapsed_ns(self) -> float | None:
         """From the first send to the last reply, of a run whose length was given in messages."""
+        if self.is_driven:
+            # How many round trips it makes is the study's choice.
+            return None
         plan, summary = self.trial.plan, self.trial.summary
         whole = summary.end == "complete" and not summary.counters.in_flight
         if not plan.stop.is_counted or not whole:
@@ -117,10 +125,30 @@ class Measured:
         return self.response_time if self.is_open_loop else self.service_time
 
     @cached_property
+    def round_trip_ns(self) -> float | None:
+        """The mean round trip of a client library."""
+        times = self.service_time
+        return times.mean if self.is_driven and times.count else None
+
+    @cached_property
+    def client_user_ns(self) -> float | None:
+        """The client library's user CPU time per round trip."""
+        return self._sender(lambda used: used.cpu_user_ns) if self.is_driven else None
+
+    @cached_property
+    def client_system_ns(self) -> float | None:
+        """The client library's system CPU time per round trip."""
+        return self._sender(lambda used: used.cpu_system_ns) if self.is_driven else None
+
+    @cached_property
+    def client_ns(self) -> float | None:
+        """The client library's CPU time per round trip, all of its process's threads."""
+        return self._sender(_cpu_ns) if self.is_driven else None
+
+    @cached_property
     def generator_ns(self) -> float | None:
         """The generator's CPU time per message."""
-        cpu = sum(p.generator.cpu_user_ns + p.generator.cpu_system_ns for p in self._parts)
-        return self._per_message(cpu)
+        return None if self.is_driven else self._sender(_cpu_ns)
 
     @cached_property
     def server_user_ns(self) -> float | None:
@@ -151,7 +179,7 @@ class Measured:
     @cached_property
     def server_cpus(self) -> CpuShares:
         """The mean over the CPUs that the server was pinned to."""
-        seen, subject = self.trial.observation, self.trial.subject
+        seen, subject = self.trial.observation, self.trial.server
         if seen is None or subject is None or seen.start_ns is None or seen.end_ns is None:
             return CpuShares()
         own = [use for use in seen.cpus if use.cpu in subject.cpus]
@@ -206,6 +234,10 @@ class Measured:
         """What the figures are summed over: the intervals that count, or the run as a whole."""
         return (self.trial.summary,) if self.uses_totals else self.counted
 
+    def _sender(self, used: Callable[[Generator], int]) -> float | None:
+        """CPU time of whoever sent, per message."""
+        return self._per_message(sum(used(part.generator) for part in self._parts))
+
     def _per_message(self, total: float) -> float | None:
         return total / self.ok if self.ok and total else None
 
@@ -229,6 +261,10 @@ class Measured:
         curve = [(edge, float(n)) for edge, n in zip(edges, replies, strict=True)]
         messages = _at(curve, end) - _at(curve, start)
         return (_at(cpu, end) - _at(cpu, start)) / messages if messages > 0 else None
+
+
+def _cpu_ns(used: Generator) -> int:
+    return used.cpu_user_ns + used.cpu_system_ns
 
 
 def total(*parts: float | None) -> float | None:

@@ -35,6 +35,14 @@ def _quantile(q: float) -> Callable[[Measured], float | None]:
     return of
 
 
+WALL = Metric("wall", "Round trip", units.TIMES, lambda m: m.round_trip_ns)
+CLIENT = Metric("client", "Client CPU", (units.MICROSECONDS,), lambda m: m.client_ns)
+CLIENT_USER = Metric(
+    "client_user", "Client CPU, user", (units.MICROSECONDS,), lambda m: m.client_user_ns
+)
+CLIENT_SYSTEM = Metric(
+    "client_system", "Client CPU, system", (units.MICROSECONDS,), lambda m: m.client_system_ns
+)
 THROUGHPUT = Metric(
     "throughput", "Throughput", units.RATES, lambda m: m.throughput, higher_is_better=True
 )
@@ -83,6 +91,9 @@ IDLE = Metric("idle", "Server's CPUs, idle", (units.PERCENT,), lambda m: m.serve
 
 WAITING = (P50, P90, P99, P999, P9999)
 COSTS = (
+    CLIENT,
+    CLIENT_USER,
+    CLIENT_SYSTEM,
     SERVER,
     SERVER_USER,
     SERVER_SYSTEM,
@@ -95,8 +106,11 @@ COSTS = (
     IDLE,
     SOFTIRQ,
 )
-METRICS = (THROUGHPUT, ELAPSED, *WAITING, *COSTS)
-PER_MESSAGE = (SERVER, SERVER_USER, SERVER_SYSTEM, GENERATOR, APPLICATION_BYTES, TRANSPORT_BYTES)
+METRICS = (THROUGHPUT, ELAPSED, WALL, *WAITING, *COSTS)
+PER_MESSAGE = (
+    *(CLIENT, CLIENT_USER, CLIENT_SYSTEM, SERVER, SERVER_USER, SERVER_SYSTEM, GENERATOR),
+    *(APPLICATION_BYTES, TRANSPORT_BYTES),
+)
 
 
 BOUNDS = {THROUGHPUT.key: "≥ ", ELAPSED.key: "≤ "}
@@ -104,15 +118,27 @@ BOUNDS = {THROUGHPUT.key: "≥ ", ELAPSED.key: "≤ "}
 
 
 def ranked_metric(
-    *, is_open_loop: bool, is_at_common_rate: bool = False, is_timed: bool = False
+    *,
+    is_open_loop: bool,
+    is_at_common_rate: bool = False,
+    is_timed: bool = False,
+    is_driven: bool = False,
 ) -> Metric:
     """What scenarios are ranked by: throughput, p99 where the rate is given from outside.
 
     At a rate that was chosen so that all sustain it, the server's CPU per message tells them apart;
-    where the number of messages is given, the time that they take.
+    where the number of messages is given, the time that they take. Of a client library it is the
+    round trip.
     """
+    if is_driven:
+        return WALL
     if is_timed:
         return ELAPSED
     if is_at_common_rate:
         return SERVER
     return P99 if is_open_loop else THROUGHPUT
+
+
+def cost_of(ranked: Metric) -> Metric:
+    """Whose CPU time stands beside what is ranked: the subject's."""
+    return CLIENT if ranked is WALL else SERVER

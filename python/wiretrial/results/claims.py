@@ -10,7 +10,17 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 MetricName = Literal[
-    "throughput", "p50", "p90", "p99", "p999", "server", "connect", "application_bytes", "elapsed"
+    "throughput",
+    "p50",
+    "p90",
+    "p99",
+    "p999",
+    "server",
+    "connect",
+    "application_bytes",
+    "elapsed",
+    "wall",
+    "client",
 ]
 """The keys of the report's figures."""
 

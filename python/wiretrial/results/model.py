@@ -21,7 +21,8 @@ TRIAL_VERSION: Final = 2
 Verdict = Literal["valid", "client-bound", "stalled", "invalid", "partial"]
 """`stalled`: the server stopped answering, and the trial was ended for that."""
 
-Bottleneck = Literal["server", "generator", "rate", "link", "unknown"]
+Bottleneck = Literal["server", "generator", "rate", "link", "unknown", "client", "waiting"]
+"""Of a driven trial: where most of a round trip goes: the client's CPU, the server's, or none."""
 
 
 class _Part(BaseModel):
@@ -33,7 +34,7 @@ class Scenario(_Part):
 
     name: str
     subject: str
-    configuration: Literal["default", "tuned"] = "default"
+    configuration: str = "default"
     protocol: str
     workload: str
     environment: str = "loopback"
@@ -70,8 +71,24 @@ class SubjectFacts(_Part):
     """None: we don't know where it runs, because we didn't start it."""
 
 
+class Driven(_Part):
+    """A trial whose subject is a client: its driver sends, and a server of ours answers.
+
+    The record has the form of any trial's. Each repetition is an interval, the driver is its
+    generator, the round trips are its service times, and what was watched is the server.
+    """
+
+    library: str
+    """Name and version, as the driver tells them."""
+    server: SubjectFacts
+    mode: Literal["kept", "fresh"]
+    host: str | None = None
+    """The name by which the server was reached; None: by its address."""
+    first_error: str | None = None
+
+
 class ProcessSample(_Part):
-    """One reading of the subject's process tree. CPU times count from each process's start."""
+    """One reading of the server's process tree. CPU times count from each process's start."""
 
     offset_ns: int
     cpu_user_ns: int
@@ -130,6 +147,8 @@ class Trial(_Part):
     intervals: tuple[Interval, ...]
     summary: Summary
     subject: SubjectFacts | None
+    driven: Driven | None = None
+    """None: the subject is a server, and the engine sends."""
     subject_samples: tuple[ProcessSample, ...] = ()
     observation: Observation | None = None
     """None where the server is not on this machine, or may not be watched."""
@@ -139,3 +158,8 @@ class Trial(_Part):
     judgement: Judgement
     warnings: tuple[Warning, ...] = ()
     machine: Machine = Field(default_factory=Machine)
+
+    @property
+    def server(self) -> SubjectFacts | None:
+        """Who answers: the subject, or the one that a driver is measured with."""
+        return self.driven.server if self.driven else self.subject

@@ -18,7 +18,7 @@ from wiretrial.plan import (
 )
 from wiretrial.studies import stall
 from wiretrial.studies.spec import Case
-from wiretrial.subjects.needs import CROWD, Workload, needed_parts
+from wiretrial.subjects.needs import CROWD, LARGE_BYTES, Workload, needed_parts
 from wiretrial.subjects.spec import Part
 from wiretrial.subjects.verification import Verification
 
@@ -27,16 +27,18 @@ SEQUENCE_DIGITS = 16
 
 
 def refusal(case: Case, found: Verification) -> str | None:
-    """Why the scenario's subject is not measured for it, in one line; None: it may be."""
+    """Why the scenario's server is not measured for it, in one line; None: it may be."""
     needed = needed_parts(workload_of(case))
     lacking = found.missing(case.contract, case.protocol, needed, _forgiven(case))
     if not lacking:
         return None
-    scenario = case.scenario
+    scenario, driving = case.scenario, case.driving
+    who = driving.server if driving else scenario.subject
+    configuration = driving.configuration if driving else scenario.configuration
     reasons = "; ".join(f"{part}: {why}" for part, why in lacking.items())
     return (
         f"{scenario.name} is not measured: it needs parts of {case.contract} over {case.protocol}"
-        f" that {scenario.subject} ({scenario.configuration}) does not keep ({reasons})"
+        f" that {who} ({configuration}) does not keep ({reasons})"
     )
 
 
@@ -47,6 +49,21 @@ def _forgiven(case: Case) -> frozenset[Part]:
         return CROWD
     has_thread_each = (case.server_threads or 0) >= case.load.connections
     return frozenset({"half-open", "concurrency"}) if has_thread_each else frozenset()
+
+
+def driver_refusal(case: Case, found: Verification) -> str | None:
+    """The same for a client driver, which claims no contract but keeps the drivers'."""
+    assert case.driving is not None
+    needed: set[Part] = {"exchange", "connections"}
+    if case.driving.mode == "kept":
+        needed.add("many")
+    if case.driving.payload >= LARGE_BYTES:
+        needed.add("large")
+    lacking = found.missing(None, case.protocol, needed)
+    if not lacking:
+        return None
+    reasons = "; ".join(f"{part}: {why}" for part, why in lacking.items())
+    return f"{case.scenario.name} is not measured: its driver does not keep {reasons}"
 
 
 def workload_of(case: Case) -> Workload:

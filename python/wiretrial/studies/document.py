@@ -23,9 +23,12 @@ from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
 from wiretrial.results.claims import Claim
 from wiretrial.studies import environments
-from wiretrial.subjects.spec import PROTOCOLS_OF, ContractName, Protocol
+from wiretrial.subjects.spec import DRIVEN, PROTOCOLS_OF, ContractName, Mode, Protocol
 
 DOCUMENT = "study.toml"
+
+IPv6 = Literal["refused", "silent"]
+"""What a connection to `::1` meets where the server listens on 127.0.0.1 only."""
 
 COMMON = "common"
 """A rate that every subject sustains, found from what each reached in a closed loop."""
@@ -147,9 +150,34 @@ class Workload(_Part):
     """Scenarios of one group are compared; None: those that differ in the subject alone."""
     quick: QuickWorkload | None = None
     """What `--quick` makes of it beside what the study says."""
+    server: str | None = None
+    """Who answers, with `:tuned` where that is meant: the subjects are then client drivers."""
+    mode: Annotated[tuple[Mode, ...], BeforeValidator(_one_or_more), AfterValidator(_not_empty)] = (
+        "kept",
+    )
+    """How drivers use connections."""
+    iterations: Counts = (1000,)
+    """Of each repetition of a driver."""
+    repetitions: int = Field(default=5, ge=1)
+    """Of a driver, in each trial."""
+    warmup_iterations: int = Field(default=100, ge=0)
+    """Of a driver, before the first repetition."""
+    host: str | None = None
+    """The name by which drivers reach the server, such as `localhost`; None: its address."""
+    ipv6: Annotated[tuple[IPv6, ...], BeforeValidator(_one_or_more), AfterValidator(_not_empty)] = (
+        "refused",
+    )
+    """Of a name with an address of each kind: what the one of IPv6 does with a connection."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Workload:
+        unfit = self.model_fields_set & (_OF_SERVERS if self.server else _OF_DRIVERS)
+        if unfit:
+            why = "of servers" if self.server else "of client drivers, which need a `server`"
+            raise ValueError(f"`{min(unfit)}` is for workloads {why}")
+        if self.server and (self.contract not in DRIVEN or self.payload == "json"):
+            known = ", ".join(DRIVEN)
+            raise ValueError(f"a client driver can ask for {known}, with a number of bytes")
         for protocol in self.protocols():
             if protocol not in PROTOCOLS_OF[self.contract]:
                 known = ", ".join(PROTOCOLS_OF[self.contract])
@@ -169,6 +197,25 @@ class Workload(_Part):
         return (self.protocol,) if isinstance(self.protocol, str) else self.protocol
 
 
+_OF_DRIVERS = {"mode", "iterations", "repetitions", "warmup_iterations", "host", "ipv6"}
+_OF_SERVERS = {
+    *("connections", "depth", "pack", "requests_per_connection", "requests", "requests_each"),
+    *("duration", "warmup"),
+    *("rate", "rate_share", "rate_of", "pacing", "knee", "delay_ms"),
+}
+
+
+class Provocation(_Part):
+    """An artefact that is shown on purpose: a small study of its own, run by `--provoke`."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    title: str
+    question: str
+    subjects: tuple[str, ...] = Field(min_length=1)
+    trials: int = Field(default=5, ge=1)
+    workload: tuple[Workload, ...] = Field(min_length=1)
+
+
 class Quick(_Part):
     """What `--quick` makes smaller: the same shape in less time."""
 
@@ -177,6 +224,13 @@ class Quick(_Part):
     warmup: Nanoseconds = 500_000_000
     levels: int = Field(default=2, ge=1)
     """Of every list of levels, so many are kept: the first, the last, and some between."""
+    iterations: int = Field(default=100, ge=1)
+    """Of each repetition of a driver, at most."""
+    warmup_iterations: int = Field(default=100, ge=0)
+    """Of a driver, at most."""
+
+
+_OF_PROVOCATIONS = ("title", "question", "subjects", "trials", "workload")
 
 
 class Document(_Part):
@@ -206,6 +260,27 @@ class Document(_Part):
     workload: tuple[Workload, ...] = Field(min_length=1)
     quick: Quick = Field(default_factory=Quick)
     claim: tuple[Claim, ...] = ()
+    provocation: tuple[Provocation, ...] = ()
+
+    def provoking(self, name: str) -> Document:
+        """The small study that shows the artefact called `name`."""
+        for one in self.provocation:
+            if one.name == name:
+                return self.model_copy(
+                    update={
+                        **{field: getattr(one, field) for field in _OF_PROVOCATIONS},
+                        "twin": None,
+                        "baseline": None,
+                        "chart": None,
+                        "claim": (),
+                        "adoption": False,
+                    }
+                )
+        known = ", ".join(one.name for one in self.provocation)
+        raise UsageProblem(
+            f"this study provokes no {name!r}",
+            f"use one of {known}" if known else "leave --provoke out",
+        )
 
     @model_validator(mode="after")
     def _names(self) -> Document:

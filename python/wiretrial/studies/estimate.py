@@ -17,6 +17,9 @@ START_AND_STOP_NS = 900_000_000
 REQUESTS_PER_SECOND = 20_000
 """A guess, for loads whose length is given in messages and not in time."""
 
+ROUND_TRIP_NS = {"kept": 150_000, "fresh": 2_500_000}
+"""A guess, for client drivers: most are far quicker, and a few take ten times as long."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -71,6 +74,9 @@ def words(length_ns: int) -> str:
 
 
 def _trial_ns(study: Study, case: Case) -> int:
+    if case.driving:
+        each = ROUND_TRIP_NS[case.driving.mode]
+        return START_AND_STOP_NS + (case.driving.warmup + case.driving.messages) * each
     if case.messages is None:
         return START_AND_STOP_NS + study.duration_of(case) + study.warmup_of(case)
     floor = floors.floor_of(case)

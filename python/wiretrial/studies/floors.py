@@ -28,7 +28,7 @@ def floor_of(case: Case) -> Floor | None:
     """The least time of a closed loop whose length is given in messages; None of any other."""
     if case.messages is None or not isinstance(case.load.executor, ClosedLoop):
         return None
-    if case.load.depth > 1 or case.knee or case.server_threads is None:
+    if case.load.depth > 1 or case.knee or case.server_threads is None or case.driving:
         return None
     producers = case.load.connections
     return floor(

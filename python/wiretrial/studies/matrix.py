@@ -15,10 +15,9 @@ from wiretrial.machine import links
 from wiretrial.plan import ClosedLoop, Load, OpenLoop
 from wiretrial.results.model import Scenario
 from wiretrial.studies import environments, floors
-from wiretrial.studies.document import COMMON, KEPT, Document, Workload
-from wiretrial.studies.spec import Case, RateFrom, Study
-from wiretrial.studies.workloads import FRESH_SOURCES, request
-from wiretrial.subjects.spec import ConfigurationName
+from wiretrial.studies.document import COMMON, KEPT, Document, Quick, Workload
+from wiretrial.studies.spec import Case, Driving, RateFrom, Study
+from wiretrial.studies.workloads import FRESH_SOURCES, driver_bytes, driver_message, request
 
 Level = int | float | str
 Item = TypeVar("Item")
@@ -87,7 +86,10 @@ def _quickened(document: Document) -> Document:
             "trials": quick.trials,
             "duration": min(quick.duration, document.duration),
             "warmup": min(quick.warmup, document.warmup),
-            "workload": tuple(_fewer_levels(w, quick.levels) for w in document.workload),
+            "workload": tuple(
+                _fewer_iterations(_fewer_levels(workload, quick.levels), quick)
+                for workload in document.workload
+            ),
         }
     )
 
@@ -103,6 +105,18 @@ def _fewer_levels(workload: Workload, most: int) -> Workload:
     return workload.model_copy(update=update)
 
 
+def _fewer_iterations(workload: Workload, quick: Quick) -> Workload:
+    """A driver's repetitions, shorter."""
+    return workload.model_copy(
+        update={
+            "iterations": tuple(
+                dict.fromkeys(min(levels, quick.iterations) for levels in workload.iterations)
+            ),
+            "warmup_iterations": min(workload.warmup_iterations, quick.warmup_iterations),
+        }
+    )
+
+
 def _spread(levels: tuple[Item, ...], most: int) -> tuple[Item, ...]:
     """At most so many of them, the first and the last among them."""
     if len(levels) <= most:
@@ -113,9 +127,33 @@ def _spread(levels: tuple[Item, ...], most: int) -> tuple[Item, ...]:
 
 
 def _cases(document: Document, workload: Workload) -> Iterator[Case]:
-    factors: dict[str, Sequence[Level | None]] = {
+    factors = _factors(workload)
+    varied = [name for name, levels in factors.items() if len(levels) > 1]
+    several = len(document.workload) > 1
+    for combination in product(*factors.values()):
+        levels = dict(zip(factors, combination, strict=True))
+        told = [_words(name, levels[name]) for name in varied]
+        title = ", ".join([*([workload.name] if several or not told else []), *told])
+        for subject in workload.subjects or document.subjects:
+            yield _case(workload, subject, levels, title, single=not several and not told)
+
+
+def _factors(workload: Workload) -> dict[str, Sequence[Level | None]]:
+    common: dict[str, Sequence[Level | None]] = {
         "protocol": workload.protocols(),
         "payload": workload.payload if isinstance(workload.payload, tuple) else (workload.payload,),
+    }
+    if workload.server:
+        return {
+            **common,
+            "mode": workload.mode,
+            "iterations": workload.iterations,
+            "ipv6": workload.ipv6,
+            "environment": workload.environment,
+            "server_threads": workload.server_threads,
+        }
+    return {
+        **common,
         "connections": workload.connections,
         "depth": workload.depth,
         "pack": workload.pack,
@@ -127,46 +165,27 @@ def _cases(document: Document, workload: Workload) -> Iterator[Case]:
         "environment": workload.environment,
         "server_threads": workload.server_threads,
     }
-    varied = [name for name, levels in factors.items() if len(levels) > 1]
-    several = len(document.workload) > 1
-    for combination in product(*factors.values()):
-        levels = dict(zip(factors, combination, strict=True))
-        told = [_words(name, levels[name]) for name in varied]
-        title = ", ".join([*([workload.name] if several or not told else []), *told])
-        for subject in workload.subjects or document.subjects:
-            yield _case(workload, subject, levels, title, single=not several and not told)
 
 
 def _case(
     workload: Workload, subject: str, levels: Mapping[str, Any], title: str, *, single: bool
 ) -> Case:
     name, _, configuration = subject.partition(":")
-    chosen: ConfigurationName = "tuned" if configuration == "tuned" else "default"
     asked = request(workload.contract, levels["payload"], workload.path)
-    fresh_after = levels["requests_per_connection"]
-    executor = (
-        ClosedLoop()
-        if levels["rate"] is None and not workload.knee
-        else OpenLoop(
-            rate=levels["rate"] if isinstance(levels["rate"], float | int) else UNKNOWN_RATE,
-            pacing=workload.pacing,
-        )
-    )
-    load = Load(
-        connections=levels["connections"],
-        depth=levels["depth"],
-        pack=levels["pack"],
-        requests_per_connection=None if fresh_after == KEPT else fresh_after,
-        executor=executor,
-    )
+    driving = _driving(workload, levels)
+    if driving:
+        asked = asked._replace(message=driver_message(driving.payload))
+    load = _load(workload, levels) if driving is None else driving.load()
     shown = {factor: level for factor, level in levels.items() if level is not None}
     if workload.environment == (environments.LOOPBACK,):
         del shown["environment"]
+    if workload.host is None:
+        shown.pop("ipv6", None)
     case = Case(
         scenario=Scenario(
             name=subject if single else f"{subject}: {title}",
             subject=name,
-            configuration=chosen,
+            configuration=configuration or "default",
             protocol=levels["protocol"],
             workload=_description(workload, levels),
             environment=levels["environment"],
@@ -181,21 +200,59 @@ def _case(
         message=asked.message,
         expect=asked.expect,
         load=load,
-        sources=FRESH_SOURCES if load.requests_per_connection is not None else (),
-        requests=levels["requests"],
-        requests_each=levels["requests_each"],
+        sources=FRESH_SOURCES if load.requests_per_connection and not driving else (),
+        requests=levels.get("requests") if driving is None else driving.messages,
+        requests_each=levels.get("requests_each"),
         trials=workload.trials,
         duration_ns=workload.duration,
         warmup_allowance_ns=workload.warmup,
         server_threads=levels["server_threads"],
-        delay_ms=levels["delay_ms"],
+        delay_ms=levels.get("delay_ms", 0),
         # Which scenarios those are is known once all are.
         rate_from=RateFrom(scenarios=(str(workload.rate_of),), share=workload.rate_share)
-        if levels["rate"] == COMMON
+        if levels.get("rate") == COMMON
         else None,
         knee=workload.knee,
+        driving=driving,
     )
     return floors.told(case)
+
+
+def _load(workload: Workload, levels: Mapping[str, Any]) -> Load:
+    fresh_after = levels["requests_per_connection"]
+    executor = (
+        ClosedLoop()
+        if levels["rate"] is None and not workload.knee
+        else OpenLoop(
+            rate=levels["rate"] if isinstance(levels["rate"], float | int) else UNKNOWN_RATE,
+            pacing=workload.pacing,
+        )
+    )
+    return Load(
+        connections=levels["connections"],
+        depth=levels["depth"],
+        pack=levels["pack"],
+        requests_per_connection=None if fresh_after == KEPT else fresh_after,
+        executor=executor,
+    )
+
+
+def _driving(workload: Workload, levels: Mapping[str, Any]) -> Driving | None:
+    """What a client driver is to do; None where the subject is a server."""
+    if workload.server is None:
+        return None
+    server, _, configuration = workload.server.partition(":")
+    return Driving(
+        server=server,
+        configuration=configuration or "default",
+        mode=levels["mode"],
+        payload=driver_bytes(workload.contract, levels["payload"]),
+        iterations=levels["iterations"],
+        repetitions=workload.repetitions,
+        warmup=workload.warmup_iterations,
+        host=workload.host,
+        ipv6=levels["ipv6"],
+    )
 
 
 def _with_rate(case: Case, cases: Sequence[Case]) -> Case:
@@ -263,6 +320,12 @@ def _words(factor: str, level: Level | None) -> str:
             return "one at a time" if level == 1 else f"packs of {level:,}"
         case "requests_per_connection":
             return "kept connections" if level == KEPT else f"{level:,} per connection"
+        case "mode":
+            return "a kept connection" if level == "kept" else "a new one each"
+        case "iterations":
+            return f"{level:,} iterations"
+        case "ipv6":
+            return f"::1 {'refuses' if level == 'refused' else 'is silent'}"
         case "rate":
             return "at a common rate" if level == COMMON else f"{level:,}/s"
         case "requests":
@@ -279,15 +342,19 @@ def _words(factor: str, level: Level | None) -> str:
 
 def _description(workload: Workload, levels: Mapping[str, Any]) -> str:
     """The workload in words, whole."""
-    told = [_words(name, levels[name]) for name in _TOLD if levels[name] is not None]
-    if workload.knee:
+    told = [_words(name, level) for name in _TOLD if (level := levels.get(name)) is not None]
+    if workload.server:
+        told += [_words("mode", levels["mode"]), f"{workload.repetitions} times"]
+        told += [_words("iterations", levels["iterations"]), f"against {workload.server}"]
+        told += [f"as {workload.host}"] if workload.host else []
+    elif workload.knee:
         objective = workload.knee.objective / 1e6
         told.append(f"knee at p{100 * workload.knee.quantile:g} of {objective:g} ms")
     elif levels["rate"] is not None:
         told.append(f"open loop {_words('rate', levels['rate'])}")
     else:
         told.append("closed loop")
-    if levels["delay_ms"]:
+    if levels.get("delay_ms"):
         told.append(_words("delay_ms", levels["delay_ms"]))
     if levels["environment"] != environments.LOOPBACK:
         told.append(_words("environment", levels["environment"]))

@@ -5,7 +5,7 @@ Knows installation and verification; must not know in what order trials run.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 from wiretrial.engine import Engine
@@ -19,6 +19,7 @@ from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects import build, registry, verification
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.spec import ConfigurationName, Subject
+from wiretrial.subjects.verification import Verification
 
 LARGEST_CONNECT_RATE = 20_000
 """New connections per second that a fresh-connection load may reach on one machine."""
@@ -30,6 +31,8 @@ class Ready:
 
     subject: Subject
     build: Build
+    server: Ready | None = None
+    """Who answers, where the subject is a client driver."""
 
 
 def require(study: Study, results: ResultsFolder) -> None:
@@ -53,33 +56,23 @@ def require(study: Study, results: ResultsFolder) -> None:
 def prepare(study: Study, engine: Engine) -> Generator[Event, None, dict[str, Ready]]:
     """The scenarios whose subject is here, verified, and able to do what they ask."""
     ready: dict[str, Ready] = {}
-    places = (case.scenario.environment for case in study.cases if case.url is None)
-    no_place = environments.refusals(places, engine.binary)
-    wanted: dict[tuple[str, ConfigurationName], list[Case]] = {}
-    for case in study.cases:
-        if case.url is None:
-            key = (case.scenario.subject, case.scenario.configuration)
-            wanted.setdefault(key, []).append(case)
-    for (name, configuration), cases in wanted.items():
-        try:
-            subject = registry.find(name)
-            subject.configuration(configuration)
-            yield Weighed(adopted(subject, None))
-            yield Preparing(name, "install")
-            built = build.install(subject, engine.binary)
-            yield Weighed(adopted(subject, built))
-            yield Preparing(name, "verify")
-            found = verification.ensure(subject, built, configuration, engine.binary)
-        except (SubjectUnavailable, SubjectFailed) as error:
-            yield Unavailable(name, error.line())
+    cases = [case for case in study.cases if case.url is None]
+    no_place = environments.refusals((case.scenario.environment for case in cases), engine.binary)
+    found: dict[_Name, _Found] = {}
+    subjects = {case.scenario.subject for case in cases}
+    for name in dict.fromkeys(name for case in cases for name in _names(case)):
+        found[name] = yield from _look(name, engine, is_subject=name[0] in subjects)
+    for case in cases:
+        subject, *servers = (found[name] for name in _names(case))
+        if subject.reason:
+            # Told already, for all of its scenarios.
             continue
-        for case in cases:
-            place = case.scenario.environment
-            refused = no_place.get(place) or admission.refusal(case, found)
-            if refused:
-                yield Unavailable(name, refused)
-            else:
-                ready[case.scenario.name] = Ready(subject, built)
+        refused = no_place.get(case.scenario.environment) or _refusal(case, subject, servers)
+        if refused:
+            yield Unavailable(case.scenario.subject, refused)
+        else:
+            server = servers[0].ready() if servers else None
+            ready[case.scenario.name] = subject.ready(server)
     return ready
 
 
@@ -103,3 +96,67 @@ def adopted(subject: Subject, built: Build | None) -> Adopted:
             "service_lines": weight.service_lines,
         }
     )
+
+
+_Name = tuple[str, ConfigurationName]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A subject in one configuration, or why there is none."""
+
+    subject: Subject | None = None
+    build: Build | None = None
+    verified: Verification | None = None
+    reason: str | None = None
+
+    def ready(self, server: Ready | None = None) -> Ready:
+        """The same for a scenario that it may be measured for."""
+        assert self.subject is not None
+        assert self.build is not None
+        return Ready(self.subject, self.build, server)
+
+
+def _names(case: Case) -> Iterator[_Name]:
+    """Whom the case needs: its subject, and whoever answers it."""
+    yield (case.scenario.subject, case.scenario.configuration)
+    if case.driving:
+        yield (case.driving.server, case.driving.configuration)
+
+
+def _look(name: _Name, engine: Engine, *, is_subject: bool) -> Generator[Event, None, _Found]:
+    """Installs and verifies, as far as that was not done before."""
+    called, configuration = name
+    try:
+        subject = registry.find(called)
+        subject.configuration(configuration)
+        if is_subject:
+            yield Weighed(adopted(subject, None))
+        yield Preparing(called, "install")
+        built = build.install(subject, engine.binary)
+        if is_subject:
+            yield Weighed(adopted(subject, built))
+        yield Preparing(called, "verify")
+        verified = verification.ensure(subject, built, configuration, engine.binary)
+    except (SubjectUnavailable, SubjectFailed) as error:
+        yield Unavailable(called, error.line())
+        return _Found(reason=error.line())
+    return _Found(subject, built, verified)
+
+
+def _refusal(case: Case, subject: _Found, servers: Sequence[_Found]) -> str | None:
+    """Why those who are there can't be measured for it; None: they can."""
+    name = case.scenario.name
+    kind = "client" if case.driving else "server"
+    assert subject.subject is not None
+    assert subject.verified is not None
+    if subject.subject.spec.kind != kind:
+        return f"{name} is not measured: {case.scenario.subject} is no {kind}"
+    if case.driving is None:
+        return admission.refusal(case, subject.verified)
+    for server in servers:
+        if server.verified is None:
+            return f"{name} is not measured: {server.reason}"
+        if refused := admission.refusal(case, server.verified):
+            return refused
+    return admission.driver_refusal(case, subject.verified)

@@ -54,8 +54,7 @@ class Recording:
         self.start: Start | None = None
         self.intervals: list[Interval] = []
         self.summary: Summary | None = None
-        self._steal_before = facts.steal_ticks()
-        self._throttles_before = facts.throttles()
+        self._troubles = Troubles()
         self._observer = _observer(plan, server_pids, self.stop) if server_pids else None
         self._rates = (
             shapers.rates(server_pids[0], self._observer.interfaces)
@@ -157,13 +156,7 @@ class Recording:
             ceiling=ceiling,
             window=window,
             judgement=judge.judge(self.intervals, self.summary, window, self.plan, known),
-            machine=Machine(
-                facts={
-                    **machine,
-                    "steal_ticks": _growth(self._steal_before, facts.steal_ticks()),
-                    "throttled": _growth(self._throttles_before, facts.throttles()),
-                }
-            ),
+            machine=Machine(facts={**machine, **self._troubles.since()}),
         )
         return trial.model_copy(update={"warnings": warnings.of_trial(trial)})
 
@@ -236,6 +229,21 @@ class Recording:
             )
         queued = observed.queued(seen, window, begun) / threads
         return Use(busy=busy, queued=min(queued, max(1 - busy, 0.0)))
+
+
+class Troubles:
+    """What the machine does to everybody on it, from now on."""
+
+    def __init__(self) -> None:
+        self._steal = facts.steal_ticks()
+        self._throttles = facts.throttles()
+
+    def since(self) -> dict[str, int | None]:
+        """As facts of a record."""
+        return {
+            "steal_ticks": _growth(self._steal, facts.steal_ticks()),
+            "throttled": _growth(self._throttles, facts.throttles()),
+        }
 
 
 def _growth(before: int | None, after: int | None) -> int | None:

@@ -52,7 +52,12 @@ def subjects_of(name: str) -> list[str]:
         cases = demo.study(trials=1, seed=0).cases
         return list(dict.fromkeys(case.scenario.subject for case in cases))
     document = find(name).document
-    named = [*document.subjects, *(s for w in document.workload for s in w.subjects or ())]
+    provoked = [document.provoking(one.name) for one in document.provocation]
+    parts = [document, *provoked]
+    workloads = [workload for part in parts for workload in part.workload]
+    named = [subject for part in parts for subject in part.subjects]
+    named += [subject for workload in workloads for subject in workload.subjects or ()]
+    named += [workload.server for workload in workloads if workload.server]
     return list(dict.fromkeys(subject.partition(":")[0] for subject in named))
 
 

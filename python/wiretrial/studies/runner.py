@@ -16,7 +16,7 @@ from wiretrial.errors import EngineFailed, SubjectFailed, UsageProblem
 from wiretrial.machine import facts
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import calibration, order, rates
+from wiretrial.studies import calibration, driven, order, rates
 from wiretrial.studies.estimate import estimate
 from wiretrial.studies.events import Event, TrialBegun, TrialDone, TrialFailed, Unavailable
 from wiretrial.studies.order import Slot
@@ -35,7 +35,9 @@ def run(study: Study, results: ResultsFolder, engine: Engine) -> Iterator[Event]
     if _is_complete(study, stored):
         return
     ready = yield from prepare(study, engine)
-    cases = [case for case in study.cases if case.url or case.scenario.name in ready]
+    # Where a client driver is the subject, our own generator takes no part.
+    ours = [case for case in study.cases if case.driving is None]
+    cases = [case for case in ours if case.url or case.scenario.name in ready]
     budget_ns = round(calibration.SHARE * estimate(study).total_ns)
     alone = yield from calibration.ensure(study, cases, results, engine, budget_ns)
     bench = Bench(study, engine, facts.collect(), alone)
@@ -125,13 +127,20 @@ class _Run:
         self._total = max(self._total, self._number)
         yield TrialBegun(slot=slot, number=self._number, total=self._total)
         try:
-            trial = yield from self._bench.measure(case, slot, self._ready_for(case))
+            trial = yield from self._measure(case, slot)
         except (SubjectFailed, EngineFailed) as error:
             yield TrialFailed(slot=slot, reason=error.line())
             return
         self._results.add(trial)
         self._trials.append(trial)
         yield TrialDone(trial=trial, number=self._number, total=self._total)
+
+    def _measure(self, case: Case, slot: Slot) -> Generator[Event, None, Trial]:
+        ready = self._ready_for(case)
+        if case.driving is None:
+            return (yield from self._bench.measure(case, slot, ready))
+        assert ready is not None
+        return (yield from driven.measure(self._bench, case, slot, ready))
 
     def _can_run(self, case: Case) -> bool:
         return case.url is not None or case.scenario.name in self._ready

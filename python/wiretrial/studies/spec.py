@@ -14,8 +14,8 @@ from wiretrial.errors import StoreError
 from wiretrial.plan import Expect, Http, Load, Message, Tls
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
-from wiretrial.studies.document import Knee
-from wiretrial.subjects.spec import ContractName, Protocol
+from wiretrial.studies.document import IPv6, Knee
+from wiretrial.subjects.spec import ConfigurationName, ContractName, Mode, Protocol
 
 STUDY_SCHEMA: Final = "wiretrial-study"
 STUDY_VERSION: Final = 1
@@ -39,6 +39,34 @@ class RateFrom(_Part):
 
     scenarios: tuple[str, ...] = Field(min_length=1)
     share: float = Field(gt=0, lt=1)
+
+
+class Driving(_Part):
+    """What a client driver is asked to do, and of whom."""
+
+    server: str
+    configuration: ConfigurationName = "default"
+    """The server's."""
+    mode: Mode
+    payload: int = Field(ge=0)
+    """Bytes of each message; 0: a GET."""
+    iterations: int = Field(ge=1)
+    repetitions: int = Field(ge=1)
+    warmup: int = Field(ge=0)
+    """Iterations before the first repetition."""
+    host: str | None = None
+    """The name to reach the server by; None: its address."""
+    ipv6: IPv6 = "refused"
+    """What becomes of a connection to the server's port at `::1`, where no server listens."""
+
+    @property
+    def messages(self) -> int:
+        """Round trips that are recorded, as far as they succeed."""
+        return self.iterations * self.repetitions
+
+    def load(self) -> Load:
+        """What that comes to: a closed loop with one message in flight."""
+        return Load(connections=1, requests_per_connection=1 if self.mode == "fresh" else None)
 
 
 class Case(_Part):
@@ -75,6 +103,8 @@ class Case(_Part):
     """The rate of its open loop comes from what others reached; until then it stands at 1."""
     knee: Knee | None = None
     """It is not measured at one rate: the highest that is sustained is searched for."""
+    driving: Driving | None = None
+    """The subject is a client driver, and does this; the load above is what that comes to."""
 
     @property
     def is_counted(self) -> bool:

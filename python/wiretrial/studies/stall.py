@@ -35,7 +35,9 @@ class Stall:
 
 def is_watched(case: Case) -> bool:
     """Whether the case's result is when the last reply comes, so that none may be waited out."""
-    return case.is_counted and isinstance(case.load.executor, ClosedLoop) and case.knee is None
+    if case.knee or case.driving:
+        return False
+    return case.is_counted and isinstance(case.load.executor, ClosedLoop)
 
 
 def patience_ns(case: Case) -> int:

@@ -99,6 +99,21 @@ def request(
             return Request(path, Http(), message, Expect(content=EchoContent()))
 
 
+def driver_bytes(contract: ContractName, size: int | None) -> int:
+    """How long a client driver's message is; a GET has none."""
+    if contract == "static":
+        return 0
+    return DEFAULT_BYTES[contract] if size is None else size
+
+
+def driver_message(size: int) -> Message:
+    """What a client driver sends each time: so many bytes, none for a GET."""
+    if not size:
+        return Message()
+    pattern = bytes(33 + index % 90 for index in range(size))
+    return Message(source=FixedPayload(base64=_base64(pattern)))
+
+
 def case(
     *,
     name: str,

@@ -133,10 +133,10 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.DELAYED_ACK: Entry(
         cause=(
-            "The server writes a reply in two sends: Nagle's algorithm keeps the second back "
+            "One side writes a message in two sends: Nagle's algorithm keeps the second back "
             "until the first is acknowledged, which the other side puts off for 40 ms."
         ),
-        remedy="Set TCP_NODELAY on the server and write each reply with one call.",
+        remedy="Set TCP_NODELAY on the side that writes so, and write each message with one call.",
     ),
     Code.RETRANSMISSION: Entry(
         cause=(

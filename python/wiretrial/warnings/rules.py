@@ -150,12 +150,13 @@ def _blocked(trial: Trial) -> Iterator[Warning]:
 def _delayed_ack(trial: Trial) -> Iterator[Warning]:
     share = _mode(trial, "service_time", 38 * MS, 50 * MS)
     # Where nearly every reply waits there is no other mode to tell it from; the sockets tell.
-    share = share or _waited_for_acks(trial)
-    if share:
+    waited, side = _waited_for_acks(trial)
+    if share or waited:
+        where = f", in the {side}'s sockets" if waited and trial.driven else ""
         yield warn(
             Code.DELAYED_ACK,
-            f"{_percent(share, 2)} of the replies took about 40 ms (service_time): Nagle's "
-            "algorithm waiting for a delayed ACK",
+            f"{_percent(share or waited, 2)} of the replies took about 40 ms (service_time): "
+            f"Nagle's algorithm waiting for a delayed ACK{where}",
         )
 
 
@@ -165,19 +166,37 @@ def _mode(trial: Trial, metric: str, low_ns: int, high_ns: int) -> float:
     return modes.known_share(text, low_ns, high_ns, starved=starved)
 
 
-def _waited_for_acks(trial: Trial) -> float:
-    """Share of the replies that took about 40 ms, 0 unless they waited in the server's sockets."""
+def _waited_for_acks(trial: Trial) -> tuple[float, str]:
+    """Share of the replies that took about 40 ms and waited in one side's sockets, and whose."""
     histogram = modes.histogram(trial.summary.histograms.get("service_time"))
     share = histogram.share_between(38 * MS, 60 * MS)
     if share < _WAITED_SHARE or trial.observation is None:
-        return 0.0
+        return 0.0, ""
     unacknowledged = {use.side: use.busy_ns / use.followed_ns for use in trial.observation.sockets}
-    # A slow server's answers are acknowledged at once: it is the requests that then wait.
-    held = unacknowledged.get("server", 0.0) >= _WAITED_SHARE > unacknowledged.get("generator", 1.0)
-    return share if held else 0.0
+    server, sender = (unacknowledged.get(side, 0.0) for side in ("server", "generator"))
+    # A slow server's answers are acknowledged at once: it is the requests that then wait. Those of
+    # the engine go in one write each, so only a driver's can have waited for an acknowledgement.
+    if server >= _WAITED_SHARE > sender:
+        return share, "server"
+    if trial.driven and sender >= _WAITED_SHARE > server and _delayed_acks(trial):
+        return share, "client"
+    return 0.0, ""
+
+
+def _delayed_acks(trial: Trial) -> int:
+    tcp = trial.observation.tcp if trial.observation else None
+    return (tcp.delayed_acks if tcp else None) or 0
 
 
 def _retransmission(trial: Trial) -> Iterator[Warning]:
+    if second := _second_address(trial):
+        yield warn(
+            Code.RETRANSMISSION,
+            f"{_percent(second, 2)} of the round trips took about 200 ms: the wait before a second "
+            f"address is tried, where the first of {trial.driven and trial.driven.host} says "
+            "nothing",
+        )
+        return
     for metric in ("service_time", "connect_time"):
         share = _mode(trial, metric, 195 * MS, 240 * MS)
         if share:
@@ -186,6 +205,19 @@ def _retransmission(trial: Trial) -> Iterator[Warning]:
                 f"{_percent(share, 2)} of all values of {metric} are about 200 ms: TCP's "
                 "retransmission timeout, or the wait before a second address is tried",
             )
+
+
+def _second_address(trial: Trial) -> float:
+    """Share of the round trips that waited for an address that did not answer.
+
+    Each opened a connection to a name, and nearly all took as long: it is no second mode.
+    """
+    driven = trial.driven
+    if driven is None or driven.host is None or driven.mode != "fresh":
+        return 0.0
+    times = modes.histogram(trial.summary.histograms.get("service_time"))
+    share = times.share_between(195 * MS, 240 * MS)
+    return share if share >= _WAITED_SHARE else 0.0
 
 
 def _syn_retransmission(trial: Trial) -> Iterator[Warning]:
@@ -199,7 +231,9 @@ def _syn_retransmission(trial: Trial) -> Iterator[Warning]:
 
 
 def _reconnects(trial: Trial) -> Iterator[Warning]:
-    closed, ok = trial.summary.connections.closed.get("server", 0), trial.summary.counters.ok
+    ends, ok = trial.summary.connections.closed, trial.summary.counters.ok
+    # A driver tells only that a connection which was to be kept had to be opened again.
+    closed = ends.get("renewed", 0) if trial.driven else ends.get("server", 0)
     if closed < 3:
         return
     others = max(0, trial.summary.connections.opened - closed)
@@ -207,11 +241,9 @@ def _reconnects(trial: Trial) -> Iterator[Warning]:
         # A connection that the server did not close has served half a limit on average.
         served = ok - others * limit / 2
         if abs(served / closed - limit) <= 0.05 * limit:
-            yield warn(
-                Code.RECONNECTS,
-                f"the server closed {closed:,} connections, one per {limit:,} requests: "
-                "service times hide a reconnect",
-            )
+            what = f"{closed:,} connections, one per {limit:,} requests"
+            who = "the client had to renew" if trial.driven else "the server closed"
+            yield warn(Code.RECONNECTS, f"{who} {what}: service times hide a reconnect")
             return
 
 
@@ -255,28 +287,26 @@ def _frequency(trial: Trial) -> Iterator[Warning]:
 
 
 def _shared_cpu(trial: Trial) -> Iterator[Warning]:
-    if trial.subject is None:
+    if trial.server is None:
         return
-    shared = sorted(set(trial.subject.cpus) & set(trial.plan.generator.cpus))
+    shared = sorted(set(trial.server.cpus) & set(trial.plan.generator.cpus))
     if shared:
         cpus = ", ".join(map(str, shared))
-        yield warn(Code.SHARED_CPU, f"server and generator share CPU {cpus}")
+        yield warn(Code.SHARED_CPU, f"server and {_other_side(trial)} share CPU {cpus}")
 
 
 def _unpinned(trial: Trial) -> Iterator[Warning]:
-    if trial.subject is None:
+    if trial.server is None:
         return
-    loose = [
-        side
-        for side, cpus in (("server", trial.subject.cpus), ("generator", trial.plan.generator.cpus))
-        if not cpus
-    ]
+    other = trial.plan.generator.cpus
+    sides = (("server", trial.server.cpus), (_other_side(trial), other))
+    loose = [side for side, cpus in sides if not cpus]
     if loose:
         yield warn(Code.UNPINNED, f"not pinned to cores: {' and '.join(loose)}")
 
 
 def _no_server_cpu(trial: Trial) -> Iterator[Warning]:
-    if trial.subject is not None and len(trial.subject_samples) < 2:
+    if trial.server is not None and len(trial.subject_samples) < 2:
         yield warn(Code.NO_SERVER_CPU, "the server's CPU time is unknown")
 
 
@@ -309,6 +339,10 @@ _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
     _no_server_cpu,
     _insecure,
 )
+
+
+def _other_side(trial: Trial) -> str:
+    return "client" if trial.driven else "generator"
 
 
 def _percent(share: float, decimals: int) -> str:

@@ -51,9 +51,19 @@ class Client:
         """The open connection, a new one where there is none."""
         if self.socket is None:
             timeout = None if "patient" in self.flags.faults else self.flags.timeout
-            self.socket = socket.create_connection(self.address, timeout)
+            if "fallback" in self.flags.faults:
+                self.socket = self._first_of("::1", "127.0.0.1")
+            else:
+                self.socket = socket.create_connection(self.address, timeout)
             self.opened += 1
         return self.socket
+
+    def _first_of(self, first: str, second: str) -> socket.socket:
+        """As many clients do with a name of two addresses: 200 ms for the first."""
+        try:
+            return socket.create_connection((first, self.address[1]), 0.2)
+        except OSError:
+            return socket.create_connection((second, self.address[1]), self.flags.timeout)
 
     def drop(self) -> None:
         """Leaves no connection open."""

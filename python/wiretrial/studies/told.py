@@ -1,0 +1,206 @@
+"""From a driver's lines and the server's readings to the parts of a trial's record.
+
+Pure: knows repetitions, instants and readings; must not know how they came about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+from wiretrial.results import hdr
+from wiretrial.results.model import Bottleneck, Judgement, ProcessSample, Window
+from wiretrial.results.observation import Observation
+from wiretrial.snapshot import Blocked, Bytes, Connections, Counters, Generator, Interval, Summary
+from wiretrial.studies import observed
+from wiretrial.studies.bottleneck import percent
+from wiretrial.studies.observed import Origin
+from wiretrial.subjects.driver import Repetition
+from wiretrial.subjects.observe import Seen
+
+FAILED = "failed"
+"""The one class of errors that a driver counts."""
+RENEWED = "renewed"
+"""Connections that ended while they were to be kept, whoever ended them."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a driver told, as the record has it."""
+
+    library: str
+    first_error: str | None
+    intervals: tuple[Interval, ...]
+    summary: Summary
+    window: Window
+    samples: tuple[ProcessSample, ...]
+    observation: Observation | None
+
+    @classmethod
+    def of(
+        cls,
+        repetitions: Sequence[Repetition],
+        instants: Sequence[int],
+        seen: Seen,
+        origin: Origin,
+        warmup: int,
+    ) -> Self:
+        """`instants`: when each repetition's line came; `origin`: the driver's start."""
+        began_ns = origin.begun_ns
+        spans = _spans(repetitions, [instant - began_ns for instant in instants])
+        intervals = tuple(
+            _interval(one, *span) for one, span in zip(repetitions, spans, strict=True)
+        )
+        window = Window(
+            start_ns=intervals[0].start_ns,
+            end_ns=intervals[-1].end_ns,
+            steady=False,
+            rule=f"whole run: its length was given in iterations, after {warmup:,} unrecorded ones",
+        )
+        return cls(
+            library=repetitions[0].library,
+            first_error=next((one.first_error for one in repetitions if one.errors), None),
+            intervals=intervals,
+            summary=_summary(repetitions, intervals),
+            window=window,
+            samples=_samples(seen, instants, began_ns),
+            observation=observed.observation(seen, window, origin) if seen.readings else None,
+        )
+
+    def judgement(self, server_died: str | None) -> Judgement:
+        """Whether it may be published, and where most of a round trip goes."""
+        client, server = self._client_share(), self._server_share()
+        rest = max(0.0, 1 - client - (server or 0.0))
+        known = "unknown" if server is None else percent(server)
+        evidence = (
+            f"of a round trip's time the client was on a CPU for {percent(client)}, the server for"
+            f" {known}"
+        )
+        where: dict[Bottleneck, float] = {"client": client, "server": server or 0.0}
+        who: Bottleneck = max(where, key=where.__getitem__)
+        if rest > where[who]:
+            who = "waiting"
+        if problem := self._problem(server_died):
+            return Judgement(verdict="invalid", bottleneck=who, evidence=f"{problem}; {evidence}")
+        return Judgement(verdict="valid", bottleneck=who, evidence=evidence)
+
+    def _problem(self, server_died: str | None) -> str | None:
+        if server_died:
+            return f"the server died in the middle: {server_died}"
+        failed = self.summary.counters.errors.get(FAILED, 0)
+        if failed:
+            sent = self.summary.counters.sent
+            return f"{failed:,} of {sent:,} iterations failed, the first: {self.first_error}"
+        return None
+
+    def _client_share(self) -> float:
+        used = self.summary.generator
+        timed = sum(interval.end_ns - interval.start_ns for interval in self.intervals)
+        return (used.cpu_user_ns + used.cpu_system_ns) / max(timed, 1)
+
+    def _server_share(self) -> float | None:
+        if len(self.samples) < 2:
+            return None
+        first, last = self.samples[0], self.samples[-1]
+        used = last.cpu_user_ns + last.cpu_system_ns - first.cpu_user_ns - first.cpu_system_ns
+        # Too short to be told apart is not the same as none.
+        return used / max(last.offset_ns - first.offset_ns, 1) or None
+
+
+def _spans(repetitions: Sequence[Repetition], ends: Sequence[int]) -> list[tuple[int, int]]:
+    """From when to when each lasted: its own clock says how long, its line when it was over.
+
+    Lines of a driver that says them all at its end come too late: no two repetitions overlap.
+    """
+    spans: list[tuple[int, int]] = []
+    latest = ends[-1]
+    for one, end in zip(reversed(repetitions), reversed(ends), strict=True):
+        end = min(end, latest)
+        latest = end - one.wall_ns
+        spans.append((latest, end))
+    return spans[::-1]
+
+
+def _interval(one: Repetition, start_ns: int, end_ns: int) -> Interval:
+    return Interval(
+        index=one.repetition,
+        start_ns=start_ns,
+        end_ns=end_ns,
+        phase="measure",
+        counters=Counters(
+            sent=one.iterations,
+            ok=one.iterations - one.errors,
+            errors={FAILED: one.errors} if one.errors else {},
+        ),
+        connections=Connections(opened=_opened(one)),
+        bytes=Bytes(),
+        generator=Generator(
+            cpu_user_ns=one.cpu_user_ns,
+            cpu_system_ns=one.cpu_system_ns,
+            loop_utilisation=(one.cpu_user_ns + one.cpu_system_ns) / one.wall_ns,
+        ),
+        disturbed=False,
+        histograms={"service_time": one.histogram},
+    )
+
+
+def _opened(one: Repetition) -> int:
+    """New connections: a kept one that stood before is told with each repetition."""
+    return max(0, (one.connections or 0) - (one.mode == "kept"))
+
+
+def _summary(repetitions: Sequence[Repetition], intervals: Sequence[Interval]) -> Summary:
+    sent, ok = (
+        sum(getattr(interval.counters, name) for interval in intervals) for name in ("sent", "ok")
+    )
+    opened = sum(interval.connections.opened for interval in intervals)
+    kept = repetitions[0].mode == "kept"
+    user, system = (
+        sum(getattr(one, name) for one in repetitions) for name in ("cpu_user_ns", "cpu_system_ns")
+    )
+    last = intervals[-1].end_ns
+    return Summary(
+        end="complete",
+        signal=None,
+        first_send_ns=intervals[0].start_ns,
+        measure_start_ns=intervals[0].start_ns,
+        measure_end_ns=last,
+        end_ns=last,
+        counters=Counters(sent=sent, ok=ok, errors={FAILED: sent - ok} if sent > ok else {}),
+        connections=Connections(
+            attempted=opened + kept,
+            opened=opened + kept,
+            closed={RENEWED: opened} if kept and opened else {},
+        ),
+        bytes=Bytes(),
+        generator=Generator(
+            cpu_user_ns=user,
+            cpu_system_ns=system,
+            loop_utilisation=(user + system) / sum(one.wall_ns for one in repetitions),
+        ),
+        blocked=Blocked(),
+        disturbed_intervals=0,
+        histograms={"service_time": hdr.merge(one.histogram for one in repetitions).text},
+    )
+
+
+def _samples(seen: Seen, instants: Sequence[int], began_ns: int) -> tuple[ProcessSample, ...]:
+    """From the first line on: before it, the server also met connections and warm-up.
+
+    Of a driver with one line, or one that says them all at once, every reading must do.
+    """
+    apart = any(one < other for one, other in pairwise(instants))
+    since = instants[0] if apart else began_ns
+    return tuple(
+        ProcessSample(
+            offset_ns=reading.at_ns - began_ns,
+            cpu_user_ns=reading.cpu_user_ns,
+            cpu_system_ns=reading.cpu_system_ns,
+            rss_bytes=reading.rss_bytes,
+            threads=reading.threads,
+        )
+        for reading in seen.readings
+        if reading.at_ns >= since
+    )
