@@ -59,6 +59,8 @@ class Contest:
     metric: Metric
     ranking: Ranking[str]
     pairs: Mapping[str, tuple[Pair, ...]]
+    by_cost: Ranking[str]
+    """The same scenarios by what stands beside."""
 
     def against(self, name: str, metric: Metric) -> tuple[Pair, ...]:
         """All pairs of `name` in `metric`, with `name` as `b`."""
@@ -102,11 +104,13 @@ def twins(scenarios: Sequence[ScenarioResult]) -> tuple[Pair, ...]:
     """Each scenario that was measured twice, against itself; a family of its own."""
     by_name = {scenario.name: scenario for scenario in scenarios}
     sides = [(s, by_name[s.twin_of]) for s in scenarios if s.twin_of in by_name]
+    driven = [side for side in sides if side[0].is_driven]
+    rest = [side for side in sides if not side[0].is_driven]
     metric = metrics.ranked_metric(
-        is_open_loop=any(a.is_open_loop for a, _ in sides),
-        is_timed=bool(sides) and all(a.ranked_by is metrics.ELAPSED for a, _ in sides),
+        is_open_loop=any(a.is_open_loop for a, _ in rest),
+        is_timed=bool(rest) and all(a.ranked_by is metrics.ELAPSED for a, _ in rest),
     )
-    return tuple(_pairs(sides, metric))
+    return (*_pairs(rest, metric), *_pairs(driven, metrics.WALL))
 
 
 def _metrics(group: Sequence[ScenarioResult]) -> tuple[Metric, ...]:
@@ -115,13 +119,23 @@ def _metrics(group: Sequence[ScenarioResult]) -> tuple[Metric, ...]:
     ranked = group[0].ranked_by
     told = all(ranked.key in scenario.estimates for scenario in group if scenario.usable)
     if len(wanted) > 1 or (ranked is metrics.SERVER and not told):
-        ranked = metrics.ranked_metric(is_open_loop=group[0].is_open_loop)
-    beside = metrics.P99 if ranked is metrics.SERVER else metrics.SERVER
+        ranked = metrics.ranked_metric(
+            is_open_loop=group[0].is_open_loop, is_driven=group[0].is_driven
+        )
+    beside = metrics.P99 if ranked is metrics.SERVER else metrics.cost_of(ranked)
     return (ranked, beside)
 
 
 def _contest(group: tuple[ScenarioResult, ...], pairs: Mapping[str, tuple[Pair, ...]]) -> Contest:
-    metric = _metrics(group)[0]
+    metric, beside = _metrics(group)
+    return Contest(
+        metric, _ranking(group, pairs, metric), pairs, by_cost=_ranking(group, pairs, beside)
+    )
+
+
+def _ranking(
+    group: tuple[ScenarioResult, ...], pairs: Mapping[str, tuple[Pair, ...]], metric: Metric
+) -> Ranking[str]:
     medians = {s.name: m for s in group if (m := s.median(metric)) is not None}
     order = sorted(medians, key=medians.__getitem__, reverse=metric.higher_is_better)
     better = {
@@ -129,7 +143,7 @@ def _contest(group: tuple[ScenarioResult, ...], pairs: Mapping[str, tuple[Pair, 
         for pair in pairs.get(metric.key, ())
         if pair.winner is not None
     }
-    return Contest(metric, rank(order, better), pairs)
+    return rank(order, better)
 
 
 def _pairs(sides: Sequence[tuple[ScenarioResult, ScenarioResult]], metric: Metric) -> list[Pair]:

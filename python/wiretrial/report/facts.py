@@ -46,11 +46,12 @@ def _study(trials: Sequence[Trial], command: str) -> Section:
         ("First trial", min(t.started_at for t in trials)),
         ("Last trial", max(t.started_at for t in trials)),
         ("wiretrial", wiretrial.__version__),
-        ("Engine", ", ".join(sorted({t.start.engine for t in trials}))),
+        ("Engine", ", ".join(sorted({t.start.engine for t in trials if not t.driven}))),
+        ("Libraries", ", ".join(sorted({t.driven.library for t in trials if t.driven}))),
         ("Warm-up rule", ", ".join(sorted({t.window.rule for t in trials}))),
         ("Run again", command),
     ]
-    return Section("Study", ("Fact", "Value"), tuple(rows))
+    return Section("Study", ("Fact", "Value"), tuple(row for row in rows if row[1]))
 
 
 def _machine(trials: Sequence[Trial]) -> Section:
@@ -61,8 +62,9 @@ def _machine(trials: Sequence[Trial]) -> Section:
 def _subjects(trials: Sequence[Trial]) -> Section:
     found: dict[SubjectFacts, None] = {}
     for trial in trials:
-        if trial.subject is not None:
-            found.setdefault(trial.subject)
+        for subject in (trial.subject, trial.server):
+            if subject is not None:
+                found.setdefault(subject)
     rows = tuple(
         (
             subject.name,

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from wiretrial.report import adoption, case_tables, units
+from wiretrial.report import adoption, case_tables, clients, metrics, units
 from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
 from wiretrial.report.claims import Verdict
 from wiretrial.report.families import Family
@@ -74,6 +74,25 @@ class FoundRanking(_Part):
     rows: tuple[FoundRow, ...]
 
 
+class FoundClient(_Part):
+    """One client library over one protocol. Nanoseconds per round trip; None: it can't be told."""
+
+    wall_ns: float
+    client_ns: float | None
+    wall_ratio: float | None
+    """How many times the baseline's; None: it is the baseline, or there is none."""
+    client_ratio: float | None
+
+
+class FoundClients(_Part):
+    """Client libraries side by side, as the report shows them."""
+
+    protocols: tuple[str, ...]
+    rows: dict[str, tuple[FoundClient | None, ...]]
+    floor: str
+    """What one of them alone speaks, in words."""
+
+
 class FoundClaim(_Part):
     """One claim with its verdict."""
 
@@ -97,6 +116,7 @@ class Found(_Part):
     sentences: tuple[str, ...]
     tables: tuple[FoundTable, ...]
     rankings: tuple[FoundRanking, ...]
+    clients: FoundClients | None = None
     claims: tuple[FoundClaim, ...]
     adoption: tuple[Adopted, ...]
     absent: tuple[Absent, ...]
@@ -112,11 +132,19 @@ def of_report(model: ReportModel) -> Found:
         date=max(trial.started_at for trial in model.trials)[:10],
         machine=_machine(first.machine.facts),
         trials=len(model.trials),
-        sentences=(*model.verdict_sentences, *model.twin_sentences),
+        sentences=(
+            *model.verdict_sentences,
+            *model.artefact_sentences,
+            *model.twin_sentences,
+        ),
         tables=tuple(_kept(table) for f in cases for table in case_tables.tables(f, model.absent)),
         rankings=tuple(
-            ranking for f in model.families if not f.is_cases for ranking in _rankings(f)
+            ranking
+            for f in model.families
+            if not f.is_cases and f.metric is not metrics.WALL
+            for ranking in _rankings(f)
         ),
+        clients=_clients(model),
         claims=tuple(
             FoundClaim(
                 text=row.claim.text,
@@ -175,6 +203,34 @@ def _cell(cell: Cell) -> FoundCell:
     )
 
 
+def _clients(model: ReportModel) -> FoundClients | None:
+    tables = clients.tables(model)
+    if not tables:
+        return None
+    # The first of them has every library.
+    table = tables[0]
+    return FoundClients(
+        protocols=table.protocols,
+        rows={
+            row.name: tuple(_client(row.cells.get(protocol)) for protocol in table.protocols)
+            for row in table.rows
+        },
+        floor=table.floor,
+    )
+
+
+def _client(cell: clients.Cell | None) -> FoundClient | None:
+    if cell is None:
+        return None
+    wall, cpu = (cell.scenario.median(metric) for metric in (metrics.WALL, metrics.CLIENT))
+    return FoundClient(
+        wall_ns=round(wall or 0.0),
+        client_ns=None if cpu is None else round(cpu),
+        wall_ratio=cell.wall_ratio and round(cell.wall_ratio, 3),
+        client_ratio=cell.client_ratio and round(cell.client_ratio, 3),
+    )
+
+
 def _rankings(family: Family) -> Iterator[FoundRanking]:
     for group in family.groups:
         metric = group.contest.metric
@@ -226,6 +282,11 @@ def _section(found: Found) -> Iterator[str]:
             " the floor; n = 1: one trial, because its time is mostly waiting; ≤: the generator"
             " was the limit, the server may be faster; –: not part of the study."
         )
+    if found.clients:
+        yield "**Round trip / client CPU, µs, and in brackets how many times the bare socket's**"
+        yield _side_by_side(found.clients)
+        if found.clients.floor:
+            yield f"Below them: {found.clients.floor}."
     for ranking in found.rankings:
         yield f"**{ranking.title}**"
         rows = [[row.label, row.figure, row.interval, str(row.trials)] for row in ranking.rows]
@@ -245,6 +306,23 @@ def _section(found: Found) -> Iterator[str]:
 
 def _verdict(row: FoundClaim) -> str:
     return f"{CLAIM_MARKS[row.verdict]} {row.verdict}: {row.why}"
+
+
+def _side_by_side(found: FoundClients) -> str:
+    rows = [[name, *map(_both, cells)] for name, cells in found.rows.items()]
+    return _table(["", *found.protocols], rows)
+
+
+def _both(cell: FoundClient | None) -> str:
+    """`70.1 / 33.2 (1.40 / 2.21)`."""
+    if cell is None:
+        return "–"
+    figures = (None if ns is None else ns / 1e3 for ns in (cell.wall_ns, cell.client_ns))
+    text = " / ".join("–" if one is None else units.significant(one) for one in figures)
+    if cell.wall_ratio is None or cell.client_ratio is None:
+        return text
+    ratios = (units.significant(ratio) for ratio in (cell.wall_ratio, cell.client_ratio))
+    return f"{text} ({' / '.join(ratios)})"
 
 
 def _times(table: FoundTable) -> str:

@@ -16,7 +16,16 @@ from wiretrial.report.canvas import NARROW, WIDE, Frame
 from wiretrial.report.families import Family
 from wiretrial.report.knees import Knee
 from wiretrial.report.model import ReportModel
-from wiretrial.report.views import adoption, alerts, bottlenecks, claims, factsheet, families, knee
+from wiretrial.report.views import (
+    adoption,
+    alerts,
+    bottlenecks,
+    claims,
+    clients,
+    factsheet,
+    families,
+    knee,
+)
 from wiretrial.report.views.factsheet import Carried
 
 MOST_ROWS = 12
@@ -77,12 +86,15 @@ def _verdict(model: ReportModel) -> Markup:
     *found, limit = model.verdict_sentences
     asides = (limit, *model.twin_sentences)
     return Markup('<div class="verdict">{}{}</div>').format(
-        Markup("").join(Markup("<p>{}</p>").format(text) for text in found),
+        Markup("").join(
+            Markup("<p>{}</p>").format(text) for text in (*found, *model.artefact_sentences)
+        ),
         Markup("").join(Markup('<p class="aside">{}</p>').format(text) for text in asides),
     )
 
 
 def _sections(model: ReportModel, carried: Carried) -> Iterator[Markup]:
+    yield clients.overview(model)
     yield from (families.results(model, family) for family in _inside_first(model))
     yield from (_knee(knees) for knees in knee.groups(model))
     yield _times(model)
@@ -119,6 +131,8 @@ def _times(model: ReportModel) -> Markup:
                 "where fewer than ten messages of a trial lie beyond."
             )
         )
+    if all(scenario.is_driven for scenario in model.scenarios):
+        return markup.section("The full distribution of round trips", *parts)
     kinds = {scenario.is_open_loop for scenario in model.scenarios}
     title = {True: "Response time", False: "Service time"}[max(kinds, default=False)]
     return markup.section(title if len(kinds) < 2 else "Service and response time", *parts)

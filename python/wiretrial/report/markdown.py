@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wiretrial.report import adoption, case_tables, metrics, sentences, units
+from wiretrial.report import adoption, case_tables, clients, metrics, sentences, units
 from wiretrial.report.case_tables import Cell, time_words
 from wiretrial.report.families import Family
 from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST, claim_ratio
@@ -25,10 +25,16 @@ def render(model: ReportModel) -> str:
 
 def _parts(model: ReportModel) -> Iterator[str]:
     yield f"## {_text(model.title)}"
-    for sentence in (*model.verdict_sentences, *model.twin_sentences):
+    for sentence in (*model.verdict_sentences, *model.artefact_sentences, *model.twin_sentences):
         yield _text(sentence)
+    for table in clients.tables(model):
+        yield f"### Round trip / client CPU, µs: {table.title}"
+        yield _clients(table)
+        if table.floor:
+            yield f"Below them: {table.floor}."
     for family in sorted(model.families, key=lambda family: family.is_outside):
-        yield from _family(family, model.absent)
+        if family.metric is not metrics.WALL:
+            yield from _family(family, model.absent)
     yield from _knees(model)
     yield from _adopted(model)
     yield from _claims(model)
@@ -53,6 +59,22 @@ def _family(family: Family, absent: Sequence[Absent]) -> Iterator[str]:
         yield _levels(family)
     else:
         yield _ranking(family.groups[0])
+
+
+def _clients(table: clients.Table) -> str:
+    """A row per library, its figures as the published study writes them."""
+    rows = []
+    for row in table.rows:
+        cells = [row.cells.get(protocol) for protocol in table.protocols]
+        rows.append([row.name, *(_client(cell) for cell in cells)])
+    return _table(["Library", *table.protocols], rows)
+
+
+def _client(cell: clients.Cell | None) -> str:
+    if cell is None:
+        return "–"
+    both = (cell.scenario.median(metric) for metric in (metrics.WALL, metrics.CLIENT))
+    return " / ".join("–" if v is None else units.MICROSECONDS.figure(v) for v in both)
 
 
 def _cases(family: Family, absent: Sequence[Absent]) -> Iterator[str]:

@@ -27,6 +27,12 @@ from wiretrial.results.model import Verdict as TrialVerdict
 from wiretrial.results.offered import FEWEST_BEYOND
 from wiretrial.stats.summary import Estimate, summarise
 
+ARTEFACTS = (
+    warnings.Code.DELAYED_ACK,
+    warnings.Code.RETRANSMISSION,
+    warnings.Code.SYN_RETRANSMISSION,
+    warnings.Code.RECONNECTS,
+)
 CURVE = (0.5, *(round(1 - 10 ** -(tenths / 10), 8) for tenths in range(4, 41)))
 
 
@@ -85,6 +91,9 @@ class ScenarioResult:
     levels: Mapping[str, int | float | str]
     """Where it stands on each factor of its study."""
     twin_of: str | None
+    language: str
+    is_driven: bool
+    """Whether it is a client library, measured by its driver."""
     floor_ns: float | None = None
     """What it takes at least by arithmetic."""
     floor_formula: str | None = None
@@ -188,6 +197,8 @@ class ReportModel:
     """Subjects that could not be measured."""
     adopted: tuple[Adopted, ...] = ()
     """What each subject is like to adopt."""
+    baselines: tuple[str, ...] = ()
+    """Scenarios that the others of their group are compared with."""
 
     @property
     def scenarios(self) -> tuple[ScenarioResult, ...]:
@@ -203,6 +214,17 @@ class ReportModel:
     def bottleneck_sentence(self) -> str:
         """Who limited how many trials."""
         return sentences.bottleneck_sentence(self.groups)
+
+    @property
+    def artefact_sentences(self) -> tuple[str, ...]:
+        """Known artefacts in the round trips of client libraries: they are what was measured."""
+        if not all(scenario.is_driven for scenario in self.scenarios):
+            return ()
+        return tuple(
+            f"{row.message[:1].upper()}{row.message[1:]} ({row.where})."
+            for row in self.warnings
+            if row.code in ARTEFACTS
+        )
 
     @property
     def twin_sentences(self) -> tuple[str, ...]:
@@ -271,6 +293,7 @@ def build(
         knees=searched,
         absent=_absent(absent),
         adopted=tuple(adopted),
+        baselines=tuple(baselines),
     )
 
 
@@ -335,6 +358,7 @@ def _scenario(
             is_open_loop=runs[0].is_open_loop,
             is_at_common_rate=is_at_common_rate,
             is_timed=bool({"requests", "requests_each"} & scenario.levels.keys()),
+            is_driven=runs[0].is_driven,
         ),
         colour=colours[scenario.name],
         trials=tuple(_row(run) for run in runs),
@@ -348,6 +372,8 @@ def _scenario(
         floor_ns=scenario.floor_ns,
         floor_formula=scenario.floor_formula,
         wanted=scenario.trials,
+        language="" if subject is None else subject.language,
+        is_driven=runs[0].is_driven,
     )
 
 

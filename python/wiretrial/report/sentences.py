@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from wiretrial import warnings
-from wiretrial.report import metrics, summaries, units
+from wiretrial.report import client_words, metrics, summaries, units
 from wiretrial.report.contest import Pair
 from wiretrial.report.metrics import Metric
 from wiretrial.results.model import Warning
@@ -21,7 +21,7 @@ from wiretrial.stats.summary import Estimate
 if TYPE_CHECKING:
     from wiretrial.report.families import Family
     from wiretrial.report.knees import Knee
-    from wiretrial.report.model import Group, ScenarioResult
+    from wiretrial.report.model import Group, ScenarioResult, TrialRow
 
 BOTTLENECKS = {
     "server": "the server",
@@ -29,6 +29,8 @@ BOTTLENECKS = {
     "rate": "the offered rate",
     "link": "the link",
     "unknown": "unknown",
+    "client": "the client",
+    "waiting": "waiting",
 }
 
 
@@ -61,6 +63,8 @@ def _of_family(
     family: Family, baselines: Sequence[str], families: int
 ) -> tuple[list[str], list[str]]:
     """What cannot be told, and what can."""
+    if family.metric is metrics.WALL:
+        return [], client_words.told(family, baselines)
     if len(family.groups) > 1:
         return summaries.untold(family), summaries.told(family, baselines)
     (group,) = family.groups
@@ -85,11 +89,25 @@ def bottleneck_sentence(groups: Sequence[Group]) -> str:
     if not rows:
         return "Nothing but the search for the highest rate was measured."
     counts = Counter(row.bottleneck for row in rows).most_common()
+    if all(s.is_driven for group in groups for s in group.scenarios):
+        return _driven_bottlenecks(rows)
     marked = sum(row.is_marked for row in rows)
     (first, n), *rest = counts
     text = f"The bottleneck was {BOTTLENECKS[first]} in {n:,} of {units.plural(len(rows), 'trial')}"
     if rest:
         text += f", {units.listed(f'{BOTTLENECKS[who]} in {m:,}' for who, m in rest)}"
+    if not marked:
+        return f"{text}; none is marked."
+    return f"{text}; {marked:,} {'is' if marked == 1 else 'are'} marked."
+
+
+def _driven_bottlenecks(rows: Sequence[TrialRow]) -> str:
+    """Where the round trips of client libraries went."""
+    where = {"client": "the client's CPU", "server": "the server's CPU", "waiting": "waiting"}
+    counts = Counter(row.bottleneck for row in rows).most_common()
+    told = units.listed(f"{where.get(who, who)} in {n:,}" for who, n in counts)
+    marked = sum(row.is_marked for row in rows)
+    text = f"Most of a round trip went to {told} of {units.plural(len(rows), 'trial')}"
     if not marked:
         return f"{text}; none is marked."
     return f"{text}; {marked:,} {'is' if marked == 1 else 'are'} marked."
@@ -138,7 +156,7 @@ def verdict_text(pair: Pair) -> str:
         return "cannot be told"
     if pair.winner is None:
         return pair.verdict
-    if pair.metric is metrics.SERVER:
+    if pair.metric in (metrics.SERVER, metrics.CLIENT):
         return f"{pair.winner} needs less"
     return f"{pair.winner} faster"
 
@@ -173,7 +191,8 @@ def _untold(group: Group, groups: int) -> str | None:
 
 def _told(group: Group, baselines: Sequence[str], groups: int) -> list[str]:
     """What the group shows, in its ranked metric and in the server's CPU time."""
-    shown = dict.fromkeys((group.contest.metric, metrics.SERVER))
+    ranked = group.contest.metric
+    shown = dict.fromkeys((ranked, metrics.cost_of(ranked)))
     if group.contest.metric is metrics.SERVER:
         shown[metrics.P99] = None
     short = _short_names(group, groups)
@@ -225,6 +244,10 @@ def _base(group: Group, metric: Metric, baselines: Sequence[str]) -> ScenarioRes
 def _opening(name: str, metric: Metric, figure: str) -> str:
     if metric is metrics.SERVER:
         return f"{name} costs the server {figure} of CPU per message"
+    if metric is metrics.CLIENT:
+        return f"{name} spends {figure} of CPU per round trip"
+    if metric is metrics.WALL:
+        return f"{name} takes {figure} for a round trip"
     if metric is metrics.THROUGHPUT:
         return f"{name} reaches {figure}"
     if metric is metrics.ELAPSED:

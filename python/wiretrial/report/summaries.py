@@ -22,6 +22,8 @@ QUANTITIES = {
     metrics.THROUGHPUT.key: "throughput",
     metrics.ELAPSED.key: "time",
     metrics.SERVER.key: "server CPU per message",
+    metrics.WALL.key: "time per round trip",
+    metrics.CLIENT.key: "client CPU per round trip",
 }
 UNDECIDED = ("no difference shown", "invalid")
 
@@ -65,7 +67,7 @@ def untold(family: Family) -> list[str]:
 def told(family: Family, baselines: Sequence[str]) -> list[str]:
     """The family in its ranked metric and in the server's CPU time, a sentence each."""
     found = []
-    for metric in dict.fromkeys((family.metric, metrics.SERVER)):
+    for metric in dict.fromkeys((family.metric, metrics.cost_of(family.metric))):
         if len(family.labels) == 1:
             sentence = _alone(family, metric)
         elif family.is_cases:
@@ -257,4 +259,8 @@ def _best_is(metric: Metric) -> str:
         return "the time is shortest"
     if metric is metrics.SERVER:
         return "the server's CPU per message is least"
+    if metric is metrics.WALL:
+        return "the round trip is shortest"
+    if metric is metrics.CLIENT:
+        return "the client's CPU per round trip is least"
     return f"the {metric.title} of the response time is least"

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wiretrial.plan import ClosedLoop, Hold, OpenLoop
-from wiretrial.report import case_tables, metrics, sentences, text_tables, units
+from wiretrial.report import case_tables, clients, metrics, sentences, text_tables, units
 from wiretrial.report.contest import Contest
 from wiretrial.report.families import Family
 from wiretrial.report.measures import Measured
@@ -52,7 +52,7 @@ def render_load(trial: Trial, *, width: int = DEFAULT_WIDTH, colour: bool = Fals
 
 def _print_report(console: Console, model: ReportModel) -> None:
     console.print(Text(model.title, style="bold"))
-    for sentence in (*model.verdict_sentences, *model.twin_sentences):
+    for sentence in (*model.verdict_sentences, *model.artefact_sentences, *model.twin_sentences):
         console.print()
         console.print(Text(ascii_only(sentence)))
     _print_rankings(console, model)
@@ -82,9 +82,16 @@ def _print_report(console: Console, model: ReportModel) -> None:
 
 def _print_rankings(console: Console, model: ReportModel) -> None:
     """A table of levels per family, a ranking per group that stands alone."""
-    alone = [family.groups[0] for family in model.families if len(family.groups) == 1]
+    if found := clients.tables(model):
+        _titled(console, "Round trip and client CPU, microseconds")
+        # The first of them has every library.
+        console.print(text_tables.clients(console, found[0]))
+        if floor := found[0].floor:
+            console.print(Text(ascii_only(f"below them: {floor}"), style="dim"))
+    ours = [family for family in model.families if family.metric is not metrics.WALL]
+    alone = [family.groups[0] for family in ours if len(family.groups) == 1]
     tables = iter(_rankings(console, alone))
-    for family in sorted(model.families, key=lambda family: family.is_outside):
+    for family in sorted(ours, key=lambda family: family.is_outside):
         first = family.groups[0]
         if len(family.groups) == 1:
             _titled(console, _group_title(first))

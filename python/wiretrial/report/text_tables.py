@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wiretrial.report import adoption, metrics, sentences, units
+from wiretrial.report import clients as clients_of
 from wiretrial.report.case_tables import CaseTable, Cell, time_words
 from wiretrial.report.claims import ClaimRow
 from wiretrial.report.families import Family
@@ -64,6 +65,12 @@ def how_to_read(found: Sequence[CaseTable]) -> tuple[str, ...]:
     if any(cell.stalls for cell in cells):
         lines.append("x stalled: the server stopped answering, and the trial was ended for that")
     return tuple(lines)
+
+
+def clients(console: Console, table: clients_of.Table) -> Table:
+    """A row per library; with the multiples of the bare socket where the width allows."""
+    found = _clients(table, with_ratios=True)
+    return found if _fits(console, found) else _clients(table, with_ratios=False)
 
 
 def knees(found: Sequence[Knee]) -> Table:
@@ -170,6 +177,30 @@ def _case(cell: Cell | None, with_interval: bool, between: str) -> str:
     if between == " ":
         return " ".join([*parts, above]).rstrip() + marks
     return f"{' '.join(parts)}{marks}{between}{above}{'   ' if above else ''}"
+
+
+def _clients(table: clients_of.Table, *, with_ratios: bool) -> Table:
+    heads = (f"{protocol}\nus, CPU us" for protocol in table.protocols)
+    found = new("library", *heads)
+    for row in table.rows:
+        cells = (row.cells.get(protocol) for protocol in table.protocols)
+        found.add_row(row.name, *(_client(cell, with_ratios) for cell in cells))
+    return found
+
+
+def _client(cell: clients_of.Cell | None, with_ratios: bool) -> str:
+    if cell is None:
+        return "-"
+    parts = []
+    for metric, ratio in (
+        (metrics.WALL, cell.wall_ratio),
+        (metrics.CLIENT, cell.client_ratio),
+    ):
+        value = cell.scenario.median(metric)
+        figure = "-" if value is None else units.MICROSECONDS.figure(value)
+        times = f" (x{units.significant(ratio, 2)})" if ratio and with_ratios else ""
+        parts.append(f"{figure}{times}")
+    return ", ".join(parts)
 
 
 def _levels(family: Family, *, with_intervals: bool) -> Table:

@@ -18,7 +18,10 @@ from wiretrial.stats.compare import Comparison, Verdict, holm, verdict, welch
 Figures = Mapping[str, Mapping[str, Sequence[float]]]
 """Scenario -> figure -> a value per trial."""
 
-SHOWN = (metrics.THROUGHPUT, metrics.P50, metrics.P99, metrics.SERVER, metrics.GENERATOR)
+SHOWN = (
+    *(metrics.THROUGHPUT, metrics.WALL, metrics.P50, metrics.P99, metrics.CLIENT),
+    *(metrics.SERVER, metrics.GENERATOR),
+)
 TITLES = {
     **{metric.key: metric.title for metric in SHOWN},
     "real_time": "Time per iteration",

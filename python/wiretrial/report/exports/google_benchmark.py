@@ -105,6 +105,10 @@ def _by_scenario(trials: Sequence[Trial]) -> dict[str, list[_Repetition]]:
         measured = Measured(trial)
         if not measured.is_usable or not measured.service_time.count:
             continue
-        run = _Repetition(measured.service_time.mean, measured.generator_ns or 0.0, measured.ok)
+        run = _Repetition(
+            measured.service_time.mean,
+            measured.client_ns or measured.generator_ns or 0.0,
+            measured.ok,
+        )
         found.setdefault(trial.scenario.name, []).append(run)
     return found

@@ -38,6 +38,13 @@ SERVER = Panel(
     (metrics.SERVER_USER, metrics.SERVER_SYSTEM),
     "full colour: user; pale: system",
 )
+CLIENT = Panel(
+    "client",
+    "Client CPU, µs per message",
+    metrics.CLIENT,
+    (metrics.CLIENT_USER, metrics.CLIENT_SYSTEM),
+    "full colour: user; pale: system",
+)
 GENERATOR = Panel(
     "generator", "Generator CPU, µs per message", metrics.GENERATOR, (metrics.GENERATOR,)
 )
@@ -79,7 +86,7 @@ def panels(groups: Sequence[Group]) -> tuple[Panel, ...]:
     What is the same for everybody is no picture; `constants` says it.
     """
     scenarios = [scenario for group in groups for scenario in group.scenarios]
-    wanted = (SERVER, GENERATOR, BYTES, USER_MEMORY, KERNEL_MEMORY)
+    wanted = (CLIENT, SERVER, GENERATOR, BYTES, USER_MEMORY, KERNEL_MEMORY)
     known = [panel for panel in wanted if _known(scenarios, panel.total)]
     if BYTES in known and any(_tls_adds(scenario) for scenario in scenarios):
         known.append(APPLICATION)

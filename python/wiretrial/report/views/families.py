@@ -12,7 +12,7 @@ from wiretrial.report.canvas import NARROW, WIDE, Frame
 from wiretrial.report.families import Family
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ReportModel
-from wiretrial.report.views import cases, cost, levels, pairs, percentiles, ranking
+from wiretrial.report.views import cases, clients, cost, levels, pairs, percentiles, ranking
 
 SMALL = Frame(NARROW)
 FEW_GROUPS = 2
@@ -22,6 +22,8 @@ LINES = (metrics.SERVER, metrics.GENERATOR, metrics.USER_MEMORY, metrics.KERNEL_
 
 def results(model: ReportModel, family: Family) -> Markup:
     """The ranked metric: one section, or one per group where few stand side by side."""
+    if family.metric is metrics.WALL:
+        return clients.results(model, family)
     strips = [strip for strip in family.strips if levels.has(strip, family.metric)]
     title = family.heading if family.is_cases else f"{_head(family.groups[0])}: {family.title}"
     if strips:

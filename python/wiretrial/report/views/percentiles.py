@@ -75,6 +75,8 @@ def _alike(model: ReportModel, group: Group) -> list[ScenarioResult]:
 
 def quantity(group: Group) -> str:
     """What the group's times are."""
+    if group.scenarios[0].is_driven:
+        return "Round trip"
     return "Response time" if group.scenarios[0].is_open_loop else "Service time"
 
 
