@@ -361,7 +361,7 @@ impl<'p> Exchange<'p> {
                 None => break,
                 Some(Event::Reply(reply)) => return self.judge(&reply).map(Some),
                 Some(Event::Chunk(piece)) => self.keep(piece)?,
-                Some(Event::Open | Event::Delivery { .. }) => {}
+                Some(Event::Open | Event::Delivery(_)) => {}
                 Some(Event::Close(close)) => {
                     let text = format!("the server closed with code {}", close.code);
                     return Err(self.refuse(Class::Closed, &text));

@@ -73,7 +73,7 @@ fn json(seen: &Seen) -> String {
         Seen::Reply { status, payload, last, .. } => {
             format!("{{\"reply\":{status},\"body\":\"{}\",\"last\":{last}}}", hex(payload))
         }
-        Seen::Delivery { seq, .. } => format!("{{\"delivery\":{seq}}}"),
+        Seen::Delivery(delivery) => format!("{{\"delivery\":{}}}", delivery.seq),
         Seen::Request(request) => format!(
             "{{\"method\":\"{}\",\"target\":\"{}\",\"keep_alive\":{}}}",
             hex(request.method.as_bytes()),

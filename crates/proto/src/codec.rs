@@ -129,14 +129,7 @@ pub enum Event<'a> {
     /// The current reply is complete.
     Reply(Reply<'a>),
     /// One receiver's copy of a message that somebody sent: one send may have many.
-    Delivery {
-        /// When its origin was due, as carried in the message, nanoseconds.
-        origin_due: u64,
-        /// Sequence number of its origin.
-        seq: u64,
-        /// The copy's payload.
-        payload: &'a [u8],
-    },
+    Delivery(Delivery),
     /// The peer closed the conversation in the protocol's own way.
     Close(Close),
 }
@@ -154,6 +147,19 @@ pub struct Reply<'a> {
     pub payload: &'a [u8],
     /// The peer will answer nothing more on this connection.
     pub last: bool,
+}
+
+/// One receiver's copy of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delivery {
+    /// Who sent the message, by the number that the server gave.
+    pub origin: i32,
+    /// The message's number among those of its origin.
+    pub seq: u32,
+    /// The receiver is the origin: the copy answers its own message.
+    pub own: bool,
+    /// What it says beside these is what it must.
+    pub intact: bool,
 }
 
 /// Kind of a message.
@@ -253,7 +259,8 @@ pub enum ErrorClass {
     TooBig,
     /// Text that is not UTF-8.
     Utf8,
-    /// The upgrade was answered with something else than 101, or with a wrong accept.
+    /// The upgrade was answered with something else than 101, or with a wrong accept; or a login, a
+    /// seat, a namespace was refused.
     Upgrade,
     /// Anything else that the protocol forbids.
     Protocol,

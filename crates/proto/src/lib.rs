@@ -8,9 +8,10 @@
 pub mod codec;
 pub mod http1;
 pub mod raw;
+pub mod styx;
 pub mod websocket;
 
 pub use codec::{
-    ClientCodec, Close, Condition, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request,
-    Scratch, ServerCodec, ServerEvent, ServerRequest, Step, Tag,
+    ClientCodec, Close, Condition, Delivery, ErrorClass, Event, MessageKind, ProtocolError, Reply,
+    Request, Scratch, ServerCodec, ServerEvent, ServerRequest, Step, Tag,
 };

@@ -5,8 +5,8 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use wiretrial_proto::{
-    ClientCodec, Condition, ErrorClass, Event, MessageKind, Scratch, ServerCodec, ServerEvent,
-    ServerRequest,
+    ClientCodec, Condition, Delivery, ErrorClass, Event, MessageKind, Scratch, ServerCodec,
+    ServerEvent, ServerRequest,
 };
 
 /// One row of a case table: bytes that come, and what must be reported.
@@ -30,11 +30,7 @@ pub(crate) enum Seen {
         payload: Vec<u8>,
         last: bool,
     },
-    Delivery {
-        origin_due: u64,
-        seq: u64,
-        payload: Vec<u8>,
-    },
+    Delivery(Delivery),
     Request(RequestSeen),
     Message(MessageKind),
     /// A request or message is complete; its payload.
@@ -225,9 +221,7 @@ impl Notes {
                 payload: self.joined(reply.payload),
                 last: reply.last,
             },
-            Event::Delivery { origin_due, seq, payload } => {
-                Seen::Delivery { origin_due, seq, payload: self.joined(payload) }
-            }
+            Event::Delivery(delivery) => Seen::Delivery(delivery),
             Event::Close(close) => Seen::Close(close.code),
         };
         self.seen.push(seen);

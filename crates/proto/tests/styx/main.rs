@@ -1,0 +1,11 @@
+//! The Styx codecs against bytes written by hand, against each other, and against anything at all.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod client;
+mod limits;
+mod properties;
+mod server;
+mod stage;
+mod vectors;
