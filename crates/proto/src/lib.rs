@@ -8,6 +8,7 @@
 pub mod codec;
 pub mod http1;
 pub mod raw;
+pub mod socketio;
 pub mod styx;
 pub mod websocket;
 

@@ -1,0 +1,253 @@
+//! The client's side of a Socket.IO connection.
+//!
+//! Knows the order upgrade, greeting, namespace, events; must not know what is asked for. Holds no
+//! content: an acknowledgement flows through as it comes.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use super::head::{Head, Kind, broken};
+use crate::websocket::{WebSocketClient, WebSocketConfig};
+use crate::{
+    ClientCodec, Close, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Scratch,
+    Step, Tag,
+};
+
+/// Where none was given (RFC 6455 section 7.4).
+const NO_CODE: u16 = 1005;
+
+/// A client that emits events with acknowledgements, which may come in any order.
+#[derive(Debug)]
+pub struct SocketIoClient {
+    codec: WebSocketClient,
+    phase: Phase,
+    head: Head,
+    /// Number of the next event where the caller has none of its own.
+    next: u64,
+    draft: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The upgrade is not done.
+    Upgrading,
+    /// The server's greeting is awaited.
+    Greeting,
+    /// The namespace was asked for.
+    Entering,
+    Open,
+    /// Our goodbye went out.
+    Leaving,
+    Closed,
+}
+
+/// A piece of a message.
+struct Piece {
+    /// Its bytes are the last so many that were taken.
+    length: usize,
+    /// Kind of the message, which ends with it; none: it goes on.
+    ends: Option<MessageKind>,
+}
+
+impl SocketIoClient {
+    /// A client for one connection.
+    ///
+    /// The configuration's messages must be text, without compression, and its target must ask for
+    /// version 4 and for WebSocket, as [`TARGET`](super::TARGET) does. As for `seed`, see
+    /// [`WebSocketClient::new`].
+    pub fn new(config: Arc<WebSocketConfig>, seed: [u64; 2]) -> Self {
+        debug_assert!(config.deflate.is_none(), "pieces are found in the input as they are");
+        Self {
+            codec: WebSocketClient::new(config, seed),
+            phase: Phase::Upgrading,
+            head: Head::default(),
+            next: 0,
+            draft: Vec::new(),
+        }
+    }
+
+    /// Appends an event, whose name and arguments are this array of JSON, and which is to be
+    /// acknowledged under this number. Requires [`is_open`](ClientCodec::is_open).
+    pub fn emit(&mut self, id: u64, arguments: &[u8], out: &mut Vec<u8>) -> Tag {
+        self.draft.clear();
+        // A Vec takes whatever is written to it.
+        let _ = write!(self.draft, "42{id}");
+        self.draft.extend_from_slice(arguments);
+        self.codec.message(MessageKind::Text, &self.draft, out);
+        Tag::Id(id)
+    }
+
+    /// Which event the reply under way acknowledges, of which chunks were reported.
+    pub fn answering(&self) -> Tag {
+        Tag::Id(self.head.id().unwrap_or_default())
+    }
+
+    /// The next piece of a message, and how much of the input was taken up to its end.
+    #[inline]
+    fn piece(
+        &mut self,
+        input: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Found), ProtocolError> {
+        let step = self.codec.receive(input, scratch, out)?;
+        let found = match step.event {
+            None | Some(Event::Delivery(_)) => Found::Nothing,
+            Some(Event::Open) => Found::Upgraded,
+            Some(Event::Close(close)) => Found::Closed(close),
+            Some(Event::Chunk(piece)) => Found::Piece(Piece { length: piece.len(), ends: None }),
+            Some(Event::Reply(reply)) => {
+                Found::Piece(Piece { length: reply.payload.len(), ends: Some(reply.kind) })
+            }
+        };
+        Ok((step.consumed, found))
+    }
+
+    /// A packet that is no acknowledgement is complete.
+    fn packet(
+        &mut self,
+        kind: Kind,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Event<'static>>, ProtocolError> {
+        match (kind, self.phase) {
+            (Kind::Ping, _) => self.codec.message(MessageKind::Text, b"3", out),
+            // Acknowledgements flow through and do not come here.
+            (Kind::Pong | Kind::Nothing | Kind::Event | Kind::Ack, _) => {}
+            (Kind::Open, Phase::Greeting) => {
+                self.phase = Phase::Entering;
+                self.codec.message(MessageKind::Text, b"40", out);
+            }
+            (Kind::Connect, Phase::Entering) => {
+                self.phase = Phase::Open;
+                return Ok(Some(Event::Open));
+            }
+            (Kind::Refused, Phase::Entering) => {
+                let detail = "the server refused the default namespace";
+                return Err(ProtocolError::new(ErrorClass::Upgrade, detail));
+            }
+            (Kind::Close | Kind::Disconnect, _) => {
+                self.codec.close(out);
+                self.phase = Phase::Closed;
+                return Ok(Some(Event::Close(Close { code: NO_CODE })));
+            }
+            (Kind::Open | Kind::Connect | Kind::Refused, _) => {
+                return Err(broken("a packet at another time than its own"));
+            }
+        }
+        Ok(None)
+    }
+
+    #[cold]
+    fn fail(&mut self, error: ProtocolError, out: &mut Vec<u8>) -> ProtocolError {
+        self.codec.close(out);
+        self.phase = Phase::Closed;
+        error
+    }
+
+    #[inline]
+    fn packets<'a>(
+        &mut self,
+        input: &'a [u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<Step<Event<'a>>, ProtocolError> {
+        let mut at = 0;
+        loop {
+            let (taken, found) = self.piece(&input[at..], scratch, out)?;
+            at += taken;
+            let Piece { length, ends } = match found {
+                Found::Nothing => return Ok(Step { consumed: at, event: None }),
+                Found::Piece(piece) => piece,
+                Found::Upgraded => {
+                    self.phase = Phase::Greeting;
+                    continue;
+                }
+                Found::Closed(close) => {
+                    self.phase = Phase::Closed;
+                    return Ok(Step { consumed: at, event: Some(Event::Close(close)) });
+                }
+            };
+            let piece = &input[at - length..at];
+            let content = &piece[self.head.take(piece)?..];
+            let kind = self.head.kind();
+            if ends.is_some_and(|kind| kind != MessageKind::Text) {
+                return Err(broken("a binary message"));
+            }
+            if kind == Some(Kind::Ack) {
+                let Some(id) = self.head.id() else {
+                    return Err(broken("an acknowledgement without a number"));
+                };
+                if !matches!(self.phase, Phase::Open | Phase::Leaving) {
+                    return Err(broken("an acknowledgement before the namespace was entered"));
+                }
+                if ends.is_some() {
+                    self.head = Head::default();
+                    let (tag, kind) = (Tag::Id(id), MessageKind::Text);
+                    let reply = Reply { tag, status: 0, kind, payload: content, last: false };
+                    return Ok(Step { consumed: at, event: Some(Event::Reply(reply)) });
+                }
+                if !content.is_empty() {
+                    return Ok(Step { consumed: at, event: Some(Event::Chunk(content)) });
+                }
+            } else if ends.is_some() {
+                let kind = kind.ok_or(broken("a message that ends inside the head of a packet"))?;
+                self.head = Head::default();
+                if let Some(event) = self.packet(kind, out)? {
+                    return Ok(Step { consumed: at, event: Some(event) });
+                }
+            }
+        }
+    }
+}
+
+/// What the WebSocket brought.
+enum Found {
+    Nothing,
+    Upgraded,
+    Piece(Piece),
+    Closed(Close),
+}
+
+impl ClientCodec for SocketIoClient {
+    fn start(&mut self, out: &mut Vec<u8>) {
+        self.codec.start(out);
+    }
+
+    fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
+        let id = self.next;
+        self.next += 1;
+        self.emit(id, request.payload, out)
+    }
+
+    #[inline]
+    fn receive<'a>(
+        &mut self,
+        input: &'a [u8],
+        scratch: &'a mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<Step<Event<'a>>, ProtocolError> {
+        if self.phase == Phase::Closed {
+            return Ok(Step { consumed: input.len(), event: None });
+        }
+        self.packets(input, scratch, out).map_err(|error| self.fail(error, out))
+    }
+
+    fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
+        match std::mem::replace(&mut self.phase, Phase::Closed) {
+            Phase::Closed => Ok(None),
+            _ => self.codec.end(),
+        }
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if self.is_open() {
+            self.codec.message(MessageKind::Text, b"41", out);
+            self.codec.close(out);
+            self.phase = Phase::Leaving;
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What a client makes of a server's bytes.
+
+use wiretrial_proto::{ClientCodec as _, ErrorClass, Event, MessageKind, Request, Scratch, Tag};
+
+use crate::common::{Case, Seen, check_client, run_client};
+use crate::stage::{messages, open, unmasked, upgraded};
+
+fn reply(payload: &str) -> Seen {
+    let payload = payload.as_bytes().to_vec();
+    Seen::Reply { status: 0, kind: MessageKind::Text, payload, last: false }
+}
+
+const PROTOCOL: Seen = Seen::Error(ErrorClass::Protocol);
+
+#[test]
+fn table_of_conversations_before_the_namespace_is_entered() {
+    let rows: [(&[&str], Vec<Seen>); 12] = [
+        (&["0{\"sid\":\"x\"}", "40{\"sid\":\"y\"}"], vec![Seen::Open]),
+        (&["0", "40"], vec![Seen::Open]),
+        (&["0{}", "2", "40"], vec![Seen::Open]),
+        (&["0{}", "44{\"message\":\"no\"}"], vec![Seen::Error(ErrorClass::Upgrade)]),
+        (&["0{}", "0{}"], vec![PROTOCOL]),
+        (&["40"], vec![PROTOCOL]),
+        (&["0{}", "430[]"], vec![PROTOCOL]),
+        (&["0{}", "1"], vec![Seen::Close(1005)]),
+        (&["0{}", "41"], vec![Seen::Close(1005)]),
+        (&[""], vec![PROTOCOL]),
+        (&["4"], vec![PROTOCOL]),
+        (&["x"], vec![PROTOCOL]),
+    ];
+    for (texts, expected) in rows {
+        let input = messages(texts);
+        let name = format!("{texts:?}");
+        let case = Case { name: &name, input: &input, fin: false, expected, trailing: None };
+        check_client(&case, upgraded);
+    }
+}
+
+#[test]
+fn table_of_messages_behind_it() {
+    let rows: [(&[&str], Vec<Seen>); 20] = [
+        (&["430[null,{\"id\":\"testing\"}]"], vec![reply("[null,{\"id\":\"testing\"}]")]),
+        (&["4317[]"], vec![reply("[]")]),
+        (&["43007[1]"], vec![reply("[1]")]),
+        (&["4318446744073709551615[]"], vec![reply("[]")]),
+        (&["431[]", "430[2]"], vec![reply("[]"), reply("[2]")]),
+        (&["2", "430[]", "3", "6"], vec![reply("[]")]),
+        (&["42[\"news\",1]", "429[\"news\"]", "430[]"], vec![reply("[]")]),
+        (&["4318446744073709551616[]"], vec![PROTOCOL]),
+        (&["43[]"], vec![PROTOCOL]),
+        (&["43"], vec![PROTOCOL]),
+        (&["430"], vec![PROTOCOL]),
+        (&["430{}"], vec![PROTOCOL]),
+        (&["43/admin,0[]"], vec![PROTOCOL]),
+        (&["42/admin,0[]"], vec![PROTOCOL]),
+        (&["45[]"], vec![PROTOCOL]),
+        (&["461-0[]"], vec![PROTOCOL]),
+        (&["47"], vec![PROTOCOL]),
+        (&["5"], vec![PROTOCOL]),
+        (&["40{}"], vec![PROTOCOL]),
+        (&["430[]", "41", "431[]"], vec![reply("[]"), Seen::Close(1005)]),
+    ];
+    for (texts, expected) in rows {
+        let input = messages(texts);
+        let name = format!("{texts:?}");
+        let goes_on = !expected.iter().any(|seen| matches!(seen, Seen::Error(_) | Seen::Close(_)));
+        let behind = messages(&["4399[8]"]);
+        let trailing = goes_on.then(|| (&behind[..], vec![reply("[8]")]));
+        let case = Case { name: &name, input: &input, fin: false, expected, trailing };
+        check_client(&case, open);
+    }
+}
+
+#[test]
+fn messages_in_fragments_are_read_as_whole_ones() {
+    // "430" and "[1" and ",2]", with a ping of the WebSocket between them.
+    let input = b"\x01\x03430\x89\x00\x00\x02[1\x80\x03,2]";
+    let case = Case {
+        name: "fragments",
+        input,
+        fin: false,
+        expected: vec![reply("[1,2]")],
+        trailing: None,
+    };
+    check_client(&case, open);
+    let cut = b"\x01\x0143\x80\x00";
+    let case =
+        Case { name: "no end", input: &cut[..3], fin: false, expected: vec![], trailing: None };
+    check_client(&case, open);
+}
+
+#[test]
+fn replies_name_what_they_acknowledge() {
+    let mut client = open();
+    let mut out = Vec::new();
+    let request = Request { route: 0, payload: br#"["get","messages","testing"]"# };
+    let tags = [(); 2].map(|()| client.encode(&request, &mut out));
+    assert_eq!(tags, [Tag::Id(0), Tag::Id(1)]);
+    assert_eq!(client.emit(77, br#"["x"]"#, &mut out), Tag::Id(77));
+    assert_eq!(
+        unmasked(&out),
+        [
+            r#"420["get","messages","testing"]"#,
+            r#"421["get","messages","testing"]"#,
+            r#"4277["x"]"#
+        ]
+    );
+    let (input, mut at, mut tags) = (messages(&["4377[]", "431[]", "430[]"]), 0, Vec::new());
+    let mut scratch = Scratch::new();
+    while at < input.len() {
+        let step = client.receive(&input[at..], &mut scratch, &mut out).expect("right");
+        at += step.consumed;
+        let Some(Event::Reply(reply)) = step.event else { panic!("{step:?}") };
+        tags.push(reply.tag);
+    }
+    assert_eq!(tags, [Tag::Id(77), Tag::Id(1), Tag::Id(0)]);
+
+    let mut scratch = Scratch::new();
+    let begun = b"\x81\x0e4342[\"a lon";
+    let step = client.receive(begun, &mut scratch, &mut out).expect("right");
+    assert!(matches!(step.event, Some(Event::Chunk(b"[\"a lon"))), "{step:?}");
+    assert_eq!(client.answering(), Tag::Id(42));
+}
+
+#[test]
+fn what_a_client_says_of_itself() {
+    let mut client = upgraded();
+    let run = run_client(&mut client, &messages(&["0{}", "2", "40", "2"]), &[], false);
+    assert_eq!(unmasked(&run.out), ["40", "3", "3"]);
+    let mut out = Vec::new();
+    client.close(&mut out);
+    assert_eq!(unmasked(&out), ["41", "close 1000"]);
+    assert!(!client.is_open());
+    let seen = run_client(&mut client, &messages(&["435[]"]), &[], false).seen;
+    assert_eq!(seen, [reply("[]")], "what was asked for still comes");
+}
+
+#[test]
+fn ends_and_wrong_kinds() {
+    let binary = b"\x82\x05430[]";
+    assert_eq!(run_client(&mut open(), binary, &[], false).seen, [PROTOCOL]);
+    let truncated = Seen::Error(ErrorClass::Truncated);
+    let ended = [truncated];
+    assert_eq!(run_client(&mut open(), b"", &[], true).seen, ended);
+    assert_eq!(run_client(&mut upgraded(), b"\x81", &[], true).seen, ended);
+    let closed = b"\x88\x02\x03\xe9";
+    assert_eq!(run_client(&mut open(), closed, &[], true).seen, [Seen::Close(1001)]);
+    let invalid = b"\x81\x06430[\xff]";
+    assert_eq!(run_client(&mut open(), invalid, &[], true).seen, [Seen::Error(ErrorClass::Utf8)]);
+    let long = b"\x81\x7f\x00\x00\x00\x00\x00\x00\xff\xff";
+    assert_eq!(run_client(&mut open(), long, &[], true).seen, [PROTOCOL], "not its shortest form");
+    let long = b"\x81\x7e\xff\xff";
+    assert_eq!(run_client(&mut open(), long, &[], true).seen, [Seen::Error(ErrorClass::TooBig)]);
+}
