@@ -168,35 +168,43 @@ impl SocketIoClient {
                 }
             };
             let piece = &input[at - length..at];
-            let content = &piece[self.head.take(piece)?..];
-            let kind = self.head.kind();
-            if ends.is_some_and(|kind| kind != MessageKind::Text) {
-                return Err(broken("a binary message"));
-            }
-            if kind == Some(Kind::Ack) {
-                let Some(id) = self.head.id() else {
-                    return Err(broken("an acknowledgement without a number"));
-                };
-                if !matches!(self.phase, Phase::Open | Phase::Leaving) {
-                    return Err(broken("an acknowledgement before the namespace was entered"));
-                }
-                if ends.is_some() {
-                    self.head = Head::default();
-                    let (tag, kind) = (Tag::Id(id), MessageKind::Text);
-                    let reply = Reply { tag, status: 0, kind, payload: content, last: false };
-                    return Ok(Step { consumed: at, event: Some(Event::Reply(reply)) });
-                }
-                if !content.is_empty() {
+            let content = &piece[self.head.take(piece)..];
+            let Some(message) = ends else {
+                // What is wrong is said at the end, where all of it is known.
+                if self.acknowledged().is_ok() && !content.is_empty() {
                     return Ok(Step { consumed: at, event: Some(Event::Chunk(content)) });
                 }
-            } else if ends.is_some() {
-                let kind = kind.ok_or(broken("a message that ends inside the head of a packet"))?;
-                self.head = Head::default();
-                if let Some(event) = self.packet(kind, out)? {
-                    return Ok(Step { consumed: at, event: Some(event) });
-                }
+                continue;
+            };
+            if message != MessageKind::Text {
+                return Err(broken("a binary message"));
+            }
+            let kind = self.head.finish()?;
+            let event = if kind == Kind::Ack {
+                let (tag, kind) = (Tag::Id(self.acknowledged()?), MessageKind::Text);
+                Some(Event::Reply(Reply { tag, status: 0, kind, payload: content, last: false }))
+            } else {
+                self.packet(kind, out)?
+            };
+            self.head = Head::default();
+            if event.is_some() {
+                return Ok(Step { consumed: at, event });
             }
         }
+    }
+
+    /// Number of the event that the message under way acknowledges.
+    ///
+    /// # Errors
+    /// It acknowledges none, or must not come now.
+    fn acknowledged(&self) -> Result<u64, ProtocolError> {
+        if self.head.kind() != Some(Kind::Ack) {
+            return Err(broken("no acknowledgement"));
+        }
+        if !matches!(self.phase, Phase::Open | Phase::Leaving) {
+            return Err(broken("an acknowledgement before the namespace was entered"));
+        }
+        self.head.id().ok_or(broken("an acknowledgement without a number"))
     }
 }
 

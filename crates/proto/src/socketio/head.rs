@@ -22,7 +22,8 @@ pub(super) enum Kind {
     Refused,
 }
 
-/// The head of the packet under way, as far as it has come.
+/// The head of the packet under way, as far as it has come. What is wrong with it is said when its
+/// message is complete: what is wrong with the message itself comes first, however it was cut.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Head {
     progress: Progress,
@@ -39,39 +40,59 @@ enum Progress {
     /// Of an event or acknowledgement: digits of its number may follow.
     Number(Kind),
     Done(Kind),
+    /// It is none, for this reason.
+    Wrong(&'static str),
 }
 
 impl Head {
     /// Takes what belongs to the head from the front of `piece`, and says how much that was. What
     /// is left is content.
-    pub(super) fn take(&mut self, piece: &[u8]) -> Result<usize, ProtocolError> {
+    pub(super) fn take(&mut self, piece: &[u8]) -> usize {
         for (at, byte) in piece.iter().enumerate() {
             self.progress = match self.progress {
-                Progress::Done(_) => return Ok(at),
-                Progress::Nothing => of_engine(*byte)?,
-                Progress::Message => of_message(*byte)?,
+                Progress::Done(_) => return at,
+                Progress::Wrong(_) => return piece.len(),
+                Progress::Nothing => of_engine(*byte),
+                Progress::Message => of_message(*byte),
                 Progress::Number(kind) => match byte {
-                    b'0'..=b'9' => {
-                        self.id = Some(longer(self.id.unwrap_or_default(), byte - b'0')?);
-                        continue;
-                    }
+                    b'0'..=b'9' => match longer(self.id.unwrap_or_default(), byte - b'0') {
+                        None => Progress::Wrong("a number of an acknowledgement that is too long"),
+                        id => {
+                            self.id = id;
+                            Progress::Number(kind)
+                        }
+                    },
                     b'[' => {
                         self.progress = Progress::Done(kind);
-                        return Ok(at);
+                        return at;
                     }
-                    b'/' => return Err(broken("a packet of another namespace")),
-                    _ => return Err(broken("a packet without an array of arguments")),
+                    b'/' => Progress::Wrong("a packet of another namespace"),
+                    _ => Progress::Wrong("a packet without an array of arguments"),
                 },
             };
         }
-        Ok(piece.len())
+        piece.len()
     }
 
-    /// What the packet is; none while that is not told.
+    /// What the packet is, as far as that is told and right.
     pub(super) fn kind(&self) -> Option<Kind> {
         match self.progress {
             Progress::Done(kind) => Some(kind),
-            Progress::Nothing | Progress::Message | Progress::Number(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The message is complete: what was it?
+    ///
+    /// # Errors
+    /// What is wrong with the head.
+    pub(super) fn finish(&self) -> Result<Kind, ProtocolError> {
+        match self.progress {
+            Progress::Done(kind) => Ok(kind),
+            Progress::Wrong(detail) => Err(broken(detail)),
+            Progress::Nothing | Progress::Message | Progress::Number(_) => {
+                Err(broken("a message that ends inside the head of a packet"))
+            }
         }
     }
 
@@ -81,33 +102,32 @@ impl Head {
     }
 }
 
-fn of_engine(byte: u8) -> Result<Progress, ProtocolError> {
-    Ok(Progress::Done(match byte {
-        b'0' => Kind::Open,
-        b'1' => Kind::Close,
-        b'2' => Kind::Ping,
-        b'3' => Kind::Pong,
-        b'4' => return Ok(Progress::Message),
-        b'6' => Kind::Nothing,
-        _ => return Err(broken("a packet of an unknown kind")),
-    }))
+fn of_engine(byte: u8) -> Progress {
+    match byte {
+        b'0' => Progress::Done(Kind::Open),
+        b'1' => Progress::Done(Kind::Close),
+        b'2' => Progress::Done(Kind::Ping),
+        b'3' => Progress::Done(Kind::Pong),
+        b'4' => Progress::Message,
+        b'6' => Progress::Done(Kind::Nothing),
+        _ => Progress::Wrong("a packet of an unknown kind"),
+    }
 }
 
-fn of_message(byte: u8) -> Result<Progress, ProtocolError> {
-    Ok(match byte {
+fn of_message(byte: u8) -> Progress {
+    match byte {
         b'0' => Progress::Done(Kind::Connect),
         b'1' => Progress::Done(Kind::Disconnect),
         b'2' => Progress::Number(Kind::Event),
         b'3' => Progress::Number(Kind::Ack),
         b'4' => Progress::Done(Kind::Refused),
-        b'5' | b'6' => return Err(broken("a packet with binary parts, which are not supported")),
-        _ => return Err(broken("a message of an unknown kind")),
-    })
+        b'5' | b'6' => Progress::Wrong("a packet with binary parts, which are not supported"),
+        _ => Progress::Wrong("a message of an unknown kind"),
+    }
 }
 
-fn longer(number: u64, digit: u8) -> Result<u64, ProtocolError> {
-    let longer = number.checked_mul(10).and_then(|tens| tens.checked_add(digit.into()));
-    longer.ok_or(broken("a number of an acknowledgement that is too long"))
+fn longer(number: u64, digit: u8) -> Option<u64> {
+    number.checked_mul(10)?.checked_add(digit.into())
 }
 
 #[cold]

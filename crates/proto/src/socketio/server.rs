@@ -105,7 +105,7 @@ impl SocketIoServer {
                     self.content.clear();
                 }
                 Some(ServerEvent::Chunk(piece)) => {
-                    let head = self.head.take(piece)?;
+                    let head = self.head.take(piece);
                     self.content.extend_from_slice(&piece[head..]);
                 }
                 Some(ServerEvent::End) => {
@@ -146,9 +146,7 @@ impl SocketIoServer {
         if self.kind != MessageKind::Text {
             return Err(broken("a binary message"));
         }
-        let kind = self.head.kind();
-        let kind = kind.ok_or(broken("a message that ends inside the head of a packet"))?;
-        match kind {
+        match self.head.finish()? {
             Kind::Event if !self.connected => {
                 Err(broken("an event before the namespace was entered"))
             }

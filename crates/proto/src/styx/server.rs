@@ -12,6 +12,8 @@ use crate::{MessageKind, ProtocolError, Scratch, ServerCodec as _, ServerEvent, 
 #[derive(Debug)]
 pub struct StyxServer {
     encoding: Encoding,
+    /// The encoding is known.
+    decided: bool,
     /// Boxed, because a stream has none.
     websocket: Option<Box<WebSocketServer>>,
     kind: MessageKind,
@@ -44,6 +46,7 @@ impl StyxServer {
     pub fn stream(encoding: Encoding) -> Self {
         Self {
             encoding,
+            decided: true,
             websocket: None,
             kind: encoding.kind(),
             pieces: Pieces::default(),
@@ -57,6 +60,11 @@ impl StyxServer {
     pub fn websocket(encoding: Encoding) -> Self {
         let codec = WebSocketServer::new(MAX_PACKET as u64);
         Self { websocket: Some(Box::new(codec)), ..Self::stream(encoding) }
+    }
+
+    /// The same, in the encoding that the client's first message tells by its kind.
+    pub fn websocket_of_any_kind() -> Self {
+        Self { decided: false, ..Self::websocket(Encoding::Binary) }
     }
 
     /// Takes bytes from the front of `input`, as [`ServerCodec`](crate::ServerCodec) does.
@@ -139,7 +147,15 @@ impl StyxServer {
             at += step.consumed;
             match step.event {
                 None => return Ok((at, Found::Nothing)),
-                Some(ServerEvent::Message(kind)) => self.kind = kind,
+                Some(ServerEvent::Message(kind)) => {
+                    self.kind = kind;
+                    if !std::mem::replace(&mut self.decided, true) {
+                        self.encoding = match kind {
+                            MessageKind::Text => Encoding::Json,
+                            _ => Encoding::Binary,
+                        };
+                    }
+                }
                 Some(ServerEvent::Chunk(piece)) => self.pieces.add(piece),
                 Some(ServerEvent::End) => {
                     self.pieces.complete();

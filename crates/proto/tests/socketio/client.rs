@@ -147,6 +147,12 @@ fn ends_and_wrong_kinds() {
     assert_eq!(run_client(&mut open(), closed, &[], true).seen, [Seen::Close(1001)]);
     let invalid = b"\x81\x06430[\xff]";
     assert_eq!(run_client(&mut open(), invalid, &[], true).seen, [Seen::Error(ErrorClass::Utf8)]);
+    // A head that is none, and text that is none: the message comes first, however it was cut.
+    let both = b"\x01\x024x\x80\x01\xff";
+    for cuts in [vec![], vec![4], vec![6]] {
+        let seen = run_client(&mut open(), both, &cuts, true).seen;
+        assert_eq!(seen, [Seen::Error(ErrorClass::Utf8)], "cut at {cuts:?}");
+    }
     let long = b"\x81\x7f\x00\x00\x00\x00\x00\x00\xff\xff";
     assert_eq!(run_client(&mut open(), long, &[], true).seen, [PROTOCOL], "not its shortest form");
     let long = b"\x81\x7e\xff\xff";
