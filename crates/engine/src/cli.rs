@@ -27,7 +27,7 @@ pub(crate) enum Command {
     /// Load a URL.
     #[command(after_help = LOAD_EXAMPLES)]
     Load(Box<LoadFlags>),
-    /// Serve as the reference server: http with WebSocket echo, TCP echo, both over TLS; delays, stalls and faults by script.
+    /// Serve as the reference server: http with WebSocket echo, tables and Socket.IO, TCP echo, both over TLS; tables over TCP; delays, stalls and faults by script.
     #[command(after_help = RESPOND_EXAMPLES)]
     Respond(Box<RespondFlags>),
     /// Carry a link between two network namespaces: delay, jitter, loss, rate. Needs root.
@@ -73,6 +73,7 @@ Examples:
   wiretrial-engine respond --http 127.0.0.1:8080 --stall 5s/1s             freezes for 1 s in every 5 s
   wiretrial-engine respond --http 127.0.0.1:8080 --fault wrong@1000        every 1000th reply is altered
   wiretrial-engine respond --http 127.0.0.1:8080 --deflate=server_max_window_bits=10
+  wiretrial-engine respond --http 127.0.0.1:8080 --styx 127.0.0.1:4123     tables, and /socket over WebSocket
   wiretrial-engine respond --https 127.0.0.1:8443 --cert cert.pem --key key.pem";
 
 #[derive(Debug, Args)]
@@ -211,7 +212,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct RespondFlags {
-    /// Serve HTTP and WebSocket here, e.g. 127.0.0.1:8080; may be given again. Port 0: a free one.
+    /// Serve HTTP and WebSocket here (/socket: Styx, /socket.io/: Socket.IO), e.g. 127.0.0.1:8080; may be given again. Port 0: a free one.
     #[arg(long, value_name = "IP:PORT")]
     pub(crate) http: Vec<SocketAddr>,
     /// The same over TLS.
@@ -223,6 +224,9 @@ pub(crate) struct RespondFlags {
     /// The same over TLS.
     #[arg(long, value_name = "IP:PORT", requires = "cert")]
     pub(crate) tls: Vec<SocketAddr>,
+    /// Serve tables (Styx) here, in binary or JSON, as the client begins.
+    #[arg(long, value_name = "IP:PORT")]
+    pub(crate) styx: Vec<SocketAddr>,
     /// Certificate chain (PEM).
     #[arg(long, requires = "key")]
     pub(crate) cert: Option<PathBuf>,

@@ -30,6 +30,7 @@ fn plan(flags: RespondFlags) -> ServerPlan {
         https: flags.https,
         tcp: flags.tcp,
         tls: flags.tls,
+        styx: flags.styx,
         cert: flags.cert,
         key: flags.key,
         threads: flags.threads,
@@ -61,6 +62,7 @@ fn say_ready(addresses: &Addresses) -> io::Result<()> {
         ("https", &addresses.https),
         ("tcp", &addresses.tcp),
         ("tls", &addresses.tls),
+        ("styx", &addresses.styx),
     ];
     for (kind, list) in kinds {
         for address in list {

@@ -10,6 +10,7 @@ use wiretrial_net::clock::monotonic_ns;
 use wiretrial_net::{Driver, Fill, Ready, Transport};
 use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
+use wiretrial_proto::styx::LoadResponse;
 
 use crate::plan::Kind;
 use crate::protocol::Protocol;
@@ -18,9 +19,12 @@ use crate::shared::Shared;
 use crate::sink::{BACKLOG_LIMIT, Ending, Sink};
 use crate::stage::{Released, Stage};
 use crate::stats::Counters;
+use crate::table::Desk;
 
 /// Reading and answering go on when less than this is left.
 const BACKLOG_LOW: usize = BACKLOG_LIMIT / 4;
+/// Who lets so many bytes from its table wait is given up.
+const OVERFLOW: usize = 4 * BACKLOG_LIMIT;
 /// Rounds of reading or writing before other connections have their turn.
 const ROUNDS_PER_TURN: u32 = 16;
 /// How long a peer may take to send its FIN after ours, nanoseconds.
@@ -41,6 +45,8 @@ pub(crate) struct Connection {
     intake: Intake,
     /// The driver may hold input that it does not tell of.
     undrained: bool,
+    /// A copy was written that no flush has seen.
+    touched: bool,
     /// The earliest alarm that is set, nanoseconds on the monotonic clock; 0: none.
     alarm: u64,
 }
@@ -55,6 +61,8 @@ pub(crate) struct Room<'a> {
     pub(crate) scratch: &'a mut Vec<u8>,
     /// Where codecs lay what they unpack.
     pub(crate) unpacked: &'a mut Scratch,
+    /// What others are told by this connection.
+    pub(crate) desk: Desk<'a>,
 }
 
 /// What is to be done with a connection after its turn.
@@ -110,6 +118,7 @@ impl Connection {
             blocked: false,
             intake: Intake::Open,
             undrained: false,
+            touched: false,
             alarm: 0,
         }
     }
@@ -128,8 +137,30 @@ impl Connection {
         if ready.readable { self.read(room) } else { Next::Wait }
     }
 
-    /// The turn that [`Next::Again`] asked for.
+    /// Its table has something to say. It goes out with the turn that is asked for.
+    pub(crate) fn on_copy(&mut self, copy: LoadResponse, room: &mut Room<'_>) -> Next {
+        if self.phase != Phase::Talking {
+            return Next::Wait;
+        }
+        let Room { shared, counters, scratch, .. } = room;
+        let out = if self.stage.is_some() { &mut **scratch } else { self.transport.out() };
+        let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
+        self.protocol.copy(copy, &mut sink);
+        counters.add_requests(sink.requests());
+        if mem::replace(&mut self.touched, true) { Next::Wait } else { Next::Again }
+    }
+
+    /// Where it sits.
+    pub(crate) fn table(&self) -> Option<i32> {
+        self.protocol.table()
+    }
+
+    /// The turn that [`Next::Again`] asked for, or a copy.
     pub(crate) fn on_turn(&mut self, room: &mut Room<'_>) -> Next {
+        if mem::take(&mut self.touched) && self.backlog() >= OVERFLOW {
+            // The others at its table go on, so it cannot be waited for.
+            return Next::Close;
+        }
         let next = self.write(room);
         if next == Next::Wait && self.undrained { self.read(room) } else { next }
     }
@@ -168,8 +199,8 @@ impl Connection {
         if !quiet {
             return Next::Wait;
         }
-        if let (Phase::Talking, Protocol::WebSocket(echo)) = (self.phase, &mut self.protocol) {
-            echo.go_away(self.transport.out());
+        if self.phase == Phase::Talking {
+            self.protocol.go_away(self.transport.out());
             // Who does not take it is closed without.
             let _ = self.transport.flush(room.driver);
         }
@@ -195,8 +226,8 @@ impl Connection {
                 Fill::Data(input, _, drained) => {
                     self.undrained = !drained;
                     if self.phase == Phase::Talking {
-                        let Room { shared, counters, scratch, unpacked, .. } = room;
-                        let taken = self.hear(input, scratch, unpacked, shared, counters);
+                        let Room { shared, counters, scratch, unpacked, desk, .. } = room;
+                        let taken = self.hear(input, scratch, unpacked, shared, counters, desk);
                         self.carry.extend_from_slice(&input[taken..]);
                     }
                     let next = self.write(room);
@@ -267,8 +298,8 @@ impl Connection {
     /// Takes what was left of the input when the conversation blocked.
     fn go_on(&mut self, room: &mut Room<'_>) {
         let mut input = mem::take(&mut self.carry);
-        let Room { shared, counters, scratch, unpacked, .. } = room;
-        let taken = self.hear(&mut input, scratch, unpacked, shared, counters);
+        let Room { shared, counters, scratch, unpacked, desk, .. } = room;
+        let taken = self.hear(&mut input, scratch, unpacked, shared, counters, desk);
         input.drain(..taken);
         self.carry = input;
         if self.intake == Intake::Ended {
@@ -284,10 +315,11 @@ impl Connection {
         unpacked: &mut Scratch,
         shared: &Shared,
         counters: &Counters,
+        desk: &mut Desk<'_>,
     ) -> usize {
         let out = if self.stage.is_some() { scratch } else { self.transport.out() };
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
-        let heard = self.protocol.take(input, unpacked, &mut sink);
+        let heard = self.protocol.take(input, unpacked, &mut sink, desk);
         counters.add_requests(sink.requests());
         self.blocked = heard.blocked;
         if let Some(ending) = sink.ending() {

@@ -10,7 +10,7 @@ use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
 use wiretrial_proto::{Scratch, ServerCodec, ServerEvent, ServerRequest};
 
 use crate::content::{MESSAGE, PAGE, RECEIVED, message_by_id, pattern_from};
-use crate::route::{Method, Route, decoded};
+use crate::route::{Door, Method, Route, decoded};
 use crate::sink::{BACKLOG_LIMIT, Ending, Sink, Twist};
 use crate::verdict::{Scheme, Verdict, demanded_fields};
 
@@ -41,8 +41,18 @@ pub(crate) enum Standing {
     Listens,
     /// It has more to say and no room to say it in: no input is taken until then.
     Blocked,
-    /// From here on it is a WebSocket, compressed where that was agreed on.
-    Upgraded(Option<DeflateAnswer>),
+    /// From here on it is a WebSocket.
+    Upgraded(Upgrade),
+}
+
+/// What is spoken over a WebSocket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Upgrade {
+    /// Messages come back, compressed where that was agreed on.
+    Echo(Option<DeflateAnswer>),
+    /// A player's packets.
+    Styx,
+    SocketIo,
 }
 
 /// The answer to the current request.
@@ -95,9 +105,9 @@ impl HttpConversation {
                 }
                 Some(ServerEvent::Request(request)) => {
                     if let Some(key) = request.websocket_key {
-                        let deflate = accept(key, &request, sink);
+                        let upgrade = accept(key, &request, sink);
                         sink.settle();
-                        return (taken, Standing::Upgraded(deflate));
+                        return (taken, Standing::Upgraded(upgrade));
                     }
                     self.answer(&request, sink);
                 }
@@ -283,13 +293,19 @@ impl HttpConversation {
     }
 }
 
-/// Appends the answer that upgrades to WebSocket; says what was agreed on.
-fn accept(key: &str, request: &ServerRequest<'_>, sink: &mut Sink<'_>) -> Option<DeflateAnswer> {
+/// Appends the answer that upgrades to WebSocket; says what is spoken over it. Only echoes are
+/// compressed.
+fn accept(key: &str, request: &ServerRequest<'_>, sink: &mut Sink<'_>) -> Upgrade {
+    let door = Door::of(request.target);
+    if door != Door::Echo {
+        WebSocketServer::accept(key, None, sink.out);
+        return if door == Door::Styx { Upgrade::Styx } else { Upgrade::SocketIo };
+    }
     let wishes = sink.shared().deflate.as_ref();
     let deflate = wishes.and_then(|wishes| request.websocket_extensions.accept_deflate(wishes));
     match &deflate {
         None => WebSocketServer::accept(key, None, sink.out),
         Some(answer) => WebSocketServer::accept_deflate(key, None, answer, sink.out),
     }
-    deflate
+    Upgrade::Echo(deflate)
 }

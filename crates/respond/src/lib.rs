@@ -1,4 +1,5 @@
-//! The reference server: HTTP/1.1, WebSocket and raw echo, each plain and over TLS.
+//! The reference server: HTTP/1.1, WebSocket and raw echo, each plain and over TLS; a table server
+//! (Styx) and a Socket.IO service.
 //!
 //! Knows what a right answer is, and how to be wrong or late on purpose (the
 //! script). Must not know the load generator: the two meet only on the wire.
@@ -15,8 +16,11 @@ mod server;
 mod shared;
 mod sink;
 mod slab;
+mod socketio;
 mod stage;
 mod stats;
+mod styx;
+mod table;
 mod timers;
 mod verdict;
 mod websocket;

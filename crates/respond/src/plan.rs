@@ -21,6 +21,8 @@ pub struct ServerPlan {
     pub tcp: Vec<SocketAddr>,
     /// The same over TLS.
     pub tls: Vec<SocketAddr>,
+    /// Addresses for the table server (Styx, binary or JSON, as the client begins).
+    pub styx: Vec<SocketAddr>,
     /// PEM file of the certificate chain; needed for `https` and `tls`.
     pub cert: Option<PathBuf>,
     /// PEM file of its private key.
@@ -50,6 +52,7 @@ impl Default for ServerPlan {
             https: Vec::new(),
             tcp: Vec::new(),
             tls: Vec::new(),
+            styx: Vec::new(),
             cert: None,
             key: None,
             threads: 1,
@@ -67,7 +70,7 @@ impl Default for ServerPlan {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RespondError {
     /// No address at all.
-    #[error("nothing to serve: give at least one address for http, https, tcp or tls")]
+    #[error("nothing to serve: give at least one address for http, https, tcp, tls or styx")]
     NoAddress,
     /// No thread.
     #[error("a server needs at least 1 thread")]
@@ -99,6 +102,7 @@ pub(crate) enum Kind {
     Https,
     Tcp,
     Tls,
+    Styx,
 }
 
 /// One address to listen on.
@@ -111,7 +115,7 @@ pub(crate) struct Endpoint {
 }
 
 impl ServerPlan {
-    /// The addresses, in the order http, https, tcp, tls.
+    /// The addresses, in the order http, https, tcp, tls, styx.
     pub(crate) fn endpoints(&self) -> Result<Vec<Endpoint>, RespondError> {
         if self.threads == 0 {
             return Err(RespondError::NoThreads);
@@ -124,6 +128,7 @@ impl ServerPlan {
             (Kind::Https, &self.https, https),
             (Kind::Tcp, &self.tcp, None),
             (Kind::Tls, &self.tls, tls),
+            (Kind::Styx, &self.styx, None),
         ];
         let mut endpoints = Vec::new();
         for (kind, addresses, tls) in kinds {

@@ -7,10 +7,14 @@ use wiretrial_proto::Scratch;
 use std::sync::Arc;
 
 use wiretrial_proto::http1::DateField;
+use wiretrial_proto::styx::LoadResponse;
 
-use crate::http::{HttpConversation, Standing};
+use crate::http::{HttpConversation, Standing, Upgrade};
 use crate::plan::Kind;
 use crate::sink::Sink;
+use crate::socketio::SocketIoConversation;
+use crate::styx::StyxConversation;
+use crate::table::Desk;
 use crate::verdict::Scheme;
 use crate::websocket::WebSocketEcho;
 
@@ -18,6 +22,9 @@ use crate::websocket::WebSocketEcho;
 pub(crate) enum Protocol {
     Http(HttpConversation),
     WebSocket(WebSocketEcho),
+    /// Boxed, because there may be a million of the others.
+    Styx(Box<StyxConversation>),
+    SocketIo(Box<SocketIoConversation>),
     /// Bytes come back as they are. One stretch that was read is one reply.
     Raw,
 }
@@ -38,6 +45,7 @@ impl Protocol {
             Kind::Http => http(Scheme::Http),
             Kind::Https => http(Scheme::Https),
             Kind::Tcp | Kind::Tls => Self::Raw,
+            Kind::Styx => Self::Styx(Box::new(StyxConversation::stream())),
         }
     }
 
@@ -47,6 +55,7 @@ impl Protocol {
         input: &mut [u8],
         unpacked: &mut Scratch,
         sink: &mut Sink<'_>,
+        desk: &mut Desk<'_>,
     ) -> Heard {
         let mut taken = 0;
         loop {
@@ -55,14 +64,21 @@ impl Protocol {
                 Self::Http(conversation) => {
                     let (used, standing) = conversation.take(rest, unpacked, sink);
                     taken += used;
-                    let Standing::Upgraded(deflate) = standing else {
+                    let Standing::Upgraded(upgrade) = standing else {
                         return Heard { taken, blocked: standing == Standing::Blocked };
                     };
-                    let limit = sink.shared().max_message;
-                    *self = Self::WebSocket(WebSocketEcho::new(limit, deflate.as_ref()));
+                    *self = Self::upgraded(upgrade, sink);
                 }
                 Self::WebSocket(echo) => {
                     let heard = echo.take(rest, unpacked, sink);
+                    return Heard { taken: taken + heard.taken, ..heard };
+                }
+                Self::Styx(player) => {
+                    let heard = player.take(rest, unpacked, sink, desk);
+                    return Heard { taken: taken + heard.taken, ..heard };
+                }
+                Self::SocketIo(client) => {
+                    let heard = client.take(rest, unpacked, sink);
                     return Heard { taken: taken + heard.taken, ..heard };
                 }
                 Self::Raw => {
@@ -73,6 +89,43 @@ impl Protocol {
                     }
                     return Heard { taken: input.len(), blocked: false };
                 }
+            }
+        }
+    }
+
+    /// What a table says to its player.
+    pub(crate) fn copy(&mut self, copy: LoadResponse, sink: &mut Sink<'_>) {
+        if let Self::Styx(player) = self {
+            player.copy(copy, sink);
+        }
+    }
+
+    /// Where the connection sits.
+    pub(crate) fn table(&self) -> Option<i32> {
+        match self {
+            Self::Styx(player) => player.table(),
+            _ => None,
+        }
+    }
+
+    /// Appends what a server says that goes away.
+    pub(crate) fn go_away(&mut self, out: &mut Vec<u8>) {
+        match self {
+            Self::WebSocket(echo) => echo.go_away(out),
+            Self::Styx(player) => player.go_away(out),
+            Self::SocketIo(client) => client.go_away(out),
+            Self::Http(_) | Self::Raw => {}
+        }
+    }
+
+    fn upgraded(upgrade: Upgrade, sink: &mut Sink<'_>) -> Self {
+        let limit = sink.shared().max_message;
+        match upgrade {
+            Upgrade::Echo(deflate) => Self::WebSocket(WebSocketEcho::new(limit, deflate.as_ref())),
+            Upgrade::Styx => Self::Styx(Box::new(StyxConversation::websocket())),
+            Upgrade::SocketIo => {
+                let session = sink.shared().number_session();
+                Self::SocketIo(Box::new(SocketIoConversation::new(session, limit, sink)))
             }
         }
     }

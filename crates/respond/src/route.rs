@@ -38,6 +38,25 @@ pub(crate) enum Route<'a> {
     Unknown,
 }
 
+/// What an upgrade to WebSocket leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// Whatever has no other one.
+    Echo,
+    Styx,
+    SocketIo,
+}
+
+impl Door {
+    pub(crate) fn of(target: &str) -> Self {
+        match path(target) {
+            "/socket" => Self::Styx,
+            "/socket.io/" => Self::SocketIo,
+            _ => Self::Echo,
+        }
+    }
+}
+
 impl Method {
     pub(crate) fn of(text: &str) -> Self {
         match text {
@@ -196,6 +215,21 @@ mod tests {
         ];
         for (target, route) in table {
             assert_eq!(Route::of(target), route, "{target}");
+        }
+    }
+
+    #[test]
+    fn upgrades_lead_to_what_is_spoken_there() {
+        let table = [
+            ("/", Door::Echo),
+            ("/socket", Door::Styx),
+            ("http://host/socket?x", Door::Styx),
+            ("/socket/", Door::Echo),
+            ("/socket.io/?EIO=4&transport=websocket", Door::SocketIo),
+            ("/socket.io", Door::Echo),
+        ];
+        for (target, door) in table {
+            assert_eq!(Door::of(target), door, "{target}");
         }
     }
 

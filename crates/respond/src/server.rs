@@ -34,6 +34,8 @@ pub struct Addresses {
     pub tcp: Vec<SocketAddr>,
     /// The same over TLS.
     pub tls: Vec<SocketAddr>,
+    /// The table server.
+    pub styx: Vec<SocketAddr>,
 }
 
 #[derive(Debug)]
@@ -135,6 +137,7 @@ impl Addresses {
                 Kind::Https => &mut addresses.https,
                 Kind::Tcp => &mut addresses.tcp,
                 Kind::Tls => &mut addresses.tls,
+                Kind::Styx => &mut addresses.styx,
             };
             list.push(endpoint.address);
         }

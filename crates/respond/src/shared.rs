@@ -9,6 +9,7 @@ use wiretrial_proto::websocket::DeflateConfig;
 
 use crate::script::Script;
 use crate::stats::Counters;
+use crate::table::Tables;
 
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -17,7 +18,9 @@ pub(crate) struct Shared {
     pub(crate) deflate: Option<DeflateConfig>,
     /// By thread.
     pub(crate) counters: Vec<Counters>,
+    pub(crate) tables: Tables,
     replies: AtomicU64,
+    sessions: AtomicU64,
     first_request: AtomicU64,
     stopping: AtomicBool,
 }
@@ -34,7 +37,9 @@ impl Shared {
             max_message,
             deflate,
             counters: (0..threads).map(|_| Counters::default()).collect(),
+            tables: Tables::new(threads),
             replies: AtomicU64::new(0),
+            sessions: AtomicU64::new(0),
             first_request: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
         }
@@ -43,6 +48,11 @@ impl Shared {
     /// The next reply's number, from 1, over all threads.
     pub(crate) fn number_reply(&self) -> u64 {
         self.replies.fetch_add(1, Relaxed) + 1
+    }
+
+    /// The next session's number, from 1, over all threads.
+    pub(crate) fn number_session(&self) -> u64 {
+        self.sessions.fetch_add(1, Relaxed) + 1
     }
 
     /// A request came now. The first one starts the clock of the stalls.

@@ -16,6 +16,7 @@ use crate::connection::{Connection, Next, Room};
 use crate::plan::{Endpoint, RespondError};
 use crate::shared::Shared;
 use crate::slab::Slab;
+use crate::table::{Desk, Errands};
 use crate::timers::Timers;
 
 /// Connections accepted before others have their turn.
@@ -41,6 +42,8 @@ pub(crate) struct Worker {
     scratch: Vec<u8>,
     unpacked: Scratch,
     shared: Arc<Shared>,
+    /// What its connections have for others.
+    errands: Errands,
     /// What the answers of this thread are dated.
     date: Arc<DateField>,
     /// Which thread of the server this is.
@@ -69,6 +72,7 @@ impl Worker {
                 driver.listen(key, endpoint.address, true).map_err(RespondError::Listen)?;
             doors.push(Door { listener, endpoint });
         }
+        shared.tables.register(index, driver.waker());
         Ok(Self {
             driver,
             connections: Slab::new(doors.len() as u32),
@@ -79,6 +83,7 @@ impl Worker {
             scratch: Vec::new(),
             unpacked: Scratch::new(),
             shared,
+            errands: Errands::default(),
             date: Arc::new(DateField::new(unix_seconds())),
             index,
         })
@@ -122,17 +127,39 @@ impl Worker {
                 self.turn(key, |it, room| it.on_alarm(now, room));
             }
         }
+        self.run_errands();
         if self.shut_until.is_some_and(|until| until <= monotonic_ns()) {
             self.shut_until = None;
             self.set_accepting(true);
         }
     }
 
+    /// Says to connections what others have for them: all of it, and then each flushes once.
+    fn run_errands(&mut self) {
+        let tables = &self.shared.tables;
+        if self.errands.next_due().is_some() {
+            self.errands.release(monotonic_ns(), self.index, tables);
+        }
+        tables.collect(self.index, &mut self.errands);
+        if !self.errands.has_posts() {
+            return;
+        }
+        let posts = self.errands.take_posts();
+        for post in &posts {
+            self.turn(post.to, |it, room| it.on_copy(post.copy, room));
+        }
+        self.errands.recycle(posts);
+        for key in std::mem::take(&mut self.again) {
+            self.turn(key, Connection::on_turn);
+        }
+    }
+
     fn timeout(&self) -> Option<Duration> {
-        if !self.again.is_empty() {
+        if !self.again.is_empty() || self.errands.has_posts() {
             return Some(Duration::ZERO);
         }
-        let due = self.timers.next_due().into_iter().chain(self.shut_until).min()?;
+        let due = [self.timers.next_due(), self.errands.next_due(), self.shut_until];
+        let due = due.into_iter().flatten().min()?;
         Some(Duration::from_nanos(due.saturating_sub(monotonic_ns())))
     }
 
@@ -208,6 +235,12 @@ impl Worker {
             counters: &self.shared.counters[self.index],
             scratch: &mut self.scratch,
             unpacked: &mut self.unpacked,
+            desk: Desk {
+                tables: &self.shared.tables,
+                errands: &mut self.errands,
+                thread: self.index,
+                key,
+            },
         };
         let before = connection.bytes();
         let next = act(connection, &mut room);
@@ -226,6 +259,10 @@ impl Worker {
         let Some(connection) = self.connections.remove(key) else {
             return;
         };
+        if let Some(table) = connection.table() {
+            let (tables, errands) = (&self.shared.tables, &mut self.errands);
+            Desk { tables, errands, thread: self.index, key }.stand_up(table);
+        }
         let transport = connection.into_transport();
         if abort {
             transport.abort(&mut self.driver);

@@ -40,6 +40,7 @@ impl Rig {
             https: vec![anywhere],
             tcp: vec![anywhere],
             tls: vec![anywhere],
+            styx: vec![anywhere],
             cert: Some(certificate.cert.clone()),
             key: Some(certificate.key.clone()),
             ..plan

@@ -24,7 +24,14 @@ pub(crate) fn plan(script: Script) -> ServerPlan {
         Ok("epoll") => PollerKind::Epoll,
         Ok(other) => panic!("no poller is called {other}"),
     };
-    ServerPlan { http: vec![any], tcp: vec![any], script, poller, ..ServerPlan::default() }
+    ServerPlan {
+        http: vec![any],
+        tcp: vec![any],
+        styx: vec![any],
+        script,
+        poller,
+        ..ServerPlan::default()
+    }
 }
 
 pub(crate) fn faulty(fault: &str) -> Server {
