@@ -50,8 +50,19 @@ class WebSocket(_Part):
     deflate: Deflate | None = None
 
 
+class Styx(_Part):
+    """Players and tables of styx targets. `delay_ms`: how long a table waits before it responds."""
+
+    table_size: int = 1
+    first_table: int = 1
+    user: str = "bot"
+    first_player: int = 1001
+    password: str = "bot"
+    delay_ms: int = 0
+
+
 class NoPayload(_Part):
-    """A request without a payload (a GET)."""
+    """A request without a payload (a GET, an action of styx); of socketio the usual event."""
 
     source: Literal["none"] = Field(default="none", alias="from")
 
@@ -98,7 +109,7 @@ class Message(_Part):
 
 
 class AutoContent(_Part):
-    """`echo` for ws, wss, tcp, tls; `learned` for http, https."""
+    """`echo` for ws, wss, tcp, tls; `learned` for http, socketio; of styx each copy is checked."""
 
     rule: Literal["auto"] = Field(default="auto", alias="is")
 
@@ -143,6 +154,7 @@ class Target(_Part):
     http: Http = Field(default_factory=Http)
     tls: Tls = Field(default_factory=Tls)
     websocket: WebSocket = Field(default_factory=WebSocket)
+    styx: Styx = Field(default_factory=Styx)
     message: Message = Field(default_factory=Message)
     expect: Expect = Field(default_factory=Expect)
 
@@ -154,11 +166,14 @@ class ClosedLoop(_Part):
 
 
 class OpenLoop(_Part):
-    """Messages are due at instants that no reply moves. `rate`: messages per second in all."""
+    """Messages are due at instants that no reply moves. `rate`: messages per second in all.
+
+    `phased`: each connection has its own instants, at a phase of its own.
+    """
 
     kind: Literal["open"] = "open"
     rate: float
-    pacing: Literal["constant", "poisson"] = "constant"
+    pacing: Literal["constant", "poisson", "phased"] = "constant"
     overflow: Literal["wait", "drop"] = "wait"
 
 
@@ -169,6 +184,13 @@ class Hold(_Part):
     rate: float = 0
 
 
+class AfterResponse(_Part):
+    """The next message goes so long after a reply has come: a closed loop with a pause."""
+
+    kind: Literal["after-response"] = "after-response"
+    pause_ns: int
+
+
 class Load(_Part):
     """How many connections, and who sends next."""
 
@@ -176,9 +198,9 @@ class Load(_Part):
     depth: int = 1
     pack: int = 1
     requests_per_connection: int | None = None
-    executor: Annotated[ClosedLoop | OpenLoop | Hold, Field(discriminator="kind")] = Field(
-        default_factory=ClosedLoop
-    )
+    executor: Annotated[
+        ClosedLoop | OpenLoop | AfterResponse | Hold, Field(discriminator="kind")
+    ] = Field(default_factory=ClosedLoop)
     seed: int = 0
 
 

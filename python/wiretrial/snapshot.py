@@ -41,6 +41,22 @@ class Start(_Part):
     deflate: str | None = None
 
 
+class Deliveries(_Part):
+    """Copies of messages that have many receivers, the sender among them.
+
+    Over a whole run: expected = ok + out_of_order + mismatch + missing + in_flight; a duplicate is
+    one more than was expected.
+    """
+
+    expected: int = 0
+    ok: int = 0
+    out_of_order: int = 0
+    mismatch: int = 0
+    missing: int = 0
+    duplicate: int = 0
+    in_flight: int = 0
+
+
 class Counters(_Part):
     """Messages. Over a whole run: sent = ok + the sum of errors + in_flight."""
 
@@ -50,7 +66,7 @@ class Counters(_Part):
     in_flight: int = 0
     waiting: int = 0
     dropped: int = 0
-    deliveries: int = 0
+    deliveries: Deliveries = Field(default_factory=Deliveries)
 
 
 class Connections(_Part):

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from wiretrial.engine import Engine
 from wiretrial.machine.pinning import Pinning
 from wiretrial.plan import (
+    AfterResponse,
     ClosedLoop,
     EchoContent,
     Expect,
@@ -30,6 +31,7 @@ from wiretrial.plan import (
     Plan,
     SequencePayload,
     Stop,
+    Styx,
     Target,
     TemplatePayload,
     Tls,
@@ -203,6 +205,21 @@ PLANS = [
             (FixedPayload(base64=TEXT), EchoContent()),
             (ListPayload(base64=(TEXT, TEXT)), EchoContent()),
         )
+    ),
+    Plan(
+        target=Target(
+            url="styx+json+ws://h/",
+            styx=Styx(
+                table_size=6, first_table=5, user="p", first_player=7, password="", delay_ms=9
+            ),
+        ),
+        load=Load(connections=600, executor=OpenLoop(rate=600, pacing="phased")),
+        stop=Stop(duration_ns=10**9),
+    ),
+    Plan(
+        target=Target(url="socketio+ws://h/"),
+        load=Load(connections=1, executor=AfterResponse(pause_ns=10**9)),
+        stop=Stop(duration_ns=10**9),
     ),
     *(
         trial.plan_of(

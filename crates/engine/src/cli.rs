@@ -64,6 +64,8 @@ Examples:
   wiretrial-engine load ws://127.0.0.1:9001/ -c 1000000 --threads 51 --sources 127.1.0.0/26 --hold -d 60s
   wiretrial-engine load ws://127.0.0.1:9001/ --payload @chat.json --text --deflate=client_no_context_takeover,level=1
   wiretrial-engine load tcp://127.0.0.1:7000 --rate 20k --pacing poisson --format json > snapshots.ndjson
+  wiretrial-engine load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
+  wiretrial-engine load socketio+ws://127.0.0.1:8080 --json '[\"get\",\"messages\",\"testing\"]'
   wiretrial-engine load https://localhost:8443/echo --json '{\"id\":\"{seq}\"}' --expect echo --cacert ca.pem";
 
 const RESPOND_EXAMPLES: &str = "\
@@ -79,7 +81,7 @@ Examples:
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct LoadFlags {
-    /// http, https, ws, wss, tcp or tls URL.
+    /// http, https, ws, wss, tcp or tls URL; styx, styx+json, styx+ws, styx+json+ws (players at tables); socketio+ws, socketio+wss.
     pub(crate) url: String,
     /// Connections.
     #[arg(short, long, default_value = "10", value_parser = small_count, value_name = "N")]
@@ -96,7 +98,7 @@ pub(crate) struct LoadFlags {
     /// Open loop: messages per second over all connections.
     #[arg(long, value_parser = rate, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
-    /// Open loop: the gaps between due instants.
+    /// With --rate: when messages are due.
     #[arg(long, value_enum, default_value = "constant", requires = "rate")]
     pub(crate) pacing: Pacing,
     /// Open loop: what happens to a due message that finds no free slot.
@@ -111,9 +113,15 @@ pub(crate) struct LoadFlags {
     /// Payload: a size (its content differs from message to message), or @FILE.
     #[arg(long, value_name = "BYTES|@FILE", conflicts_with = "json")]
     pub(crate) payload: Option<String>,
-    /// Payload: JSON text; {seq} becomes the message's sequence number.
+    /// Payload: JSON text; {seq} becomes the message's sequence number. Of socketio: name and arguments of the event.
     #[arg(long, value_name = "TEXT")]
     pub(crate) json: Option<String>,
+    /// Styx: players at each table, each of whom gets a copy of each message.
+    #[arg(long, default_value = "1", value_parser = small_count, value_name = "N")]
+    pub(crate) table_size: u32,
+    /// Styx: how long the table shall wait before it responds, whole milliseconds.
+    #[arg(long, default_value = "0ms", value_parser = duration, value_name = "TIME")]
+    pub(crate) table_delay: Nanos,
     /// Send WebSocket text frames.
     #[arg(long)]
     pub(crate) text: bool,
@@ -129,7 +137,7 @@ pub(crate) struct LoadFlags {
     /// HTTP status of a right reply.
     #[arg(long, default_value = "200", value_name = "STATUS")]
     pub(crate) expect_status: u16,
-    /// Content of a right reply: echo, learned (as the first one), @FILE. Default: learned for http, echo otherwise.
+    /// Content of a right reply: echo, learned (as the first one), @FILE. Default: learned for http and socketio, echo otherwise.
     #[arg(long, value_name = "echo|learned|@FILE")]
     pub(crate) expect: Option<String>,
     /// Close a connection after so many requests, and open a new one.
@@ -182,6 +190,10 @@ pub(crate) enum Pacing {
     Constant,
     /// Exponential gaps.
     Poisson,
+    /// Equal gaps, and each connection has its own instants: all send at one rate, at phases of their own.
+    Phased,
+    /// Closed loop: each connection sends so long after its reply that the rate is met if replies take no time.
+    AfterResponse,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -65,7 +65,7 @@ pub(crate) fn of(summary: &Summary) -> ExitCode {
     if counters.errors.contains_key("client") {
         return ExitCode::from(INVALID);
     }
-    if counters.ok == 0 && counters.deliveries == 0 && counters.sent > 0 {
+    if counters.ok == 0 && counters.deliveries.ok == 0 && counters.sent > 0 {
         return ExitCode::from(FAILED);
     }
     ExitCode::SUCCESS

@@ -13,7 +13,7 @@ use wiretrial_load::plan::document::{
     ContentDocument, DeflateDocument, ExecutorDocument, ExpectDocument, GeneratorDocument,
     HttpDocument, LoadDocument, MessageDocument, MessageKind, OverflowDocument, PLAN_SCHEMA,
     PLAN_VERSION, PacingDocument, PhasesDocument, PlanDocument, PollerDocument, SourceDocument,
-    StopDocument, TargetDocument, TlsDocument, WebSocketDocument,
+    StopDocument, StyxDocument, TargetDocument, TlsDocument, WebSocketDocument,
 };
 use wiretrial_respond::DeflateConfig;
 
@@ -93,6 +93,11 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
             resumption: !flags.no_resumption,
         },
         websocket: WebSocketDocument { deflate: flags.deflate.map(deflate) },
+        styx: StyxDocument {
+            table_size: flags.table_size,
+            delay_ms: (flags.table_delay.0 / 1_000_000).try_into().unwrap_or(u32::MAX),
+            ..StyxDocument::default()
+        },
         message: MessageDocument {
             kind: if flags.text || flags.json.is_some() {
                 MessageKind::Text
@@ -127,8 +132,8 @@ fn source(flags: &LoadFlags) -> Result<SourceDocument, Failed> {
         return Ok(SourceDocument::Template { text: text.clone() });
     }
     let Some(payload) = &flags.payload else {
-        let http = flags.url.starts_with("http");
-        return Ok(if http {
+        let none = ["http", "styx", "socketio"].iter().any(|scheme| flags.url.starts_with(scheme));
+        return Ok(if none {
             SourceDocument::None
         } else {
             SourceDocument::Sequence { bytes: USUAL_PAYLOAD }
@@ -165,10 +170,15 @@ fn executor(flags: &LoadFlags) -> ExecutorDocument {
         return ExecutorDocument::Hold { rate: flags.rate.unwrap_or(0.0) };
     }
     let Some(rate) = flags.rate else { return ExecutorDocument::Closed };
+    if flags.pacing == Pacing::AfterResponse {
+        let slots = f64::from(flags.connections) * f64::from(flags.depth);
+        return ExecutorDocument::AfterResponse { pause_ns: (slots / rate * 1e9) as u64 };
+    }
     ExecutorDocument::Open {
         rate,
         pacing: match flags.pacing {
-            Pacing::Constant => PacingDocument::Constant,
+            Pacing::Constant | Pacing::AfterResponse => PacingDocument::Constant,
+            Pacing::Phased => PacingDocument::Phased,
             Pacing::Poisson => PacingDocument::Poisson,
         },
         overflow: match flags.overflow {

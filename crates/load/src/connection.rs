@@ -9,7 +9,6 @@ mod receive;
 use std::collections::VecDeque;
 
 use wiretrial_net::{Driver, NetError, NetErrorClass, Transport};
-use wiretrial_proto::{ClientCodec as _, Request};
 
 pub(crate) use inflight::InFlight;
 pub(crate) use receive::Expected;
@@ -66,6 +65,8 @@ pub(crate) struct Connection {
     progress: Progress,
     /// When the current reply began to come.
     first_byte: Option<Nanos>,
+    /// Number of the next message, where replies name it; goes on over reconnects.
+    pub(crate) next_number: u32,
     /// Requests encoded since the connection was ready.
     pub(crate) requests: u64,
     /// Slots that the executor has handed out and not got back.
@@ -102,6 +103,7 @@ impl Connection {
             carry: Vec::new(),
             progress: Progress::default(),
             first_byte: None,
+            next_number: 0,
             requests: 0,
             slots_out: 0,
             done_in_pack: 0,
@@ -129,7 +131,7 @@ impl Connection {
         let out = transport.out();
         let before = out.len();
         let payload = payloads.get(seq);
-        codec.encode(&Request { route: 0, payload }, out);
+        codec.send(seq, payload, out);
         recorder.bytes.payload_sent += payload.len() as u64;
         recorder.bytes.application_sent += (out.len() - before) as u64;
         self.requests += 1;

@@ -6,6 +6,7 @@
 pub mod clock;
 mod connection;
 mod control;
+pub mod deliveries;
 pub mod emit;
 pub mod executor;
 pub mod measure;

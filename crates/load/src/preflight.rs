@@ -15,7 +15,7 @@ use wiretrial_net::{
     ClientTls, ClientTlsSettings, ConnectSpec, Driver, DriverConfig, Fill, Key, NetError,
     NetErrorClass, PollerKind, Transport,
 };
-use wiretrial_proto::{ClientCodec as _, Event, Reply, Request, Scratch};
+use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Reply, Request, Scratch, Tag};
 
 use crate::clock::{Clock, Nanos};
 use crate::control::Control;
@@ -30,6 +30,9 @@ const PREFLIGHT_SEQ: u64 = u64::MAX;
 const LOOK_UP: Nanos = Nanos::from_millis(50);
 /// The most that is kept of a reply which is to be learned, bytes.
 const MOST_LEARNED: usize = 64 << 20;
+/// The own copy of a message, as a reply: what there is to check was checked.
+const COPY: Reply<'static> =
+    Reply { tag: Tag::Next, status: 0, kind: MessageKind::Binary, payload: &[], last: false };
 /// A refusing server is asked again this often.
 const RETRY: Nanos = Nanos::from_millis(50);
 
@@ -207,7 +210,9 @@ impl<C: Clock> Asking<'_, C> {
     }
 
     fn one(&self, address: SocketAddr, deadline: Nanos) -> Result<Answer, Refusal> {
-        let codec = self.factory.make(entropy());
+        // Behind all of the load's, and at a table of its own.
+        let number = self.plan.load.connections.next_multiple_of(self.plan.together());
+        let codec = self.factory.make(number, entropy());
         let exchange = Exchange::begin(self.plan, address, self.tls, codec)?;
         exchange.run(self.clock, self.control, deadline)
     }
@@ -361,6 +366,11 @@ impl<'p> Exchange<'p> {
                 None => break,
                 Some(Event::Reply(reply)) => return self.judge(&reply).map(Some),
                 Some(Event::Chunk(piece)) => self.keep(piece)?,
+                Some(Event::Delivery(copy)) if copy.own && !copy.intact => {
+                    let text = "the first copy was not what its message was";
+                    return Err(self.refuse(Class::Mismatch, text));
+                }
+                Some(Event::Delivery(copy)) if copy.own => return self.judge(&COPY).map(Some),
                 Some(Event::Open | Event::Delivery(_)) => {}
                 Some(Event::Close(close)) => {
                     let text = format!("the server closed with code {}", close.code);

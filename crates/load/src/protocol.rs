@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use wiretrial_proto::http1::{Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::raw::RawClient;
+use wiretrial_proto::socketio::SocketIoClient;
+use wiretrial_proto::styx::{StyxClient, StyxConfig};
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 use wiretrial_proto::{
     ClientCodec, ErrorClass, Event, MessageKind, ProtocolError, Request, Scratch, Step, Tag,
 };
 
-use crate::plan::{ContentRule, Plan, PlanError, Scheme, Target};
+use crate::plan::{Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target};
 use crate::source::Payloads;
 
 /// Largest message that a client accepts, bytes, where it flows through as it is.
@@ -31,6 +33,10 @@ pub(crate) enum Protocol {
     WebSocket(WebSocketClient),
     /// A byte stream.
     Stream(RawClient),
+    /// A player; boxed, because there may be a million of the others.
+    Styx(Box<StyxClient>),
+    /// Socket.IO.
+    SocketIo(Box<SocketIoClient>),
 }
 
 /// Makes codecs: what all connections of a plan share, rendered once.
@@ -42,6 +48,18 @@ pub(crate) enum ProtocolFactory {
     WebSocket(Arc<WebSocketConfig>),
     /// Nothing.
     Stream,
+    /// Players and tables.
+    Styx(Arc<StyxConfig>, Tables),
+    /// The upgrade.
+    SocketIo(Arc<WebSocketConfig>),
+}
+
+/// Who sits where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tables {
+    first_player: u32,
+    first_table: i32,
+    size: u32,
 }
 
 impl ProtocolFactory {
@@ -55,18 +73,26 @@ impl ProtocolFactory {
         match url.scheme {
             Scheme::Stream => Ok(Self::Stream),
             Scheme::WebSocket => {
-                let config = WebSocketConfig {
-                    host: url.authority.clone(),
-                    target: url.path.clone(),
-                    headers: target.headers.clone(),
-                    subprotocols: Vec::new(),
-                    kind: if target.text { MessageKind::Text } else { MessageKind::Binary },
-                    max_message: max_message(target),
-                    deflate: target.deflate,
-                    insists_on_deflate: target.deflate.is_some(),
+                let kind = if target.text { MessageKind::Text } else { MessageKind::Binary };
+                Ok(Self::WebSocket(upgrade(target, kind, max_message(target))?))
+            }
+            Scheme::SocketIo => {
+                Ok(Self::SocketIo(upgrade(target, MessageKind::Text, MAX_MESSAGE)?))
+            }
+            Scheme::Styx(encoding, carrier) => {
+                let websocket = match carrier {
+                    Carrier::Stream => None,
+                    Carrier::WebSocket => {
+                        Some(upgrade(target, encoding.kind(), StyxConfig::MAX_MESSAGE)?)
+                    }
                 };
-                config.validate().map_err(|error| PlanError(format!("target.http: {error}")))?;
-                Ok(Self::WebSocket(Arc::new(config)))
+                // Such a target has players and tables.
+                let styx = target.styx.clone().unwrap_or_default();
+                let StyxPlan { table_size: size, first_table, first_player, .. } = styx;
+                let (user, password, delay) = (styx.user, styx.password, styx.delay_ms);
+                let config = StyxConfig { encoding, websocket, user, password, delay };
+                let tables = Tables { first_player, first_table, size };
+                Ok(Self::Styx(Arc::new(config), tables))
             }
             Scheme::Http => {
                 let close = plan.load.requests_per_connection == Some(1);
@@ -90,14 +116,23 @@ impl ProtocolFactory {
         }
     }
 
-    /// A codec for a new connection. `entropy` seeds its masks.
-    pub(crate) fn make(&self, entropy: [u64; 2]) -> Protocol {
+    /// A codec for a new connection with this number, over all workers. `entropy` seeds its masks.
+    pub(crate) fn make(&self, number: u32, entropy: [u64; 2]) -> Protocol {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
             Self::WebSocket(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
             }
             Self::Stream => Protocol::Stream(RawClient::new()),
+            Self::Styx(config, tables) => {
+                let player = tables.first_player.wrapping_add(number);
+                let table = tables.first_table.wrapping_add_unsigned(number / tables.size);
+                let codec = StyxClient::new(Arc::clone(config), player, table, entropy);
+                Protocol::Styx(Box::new(codec))
+            }
+            Self::SocketIo(config) => {
+                Protocol::SocketIo(Box::new(SocketIoClient::new(Arc::clone(config), entropy)))
+            }
         }
     }
 
@@ -105,9 +140,34 @@ impl ProtocolFactory {
     pub(crate) fn reply_kind(&self) -> Option<MessageKind> {
         match self {
             Self::WebSocket(config) => Some(config.kind),
-            Self::Http(_) | Self::Stream => None,
+            Self::SocketIo(_) => Some(MessageKind::Text),
+            Self::Http(_) | Self::Stream | Self::Styx(..) => None,
         }
     }
+
+    /// Do replies name their message, by its number on its connection?
+    pub(crate) fn numbers_messages(&self) -> bool {
+        matches!(self, Self::Styx(..) | Self::SocketIo(_))
+    }
+}
+
+fn upgrade(
+    target: &Target,
+    kind: MessageKind,
+    max_message: u64,
+) -> Result<Arc<WebSocketConfig>, PlanError> {
+    let config = WebSocketConfig {
+        host: target.url.authority.clone(),
+        target: target.url.path.clone(),
+        headers: target.headers.clone(),
+        subprotocols: Vec::new(),
+        kind,
+        max_message,
+        deflate: target.deflate,
+        insists_on_deflate: target.deflate.is_some(),
+    };
+    config.validate().map_err(|error| PlanError(format!("target.http: {error}")))?;
+    Ok(Arc::new(config))
 }
 
 /// The longest message that is worth taking in.
@@ -128,7 +188,40 @@ impl Protocol {
     pub(crate) fn deflate(&self) -> Option<String> {
         match self {
             Self::WebSocket(codec) => codec.deflate().map(ToString::to_string),
-            Self::Http(_) | Self::Stream(_) => None,
+            Self::Http(_) | Self::Stream(_) | Self::Styx(_) | Self::SocketIo(_) => None,
+        }
+    }
+
+    /// Appends one message. Its number is that of its connection where replies name it.
+    #[inline]
+    pub(crate) fn send(&mut self, seq: u64, payload: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Self::Styx(codec) => {
+                codec.act(seq as u32, out);
+            }
+            Self::SocketIo(codec) => {
+                codec.emit(seq, payload, out);
+            }
+            _ => {
+                self.encode(&Request { route: 0, payload }, out);
+            }
+        }
+    }
+
+    /// Which message the reply under way answers, of which chunks were reported.
+    #[inline]
+    pub(crate) fn answering(&self) -> Tag {
+        match self {
+            Self::SocketIo(codec) => codec.answering(),
+            _ => Tag::Next,
+        }
+    }
+
+    /// The player's number, as the server gave it.
+    pub(crate) fn player(&self) -> Option<i32> {
+        match self {
+            Self::Styx(codec) => Some(codec.player()),
+            _ => None,
         }
     }
 }
@@ -160,6 +253,8 @@ macro_rules! each {
             Protocol::Http($codec) => $call,
             Protocol::WebSocket($codec) => $call,
             Protocol::Stream($codec) => $call,
+            Protocol::Styx($codec) => $call,
+            Protocol::SocketIo($codec) => $call,
         }
     };
 }

@@ -172,13 +172,15 @@ impl Crew {
     }
 }
 
-/// The plan, divided exactly: the sum of the shares is the plan.
+/// The plan, divided exactly: the sum of the shares is the plan. Who sits at one table has one worker.
 fn shares(plan: &Plan) -> Vec<Share> {
     let threads = plan.generator.threads;
+    let (all, together) = (plan.load.connections, plan.together());
     let mut first_connection = 0;
     (0..threads)
         .map(|worker| {
-            let connections = part(plan.load.connections.into(), worker, threads) as u32;
+            let groups = part(all.div_ceil(together).into(), worker, threads) as u32;
+            let connections = (groups * together).min(all - first_connection);
             let each = plan.stop.requests_each.map(|each| each * u64::from(connections));
             let requests = plan.stop.requests.map(|requests| part(requests, worker, threads));
             let budget = match (requests, each) {

@@ -31,6 +31,8 @@ Examples:
   wiretrial load ws://127.0.0.1:9001 --payload @chat.json --text --deflate
   wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
   wiretrial load ws://127.0.0.1:9001 -c 100k --threads 6 --sources 127.1.0.0/29 --hold -d 60s
+  wiretrial load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
+  wiretrial load socketio+ws://127.0.0.1:8080 --json '["get","messages","testing"]'
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
 """
 
@@ -40,10 +42,12 @@ MOST_ALLOWANCE_NS = 5_000_000_000
 
 
 class Pacing(StrEnum):
-    """The gaps between due instants."""
+    """When messages are due."""
 
     CONSTANT = "constant"
     POISSON = "poisson"
+    PHASED = "phased"
+    AFTER_RESPONSE = "after-response"
 
 
 class Overflow(StrEnum):
@@ -62,7 +66,14 @@ class Poller(StrEnum):
 
 
 def load(
-    url: Annotated[str, typer.Argument(metavar="URL", help="http, https, ws, wss, tcp or tls.")],
+    url: Annotated[
+        str,
+        typer.Argument(
+            metavar="URL",
+            help="http, https, ws, wss, tcp, tls; styx, styx+json, styx+ws, styx+json+ws; "
+            "socketio+ws.",
+        ),
+    ],
     connections: workload.Connections = "10",
     duration: workload.Duration = None,
     requests: Annotated[
@@ -78,7 +89,12 @@ def load(
         ),
     ] = False,
     pacing: Annotated[
-        Pacing, typer.Option("--pacing", help="Open loop: the gaps between due instants.")
+        Pacing,
+        typer.Option(
+            "--pacing",
+            help="With --rate: equal gaps; random ones; each connection at a phase of its own; "
+            "each so long after its reply (a closed loop).",
+        ),
     ] = Pacing.CONSTANT,
     overflow: Annotated[
         Overflow,
@@ -89,6 +105,8 @@ def load(
     requests_per_connection: workload.PerConnection = None,
     payload: workload.PayloadSize = None,
     json_text: workload.JsonText = None,
+    table_size: workload.TableSize = None,
+    table_delay: workload.TableDelay = None,
     text: Annotated[bool, typer.Option("--text", help="WebSocket: send text frames.")] = False,
     deflate: workload.Compressed = False,
     deflate_with: workload.Compression = None,
@@ -165,7 +183,7 @@ def load(
     ] = None,
 ) -> int:
     """Load a server at URL, verify every reply, and say what it took and who was the limit."""
-    target = workload.parse_url(url)
+    target = workload.parse_url(url, workload.LOADED)
     if duration is not None and requests is not None:
         raise UsageProblem("-d and -n exclude each other", "keep one")
     if hold and requests is not None:
@@ -184,6 +202,7 @@ def load(
             http=workload.http_of(target.protocol, method, header or [], json_text),
             tls=_tls(insecure, cacert, server_name, resumption),
             websocket=workload.websocket_of(target.protocol, deflate, deflate_with),
+            styx=workload.styx_of(target.protocol, table_size, table_delay),
             message=workload.message_of(chosen, json_text, text),
             expect=workload.expect_of(expect, expect_status),
         ),

@@ -50,6 +50,7 @@ METRICS = (
     "tls_time",
     "upgrade_time",
     "failed_time",
+    "delivery_time",
 )
 
 Source = Annotated[Path, typer.Argument(metavar="DIR|FILE", help="What was measured.")]

@@ -17,6 +17,7 @@ import typer
 from wiretrial import quantities
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
+    AfterResponse,
     AutoContent,
     ClosedLoop,
     Content,
@@ -34,14 +35,28 @@ from wiretrial.plan import (
     OpenLoop,
     Payload,
     SequencePayload,
+    Styx,
     TemplatePayload,
     WebSocket,
 )
 from wiretrial.subjects.spec import Protocol
 
 SCHEMES: tuple[Protocol, ...] = ("http", "https", "ws", "wss", "tcp", "tls")
+"""What subjects are compared over."""
+LOADED: tuple[Protocol, ...] = (
+    *SCHEMES,
+    "styx",
+    "styx+json",
+    "styx+ws",
+    "styx+json+ws",
+    "styx+wss",
+    "styx+json+wss",
+    "socketio+ws",
+    "socketio+wss",
+)
 """What the engine speaks."""
 DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
+"""Of a scheme, or of what it ends in behind a `+`."""
 DEFAULT_MESSAGE_BYTES = 20
 DEFLATE_FLAGS = ("server_no_context_takeover", "client_no_context_takeover")
 DEFLATE_RANGES = {
@@ -86,6 +101,20 @@ JsonText = Annotated[
         "--json", metavar="TEXT", help="JSON payload; {seq} becomes the message's number."
     ),
 ]
+TableSize = Annotated[
+    str | None,
+    typer.Option(
+        "--table-size",
+        metavar="N",
+        help="Styx: players at each table; each gets a copy of each message. [1]",
+    ),
+]
+TableDelay = Annotated[
+    str | None,
+    typer.Option(
+        "--table-delay", metavar="TIME", help="Styx: how long the table waits first, whole ms. [0]"
+    ),
+]
 Compressed = Annotated[
     bool,
     typer.Option("--deflate", help="WebSocket: compress messages; refuse a server that does not."),
@@ -120,8 +149,8 @@ class Target:
     port: int
 
 
-def parse_url(text: str) -> Target:
-    """The target that a URL names."""
+def parse_url(text: str, schemes: tuple[Protocol, ...] = SCHEMES) -> Target:
+    """The target that a URL names, with one of these schemes."""
     if "://" not in text:
         raise UsageProblem(f"{text!r} is not a URL: it has no scheme", f"write http://{text}")
     try:
@@ -131,15 +160,15 @@ def parse_url(text: str) -> Target:
         raise UsageProblem(
             f"{text!r} is not a URL: {error}", "write http://HOST:PORT/PATH"
         ) from error
-    protocol = next((scheme for scheme in SCHEMES if scheme == parts.scheme), None)
+    protocol = next((scheme for scheme in schemes if scheme == parts.scheme), None)
     if protocol is None:
         raise UsageProblem(
-            f"{text!r}: unknown scheme {parts.scheme!r}", f"use one of {', '.join(SCHEMES)}"
+            f"{text!r}: unknown scheme {parts.scheme!r}", f"use one of {', '.join(schemes)}"
         )
     if not parts.hostname:
         raise UsageProblem(f"{text!r} names no host", f"write {protocol}://HOST:PORT/")
     if port is None:
-        port = DEFAULT_PORTS.get(protocol)
+        port = DEFAULT_PORTS.get(protocol.rpartition("+")[2])
     if not port:
         raise UsageProblem(f"{text!r} names no port", f"write {protocol}://{parts.hostname}:PORT")
     return Target(url=text, protocol=protocol, host=parts.hostname, port=port)
@@ -148,6 +177,11 @@ def parse_url(text: str) -> Target:
 def is_http(protocol: Protocol) -> bool:
     """Whether requests have methods and headers."""
     return protocol in ("http", "https")
+
+
+def has_payload(protocol: Protocol) -> bool:
+    """Whether a message carries something of its own where nobody says what."""
+    return not (is_http(protocol) or protocol.startswith(("styx", "socketio")))
 
 
 def is_loopback(host: str) -> bool:
@@ -167,7 +201,9 @@ def payload_of(protocol: Protocol, size: str | None, json_text: str | None) -> P
             return TemplatePayload(text=json_text)
         return FixedPayload(base64=_base64(json_text.encode()))
     if size is None:
-        return NoPayload() if is_http(protocol) else SequencePayload(bytes=DEFAULT_MESSAGE_BYTES)
+        return (
+            SequencePayload(bytes=DEFAULT_MESSAGE_BYTES) if has_payload(protocol) else NoPayload()
+        )
     if size.startswith("@"):
         return FixedPayload(base64=_base64(_read(size, "--payload")))
     wanted = quantities.size_bytes(size, "--payload")
@@ -198,7 +234,7 @@ def http_of(
     protocol: Protocol, method: str | None, header: list[str], json_text: str | None
 ) -> Http:
     """Method and headers; only where the protocol has them."""
-    if protocol in ("tcp", "tls"):
+    if protocol in ("tcp", "tls", "styx", "styx+json"):
         if method or header:
             raise UsageProblem(f"{protocol} has no methods or headers", "leave them out")
         return Http()
@@ -219,6 +255,19 @@ def websocket_of(protocol: Protocol, deflate: bool, parameters: str | None) -> W
     words = [word.strip() for word in (parameters or "").split(",")]
     return WebSocket(
         deflate=Deflate.model_validate(dict(_parameter(word) for word in words if word))
+    )
+
+
+def styx_of(protocol: Protocol, table_size: str | None, table_delay: str | None) -> Styx:
+    """Players and tables; only where the protocol has them."""
+    if not protocol.startswith("styx"):
+        if table_size is not None or table_delay is not None:
+            raise UsageProblem("--table-size and --table-delay are for styx", "leave them out")
+        return Styx()
+    delay_ns = quantities.duration_ns(table_delay, "--table-delay") if table_delay else 0
+    return Styx(
+        table_size=quantities.count(table_size or "1", "--table-size", most=1000),
+        delay_ms=delay_ns // 1_000_000,
     )
 
 
@@ -261,7 +310,7 @@ def load_of(
             f"--depth {in_flight} is no multiple of --pack {together}",
             f"use --depth {max(in_flight // together, 1) * together}",
         )
-    executor: ClosedLoop | OpenLoop | Hold = ClosedLoop()
+    executor: ClosedLoop | OpenLoop | AfterResponse | Hold = ClosedLoop()
     if hold:
         if in_flight > 1 or requests_per_connection is not None:
             raise UsageProblem(
@@ -269,6 +318,9 @@ def load_of(
                 "leave --depth, --pack and --requests-per-connection out",
             )
         executor = Hold(rate=quantities.rate(rate, "--rate") if rate is not None else 0)
+    elif pacing == "after-response":
+        slots = quantities.count(connections, "--connections") * in_flight
+        executor = _after_response(slots, rate)
     elif rate is not None:
         executor = OpenLoop.model_validate(
             {"rate": quantities.rate(rate, "--rate"), "pacing": pacing, "overflow": overflow}
@@ -285,6 +337,13 @@ def load_of(
         executor=executor,
         seed=seed,
     )
+
+
+def _after_response(slots: int, rate: str | None) -> AfterResponse:
+    """The pause with which the rate is met if replies take no time."""
+    if rate is None:
+        raise UsageProblem("--pacing after-response needs a rate", "give --rate")
+    return AfterResponse(pause_ns=int(slots * 1e9 / quantities.rate(rate, "--rate")))
 
 
 def _content(expect: str) -> Content:

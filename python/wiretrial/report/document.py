@@ -31,6 +31,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
             "ok": summary.counters.ok,
             "in_flight": summary.counters.in_flight,
             "errors": dict(summary.counters.errors),
+            "deliveries": summary.counters.deliveries.model_dump(),
         },
         "rate": measured.rate,
         "throughput": measured.throughput,

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from wiretrial.plan import ClosedLoop, Hold, OpenLoop
+from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop
 from wiretrial.report import case_tables, clients, metrics, sentences, text_tables, units
 from wiretrial.report.contest import Contest
 from wiretrial.report.families import Family
@@ -26,7 +26,7 @@ from wiretrial.report.text_tables import ascii_only
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
 from wiretrial.results.offered import FEWEST_BEYOND
-from wiretrial.snapshot import Bytes
+from wiretrial.snapshot import Bytes, Deliveries
 
 LABEL = 15
 FIGURE = 42
@@ -245,13 +245,15 @@ def _rank(contest: Contest, name: str) -> str:
     return str(ranking.ranks[ranking.order.index(name)])
 
 
-def _sending(executor: ClosedLoop | OpenLoop | Hold) -> list[str]:
+def _sending(executor: ClosedLoop | OpenLoop | AfterResponse | Hold) -> list[str]:
     """Who sends next, in words."""
     match executor:
         case ClosedLoop():
             return ["closed loop"]
         case OpenLoop(rate=rate):
             return ["open loop", f"{units.trimmed(rate)} messages/s offered"]
+        case AfterResponse(pause_ns=pause_ns):
+            return ["closed loop", f"{_length(pause_ns)} after each reply"]
         case Hold(rate=rate):
             return ["held", f"{units.trimmed(rate)} messages/s in turn"] if rate else ["held"]
 
@@ -289,6 +291,8 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     else:
         yield "throughput", throughput
         yield "messages", totals
+    if counters.deliveries.expected:
+        yield "deliveries", _deliveries(counters.deliveries)
     if measured.is_open_loop:
         waiting = f"waiting {counters.waiting:,}  dropped {counters.dropped:,}"
         yield "rate", f"{f'{measured.rate or 0:,.0f} messages/s sent':<{FIGURE}} {waiting}"
@@ -300,6 +304,18 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     if trial.start.deflate:
         yield "compression", _compression(trial.summary.bytes)
     yield "cost", _cost(trial, measured)
+
+
+def _deliveries(copies: Deliveries) -> str:
+    """What was expected and came; what went wrong where something did."""
+    wrong = {
+        "missing": copies.missing,
+        "out of order": copies.out_of_order,
+        "mismatch": copies.mismatch,
+        "duplicate": copies.duplicate,
+    }
+    told = "".join(f"  {name} {count:,}" for name, count in wrong.items() if count)
+    return f"expected {copies.expected:,}  ok {copies.ok:,}  in flight {copies.in_flight:,}{told}"
 
 
 def _quantiles(histogram: Hdr) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from wiretrial.plan import ClosedLoop, Hold, Load, OpenLoop
+from wiretrial.plan import AfterResponse, ClosedLoop, Hold, Load, OpenLoop
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Bottleneck
 from wiretrial.results.observation import CpuUse, Observation, SocketUse
@@ -107,7 +107,7 @@ _Found = tuple[Bottleneck, str] | None
 def _rate(evidence: Evidence) -> _Found:
     """The plan asked for no more."""
     executor = evidence.load.executor
-    if isinstance(executor, ClosedLoop) or evidence.generator.busy >= CLIENT_BOUND:
+    if isinstance(executor, ClosedLoop | AfterResponse) or evidence.generator.busy >= CLIENT_BOUND:
         return None
     if isinstance(executor, Hold):
         return "rate", ""

@@ -122,6 +122,16 @@ def _problem(
     if errors:
         listed = ", ".join(f"{count:,} {name}" for name, count in sorted(errors.items()))
         return f"{listed} of {summary.counters.sent:,} messages failed"
+    copies = summary.counters.deliveries
+    wrong = {
+        "missing": copies.missing,
+        "with other content": copies.mismatch,
+        "out of order": copies.out_of_order,
+        "too many": copies.duplicate,
+    }
+    if any(wrong.values()):
+        listed = ", ".join(f"{count:,} {name}" for name, count in wrong.items() if count)
+        return f"{listed} of {copies.expected:,} copies"
     broken = _broken(summary.connections)
     if broken:
         listed = ", ".join(f"{count:,} {name}" for name, count in sorted(broken.items()))

@@ -22,7 +22,22 @@ SHARED = "_shared"
 LEFTOVERS = frozenset({"node_modules", "__pycache__", "target", "build"})
 """Folders that tools leave beside sources."""
 
-Protocol = Literal["http", "https", "ws", "wss", "tcp", "tls", "socketio+ws", "socketio+wss"]
+Protocol = Literal[
+    "http",
+    "https",
+    "ws",
+    "wss",
+    "tcp",
+    "tls",
+    "socketio+ws",
+    "socketio+wss",
+    "styx",
+    "styx+json",
+    "styx+ws",
+    "styx+wss",
+    "styx+json+ws",
+    "styx+json+wss",
+]
 ContractName = Literal["rest", "http-echo", "static", "ws-echo", "rpc", "raw-echo"]
 ConfigurationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """`default` and `tuned` are compared; any other shows an artefact on purpose."""
@@ -50,6 +65,12 @@ PORT_OF: dict[Protocol, str] = {
     "socketio+wss": "tls_port",
     "tcp": "raw_port",
     "tls": "raw_tls_port",
+    "styx": "styx_port",
+    "styx+json": "styx_port",
+    "styx+ws": "port",
+    "styx+json+ws": "port",
+    "styx+wss": "tls_port",
+    "styx+json+wss": "tls_port",
 }
 """The placeholder of the port on which a subject speaks a protocol."""
 

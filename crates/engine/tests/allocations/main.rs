@@ -42,7 +42,9 @@ impl Emit for Counted {
 fn a_message_allocates_nothing() {
     let server = Respond::start(&[]);
     for poller in ["uring", "epoll"] {
-        for (scheme, path) in [("ws", "/"), ("http", "/echo")] {
+        let schemes = ["ws", "http", "socketio+ws", "styx+ws", "styx+json+ws"];
+        for scheme in schemes {
+            let path = if scheme == "http" { "/echo" } else { "/" };
             for depth in [1, 16] {
                 let url = format!("{scheme}://{}{path}", server.http);
                 let name = format!("{url} with {poller}, depth {depth}");
@@ -64,13 +66,20 @@ fn a_message_allocates_nothing() {
 
 /// How often a run allocates, and how many intervals it has.
 fn allocations(url: &str, poller: &str, depth: u32, messages: u64) -> (usize, usize) {
+    let echo = url.starts_with("ws") || url.starts_with("http");
+    let (message, expect) = if echo {
+        (json!({"source": {"from": "sequence", "bytes": 20}}), json!({"content": {"is": "echo"}}))
+    } else {
+        (json!({}), json!({}))
+    };
     let plan = json!({
         "schema": "wiretrial-plan",
         "version": 1,
         "target": {
             "url": url,
-            "message": {"source": {"from": "sequence", "bytes": 20}},
-            "expect": {"content": {"is": "echo"}},
+            "message": message,
+            "expect": expect,
+            "styx": {"table_size": 5},
         },
         "load": {"connections": 10, "depth": depth},
         "stop": {"requests": messages},

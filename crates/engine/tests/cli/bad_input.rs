@@ -8,8 +8,8 @@ use crate::{Respond, engine, run, text};
 
 #[test]
 fn table_of_wrong_words() {
-    let cases: [(&[&str], i32, &str); 17] = [
-        (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls)"),
+    let cases: [(&[&str], i32, &str); 20] = [
+        (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls, styx,"),
         (&["load", "ftp://h/"], 2, "unknown scheme 'ftp'"),
         (&["load", "ws://h:70000/"], 2, "'70000' is not a port"),
         (&["load", "tcp://h"], 2, "no port"),
@@ -25,6 +25,13 @@ fn table_of_wrong_words() {
         (&["load", "http://h/", "--method", "G T"], 2, "not a word of HTTP"),
         (&["load", "http://h/", "--expect", "anything"], 2, "not echo, learned or @FILE"),
         (&["load", "http://h/", "--expect", "echo"], 2, "an echo needs a payload"),
+        (&["load", "styx://h:1", "--payload", "20"], 2, "carries no payload; leave it out"),
+        (
+            &["load", "styx://h:1", "--table-size", "2000"],
+            2,
+            "table_size: 2000 is outside 1 to 1000",
+        ),
+        (&["load", "socketio+ws://h/", "--json", "{}"], 2, "an event is an array of JSON"),
         (&["load", "https://127.0.0.1:1/", "--cacert", "/no/such/file"], 1, "/no/such/file"),
     ];
     for (args, code, expected) in cases {

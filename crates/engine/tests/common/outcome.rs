@@ -12,7 +12,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use serde_json::Value;
 use wiretrial_load::emit::Emit;
-use wiretrial_load::measure::snapshot::{Interval, Snapshot, Start, Summary};
+use wiretrial_load::measure::snapshot::{Deliveries, Interval, Snapshot, Start, Summary};
 use wiretrial_load::plan::Plan;
 use wiretrial_load::{Control, RunError};
 
@@ -112,8 +112,30 @@ impl Outcome {
             done += counters.ok + counters.errors.values().sum::<u64>();
             assert_eq!(sent, done + counters.in_flight, "interval {index}");
         }
+        self.check_deliveries();
         let times = self.histogram("service_time").map_or(0, |times| times.len());
         assert_eq!(times, counters.ok, "each right reply was timed once");
+    }
+
+    /// Expected = ok + out of order + mismatch + missing + in flight, likewise.
+    fn check_deliveries(&self) {
+        let ended = |deliveries: &Deliveries| {
+            let Deliveries { ok, out_of_order, mismatch, missing, .. } = deliveries;
+            ok + out_of_order + mismatch + missing
+        };
+        let whole = &self.summary.counters.deliveries;
+        assert_eq!(whole.expected, ended(whole) + whole.in_flight, "{whole:?}");
+        let (mut expected, mut done, mut duplicate) = (0, 0, 0);
+        for Interval { index, counters, .. } in &self.intervals {
+            let deliveries = &counters.deliveries;
+            expected += deliveries.expected;
+            done += ended(deliveries);
+            duplicate += deliveries.duplicate;
+            assert_eq!(expected, done + deliveries.in_flight, "interval {index}");
+        }
+        assert_eq!((expected, done, duplicate), (whole.expected, ended(whole), whole.duplicate));
+        let times = self.histogram("delivery_time").map_or(0, |times| times.len());
+        assert_eq!(times, whole.ok + whole.out_of_order, "each right copy was timed once");
     }
 
     /// A histogram of the whole run.

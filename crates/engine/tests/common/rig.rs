@@ -55,18 +55,30 @@ impl Rig {
         let (port, path) = match scheme {
             "http" => (addresses.http[0].port(), "/echo"),
             "https" => (addresses.https[0].port(), "/echo"),
-            "ws" => (addresses.http[0].port(), "/"),
-            "wss" => (addresses.https[0].port(), "/"),
+            "ws" | "styx+ws" | "styx+json+ws" | "socketio+ws" => (addresses.http[0].port(), "/"),
+            "wss" | "styx+wss" | "styx+json+wss" | "socketio+wss" => {
+                (addresses.https[0].port(), "/")
+            }
             "tcp" => (addresses.tcp[0].port(), ""),
+            "styx" | "styx+json" => (addresses.styx[0].port(), ""),
             _ => (addresses.tls[0].port(), ""),
+        };
+        let echo = !scheme.starts_with("styx") && !scheme.starts_with("socketio");
+        let (message, expect) = if echo {
+            (
+                json!({"source": {"from": "sequence", "bytes": 20}}),
+                json!({"content": {"is": "echo"}}),
+            )
+        } else {
+            (json!({}), json!({}))
         };
         json!({
             "schema": "wiretrial-plan",
             "version": 1,
             "target": {
                 "url": format!("{scheme}://127.0.0.1:{port}{path}"),
-                "message": {"source": {"from": "sequence", "bytes": 20}},
-                "expect": {"content": {"is": "echo"}},
+                "message": message,
+                "expect": expect,
                 "tls": {"ca_file": self.certificate.cert, "server_name": "localhost"},
             },
             "load": {"connections": 1},

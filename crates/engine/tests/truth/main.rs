@@ -5,10 +5,12 @@
 mod certificates;
 mod deflate;
 mod delays;
+mod deliveries;
 mod errors;
 mod lifecycle;
 #[path = "../common/outcome.rs"]
 mod outcome;
 #[path = "../common/rig.rs"]
 mod rig;
+mod socketio;
 mod sums;

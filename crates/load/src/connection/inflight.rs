@@ -72,6 +72,14 @@ impl InFlight {
         self.ring.get(at).copied()
     }
 
+    /// The message that a reply answers of which the first pieces came.
+    pub(crate) fn answered(&self, tag: Tag) -> Option<&Pending> {
+        match tag {
+            Tag::Next => self.ring.front(),
+            Tag::Id(id) => self.ring.iter().find(|pending| pending.seq == id),
+        }
+    }
+
     /// Takes the message that a reply answers. Identifiers are sequence numbers.
     pub(crate) fn take(&mut self, tag: Tag) -> Option<Pending> {
         match tag {

@@ -1,11 +1,14 @@
 //! From bytes to outcomes: fill, decode, verify, record.
 
 use wiretrial_net::{Driver, Fill};
-use wiretrial_proto::{ClientCodec as _, Event, MessageKind, ProtocolError, Reply, Scratch};
+use wiretrial_proto::{
+    ClientCodec as _, Delivery, Event, MessageKind, ProtocolError, Reply, Scratch, Tag,
+};
 
 use super::{Connection, Ending, Link, State};
 use crate::clock::Nanos;
-use crate::measure::{Class, Recorder, Timeline};
+use crate::deliveries::Deliveries;
+use crate::measure::{Arrival, Class, Recorder, Timeline};
 use crate::source::{Payloads, Verifier};
 
 /// What a right reply is, and where outcomes go.
@@ -17,6 +20,8 @@ pub(crate) struct Expected<'w> {
     pub(crate) open_loop: bool,
     pub(crate) payloads: &'w mut Payloads,
     pub(crate) recorder: &'w mut Recorder,
+    /// Who is owed what, and whose bytes these are; none where replies are nobody else's.
+    pub(crate) deliveries: Option<(&'w mut Deliveries, u32)>,
 }
 
 /// What one fill brought.
@@ -114,7 +119,8 @@ impl Connection {
             Event::Open => received.opened = true,
             Event::Chunk(piece) => {
                 self.first_byte.get_or_insert(received.at);
-                let Some(pending) = self.in_flight.front() else {
+                let tag = self.link.as_ref().map_or(Tag::Next, |link| link.codec.answering());
+                let Some(pending) = self.in_flight.answered(tag) else {
                     received.ending = Some(unasked());
                     return;
                 };
@@ -123,7 +129,7 @@ impl Connection {
                 expected.verifier.update(&mut self.progress, seq, piece, expected.payloads);
             }
             Event::Reply(reply) => self.reply(&reply, received, expected),
-            Event::Delivery(_) => received.ending = Some(unasked()),
+            Event::Delivery(copy) => self.delivery(&copy, received, expected),
             Event::Close(close) => {
                 let awaited = self.in_flight.len();
                 received.ending = Some(if awaited == 0 {
@@ -135,6 +141,37 @@ impl Connection {
                     )
                 });
             }
+        }
+    }
+
+    /// A copy of somebody's message; of its own, the reply to it.
+    fn delivery(&mut self, copy: &Delivery, received: &mut Received, expected: &mut Expected<'_>) {
+        let now = received.at;
+        let Some((deliveries, at)) = &mut expected.deliveries else {
+            received.ending = Some(unasked());
+            return;
+        };
+        let arrival = deliveries.arrived(*at, copy);
+        if arrival == Arrival::Unknown {
+            let text = "a copy came of a message that nobody at the table sent".to_owned();
+            received.ending = Some(Ending::Failed(Class::Protocol, text));
+            return;
+        }
+        let recorder = &mut *expected.recorder;
+        recorder.delivery(arrival, now);
+        if !copy.own {
+            return;
+        }
+        // Without one it is a duplicate, and counted as that.
+        let Some(pending) = self.in_flight.take(Tag::Id(copy.seq.into())) else { return };
+        received.done += 1;
+        if copy.intact {
+            let timeline =
+                Timeline { due: pending.due, sent: pending.sent, first_byte: now, done: now };
+            recorder.reply(&timeline, expected.open_loop);
+        } else {
+            recorder.failure(Class::Mismatch, now - pending.sent);
+            recorder.example(Class::Mismatch, || "a copy that differs from its message".to_owned());
         }
     }
 

@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 
 use super::Emit;
-use crate::measure::snapshot::{Counters, Interval, Phase, Snapshot, Start, Summary};
+use crate::measure::snapshot::{Counters, Deliveries, Interval, Phase, Snapshot, Start, Summary};
 
 /// Prints what runs, and at the end what was found.
 #[derive(Debug)]
@@ -117,9 +117,25 @@ impl<W: Write, P: Write> Text<W, P> {
             let example = summary.examples.get(class).map_or("", String::as_str);
             writeln!(out, "                 {class} {}: {example}", grouped(*count))?;
         }
+        let Deliveries { expected, ok, out_of_order, mismatch, missing, duplicate, in_flight } =
+            counters.deliveries;
+        if expected > 0 {
+            writeln!(
+                out,
+                "  deliveries     expected {}  ok {}  in flight {}  missing {}  out of order {}  mismatch {}  duplicate {}",
+                grouped(expected),
+                grouped(ok),
+                grouped(in_flight),
+                grouped(missing),
+                grouped(out_of_order),
+                grouped(mismatch),
+                grouped(duplicate)
+            )?;
+        }
         for (name, label) in [
             ("response_time", "response time"),
             ("service_time", "service time"),
+            ("delivery_time", "delivery time"),
             ("pacing_lag", "pacing lag"),
             ("connect_time", "connect time"),
             ("tls_time", "TLS time"),

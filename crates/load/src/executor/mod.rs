@@ -1,17 +1,21 @@
-//! Who sends next: closed loop, open loop, held connections.
+//! Who sends next: closed loops, open loops, held connections.
 //!
 //! Knows which connections have a free slot ([`Slots`]) and, in an open loop, when messages are due.
 //! Must not know sockets, protocols or clocks: it is handed `now` and hands back
 //! assignments, and is tested under a simulated clock.
 
+mod after_response;
 mod closed;
 mod hold;
 mod open;
+mod phased;
 mod slots;
 
+pub use after_response::AfterResponse;
 pub use closed::Closed;
 pub use hold::Hold;
 pub use open::Open;
+pub use phased::Phased;
 pub use slots::Slots;
 
 use crate::clock::Nanos;
@@ -49,6 +53,10 @@ pub enum Executor {
     Open(Open),
     /// Each connection once, and then samples.
     Hold(Hold),
+    /// As before, and each connection has its own ones.
+    Phased(Phased),
+    /// The next message goes so long after a reply has come.
+    AfterResponse(AfterResponse),
 }
 
 impl Executor {
@@ -58,6 +66,8 @@ impl Executor {
             Self::Closed(executor) => executor.next(now, slots),
             Self::Open(executor) => executor.next(now, slots),
             Self::Hold(executor) => executor.next(now, slots),
+            Self::Phased(executor) => executor.next(now, slots),
+            Self::AfterResponse(executor) => executor.next(now, slots),
         }
     }
 
@@ -67,22 +77,26 @@ impl Executor {
             Self::Closed(_) => Next::Blocked,
             Self::Open(executor) => executor.peek(now),
             Self::Hold(executor) => executor.peek(now),
+            Self::Phased(executor) => executor.peek(),
+            Self::AfterResponse(executor) => executor.peek(),
         }
     }
 
     /// Messages that are due at `now` and not yet assigned (open loop).
     pub fn waiting(&mut self, now: Nanos) -> u64 {
         match self {
-            Self::Closed(_) | Self::Hold(_) => 0,
+            Self::Closed(_) | Self::Hold(_) | Self::AfterResponse(_) => 0,
             Self::Open(executor) => executor.waiting(now),
+            Self::Phased(executor) => executor.waiting(now),
         }
     }
 
     /// Messages given up so far because no slot was free (open loop).
     pub fn dropped(&self) -> u64 {
         match self {
-            Self::Closed(_) | Self::Hold(_) => 0,
+            Self::Closed(_) | Self::Hold(_) | Self::AfterResponse(_) => 0,
             Self::Open(executor) => executor.dropped(),
+            Self::Phased(executor) => executor.dropped(),
         }
     }
 }

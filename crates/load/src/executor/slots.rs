@@ -14,6 +14,10 @@ pub struct Slots {
     taken: u64,
     /// Packs that each connection may still take; empty: any number.
     quota: Vec<u64>,
+    /// Where each connection's slots are asked for by its number: connections of which one has
+    /// become free. Free ones are counted in `parked` then, whether the connection can take
+    /// messages or not.
+    notices: Option<VecDeque<u32>>,
 }
 
 impl Slots {
@@ -26,7 +30,13 @@ impl Slots {
             per_connection,
             taken: 0,
             quota: Vec::new(),
+            notices: None,
         }
+    }
+
+    /// As [`new`](Self::new), for an executor that asks each connection for its own slots.
+    pub fn by_connection(connections: u32, per_connection: u32) -> Self {
+        Self { notices: Some(VecDeque::new()), ..Self::new(connections, per_connection) }
     }
 
     /// No connection takes more than so many packs; its slots are gone then.
@@ -44,7 +54,10 @@ impl Slots {
     /// A slot of this connection is free again.
     pub fn release(&mut self, connection: u32) {
         self.taken -= 1;
-        if self.available[connection as usize] {
+        if let Some(notices) = &mut self.notices {
+            self.parked[connection as usize] += 1;
+            notices.push_back(connection);
+        } else if self.available[connection as usize] {
             self.free.push_back(connection);
         } else {
             self.parked[connection as usize] += 1;
@@ -56,6 +69,10 @@ impl Slots {
     pub fn set_available(&mut self, connection: u32, available: bool) {
         self.available[connection as usize] = available;
         if !available {
+            return;
+        }
+        if let Some(notices) = &mut self.notices {
+            notices.push_back(connection);
             return;
         }
         for _ in 0..std::mem::take(&mut self.parked[connection as usize]) {
@@ -84,6 +101,22 @@ impl Slots {
             }
             self.parked[connection as usize] += 1;
         }
+    }
+
+    /// A connection of which a slot has become free, or which can take messages again.
+    pub(super) fn freed(&mut self) -> Option<u32> {
+        self.notices.as_mut()?.pop_front()
+    }
+
+    /// Takes a slot of this connection, where there is one that can take messages.
+    pub(super) fn take_of(&mut self, connection: u32) -> bool {
+        let free = &mut self.parked[connection as usize];
+        if self.notices.is_none() || !self.available[connection as usize] || *free == 0 {
+            return false;
+        }
+        *free -= 1;
+        self.taken += 1;
+        true
     }
 }
 

@@ -21,10 +21,12 @@ pub enum Metric {
     UpgradeTime,
     /// From the send to the failure, of messages that failed.
     FailedTime,
+    /// From the instant a message was due to the copy of it at one of its receivers.
+    DeliveryTime,
 }
 
 /// Number of metrics.
-pub const COUNT: usize = 8;
+pub const COUNT: usize = 9;
 
 /// Metric, name in snapshots, meaning; in the order in which reports show them.
 pub const TABLE: [(Metric, &str, &str); COUNT] = [
@@ -36,6 +38,7 @@ pub const TABLE: [(Metric, &str, &str); COUNT] = [
     (Metric::TlsTime, "tls_time", "TLS established - TCP established"),
     (Metric::UpgradeTime, "upgrade_time", "upgrade accepted - transport established"),
     (Metric::FailedTime, "failed_time", "failure seen - sent"),
+    (Metric::DeliveryTime, "delivery_time", "copy there - due of its message, each receiver"),
 ];
 
 #[cfg(test)]

@@ -10,6 +10,6 @@ pub mod snapshot;
 mod timeline;
 
 pub use metrics::Metric;
-pub use outcome::Class;
+pub use outcome::{Arrival, Class};
 pub use recorder::{IntervalRecord, Recorder};
 pub use timeline::Timeline;

@@ -1,7 +1,9 @@
-//! How a message or a connection fails: one class each, with one meaning.
+//! How a message or a connection fails, one class each, with one meaning; and how a copy comes.
 
 use wiretrial_net::NetErrorClass;
 use wiretrial_proto::ErrorClass;
+
+use crate::clock::Nanos;
 
 /// How a message or a connection failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +42,23 @@ pub enum Class {
     Client,
     /// Anything else that the system reports.
     System,
+}
+
+/// What a copy is of those that its receiver is owed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// In its turn; when its message was due.
+    Right(Nanos),
+    /// Right, and behind a later one; when its message was due.
+    OutOfOrder(Nanos),
+    /// With other content than its message's.
+    Mismatch,
+    /// It came before, or was given up.
+    Duplicate,
+    /// It was sent before the receiver sat there.
+    Unowed,
+    /// Nobody at the table sent such a message.
+    Unknown,
 }
 
 impl Class {

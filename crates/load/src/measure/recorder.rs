@@ -8,8 +8,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 use super::metrics::{self, Metric};
-use super::snapshot::{Blocked, Bytes, Connections, Counters};
-use super::{Class, Timeline};
+use super::snapshot::{Blocked, Bytes, Connections, Counters, Deliveries};
+use super::{Arrival, Class, Timeline};
 use crate::clock::Nanos;
 
 /// Highest recorded value: one hour. What takes longer is recorded as one hour.
@@ -23,7 +23,8 @@ pub struct Recorder {
     /// Messages; `in_flight`, `waiting` are set when the interval ends.
     pub sent: u64,
     ok: u64,
-    deliveries: u64,
+    /// Copies; `in_flight` is set when the interval ends.
+    pub deliveries: Deliveries,
     errors: [u64; Class::ALL.len()],
     /// Connections asked for.
     pub attempted: u64,
@@ -48,6 +49,8 @@ pub struct IntervalRecord {
     pub recorder: Box<Recorder>,
     /// Messages in flight at its end.
     pub in_flight: u64,
+    /// Copies in flight at its end.
+    pub deliveries_in_flight: u64,
     /// Messages due and not sent at its end.
     pub waiting: u64,
     /// Messages given up, so far.
@@ -76,10 +79,29 @@ impl Recorder {
         self.record(Metric::PacingLag, lag);
     }
 
-    /// One receiver's copy of a message came and was right.
-    pub fn delivery(&mut self, origin_due: Nanos, done: Nanos) {
-        self.deliveries += 1;
-        self.record(Metric::ResponseTime, done - origin_due);
+    /// One receiver's copy of a message came.
+    pub fn delivery(&mut self, arrival: Arrival, done: Nanos) {
+        let deliveries = &mut self.deliveries;
+        let due = match arrival {
+            Arrival::Right(due) => {
+                deliveries.ok += 1;
+                due
+            }
+            Arrival::OutOfOrder(due) => {
+                deliveries.out_of_order += 1;
+                due
+            }
+            Arrival::Mismatch => {
+                deliveries.mismatch += 1;
+                return;
+            }
+            Arrival::Duplicate => {
+                deliveries.duplicate += 1;
+                return;
+            }
+            Arrival::Unowed | Arrival::Unknown => return,
+        };
+        self.record(Metric::DeliveryTime, done - due);
     }
 
     /// A message failed after `elapsed`.
@@ -123,7 +145,13 @@ impl Recorder {
     pub fn add(&mut self, other: &Self) {
         self.sent += other.sent;
         self.ok += other.ok;
-        self.deliveries += other.deliveries;
+        let (mine, theirs) = (&mut self.deliveries, &other.deliveries);
+        mine.expected += theirs.expected;
+        mine.ok += theirs.ok;
+        mine.out_of_order += theirs.out_of_order;
+        mine.mismatch += theirs.mismatch;
+        mine.missing += theirs.missing;
+        mine.duplicate += theirs.duplicate;
         self.attempted += other.attempted;
         self.opened += other.opened;
         self.bytes.sent += other.bytes.sent;

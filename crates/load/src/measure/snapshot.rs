@@ -121,8 +121,28 @@ pub struct Counters {
     pub waiting: u64,
     /// Open loop: due messages that were given up, because no slot was free (overflow `drop`) or the run ended.
     pub dropped: u64,
-    /// One send with many receivers: copies that came and were right.
-    pub deliveries: u64,
+    /// One send with many receivers: their copies.
+    pub deliveries: Deliveries,
+}
+
+/// Copies of messages of which one send has many receivers (styx), the sender's own included. Over a whole run,
+/// `expected` = `ok` + `out_of_order` + `mismatch` + `missing` + `in_flight`; a duplicate is one more than was expected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Deliveries {
+    /// Copies that are owed for the messages sent.
+    pub expected: u64,
+    /// Came right, and in the order of their origin's messages.
+    pub ok: u64,
+    /// Came right, behind a later one of their origin.
+    pub out_of_order: u64,
+    /// Came with other content than their message's.
+    pub mismatch: u64,
+    /// Given up: their receiver left, their time is over, or a later one came and the run ended.
+    pub missing: u64,
+    /// Came again, or after they were given up.
+    pub duplicate: u64,
+    /// Owed and not come, at the end of the interval or run.
+    pub in_flight: u64,
 }
 
 /// Connections.

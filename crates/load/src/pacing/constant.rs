@@ -19,7 +19,12 @@ impl Constant {
 
     /// The next instant.
     pub fn due(&self) -> Nanos {
-        let offset = (self.n as f64 + self.phase) * self.gap_ns;
+        self.at(self.n)
+    }
+
+    /// The instant with this number, from 0.
+    pub fn at(&self, n: u64) -> Nanos {
+        let offset = (n as f64 + self.phase) * self.gap_ns;
         self.start + Nanos(offset.round() as u64)
     }
 

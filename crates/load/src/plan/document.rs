@@ -38,7 +38,8 @@ pub struct PlanDocument {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TargetDocument {
-    /// `http`, `https`, `ws`, `wss`, `tcp` or `tls` URL.
+    /// `http`, `https`, `ws`, `wss`, `tcp` or `tls` URL; `styx`, `styx+json`, `styx+ws`, `styx+json+ws` (`…+wss`);
+    /// `socketio+ws`, `socketio+wss`.
     pub url: String,
     /// Literal addresses to use in turn, `IP:PORT`; empty: the URL's host is resolved once, before the run.
     #[serde(default)]
@@ -55,6 +56,9 @@ pub struct TargetDocument {
     /// WebSocket settings (ws, wss).
     #[serde(default)]
     pub websocket: WebSocketDocument,
+    /// Players and tables (styx).
+    #[serde(default)]
+    pub styx: StyxDocument,
     /// What each request carries.
     #[serde(default)]
     pub message: MessageDocument,
@@ -132,6 +136,37 @@ impl Default for DeflateDocument {
     }
 }
 
+/// Players and tables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct StyxDocument {
+    /// Players at each table: so many connections, one after the other, sit together.
+    pub table_size: u32,
+    /// Number of the first table; the others follow.
+    pub first_table: i32,
+    /// Name of the players; the number of each follows.
+    pub user: String,
+    /// Number of the first player; the others follow.
+    pub first_player: u32,
+    /// Password of all of them.
+    pub password: String,
+    /// How long a table shall wait before it responds, milliseconds.
+    pub delay_ms: u32,
+}
+
+impl Default for StyxDocument {
+    fn default() -> Self {
+        Self {
+            table_size: 1,
+            first_table: 1,
+            user: "bot".to_owned(),
+            first_player: 1001,
+            password: "bot".to_owned(),
+            delay_ms: 0,
+        }
+    }
+}
+
 /// What each request carries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -162,7 +197,7 @@ pub enum MessageKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase", tag = "from", deny_unknown_fields)]
 pub enum SourceDocument {
-    /// No payload (a GET).
+    /// No payload (a GET; an action of styx). Of socketio: `["get","messages","testing"]`.
     None,
     /// `bytes` bytes that differ from message to message: a sequence number in
     /// 16 hexadecimal digits (as far as it fits), then a fixed printable pattern.
@@ -207,7 +242,7 @@ impl Default for ExpectDocument {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase", tag = "is", deny_unknown_fields)]
 pub enum ContentDocument {
-    /// `echo` for ws, wss, tcp, tls; `learned` for http, https.
+    /// `echo` for ws, wss, tcp, tls; `learned` for http, https, socketio; of styx each copy is checked.
     Auto,
     /// The request's own payload.
     Echo,
@@ -272,6 +307,12 @@ pub enum ExecutorDocument {
         #[serde(default)]
         rate: f64,
     },
+    /// The next message goes so long after a reply has come: its rate falls as replies take longer.
+    #[serde(rename = "after-response")]
+    AfterResponse {
+        /// From a reply to the next message of its connection, nanoseconds.
+        pause_ns: u64,
+    },
 }
 
 /// The gaps between due instants.
@@ -283,6 +324,9 @@ pub enum PacingDocument {
     Constant,
     /// Exponential gaps (a Poisson process).
     Poisson,
+    /// Equal gaps, and each connection has its own of them, in turn: all send at the same rate,
+    /// each at a phase of its own.
+    Phased,
 }
 
 /// What happens to a due message that finds no free slot.

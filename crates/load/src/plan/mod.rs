@@ -10,8 +10,8 @@ mod target;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-pub use document::{PlanDocument, PollerDocument};
-pub use target::{Scheme, TargetUrl};
+pub use document::{PacingDocument, PlanDocument, PollerDocument};
+pub use target::{Carrier, Scheme, TargetUrl};
 use wiretrial_proto::websocket::DeflateConfig;
 
 use crate::clock::Nanos;
@@ -48,6 +48,8 @@ pub struct Target {
     pub tls: Option<TlsPlan>,
     /// WebSocket frames are text.
     pub text: bool,
+    /// Players and tables; none for other protocols.
+    pub styx: Option<StyxPlan>,
     /// Compression of WebSocket messages to ask for.
     pub deflate: Option<DeflateConfig>,
     /// Payloads of the requests.
@@ -67,6 +69,26 @@ pub struct TlsPlan {
     pub server_name: String,
     /// Resume sessions on reconnect.
     pub resumption: bool,
+}
+
+/// Messages of a player whose copies are told apart at a time.
+pub(crate) const DELIVERY_WINDOW: u32 = 64;
+
+/// Players and tables.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StyxPlan {
+    /// Players at each table, at least 1.
+    pub table_size: u32,
+    /// Number of the first table.
+    pub first_table: i32,
+    /// Name of the players, without the number.
+    pub user: String,
+    /// Number of the first player.
+    pub first_player: u32,
+    /// Their password.
+    pub password: String,
+    /// How long a table shall wait, milliseconds.
+    pub delay_ms: i32,
 }
 
 /// Payloads of the requests.
@@ -130,8 +152,8 @@ pub enum LoopPlan {
     Open {
         /// Messages per second over all workers; above 0.
         rate: f64,
-        /// Exponential gaps instead of equal ones.
-        poisson: bool,
+        /// The gaps.
+        pacing: PacingDocument,
         /// A due message without a free slot.
         overflow: Overflow,
     },
@@ -139,6 +161,11 @@ pub enum LoopPlan {
     Hold {
         /// Of the samples, messages per second over all workers; 0 for none.
         rate: f64,
+    },
+    /// The next message goes so long after a reply has come.
+    AfterResponse {
+        /// From the reply to the message.
+        pause: Nanos,
     },
 }
 
@@ -196,6 +223,11 @@ pub struct GeneratorPlan {
 pub struct PlanError(pub String);
 
 impl Plan {
+    /// Connections that belong together, so that one worker must have them: those at one table.
+    pub fn together(&self) -> u32 {
+        self.target.styx.as_ref().map_or(1, |styx| styx.table_size)
+    }
+
     /// Reads the JSON of a plan.
     ///
     /// # Errors

@@ -5,14 +5,14 @@ use base64::prelude::BASE64_STANDARD;
 
 use super::document::{
     ContentDocument, DeflateDocument, ExecutorDocument, GeneratorDocument, LoadDocument,
-    MessageKind, OverflowDocument, PLAN_SCHEMA, PLAN_VERSION, PacingDocument, PhasesDocument,
-    PlanDocument, SourceDocument, StopDocument, TargetDocument,
+    MessageKind, OverflowDocument, PLAN_SCHEMA, PLAN_VERSION, PhasesDocument, PlanDocument,
+    SourceDocument, StopDocument, StyxDocument, TargetDocument,
 };
 use wiretrial_proto::websocket::DeflateConfig;
 
 use super::{
-    ContentRule, Expect, GeneratorPlan, Load, LoopPlan, Overflow, PayloadPlan, Phases, Plan,
-    PlanError, Scheme, Stop, Target, TargetUrl, TlsPlan,
+    ContentRule, DELIVERY_WINDOW, Expect, GeneratorPlan, Load, LoopPlan, Overflow, PayloadPlan,
+    Phases, Plan, PlanError, Scheme, Stop, StyxPlan, Target, TargetUrl, TlsPlan,
 };
 use crate::clock::Nanos;
 
@@ -37,9 +37,13 @@ impl Plan {
             ));
         }
         let generator = generator(document.generator)?;
+        let target = target(document.target)?;
         let load = load(&document.load, &generator)?;
+        if let Some(styx) = &target.styx {
+            at_tables(styx, &load, &generator)?;
+        }
         Ok(Self {
-            target: target(document.target)?,
+            target,
             stop: stop(&document.stop, &load)?,
             load,
             phases: phases(&document.phases)?,
@@ -54,7 +58,11 @@ fn wrong<T>(what: String) -> Result<T, PlanError> {
 
 fn target(document: TargetDocument) -> Result<Target, PlanError> {
     let url = TargetUrl::parse(&document.url)?;
-    let payload = payload(&document.message.source)?;
+    let payload = payload_for(&url, payload(&document.message.source)?)?;
+    let styx = match url.scheme {
+        Scheme::Styx(..) => Some(styx(document.styx)?),
+        _ => None,
+    };
     let text = document.message.kind == MessageKind::Text;
     if text && !is_text(&payload) {
         return wrong("message: a text message must be UTF-8; use kind 'binary'".to_owned());
@@ -81,6 +89,7 @@ fn target(document: TargetDocument) -> Result<Target, PlanError> {
             resumption: document.tls.resumption,
         }),
         text,
+        styx,
         deflate: deflate(document.websocket.deflate, url.scheme)?,
         payload,
         expect: Expect { status: document.expect.status, content },
@@ -161,13 +170,91 @@ fn is_empty(payload: &PayloadPlan) -> bool {
     }
 }
 
+/// The event that is emitted where none is named.
+const USUAL_EVENT: &str = r#"["get","messages","testing"]"#;
+
+/// What a protocol's messages can carry.
+fn payload_for(url: &TargetUrl, payload: PayloadPlan) -> Result<PayloadPlan, PlanError> {
+    match url.scheme {
+        Scheme::Styx(..) if payload != PayloadPlan::None => {
+            wrong("message: an action of styx carries no payload; leave it out".to_owned())
+        }
+        Scheme::SocketIo if payload == PayloadPlan::None => {
+            Ok(PayloadPlan::Fixed(USUAL_EVENT.as_bytes().to_vec()))
+        }
+        Scheme::SocketIo if !is_event(&payload) => wrong(format!(
+            "message: an event is an array of JSON that begins with its name, e.g. {USUAL_EVENT}"
+        )),
+        _ => Ok(payload),
+    }
+}
+
+fn is_event(payload: &PayloadPlan) -> bool {
+    let is_array = |bytes: &[u8]| {
+        let values = serde_json::from_slice::<Vec<serde_json::Value>>(bytes);
+        bytes.first() == Some(&b'[')
+            && values.is_ok_and(|values| values.first().is_some_and(serde_json::Value::is_string))
+    };
+    match payload {
+        PayloadPlan::None | PayloadPlan::Sequence(_) => false,
+        PayloadPlan::Fixed(bytes) => is_array(bytes),
+        PayloadPlan::List(list) => list.iter().all(|bytes| is_array(bytes)),
+        PayloadPlan::Template(text) => is_array(text.replace("{seq}", "0").as_bytes()),
+    }
+}
+
+fn styx(document: StyxDocument) -> Result<StyxPlan, PlanError> {
+    let StyxDocument { table_size, first_table, user, first_player, password, delay_ms } = document;
+    if !(1..=1000).contains(&table_size) {
+        return wrong(format!("styx.table_size: {table_size} is outside 1 to 1000"));
+    }
+    let Ok(delay_ms) = i32::try_from(delay_ms) else {
+        return wrong(format!("styx.delay_ms: {delay_ms} is over {}", i32::MAX));
+    };
+    if user.len() > 1000 || password.len() > 1000 {
+        return wrong("styx: user and password have at most 1000 bytes".to_owned());
+    }
+    Ok(StyxPlan { table_size, first_table, user, first_player, password, delay_ms })
+}
+
+/// Tables need players that stay, and a worker for each.
+fn at_tables(styx: &StyxPlan, load: &Load, generator: &GeneratorPlan) -> Result<(), PlanError> {
+    if load.requests_per_connection.is_some() {
+        return wrong(
+            "load.requests_per_connection: players stay at their tables; leave it out".into(),
+        );
+    }
+    if load.depth > DELIVERY_WINDOW {
+        return wrong(format!(
+            "load.depth: a player has at most {DELIVERY_WINDOW} actions in flight"
+        ));
+    }
+    let tables = load.connections.div_ceil(styx.table_size);
+    if tables < generator.threads {
+        return wrong(format!(
+            "load.connections: {tables} tables can't be shared by {} threads; use --threads {tables}",
+            generator.threads
+        ));
+    }
+    Ok(())
+}
+
 fn content(
     document: &ContentDocument,
     url: &TargetUrl,
     payload: &PayloadPlan,
 ) -> Result<ContentRule, PlanError> {
     let rule = match document {
-        ContentDocument::Auto if url.scheme == Scheme::Http => ContentRule::Learned,
+        // What there is to check stands in each copy, and is checked there.
+        ContentDocument::Auto if matches!(url.scheme, Scheme::Styx(..)) => {
+            return Ok(ContentRule::Fixed(Vec::new()));
+        }
+        _ if matches!(url.scheme, Scheme::Styx(..)) => {
+            return wrong("expect.content: of styx each copy is checked; leave it out".to_owned());
+        }
+        ContentDocument::Auto if matches!(url.scheme, Scheme::Http | Scheme::SocketIo) => {
+            ContentRule::Learned
+        }
         ContentDocument::Auto | ContentDocument::Echo => ContentRule::Echo,
         ContentDocument::Learned => ContentRule::Learned,
         ContentDocument::Fixed { base64 } => ContentRule::Fixed(decode(base64)?),
@@ -235,9 +322,12 @@ fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, Plan
             );
         }
         ExecutorDocument::Hold { rate } => LoopPlan::Hold { rate },
+        ExecutorDocument::AfterResponse { pause_ns } => {
+            LoopPlan::AfterResponse { pause: duration(pause_ns, "load.executor.pause_ns", 0)? }
+        }
         ExecutorDocument::Open { rate, pacing, overflow } => LoopPlan::Open {
             rate,
-            poisson: pacing == PacingDocument::Poisson,
+            pacing,
             overflow: match overflow {
                 OverflowDocument::Wait => Overflow::Wait,
                 OverflowDocument::Drop => Overflow::Drop,

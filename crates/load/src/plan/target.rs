@@ -1,6 +1,8 @@
 //! The target's URL: which protocol, over which transport, where.
 
 use http::Uri;
+use wiretrial_proto::socketio;
+use wiretrial_proto::styx::Encoding;
 
 use super::PlanError;
 
@@ -13,6 +15,19 @@ pub enum Scheme {
     WebSocket,
     /// A byte stream: `tcp`, `tls`.
     Stream,
+    /// Packets of a game: `styx`, `styx+json`, over WebSocket `styx+ws`, `styx+json+ws`.
+    Styx(Encoding, Carrier),
+    /// Socket.IO: `socketio+ws`, `socketio+wss`.
+    SocketIo,
+}
+
+/// What packets travel over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// A byte stream.
+    Stream,
+    /// A message each.
+    WebSocket,
 }
 
 /// A parsed URL.
@@ -34,7 +49,10 @@ pub struct TargetUrl {
     pub authority: String,
 }
 
-const SCHEMES: &str = "http, https, ws, wss, tcp, tls";
+const SCHEMES: &str =
+    "http, https, ws, wss, tcp, tls, styx, styx+json, styx+ws, styx+json+ws, socketio+ws";
+/// Where a game server has its packets over WebSocket.
+const STYX_PATH: &str = "/socket";
 
 impl TargetUrl {
     /// Reads a URL.
@@ -56,6 +74,14 @@ impl TargetUrl {
             "wss" => (Scheme::WebSocket, true, Some(443)),
             "tcp" => (Scheme::Stream, false, None),
             "tls" => (Scheme::Stream, true, None),
+            "styx" => (Scheme::Styx(Encoding::Binary, Carrier::Stream), false, None),
+            "styx+json" => (Scheme::Styx(Encoding::Json, Carrier::Stream), false, None),
+            "styx+ws" => (Scheme::Styx(Encoding::Binary, Carrier::WebSocket), false, Some(80)),
+            "styx+wss" => (Scheme::Styx(Encoding::Binary, Carrier::WebSocket), true, Some(443)),
+            "styx+json+ws" => (Scheme::Styx(Encoding::Json, Carrier::WebSocket), false, Some(80)),
+            "styx+json+wss" => (Scheme::Styx(Encoding::Json, Carrier::WebSocket), true, Some(443)),
+            "socketio+ws" => (Scheme::SocketIo, false, Some(80)),
+            "socketio+wss" => (Scheme::SocketIo, true, Some(443)),
             other => return Err(wrong(&format!("unknown scheme '{other}' (one of {SCHEMES})"))),
         };
         let authority = uri.authority().ok_or_else(|| wrong("no host"))?;
@@ -77,16 +103,21 @@ impl TargetUrl {
             return Err(wrong("port 0 can't be connected to"));
         }
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        if scheme == Scheme::Stream && path != "/" {
-            return Err(wrong("a byte stream has no path"));
-        }
+        let path = match scheme {
+            Scheme::Stream | Scheme::Styx(_, Carrier::Stream) if path != "/" => {
+                return Err(wrong("a byte stream has no path"));
+            }
+            Scheme::Styx(_, Carrier::WebSocket) if path == "/" => STYX_PATH.to_owned(),
+            Scheme::SocketIo => socketio_path(path),
+            _ => path.to_owned(),
+        };
         Ok(Self {
             text: text.to_owned(),
             scheme,
             secure,
             host: host.trim_matches(['[', ']']).to_owned(),
             port,
-            path: path.to_owned(),
+            path,
             authority: if Some(port) == default_port {
                 host.to_owned()
             } else {
@@ -96,9 +127,20 @@ impl TargetUrl {
     }
 }
 
+/// The path, with the query that asks for what we speak where there is none.
+fn socketio_path(path: &str) -> String {
+    match path.split_once('?') {
+        Some(_) => path.to_owned(),
+        None if path == "/" => socketio::TARGET.to_owned(),
+        None => format!("{path}?EIO=4&transport=websocket"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const STYX: Scheme = Scheme::Styx(Encoding::Binary, Carrier::Stream);
 
     #[test]
     fn table_of_right_urls() {
@@ -117,6 +159,35 @@ mod tests {
             ("wss://[::1]:8443/chat", Scheme::WebSocket, true, "::1", 8443, "/chat", "[::1]:8443"),
             ("tcp://localhost:7", Scheme::Stream, false, "localhost", 7, "/", "localhost:7"),
             ("tls://h:7/", Scheme::Stream, true, "h", 7, "/", "h:7"),
+            ("styx://h:7", STYX, false, "h", 7, "/", "h:7"),
+            (
+                "styx+json+ws://h",
+                Scheme::Styx(Encoding::Json, Carrier::WebSocket),
+                false,
+                "h",
+                80,
+                "/socket",
+                "h",
+            ),
+            (
+                "socketio+wss://h/",
+                Scheme::SocketIo,
+                true,
+                "h",
+                443,
+                "/socket.io/?EIO=4&transport=websocket",
+                "h",
+            ),
+            (
+                "socketio+ws://h/chat/",
+                Scheme::SocketIo,
+                false,
+                "h",
+                80,
+                "/chat/?EIO=4&transport=websocket",
+                "h",
+            ),
+            ("socketio+ws://h/x?EIO=4", Scheme::SocketIo, false, "h", 80, "/x?EIO=4", "h"),
         ];
         for (text, scheme, secure, host, port, path, authority) in cases {
             let url = TargetUrl::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -140,6 +211,9 @@ mod tests {
             ("ws://h:0/", "port 0"),
             ("tcp://h", "no port"),
             ("tcp://h:1/path", "has no path"),
+            ("styx://h", "no port"),
+            ("styx://h:1/path", "has no path"),
+            ("socketio://h:1/", "unknown scheme 'socketio'"),
             ("http://user:secret@h/", "user names"),
             ("http://h h/", "not a target"),
         ];

@@ -42,6 +42,7 @@ struct Progress {
 struct Merged {
     recorder: Recorder,
     in_flight: u64,
+    deliveries_in_flight: u64,
     waiting: u64,
     dropped: u64,
     open: u64,
@@ -99,6 +100,7 @@ impl Merge {
     pub(super) fn interval(&mut self, worker: u32, record: IntervalRecord) -> Box<Recorder> {
         let merged = self.open.entry(record.index).or_default();
         merged.in_flight += record.in_flight;
+        merged.deliveries_in_flight += record.deliveries_in_flight;
         merged.waiting += record.waiting;
         merged.dropped += record.dropped;
         merged.open += record.open;
@@ -127,16 +129,18 @@ impl Merge {
         let end = Nanos((index + 1) * self.interval.0);
         let over = self.progress.iter().all(|worker| worker.finished);
         let end = if over { end.min(self.end) } else { end };
+        let mut counters = merged.recorder.counters(
+            merged.in_flight,
+            merged.waiting,
+            merged.dropped - self.total.dropped.min(merged.dropped),
+        );
+        counters.deliveries.in_flight = merged.deliveries_in_flight;
         let interval = Interval {
             index: index - first,
             start_ns: start.0,
             end_ns: end.0,
             phase: self.phase(start),
-            counters: merged.recorder.counters(
-                merged.in_flight,
-                merged.waiting,
-                merged.dropped - self.total.dropped.min(merged.dropped),
-            ),
+            counters,
             connections: merged.recorder.connections(merged.open),
             bytes: merged.recorder.bytes,
             generator: self.generator(merged.least_idle.unwrap_or_default(), end - start),
@@ -151,6 +155,7 @@ impl Merge {
         let total = &mut self.total;
         total.recorder.add(&merged.recorder);
         total.in_flight = merged.in_flight;
+        total.deliveries_in_flight = merged.deliveries_in_flight;
         total.waiting = merged.waiting;
         total.dropped = merged.dropped;
         total.open = merged.open;
@@ -189,6 +194,8 @@ impl Merge {
         let load_ended = self.load_ended.unwrap_or(self.end);
         let least_idle = self.idle_per_worker.iter().min().copied().unwrap_or_default();
         let first = Nanos(self.first_interval.unwrap_or_default() * self.interval.0);
+        let mut counters = total.recorder.counters(total.in_flight, total.waiting, total.dropped);
+        counters.deliveries.in_flight = total.deliveries_in_flight;
         Summary {
             end: if stopped { End::Interrupted } else { End::Complete },
             signal,
@@ -196,7 +203,7 @@ impl Merge {
             measure_start_ns: (begin + self.warmup).min(load_ended).0,
             measure_end_ns: load_ended.0,
             end_ns: self.end.0,
-            counters: total.recorder.counters(total.in_flight, total.waiting, total.dropped),
+            counters,
             connections: total.recorder.connections(total.open),
             bytes: total.recorder.bytes,
             generator: Generator {

@@ -17,9 +17,10 @@ use wiretrial_proto::Scratch;
 use crate::clock::{Clock, Monotonic, Nanos};
 use crate::connection::Connection;
 use crate::control::{Control, Report};
+use crate::deliveries::Deliveries;
 use crate::executor::{Budget, Executor, Slots};
 use crate::measure::{Class, Recorder};
-use crate::plan::Plan;
+use crate::plan::{LoopPlan, PacingDocument, Plan};
 use crate::preflight::{Setup, Tables, driver_config};
 use crate::source::Payloads;
 
@@ -70,6 +71,8 @@ pub(crate) struct Worker {
     slots: Slots,
     executor: Option<Executor>,
     payloads: Payloads,
+    /// Who is owed what, where a message has many receivers.
+    deliveries: Option<Deliveries>,
     /// Where codecs lay what they unpack.
     scratch: Scratch,
     recorder: Box<Recorder>,
@@ -133,11 +136,19 @@ impl Worker {
             let shortfall = driver.shortfall().unwrap_or_default();
             recorder.note("poller", || format!("worker {}: epoll, {shortfall}", share.worker));
         }
-        let slots = Slots::new(share.connections, plan.load.depth / plan.load.pack);
+        let each = plan.load.depth / plan.load.pack;
+        let slots = match plan.load.loop_ {
+            LoopPlan::Open { pacing: PacingDocument::Phased, .. } => {
+                Slots::by_connection(share.connections, each)
+            }
+            _ => Slots::new(share.connections, each),
+        };
         let slots = match plan.stop.requests_each {
             Some(each) => slots.with_quota(each / u64::from(plan.load.pack)),
             None => slots,
         };
+        let deliveries = plan.target.styx.as_ref();
+        let deliveries = deliveries.map(|styx| Deliveries::new(share.connections, styx.table_size));
         let now = clock.now();
         Ok(Self {
             clock,
@@ -148,6 +159,7 @@ impl Worker {
             slots,
             executor: None,
             payloads: Payloads::new(&plan.target.payload),
+            deliveries,
             scratch: Scratch::new(),
             recorder,
             stage: Stage::Connect { deadline: now + plan.phases.connect },

@@ -93,7 +93,10 @@ impl Worker {
         let connection = &mut self.connections[at as usize];
         match transport {
             Ok(transport) => {
-                connection.begin(Link { transport, codec: setup.factory.make(entropy) }, now);
+                connection.begin(
+                    Link { transport, codec: setup.factory.make(number as u32, entropy) },
+                    now,
+                );
             }
             Err(error) => {
                 connection.state = State::Connecting;
@@ -155,6 +158,10 @@ impl Worker {
         self.open += 1;
         let connection = &mut self.connections[at as usize];
         connection.state = State::Ready;
+        let player = connection.link.as_ref().and_then(|link| link.codec.player());
+        if let (Some(deliveries), Some(player)) = (&mut self.deliveries, player) {
+            deliveries.sit(at, player);
+        }
         for place in 0..connection.in_flight.len() {
             let Some(pending) = connection.in_flight.get(place) else { break };
             connection.encode(pending.seq, &mut self.payloads, &mut self.recorder);
@@ -174,6 +181,9 @@ impl Worker {
         let served = connection.requests > 0;
         if was_ready {
             self.open -= 1;
+            if let Some(deliveries) = &mut self.deliveries {
+                self.recorder.deliveries.missing += deliveries.stand_up(at);
+            }
         } else {
             self.opening -= 1;
         }

@@ -5,10 +5,11 @@ use wiretrial_net::machine::{thread_cpu_ns, thread_run_queue_ns};
 use super::{Busy, Worker};
 use crate::clock::{Clock as _, Nanos};
 use crate::control::Report;
-use crate::executor::{Closed, Executor, Hold, Open};
+use crate::deliveries::Deliveries;
+use crate::executor::{AfterResponse, Closed, Executor, Hold, Open, Phased};
 use crate::measure::{Class, IntervalRecord};
 use crate::pacing::{Constant, Pacer, Poisson};
-use crate::plan::LoopPlan;
+use crate::plan::{LoopPlan, PacingDocument};
 
 /// A worker that comes to the end of an interval later than this was kept from running.
 const LATE: Nanos = Nanos::from_millis(20);
@@ -51,7 +52,8 @@ impl Worker {
             }
             Stage::Drain { deadline } => {
                 let deadline = if stopping { self.hasten(now, deadline) } else { deadline };
-                return Ok(self.in_flight > 0 && now < deadline);
+                let copies = self.deliveries.as_ref().map_or(0, Deliveries::in_flight);
+                return Ok(self.in_flight + copies > 0 && now < deadline);
             }
             Stage::Connect { .. } | Stage::Load { .. } => {}
         }
@@ -98,7 +100,13 @@ impl Worker {
                 let part = f64::from(self.share.connections) / f64::from(load.connections);
                 Executor::Hold(Hold::new(self.share.connections, rate * part))
             }
-            LoopPlan::Open { rate, poisson, overflow } => {
+            LoopPlan::AfterResponse { pause } => {
+                let slots = u64::from(self.share.connections) * u64::from(load.depth / load.pack);
+                let budget = self.share.budget;
+                let executor = AfterResponse::new(begin, pause, slots, load.pack, budget);
+                Executor::AfterResponse(executor)
+            }
+            LoopPlan::Open { rate, pacing, overflow } => {
                 // The rate counts messages, the pacer packs; each worker takes its connections' part,
                 // and the workers' instants lie between each other's.
                 let packs = rate / f64::from(load.pack);
@@ -106,12 +114,20 @@ impl Worker {
                 let phase = f64::from(self.share.worker) / f64::from(self.plan().generator.threads);
                 let seed =
                     load.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.share.worker.into());
-                let pacer = if poisson {
-                    Pacer::Poisson(Poisson::new(begin, packs * part, seed))
-                } else {
-                    Pacer::Constant(Constant::new(begin, packs * part, phase))
+                let (pack, budget) = (load.pack, self.share.budget);
+                let constant = Constant::new(begin, packs * part, phase);
+                let pacer = match pacing {
+                    PacingDocument::Constant => Pacer::Constant(constant),
+                    PacingDocument::Poisson => {
+                        Pacer::Poisson(Poisson::new(begin, packs * part, seed))
+                    }
+                    PacingDocument::Phased => {
+                        let connections = self.share.connections;
+                        let executor = Phased::new(constant, connections, pack, budget, overflow);
+                        return Executor::Phased(executor);
+                    }
                 };
-                Executor::Open(Open::new(pacer, load.pack, self.share.budget, overflow))
+                Executor::Open(Open::new(pacer, pack, budget, overflow))
             }
         }
     }
@@ -187,6 +203,9 @@ impl Worker {
 
     /// Hands over the last, partial interval, and ends.
     pub(super) fn finish(&mut self, now: Nanos) {
+        if let Some(deliveries) = &mut self.deliveries {
+            self.recorder.deliveries.missing += deliveries.overtaken();
+        }
         self.close_all();
         self.close_interval(now, false);
         self.tell(Report::Finished { at: now });
@@ -207,6 +226,7 @@ impl Worker {
             index: self.interval,
             recorder: std::mem::replace(&mut self.recorder, fresh),
             in_flight: self.in_flight,
+            deliveries_in_flight: self.deliveries.as_ref().map_or(0, Deliveries::in_flight),
             waiting,
             dropped,
             open: self.open.into(),

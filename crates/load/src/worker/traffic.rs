@@ -4,7 +4,7 @@ use wiretrial_net::Ready;
 
 use super::{Stage, Worker};
 use crate::clock::{Clock as _, Nanos};
-use crate::connection::{Ending, Expected, State, Waiting};
+use crate::connection::{Connection, Ending, Expected, State, Waiting};
 use crate::executor::{Assignment, Next};
 use crate::measure::Class;
 use crate::plan::LoopPlan;
@@ -57,6 +57,7 @@ impl Worker {
     fn send(&mut self, assignment: Assignment, now: Nanos) {
         let Assignment { connection: at, messages, due } = assignment;
         let renews = self.renews();
+        let numbered = self.setup.factory.numbers_messages();
         let connection = &mut self.connections[at as usize];
         match connection.state {
             State::Ready => {
@@ -69,12 +70,19 @@ impl Worker {
                     self.unflushed.push(at);
                 }
                 for _ in 0..messages {
-                    connection.in_flight.push(self.seq, due);
-                    connection.encode(self.seq, &mut self.payloads, &mut self.recorder);
-                    self.seq += 1;
+                    let seq = number(connection, &mut self.seq, numbered);
+                    connection.in_flight.push(seq, due);
+                    connection.encode(seq, &mut self.payloads, &mut self.recorder);
+                    if let Some(deliveries) = &mut self.deliveries {
+                        let owed = deliveries.sent(at, seq as u32, due, now);
+                        self.recorder.deliveries.expected += owed.expected;
+                        self.recorder.deliveries.missing += owed.missing;
+                    }
                 }
                 self.in_flight += u64::from(messages);
             }
+            // Kept connections come back by themselves; what waits goes out then.
+            _ if renews.is_none() => connection.queue.push_back(Waiting { messages, due }),
             State::Idle => {
                 self.send_with_connection(assignment, now);
                 self.connect(at, now);
@@ -91,9 +99,10 @@ impl Worker {
         let Assignment { connection: at, messages, due } = assignment;
         let open_loop = self.is_open_loop();
         let connection = &mut self.connections[at as usize];
+        let numbered = self.setup.factory.numbers_messages();
         for _ in 0..messages {
-            connection.in_flight.push_sent(self.seq, due, now);
-            self.seq += 1;
+            let seq = number(connection, &mut self.seq, numbered);
+            connection.in_flight.push_sent(seq, due, now);
             if open_loop {
                 self.recorder.lag(now - due);
             }
@@ -188,6 +197,7 @@ impl Worker {
             open_loop,
             payloads: &mut self.payloads,
             recorder: &mut self.recorder,
+            deliveries: self.deliveries.as_mut().map(|deliveries| (deliveries, at)),
         };
         let connection = &mut self.connections[at as usize];
         let came = || self.came.unwrap_or_else(|| self.clock.now());
@@ -245,6 +255,9 @@ impl Worker {
         let timeout = self.plan().phases.timeout;
         let period = Nanos(timeout.0 / SWEEPS_PER_TIMEOUT);
         self.next_sweep = now + period.clamp(SHORTEST_SWEEP, LONGEST_SWEEP);
+        if let Some(deliveries) = &mut self.deliveries {
+            self.recorder.deliveries.missing += deliveries.overdue(now, timeout);
+        }
         for at in 0..self.share.connections {
             let connection = &self.connections[at as usize];
             let ending = match connection.state {
@@ -273,4 +286,17 @@ impl Worker {
     fn is_open_loop(&self) -> bool {
         matches!(self.setup.plan.load.loop_, LoopPlan::Open { .. })
     }
+}
+
+/// The number of a connection's next message: its own, where replies name it, or the worker's.
+#[inline]
+fn number(connection: &mut Connection, worker: &mut u64, numbered: bool) -> u64 {
+    if numbered {
+        let own = connection.next_number;
+        connection.next_number = own.wrapping_add(1);
+        return own.into();
+    }
+    let seq = *worker;
+    *worker += 1;
+    seq
 }

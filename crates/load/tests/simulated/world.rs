@@ -48,6 +48,8 @@ pub(crate) struct World {
     pub(crate) recorder: Recorder,
     pub(crate) server: Server,
     pub(crate) timelines: Vec<Timeline>,
+    /// Which connection sent what was due when, in the order of sending.
+    pub(crate) sends: Vec<(u32, u64)>,
     /// Answers on their way: instant (negated, as the heap gives the greatest first) and what they answer.
     replies: BinaryHeap<(std::cmp::Reverse<u64>, u32, u64, u64)>,
     open: bool,
@@ -62,7 +64,10 @@ impl World {
         depth: u32,
         server: Server,
     ) -> Self {
-        let mut slots = Slots::new(connections, depth);
+        let mut slots = match executor {
+            Executor::Phased(_) => Slots::by_connection(connections, depth),
+            _ => Slots::new(connections, depth),
+        };
         for connection in 0..connections {
             slots.set_available(connection, true);
         }
@@ -73,6 +78,7 @@ impl World {
             recorder: Recorder::default(),
             server,
             timelines: Vec::new(),
+            sends: Vec::new(),
             replies: BinaryHeap::new(),
             open,
         }
@@ -87,6 +93,7 @@ impl World {
                 match self.executor.next(now, &mut self.slots) {
                     Next::Send(assignment) => {
                         let done = self.server.answer(now.0);
+                        self.sends.push((assignment.connection, assignment.due.0));
                         let reply = std::cmp::Reverse(done);
                         self.recorder.sent += u64::from(assignment.messages);
                         self.replies.push((reply, assignment.connection, assignment.due.0, now.0));

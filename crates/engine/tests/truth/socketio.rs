@@ -1,0 +1,97 @@
+//! Events over Socket.IO, each acknowledged, each acknowledgement checked.
+
+use serde_json::json;
+use wiretrial_load::plan::Plan;
+use wiretrial_respond::Script;
+
+use crate::outcome::run;
+use crate::rig::Rig;
+
+#[test]
+fn every_event_is_acknowledged() {
+    let rig = Rig::new(Script::default());
+    for scheme in ["socketio+ws", "socketio+wss"] {
+        for (connections, depth, pack, per_connection) in
+            [(1, 1, 1, None), (3, 8, 4, None), (4, 2, 1, Some(10))]
+        {
+            let mut plan = rig.plan(scheme);
+            plan["load"] = json!({
+                "connections": connections, "depth": depth, "pack": pack,
+                "requests_per_connection": per_connection,
+            });
+            plan["stop"] = json!({"requests": 400});
+            let outcome = run(&plan).expect("the run ends");
+            outcome.check_sums();
+            let counters = &outcome.summary.counters;
+            let name = format!("{scheme}, depth {depth}");
+            assert_eq!((counters.sent, counters.ok), (400, 400), "{name}: {:?}", outcome.errors());
+            // `["get","messages","testing"]` and `[null,{"id":"testing"}]`.
+            let bytes = outcome.summary.bytes;
+            assert_eq!(
+                (bytes.payload_sent, bytes.payload_received),
+                (400 * 28, 400 * 23),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn arguments_are_echoed_and_large_ones_are_checked_as_they_flow() {
+    let rig = Rig::new(Script::default());
+    let long = "x".repeat(200_000);
+    let rows = [
+        (format!(r#"["echo","{{seq}}","{long}"]"#), "learned", 0),
+        (r#"["get","messages","{seq}"]"#.to_owned(), "learned", 0),
+        (r#"["get","messages",{"n":1}]"#.to_owned(), "learned", 20),
+        (format!(r#"["echo","{long}"]"#), "learned", 20),
+    ];
+    for (text, rule, right) in rows {
+        let mut plan = rig.plan("socketio+ws");
+        plan["target"]["message"] = json!({"source": {"from": "template", "text": text}});
+        plan["target"]["expect"] = json!({"content": {"is": rule}});
+        plan["load"] = json!({"connections": 2, "depth": 5});
+        plan["stop"] = json!({"requests": 20});
+        let outcome = run(&plan).expect("the run ends");
+        outcome.check_sums();
+        let counters = &outcome.summary.counters;
+        // What differs from event to event cannot be learned from one: it is a mismatch, and counted.
+        let wrong = counters.errors.get("mismatch").copied().unwrap_or_default();
+        assert_eq!((counters.ok, wrong), (right, 20 - right), "{}", &text[..20]);
+    }
+}
+
+#[test]
+fn acknowledgements_in_another_order_find_their_events() {
+    // The seventh of each pack of eight, behind the one that preflight had, so that there is a next.
+    let fault = "swap@8".parse().expect("a fault");
+    let rig = Rig::new(Script { faults: vec![fault], ..Script::default() });
+    let mut plan = rig.plan("socketio+ws");
+    plan["load"] = json!({"connections": 1, "depth": 8, "pack": 8});
+    plan["stop"] = json!({"requests": 400});
+    let outcome = run(&plan).expect("the run ends");
+    outcome.check_sums();
+    assert_eq!(outcome.summary.counters.ok, 400, "{:?}", outcome.errors());
+}
+
+#[test]
+fn an_altered_acknowledgement_is_a_mismatch() {
+    let fault = "wrong@10".parse().expect("a fault");
+    let rig = Rig::new(Script { faults: vec![fault], ..Script::default() });
+    let mut plan = rig.plan("socketio+ws");
+    plan["stop"] = json!({"requests": 99});
+    let outcome = run(&plan).expect("the run ends");
+    outcome.check_sums();
+    assert_eq!(outcome.errors().get("mismatch"), Some(&10), "{:?}", outcome.errors());
+}
+
+#[test]
+fn what_is_no_event_is_refused() {
+    let rig = Rig::new(Script::default());
+    for text in ["{}", "[]", "[1]", "[\"a\"", "x"] {
+        let mut plan = rig.plan("socketio+ws");
+        plan["target"]["message"] = json!({"source": {"from": "template", "text": text}});
+        let refusal = Plan::from_json(&plan.to_string()).expect_err(text).to_string();
+        assert!(refusal.contains("an event is an array of JSON"), "{refusal}");
+    }
+}
