@@ -52,6 +52,7 @@ fn arguments_are_echoed_and_large_ones_are_checked_as_they_flow() {
         plan["target"]["expect"] = json!({"content": {"is": rule}});
         plan["load"] = json!({"connections": 2, "depth": 5});
         plan["stop"] = json!({"requests": 20});
+        plan["phases"]["timeout_ns"] = json!(60_000_000_000_u64);
         let outcome = run(&plan).expect("the run ends");
         outcome.check_sums();
         let counters = &outcome.summary.counters;

@@ -217,10 +217,14 @@ impl Worker {
         let spare = self.spare.pop().or_else(|| self.wires.recycled.try_recv().ok());
         self.made += u32::from(spare.is_none());
         let fresh = spare.unwrap_or_default();
-        let sending = matches!(self.stage, Stage::Load { .. });
-        let executor = self.executor.as_mut().filter(|_| sending);
-        // What is due at the boundary belongs to the next interval.
-        let waiting = executor.map_or(0, |executor| executor.waiting(end - Nanos(1)));
+        let waiting = match (self.stage, &mut self.executor) {
+            // What is due at the boundary belongs to the next interval; behind the load's end nothing
+            // is due, also where a late worker closes intervals that lie there.
+            (Stage::Load { end: last }, Some(executor)) => {
+                executor.waiting(end.min(last) - Nanos(1))
+            }
+            _ => 0,
+        };
         let dropped = self.executor.as_ref().map_or(0, Executor::dropped) + self.gave_up;
         let record = IntervalRecord {
             index: self.interval,
