@@ -128,8 +128,8 @@ def _check(trial: Trial) -> None:
     assert measured.round_trip_ns is not None
     assert measured.client_ns is not None
     assert measured.round_trip_ns > 0
-    # The client's CPU is a part of its time, on the one CPU that it has.
-    assert measured.client_ns <= sum(i.end_ns - i.start_ns for i in trial.intervals) / 60 * 1.01
+    # One CPU gives no more than its time; reading the clocks around so short a run costs some.
+    assert measured.client_ns <= sum(i.end_ns - i.start_ns for i in trial.intervals) / 60 * 1.5
     assert measured.generator_ns is None
     assert measured.elapsed_ns is None
     assert trial.subject_samples

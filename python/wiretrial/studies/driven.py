@@ -71,7 +71,7 @@ def measure(bench: Bench, case: Case, slot: Slot, ready: Ready) -> Generator[Eve
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiretrial-page-")))
         job = _job(case, endpoint, scratch)
         if case.driving.ipv6 == "silent":
-            stack.enter_context(Silence(endpoint.port))
+            stack.enter_context(_silence(endpoint.port))
         driver = Driver(
             ready.subject,
             ready.build,
@@ -229,6 +229,16 @@ def _page(endpoint: Endpoint, path: str) -> bytes:
             return connection.exchange(Request("GET", path)).content
     except (OSError, Broken, *HTTP_ERRORS) as error:
         raise SubjectFailed(f"{endpoint.url(path)} can't be had: {error}") from error
+
+
+def _silence(port: int) -> Silence:
+    try:
+        return Silence(port)
+    except OSError as error:
+        raise SubjectFailed(
+            f"port {port} of ::1 can't be made silent: {error.strerror}",
+            "run it again; where there is no IPv6, leave it out",
+        ) from error
 
 
 def _addresses(host: str, port: int) -> tuple[str, ...]:
