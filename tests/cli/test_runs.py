@@ -100,6 +100,23 @@ def test_held_connections_are_asked_once_and_then_in_turn(
     assert "held, 50 messages/s in turn" in done.stdout
 
 
+def test_players_get_copies_and_events_are_acknowledged(
+    wiretrial: Run, reference: tuple[psutil.Process, str]
+) -> None:
+    _, address = reference
+    flags = ("-c", "6", "--table-size", "3", "--rate", "120", "--pacing", "phased", "-d", "1s")
+    done = wiretrial("load", f"styx+json+ws://{address}", *flags, "--format", "json")
+    assert done.returncode in MEASURED, done.stderr
+    found = json.loads(done.stdout)
+    copies, sent = found["deliveries"], found["totals"]["sent"]
+    assert (sent > 0, copies["expected"]) == (True, 3 * sent)
+    wrong = ("missing", "mismatch", "out_of_order", "duplicate")
+    assert [copies[name] for name in wrong] == [0, 0, 0, 0]
+    done = wiretrial("load", f"socketio+ws://{address}", "-n", "500")
+    assert done.returncode in MEASURED, done.stderr
+    assert "sent 500  ok 500" in done.stdout
+
+
 def test_load_shows_what_compression_saves(
     wiretrial: Run, reference: tuple[psutil.Process, str]
 ) -> None:

@@ -109,6 +109,11 @@ class Measured:
         return self._histogram("response_time")
 
     @cached_property
+    def delivery_time(self) -> hdr.Hdr:
+        """Copy there - due of its message, at each of its receivers."""
+        return self._histogram("delivery_time")
+
+    @cached_property
     def pacing_lag(self) -> hdr.Hdr:
         """sent - due; open loop only."""
         return self._histogram("pacing_lag")

@@ -298,6 +298,8 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "rate", f"{f'{measured.rate or 0:,.0f} messages/s sent':<{FIGURE}} {waiting}"
         yield "response time", _quantiles(measured.response_time)
     yield "service time", _quantiles(measured.service_time)
+    if counters.deliveries.expected:
+        yield "delivery time", _quantiles(measured.delivery_time)
     if measured.is_open_loop:
         yield "pacing lag", _quantiles(measured.pacing_lag)
     yield "connections", _connections(trial, measured)
