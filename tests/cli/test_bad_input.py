@@ -55,7 +55,7 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (("load", "http://h/", "--frobnicate"), 2, "No such option: --frobnicate"),
     (("load", "http://h/", "-d", "1s", "-o", "/no/such/folder/x"), 2, "can't be written"),
     (("load", "http://h/", "-d", "1s", "-o", "."), 2, "is a folder: name a file"),
-    (("load", "http://127.0.0.1:1/", "-c", "100m"), 2, "100,000,064 descriptors"),
+    (("load", "http://127.0.0.1:1/", "-c", "100m"), 2, "100,000,068 descriptors"),
     (("study", "run", "echo", "--prefix", "/no/such"), 2, "there is no such folder: correct it"),
     (("frobnicate",), 2, "No such command 'frobnicate'"),
     (("compare", "ws"), 2, "compare needs two or more"),

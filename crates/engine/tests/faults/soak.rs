@@ -88,11 +88,16 @@ impl Watch {
         let now = held(self.pid);
         let elapsed = (monotonic_ns() - self.begin) * 10 / (seconds() * SECOND);
         self.most_sockets = self.most_sockets.max(now.sockets);
+        // What is open for a moment only, as a file of /proc is while it is read, is not held: the
+        // least of several looks counts.
+        let least = |before: Held, settled: bool| {
+            if settled { now.others.min(before.others) } else { now.others }
+        };
         if elapsed < 4 {
             let resident = self.early.resident.max(now.resident);
-            self.early = Held { resident, ..now };
+            self.early = Held { resident, others: least(self.early, elapsed >= 2), ..now };
         }
-        self.late = now;
+        self.late = Held { others: least(self.late, elapsed >= 7), ..now };
     }
 
     fn check(&self, sockets: usize) {

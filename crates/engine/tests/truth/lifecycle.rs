@@ -151,7 +151,7 @@ fn more_connections_than_descriptors_are_refused_with_the_arithmetic() {
     plan["load"] = json!({"connections": 4_000_000_000_u32 / 16});
     match run(&plan) {
         Err(RunError::Refused(Refusal::Machine(text))) => {
-            assert!(text.contains("250000060 descriptors") && text.contains("limit"), "{text}");
+            assert!(text.contains("250000064 descriptors") && text.contains("limit"), "{text}");
         }
         other => panic!("not refused: {other:?}"),
     }

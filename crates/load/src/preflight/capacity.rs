@@ -24,12 +24,14 @@ pub(crate) enum Tables {
 
 pub(super) fn check_descriptors(plan: &Plan) -> Result<Tables, Refusal> {
     let connections = u64::from(plan.load.connections);
+    let limit = raise_descriptor_limit().soft;
+    let tables = tables(connections, plan.generator.threads.into(), limit)?;
     if let Some(headroom) = file_headroom().filter(|headroom| *headroom < connections) {
         return Err(Refusal::Machine(format!(
             "{connections} connections need as many open files, and this machine has room for {headroom} more: raise it (sysctl fs.file-max), and count the server's too where it runs here"
         )));
     }
-    tables(connections, plan.generator.threads.into(), raise_descriptor_limit().soft)
+    Ok(tables)
 }
 
 fn tables(connections: u64, threads: u64, limit: u64) -> Result<Tables, Refusal> {
