@@ -364,7 +364,8 @@ def test_the_machine_is_told(wiretrial: Run) -> None:
     done = wiretrial("machine", "--format", "json")
     found = json.loads(done.stdout)
     assert found["facts"]["kernel"] == os.uname().release
-    assert {row["name"] for row in found["preflight"]} == {"descriptors", "ports", "memory"}
+    names = {row["name"] for row in found["preflight"]}
+    assert names == {"descriptors", "files", "ports", "memory"}
     short = wiretrial("machine", "-c", "100m")
     assert "SHORT descriptors" in short.stdout
     assert short.returncode == 1

@@ -107,9 +107,9 @@ def test_colour_only_where_it_is_wanted(report: ReportModel, failing: Trial) -> 
 def test_the_json_object_has_the_documented_members(closed: Trial, failing: Trial) -> None:
     found = load_json(closed)
     assert list(found) == [
-        *("schema", "version", "target", "load", "duration_ns", "totals", "rate", "throughput"),
-        *("response_time", "service_time", "pacing_lag", "connect_time", "bytes", "generator"),
-        *("verdict", "warnings"),
+        *("schema", "version", "target", "load", "duration_ns", "totals", "deliveries", "rate"),
+        *("throughput", "response_time", "service_time", "delivery_time", "pacing_lag"),
+        *("connect_time", "bytes", "generator", "verdict", "warnings"),
     ]
     totals = found["totals"]
     assert totals["sent"] == totals["ok"] + totals["in_flight"] + sum(totals["errors"].values())
