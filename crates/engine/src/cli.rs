@@ -61,7 +61,7 @@ const LOAD_EXAMPLES: &str = "\
 Examples:
   wiretrial-engine load http://127.0.0.1:8080/ -c 100 -d 10s
   wiretrial-engine load ws://127.0.0.1:9001/ -c 1000 --depth 10 --pack 10 --payload 20
-  wiretrial-engine load ws://127.0.0.1:9001/ -c 1000000 --threads 51 --sources 127.1.0.0/26 --hold -d 60s
+  wiretrial-engine load ws://127.0.0.1:9001/ -c 1000000 --threads 51 --sources 127.1.0.0/25 --hold -d 60s
   wiretrial-engine load ws://127.0.0.1:9001/ --payload @chat.json --text --deflate=client_no_context_takeover,level=1
   wiretrial-engine load tcp://127.0.0.1:7000 --rate 20k --pacing poisson --format json > snapshots.ndjson
   wiretrial-engine load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
