@@ -11,19 +11,12 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
+from wiretrial.report.head import HEAD
 from wiretrial.results.beacon import State
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body data-watched="{watched}">
+_PAGE = (
+    HEAD
+    + """<body data-watched="{watched}">
 <main>
 {body}
 </main>
@@ -31,6 +24,7 @@ _PAGE = """<!doctype html>
 </body>
 </html>
 """
+)
 
 
 UNFINISHED = "It was not finished: there is no answer yet."

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from wiretrial.report import markup, palette
 from wiretrial.report.canvas import NARROW, WIDE, Frame
 from wiretrial.report.families import Family
+from wiretrial.report.head import HEAD
 from wiretrial.report.knees import Knee
 from wiretrial.report.model import ReportModel
 from wiretrial.report.views import (
@@ -31,17 +32,9 @@ from wiretrial.report.views.factsheet import Carried
 MOST_ROWS = 12
 """A table that is longer is folded."""
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
+_PAGE = (
+    HEAD
+    + """<body>
 <main>
 <header>
 <h1>{title}</h1>
@@ -54,6 +47,7 @@ _PAGE = """<!doctype html>
 </body>
 </html>
 """
+)
 
 
 def render(model: ReportModel) -> str:

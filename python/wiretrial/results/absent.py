@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from wiretrial.errors import StoreError
 from wiretrial.results.store import ResultsFolder
 
 FILE = "absent.json"
@@ -34,12 +33,4 @@ def keep(results: ResultsFolder, absent: Sequence[Absent]) -> None:
 
 def read(results: ResultsFolder) -> tuple[Absent, ...]:
     """The list; empty where none was kept."""
-    path = results.folder / FILE
-    try:
-        return _LIST.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValidationError) as error:
-        raise StoreError(
-            f"{path} can't be read", "delete it, and `--resume` writes it again"
-        ) from error
+    return results.read_list(FILE, _LIST)

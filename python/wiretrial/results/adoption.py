@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from wiretrial.errors import StoreError
 from wiretrial.results.store import ResultsFolder
 
 FILE = "adoption.json"
@@ -53,12 +52,4 @@ def keep(results: ResultsFolder, found: Iterable[Adopted]) -> None:
 
 def read(results: ResultsFolder) -> tuple[Adopted, ...]:
     """The list; empty where none was kept."""
-    path = results.folder / FILE
-    try:
-        return _LIST.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValidationError) as error:
-        raise StoreError(
-            f"{path} can't be read", "delete it, and `--resume` writes it again"
-        ) from error
+    return results.read_list(FILE, _LIST)

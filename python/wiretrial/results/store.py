@@ -15,9 +15,9 @@ import zlib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from wiretrial.errors import StoreError
 from wiretrial.results.model import TRIAL_SCHEMA, TRIAL_VERSION, Trial
@@ -25,6 +25,8 @@ from wiretrial.results.model import TRIAL_SCHEMA, TRIAL_VERSION, Trial
 STUDY_FILE = "study.json"
 TRIALS = "trials"
 SUFFIX = ".json.gz"
+
+Row = TypeVar("Row")
 
 
 class ResultsFolder:
@@ -84,6 +86,18 @@ class ResultsFolder:
     def paths(self) -> list[Path]:
         """The files of the stored trials, in the order in which they ran."""
         return sorted((self.folder / TRIALS).glob(f"*{SUFFIX}"))
+
+    def read_list(self, name: str, kept: TypeAdapter[tuple[Row, ...]]) -> tuple[Row, ...]:
+        """A list that is kept beside the trials; empty where none was."""
+        path = self.folder / name
+        try:
+            return kept.validate_json(path.read_bytes())
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValidationError) as error:
+            raise StoreError(
+                f"{path} can't be read", "delete it, and `--resume` writes it again"
+            ) from error
 
     def write(self, name: str, data: bytes) -> Path:
         """Writes one file whole: another name, fsync, rename, fsync of the folder."""

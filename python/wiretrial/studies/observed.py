@@ -5,7 +5,7 @@ Pure: knows both forms and how to interpolate; must not know how anything was re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -15,7 +15,7 @@ from wiretrial.machine.counters import TICK_NS
 from wiretrial.machine.links import LinkedNamespace, Wire
 from wiretrial.machine.namespaces import INTERFACE
 from wiretrial.machine.shapers import UNLIMITED, Rates
-from wiretrial.results.model import SubjectFacts, Window
+from wiretrial.results.model import ProcessSample, SubjectFacts, Window
 from wiretrial.results.observation import (
     CpuUse,
     EmulatedLink,
@@ -31,6 +31,7 @@ from wiretrial.results.observation import (
 from wiretrial.subjects import observe
 from wiretrial.subjects.observe import Detail, Seen, Side
 from wiretrial.subjects.process import Server
+from wiretrial.subjects.tree import Reading
 
 _Key = TypeVar("_Key", int, str)
 
@@ -47,6 +48,20 @@ class Origin:
     """Whether connections stand, so that memory can be told by their number."""
     rates: Rates = UNLIMITED
     """What the link lets through."""
+
+
+def samples(readings: Iterable[Reading], begun_ns: int) -> tuple[ProcessSample, ...]:
+    """The readings of the tree, each at its offset from the run's begin."""
+    return tuple(
+        ProcessSample(
+            offset_ns=reading.at_ns - begun_ns,
+            cpu_user_ns=reading.cpu_user_ns,
+            cpu_system_ns=reading.cpu_system_ns,
+            rss_bytes=reading.rss_bytes,
+            threads=reading.threads,
+        )
+        for reading in readings
+    )
 
 
 def observation(seen: Seen, window: Window, origin: Origin) -> Observation:

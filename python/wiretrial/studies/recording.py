@@ -177,16 +177,7 @@ class Recording:
         begun = self._run.begun_ns
         if self._observer is None or begun is None:
             return ()
-        return tuple(
-            ProcessSample(
-                offset_ns=reading.at_ns - begun,
-                cpu_user_ns=reading.cpu_user_ns,
-                cpu_system_ns=reading.cpu_system_ns,
-                rss_bytes=reading.rss_bytes,
-                threads=reading.threads,
-            )
-            for reading in self._observer.seen.readings
-        )
+        return observed.samples(self._observer.seen.readings, begun)
 
     def _observation(self, window: Window) -> Observation | None:
         begun, observer = self._run.begun_ns, self._observer

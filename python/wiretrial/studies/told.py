@@ -193,14 +193,4 @@ def _samples(seen: Seen, instants: Sequence[int], began_ns: int) -> tuple[Proces
     """
     apart = any(one < other for one, other in pairwise(instants))
     since = instants[0] if apart else began_ns
-    return tuple(
-        ProcessSample(
-            offset_ns=reading.at_ns - began_ns,
-            cpu_user_ns=reading.cpu_user_ns,
-            cpu_system_ns=reading.cpu_system_ns,
-            rss_bytes=reading.rss_bytes,
-            threads=reading.threads,
-        )
-        for reading in seen.readings
-        if reading.at_ns >= since
-    )
+    return observed.samples((one for one in seen.readings if one.at_ns >= since), began_ns)
