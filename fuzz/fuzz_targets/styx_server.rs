@@ -11,7 +11,7 @@ mod common;
 #[path = "../../crates/proto/tests/styx/stage.rs"]
 mod stage;
 
-use common::cuts_from;
+use common::{cuts_from, pieces};
 use libfuzzer_sys::fuzz_target;
 use stage::{FORMS, server};
 use wiretrial_proto::Scratch;
@@ -29,10 +29,8 @@ fn run((encoding, websocket): (Encoding, bool), input: &[u8], cuts: &[usize]) ->
     let mut codec = server(encoding, websocket);
     let (mut scratch, mut out, mut held) = (Scratch::new(), Vec::new(), Vec::new());
     let mut seen = Vec::new();
-    let starts = std::iter::once(0).chain(cuts.iter().copied());
-    let ends = cuts.iter().copied().chain(std::iter::once(input.len()));
-    for (start, end) in starts.zip(ends) {
-        held.extend_from_slice(&input[start..end]);
+    for piece in pieces(input, cuts) {
+        held.extend_from_slice(piece);
         loop {
             let Ok(step) = codec.receive(&mut held, &mut scratch, &mut out) else {
                 seen.push("error".to_owned());

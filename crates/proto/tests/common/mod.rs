@@ -183,7 +183,8 @@ fn check(case: &Case<'_>, run: impl Fn(&[u8], &[usize]) -> Transcript) -> Vec<u8
     whole.out
 }
 
-fn pieces<'a>(input: &'a [u8], cuts: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
+/// The input, cut at these places (ascending).
+pub(crate) fn pieces<'a>(input: &'a [u8], cuts: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
     let starts = std::iter::once(0).chain(cuts.iter().copied());
     let ends = cuts.iter().copied().chain(std::iter::once(input.len()));
     starts.zip(ends).map(|(start, end)| &input[start..end])

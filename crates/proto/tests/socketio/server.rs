@@ -3,7 +3,7 @@
 use wiretrial_proto::socketio::{SocketIoEvent, SocketIoServer};
 use wiretrial_proto::{MessageKind, Scratch};
 
-use crate::common::{Seen, run_client, splittings};
+use crate::common::{Seen, pieces, run_client, splittings};
 use crate::stage::{LIMIT, bare, messages, upgraded};
 
 /// What the server reported of these messages, however they were cut, and what it said itself.
@@ -23,10 +23,8 @@ fn cut(input: &[u8], cuts: &[usize]) -> (Vec<String>, Vec<u8>) {
     let mut codec = SocketIoServer::new(0xab, LIMIT);
     let (mut scratch, mut out) = (Scratch::new(), Vec::new());
     let (mut seen, mut held) = (Vec::new(), Vec::new());
-    let starts = std::iter::once(0).chain(cuts.iter().copied());
-    let ends = cuts.iter().copied().chain(std::iter::once(input.len()));
-    for (start, end) in starts.zip(ends) {
-        held.extend_from_slice(&input[start..end]);
+    for piece in pieces(input, cuts) {
+        held.extend_from_slice(piece);
         loop {
             let step = match codec.receive(&mut held, &mut scratch, &mut out) {
                 Ok(step) => step,

@@ -4,7 +4,7 @@ use wiretrial_proto::Scratch;
 use wiretrial_proto::styx::{Encoding, StyxEvent};
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketServer};
 
-use crate::common::splittings;
+use crate::common::{pieces, splittings};
 use crate::stage::{FORMS, config, server};
 use crate::vectors::vectors;
 
@@ -18,10 +18,8 @@ fn run(
     let mut codec = server(encoding, websocket);
     let (mut scratch, mut out) = (Scratch::new(), Vec::new());
     let (mut seen, mut held) = (Vec::new(), Vec::new());
-    let starts = std::iter::once(0).chain(cuts.iter().copied());
-    let ends = cuts.iter().copied().chain(std::iter::once(input.len()));
-    for (start, end) in starts.zip(ends) {
-        held.extend_from_slice(&input[start..end]);
+    for piece in pieces(input, cuts) {
+        held.extend_from_slice(piece);
         loop {
             // It unmasks in place, so what is given again must be what was given.
             let consumed = match codec.receive(&mut held, &mut scratch, &mut out) {
