@@ -29,6 +29,7 @@ fuzz_target!(|data: &[u8]| {
         match seen {
             Seen::Open => assert!(!std::mem::replace(&mut open, true), "it sits only once"),
             Seen::Delivery(_) => assert!(open, "nobody stands at a table"),
+            Seen::Bulletin(_) => {}
             Seen::Close(_) => assert!(websocket),
             Seen::Error(_) => {}
             other => panic!("{other:?}"),

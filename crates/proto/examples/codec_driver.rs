@@ -74,6 +74,7 @@ fn json(seen: &Seen) -> String {
             format!("{{\"reply\":{status},\"body\":\"{}\",\"last\":{last}}}", hex(payload))
         }
         Seen::Delivery(delivery) => format!("{{\"delivery\":{}}}", delivery.seq),
+        Seen::Bulletin(bulletin) => format!("{{\"bulletin\":{}}}", bulletin.intact),
         Seen::Request(request) => format!(
             "{{\"method\":\"{}\",\"target\":\"{}\",\"keep_alive\":{}}}",
             hex(request.method.as_bytes()),

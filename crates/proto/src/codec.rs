@@ -130,6 +130,8 @@ pub enum Event<'a> {
     Reply(Reply<'a>),
     /// One receiver's copy of a message that somebody sent: one send may have many.
     Delivery(Delivery),
+    /// What the server tells everybody who looks, from time to time: it answers no message.
+    Bulletin(Bulletin),
     /// The peer closed the conversation in the protocol's own way.
     Close(Close),
 }
@@ -159,6 +161,17 @@ pub struct Delivery {
     /// The receiver is the origin: the copy answers its own message.
     pub own: bool,
     /// What it says beside these is what it must.
+    pub intact: bool,
+}
+
+/// One of a numbered series that the server tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bulletin {
+    /// How many are left out between the last one and this.
+    pub missed: u32,
+    /// It came before, or a later one did.
+    pub late: bool,
+    /// It does not contradict itself.
     pub intact: bool,
 }
 

@@ -13,6 +13,6 @@ pub mod styx;
 pub mod websocket;
 
 pub use codec::{
-    ClientCodec, Close, Condition, Delivery, ErrorClass, Event, MessageKind, ProtocolError, Reply,
-    Request, Scratch, ServerCodec, ServerEvent, ServerRequest, Step, Tag,
+    Bulletin, ClientCodec, Close, Condition, Delivery, ErrorClass, Event, MessageKind,
+    ProtocolError, Reply, Request, Scratch, ServerCodec, ServerEvent, ServerRequest, Step, Tag,
 };

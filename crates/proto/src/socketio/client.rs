@@ -92,7 +92,7 @@ impl SocketIoClient {
     ) -> Result<(usize, Found), ProtocolError> {
         let step = self.codec.receive(input, scratch, out)?;
         let found = match step.event {
-            None | Some(Event::Delivery(_)) => Found::Nothing,
+            None | Some(Event::Delivery(_) | Event::Bulletin(_)) => Found::Nothing,
             Some(Event::Open) => Found::Upgraded,
             Some(Event::Close(close)) => Found::Closed(close),
             Some(Event::Chunk(piece)) => Found::Piece(Piece { length: piece.len(), ends: None }),

@@ -80,6 +80,14 @@ impl SocketIoServer {
         self.codec.message(MessageKind::Text, &self.draft, out);
     }
 
+    /// Appends an event that nobody is to acknowledge: name and arguments, an array of JSON.
+    pub fn emit(&mut self, arguments: &[u8], out: &mut Vec<u8>) {
+        self.draft.clear();
+        self.draft.extend_from_slice(b"42");
+        self.draft.extend_from_slice(arguments);
+        self.codec.message(MessageKind::Text, &self.draft, out);
+    }
+
     /// Takes bytes from the front of `input`, as [`ServerCodec`](crate::ServerCodec) does.
     ///
     /// # Errors

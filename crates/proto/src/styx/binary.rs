@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use super::fields::{Fields, append_bytes, append_count, append_i32, append_string};
+use super::fields::{Fields, append_bytes, append_count, append_i32, append_string, append_u32};
+use super::lobby::{Listed, Lobby};
 use super::packet::{Attribute, Packet, class};
 use super::{MAX_PACKET, broken, too_big};
 use crate::ProtocolError;
@@ -79,6 +80,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Packet<'_>, ProtocolError> {
             data: fields.bytes()?,
             attributes: attributes(&mut fields)?,
         },
+        class::LOBBY_SUBSCRIBE => Packet::LobbySubscribe,
+        class::LOBBY_SNAPSHOT => Packet::LobbySnapshot(lobby(&mut fields)?),
         other => return Ok(Packet::Other(other)),
     };
     fields.end()?;
@@ -130,7 +133,17 @@ pub(super) fn append(packet: &Packet<'_>, out: &mut Vec<u8>) {
                 append_string(&attribute.value, out);
             }
         }
-        Packet::Other(_) => {}
+        Packet::LobbySnapshot(Lobby { seq, tables, players, listed }) => {
+            append_u32(*seq, out);
+            append_u32(*tables, out);
+            append_u32(*players, out);
+            append_count(listed.len(), out);
+            for Listed { table, seated } in listed {
+                append_i32(*table, out);
+                append_u32(*seated, out);
+            }
+        }
+        Packet::LobbySubscribe | Packet::Other(_) => {}
     });
 }
 
@@ -153,4 +166,13 @@ fn attributes<'a>(fields: &mut Fields<'a>) -> Result<Vec<Attribute<'a>>, Protoco
         });
     }
     Ok(attributes)
+}
+
+fn lobby(fields: &mut Fields<'_>) -> Result<Lobby, ProtocolError> {
+    let (seq, tables, players) = (fields.u32()?, fields.u32()?, fields.u32()?);
+    let mut listed = Vec::new();
+    for _ in 0..fields.count()? {
+        listed.push(Listed { table: fields.i32()?, seated: fields.u32()? });
+    }
+    Ok(Lobby { seq, tables, players, listed })
 }

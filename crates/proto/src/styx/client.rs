@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use super::game::{LoadRequest, LoadResponse};
 use super::intake::{self, Pieces};
+use super::lobby::Lobby;
 use super::packet::{OK, Packet};
 use super::{Encoding, MAX_PACKET, broken};
 use crate::websocket::{WebSocketClient, WebSocketConfig};
 use crate::{
-    ClientCodec, Close, Delivery, ErrorClass, Event, ProtocolError, Request, Scratch, Step, Tag,
+    Bulletin, ClientCodec, Close, Delivery, ErrorClass, Event, ProtocolError, Request, Scratch,
+    Step, Tag,
 };
 
 /// What all players of one target share.
@@ -28,10 +30,13 @@ pub struct StyxConfig {
     pub password: String,
     /// How long a table shall wait before it responds, milliseconds.
     pub delay: i32,
+    /// Each player looks at the lobby, from its login on.
+    pub lobby: bool,
 }
 
 /// A player: logs in, joins a table, sends [`LoadRequest`]s there, and reports each
-/// [`LoadResponse`] of the table as a delivery, its own included.
+/// [`LoadResponse`] of the table as a delivery, its own included; snapshots of the lobby, where it
+/// looks at it, as bulletins.
 #[derive(Debug)]
 pub struct StyxClient {
     config: Arc<StyxConfig>,
@@ -63,6 +68,17 @@ struct Seat {
     /// As the server calls it.
     player: i32,
     phase: Phase,
+    lobby: Look,
+}
+
+/// Whether the player looks at the lobby, and what it saw there.
+#[derive(Debug, Clone, Copy)]
+enum Look {
+    Away,
+    /// It has seen nothing yet.
+    Expecting,
+    /// The number of the last snapshot.
+    Seen(u32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +122,7 @@ impl StyxClient {
         Self {
             config,
             carrier,
-            seat: Seat { number, table, player: 0, phase: Phase::New },
+            seat: Seat { number, table, player: 0, phase: Phase::New, lobby: Look::Away },
             pieces: Pieces::default(),
             room: Vec::new(),
             draft: Vec::new(),
@@ -199,7 +215,7 @@ impl StyxClient {
                     // Without compression, what was taken last is the payload.
                     return Ok((at, Found::Packet(at - reply.payload.len(), at)));
                 }
-                Some(Event::Delivery(_)) => {}
+                Some(Event::Delivery(_) | Event::Bulletin(_)) => {}
             }
         }
     }
@@ -245,6 +261,10 @@ impl Seat {
                 self.phase = Phase::Seated;
                 return Ok((Some(Event::Open), Answer::None));
             }
+            (Packet::LobbySnapshot(lobby), _) => {
+                let bulletin = self.look(lobby)?;
+                return Ok((Some(Event::Bulletin(bulletin)), Answer::None));
+            }
             (Packet::LoginResponse { .. } | Packet::JoinResponse { .. }, _) => {
                 return Err(broken("a response that nobody asked for"));
             }
@@ -255,6 +275,23 @@ impl Seat {
             _ => {}
         }
         Ok((None, Answer::None))
+    }
+
+    /// What a snapshot of the lobby is, behind those that came.
+    fn look(&mut self, lobby: &Lobby) -> Result<Bulletin, ProtocolError> {
+        let ahead = match self.lobby {
+            Look::Away => return Err(broken("a snapshot of the lobby that nobody asked for")),
+            Look::Expecting => 0,
+            Look::Seen(last) => lobby.seq.wrapping_sub(last.wrapping_add(1)).cast_signed(),
+        };
+        if ahead >= 0 {
+            self.lobby = Look::Seen(lobby.seq);
+        }
+        Ok(Bulletin {
+            missed: ahead.max(0).unsigned_abs(),
+            late: ahead < 0,
+            intact: lobby.is_consistent(),
+        })
     }
 }
 
@@ -333,6 +370,10 @@ impl ClientCodec for StyxClient {
             match answer {
                 Answer::None => {}
                 Answer::Join => {
+                    if self.config.lobby {
+                        self.seat.lobby = Look::Expecting;
+                        self.send(&Packet::LobbySubscribe, out);
+                    }
                     self.send(&Packet::JoinRequest { table: self.seat.table, seat: -1 }, out);
                 }
                 Answer::Ping(id) => self.send(&Packet::Ping { id }, out),

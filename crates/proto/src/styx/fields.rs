@@ -30,6 +30,11 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
+    pub(super) fn u32(&mut self) -> Result<u32, ProtocolError> {
+        self.chunk().map(u32::from_be_bytes)
+    }
+
+    #[inline]
     pub(super) fn bool(&mut self) -> Result<bool, ProtocolError> {
         match self.u8()? {
             0 => Ok(false),
@@ -86,6 +91,11 @@ pub(super) fn append_string(text: &str, out: &mut Vec<u8>) {
 
 #[inline]
 pub(super) fn append_i32(value: i32, out: &mut Vec<u8>) {
+    out.extend_from_slice(&value.to_be_bytes());
+}
+
+#[inline]
+pub(super) fn append_u32(value: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 

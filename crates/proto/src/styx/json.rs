@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::lobby::{Listed, Lobby};
 use super::packet::{Attribute, OK, Packet, class};
 use super::{MAX_PACKET, broken, not_utf8, too_big};
 use crate::ProtocolError;
@@ -70,6 +71,10 @@ struct Object<'a> {
     gamedata: Cow<'a, str>,
     #[serde(borrow)]
     attributes: Vec<Note<'a>>,
+    seq: Option<u32>,
+    tables: Option<u32>,
+    players: Option<u32>,
+    list: Vec<Row>,
 }
 
 /// A status is a number, or the name of one.
@@ -86,6 +91,13 @@ struct Note<'a> {
     name: Cow<'a, str>,
     #[serde(borrow)]
     value: Cow<'a, str>,
+}
+
+/// A table in the lobby's list.
+#[derive(Debug, Serialize, Deserialize)]
+struct Row {
+    tableid: i32,
+    seated: u32,
 }
 
 impl<'a> Object<'a> {
@@ -137,6 +149,17 @@ impl<'a> Object<'a> {
                     .map(|Note { name, value }| Attribute { name, value })
                     .collect(),
             },
+            class::LOBBY_SUBSCRIBE => Packet::LobbySubscribe,
+            class::LOBBY_SNAPSHOT => Packet::LobbySnapshot(Lobby {
+                seq: needed(self.seq)?,
+                tables: needed(self.tables)?,
+                players: needed(self.players)?,
+                listed: self
+                    .list
+                    .into_iter()
+                    .map(|Row { tableid, seated }| Listed { table: tableid, seated })
+                    .collect(),
+            }),
             other => Packet::Other(other),
         })
     }
@@ -221,7 +244,13 @@ impl Serialize for Form<'_> {
                 object.serialize_entry("gamedata", &Base64(data))?;
                 object.serialize_entry("attributes", &Notes(attributes))?;
             }
-            Packet::Other(_) => {}
+            Packet::LobbySnapshot(Lobby { seq, tables, players, listed }) => {
+                object.serialize_entry("seq", seq)?;
+                object.serialize_entry("tables", tables)?;
+                object.serialize_entry("players", players)?;
+                object.serialize_entry("list", &Rows(listed))?;
+            }
+            Packet::LobbySubscribe | Packet::Other(_) => {}
         }
         object.end()
     }
@@ -240,6 +269,15 @@ struct Notes<'a>(&'a [Attribute<'a>]);
 impl Serialize for Notes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(NoteForm))
+    }
+}
+
+struct Rows<'a>(&'a [Listed]);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let row = |one: &Listed| Row { tableid: one.table, seated: one.seated };
+        serializer.collect_seq(self.0.iter().map(row))
     }
 }
 

@@ -8,7 +8,8 @@
 //! array as four bytes of count and its elements, a truth value as one byte. A JSON packet is an
 //! object with `classId` and the fields by name, arrays of bytes in base64; on a byte stream it is a
 //! line. Over WebSocket a packet is one message: binary, or text for JSON. What a game sends is a
-//! packet inside a packet ([`Packet::Game`]), and that one is binary in either encoding.
+//! packet inside a packet ([`Packet::Game`]), and that one is binary in either encoding. The classes
+//! from 200 on are an addition: they tell the lobby ([`Lobby`]).
 
 mod binary;
 mod client;
@@ -16,11 +17,13 @@ mod fields;
 mod game;
 mod intake;
 mod json;
+mod lobby;
 mod packet;
 mod server;
 
 pub use client::{StyxClient, StyxConfig};
 pub use game::{LoadRequest, LoadResponse};
+pub use lobby::{Listed, Lobby, MOST_LISTED};
 pub use packet::{Attribute, OK, Packet, class};
 pub use server::{StyxEvent, StyxServer};
 

@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use super::lobby::Lobby;
+
 /// Status of a response that grants what was asked for.
 pub const OK: u8 = 0;
 
@@ -27,6 +29,10 @@ pub mod class {
     pub const LEAVE_RESPONSE: u8 = 37;
     /// [`Packet::Game`](super::Packet::Game).
     pub const GAME: u8 = 100;
+    /// [`Packet::LobbySubscribe`](super::Packet::LobbySubscribe).
+    pub const LOBBY_SUBSCRIBE: u8 = 200;
+    /// [`Packet::LobbySnapshot`](super::Packet::LobbySnapshot).
+    pub const LOBBY_SNAPSHOT: u8 = 201;
 }
 
 /// One packet. Strings and bytes are borrowed wherever they stand in the input as they are.
@@ -113,6 +119,10 @@ pub enum Packet<'a> {
         /// Notes for the server.
         attributes: Vec<Attribute<'a>>,
     },
+    /// A player looks at the lobby from now on. It is answered by the next snapshot.
+    LobbySubscribe,
+    /// What all who look at the lobby are told.
+    LobbySnapshot(Lobby),
     /// One of a class that is not told apart: skipped.
     Other(u8),
 }
@@ -139,6 +149,8 @@ impl Packet<'_> {
             Self::LeaveRequest { .. } => class::LEAVE_REQUEST,
             Self::LeaveResponse { .. } => class::LEAVE_RESPONSE,
             Self::Game { .. } => class::GAME,
+            Self::LobbySubscribe => class::LOBBY_SUBSCRIBE,
+            Self::LobbySnapshot(_) => class::LOBBY_SNAPSHOT,
             Self::Other(class) => *class,
         }
     }

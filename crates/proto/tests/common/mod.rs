@@ -5,8 +5,8 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use wiretrial_proto::{
-    ClientCodec, Condition, Delivery, ErrorClass, Event, MessageKind, Scratch, ServerCodec,
-    ServerEvent, ServerRequest,
+    Bulletin, ClientCodec, Condition, Delivery, ErrorClass, Event, MessageKind, Scratch,
+    ServerCodec, ServerEvent, ServerRequest,
 };
 
 /// One row of a case table: bytes that come, and what must be reported.
@@ -31,6 +31,7 @@ pub(crate) enum Seen {
         last: bool,
     },
     Delivery(Delivery),
+    Bulletin(Bulletin),
     Request(RequestSeen),
     Message(MessageKind),
     /// A request or message is complete; its payload.
@@ -223,6 +224,7 @@ impl Notes {
                 last: reply.last,
             },
             Event::Delivery(delivery) => Seen::Delivery(delivery),
+            Event::Bulletin(bulletin) => Seen::Bulletin(bulletin),
             Event::Close(close) => Seen::Close(close.code),
         };
         self.seen.push(seen);

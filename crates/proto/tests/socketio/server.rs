@@ -84,8 +84,10 @@ fn what_a_server_says() {
     let mut out = Vec::new();
     codec.greet(&mut out);
     codec.acknowledge(17, br#"[null,{"id":"testing"}]"#, &mut out);
+    codec.emit(br#"["message","hello"]"#, &mut out);
     let greeting = r#"0{"sid":"00000000000000ab","upgrades":[],"pingInterval":86400000,"pingTimeout":20000,"maxPayload":20000}"#;
-    assert_eq!(out, messages(&[greeting, r#"4317[null,{"id":"testing"}]"#]));
+    let said = [greeting, r#"4317[null,{"id":"testing"}]"#, r#"42["message","hello"]"#];
+    assert_eq!(out, messages(&said));
     let (_, out) = run(&["40", "2", "2probe"]);
     assert_eq!(out, messages(&[r#"40{"sid":"00000000000000ab"}"#, "3", "3probe"]));
     let (_, out) = run(&["41"]);

@@ -1,10 +1,10 @@
 //! What a player makes of a server's bytes.
 
-use wiretrial_proto::styx::{Encoding, LoadResponse, Packet};
-use wiretrial_proto::{ClientCodec as _, Delivery, ErrorClass, Scratch, Tag};
+use wiretrial_proto::styx::{Encoding, Listed, LoadResponse, Lobby, Packet};
+use wiretrial_proto::{Bulletin, ClientCodec as _, Delivery, ErrorClass, Scratch, Tag};
 
 use crate::common::{Case, Seen, check_client, run_client};
-use crate::stage::{FORMS, config, login, said, seat, seated, started};
+use crate::stage::{FORMS, config, login, looking, said, seat, seated, started};
 
 fn copy(player: i32, table: i32, seq: u32, resend: bool) -> Vec<u8> {
     let mut data = Vec::new();
@@ -178,4 +178,59 @@ fn a_player_of_its_own_counts_its_actions() {
     let mut scratch = Scratch::new();
     let step = client.receive(b"", &mut scratch, &mut Vec::new()).expect("nothing came");
     assert_eq!((step.consumed, step.event), (0, None));
+}
+
+fn snapshot(seq: u32, players: u32) -> Packet<'static> {
+    let listed = vec![Listed { table: 1, seated: 2 }];
+    Packet::LobbySnapshot(Lobby { seq, tables: 1, players, listed })
+}
+
+#[test]
+fn who_looks_at_the_lobby_says_so_behind_its_login_and_counts_what_it_is_told() {
+    let told = |missed, late, intact| Seen::Bulletin(Bulletin { missed, late, intact });
+    let right = told(0, false, true);
+    for (encoding, websocket) in FORMS {
+        let packets = [
+            login(0),
+            snapshot(u32::MAX - 1, 2),
+            seat(0),
+            snapshot(u32::MAX, 2),
+            snapshot(0, 3),
+            snapshot(3, 2),
+            snapshot(2, 2),
+            snapshot(3, 2),
+            snapshot(4, 2),
+        ];
+        let input = said(encoding, websocket, &packets);
+        let case = Case {
+            name: &format!("{encoding:?}, WebSocket {websocket}"),
+            input: &input,
+            fin: false,
+            expected: vec![
+                right.clone(),
+                Seen::Open,
+                right.clone(),
+                told(0, false, false),
+                told(2, false, true),
+                told(0, true, true),
+                told(0, true, true),
+                right.clone(),
+            ],
+            trailing: None,
+        };
+        check_client(&case, || looking(encoding, websocket).0);
+    }
+    let (mut client, _) = looking(Encoding::Binary, false);
+    let run = run_client(&mut client, &said(Encoding::Binary, false, &[login(0)]), &[], false);
+    let asked = b"\x00\x00\x00\x05\xc8\x00\x00\x00\x0e\x1e\x00\x00\x00\x01\xff\x00\x00\x00\x00";
+    assert_eq!(run.out, asked);
+}
+
+#[test]
+fn a_snapshot_that_nobody_asked_for_is_an_error() {
+    for (encoding, websocket) in FORMS {
+        let input = said(encoding, websocket, &[snapshot(0, 2)]);
+        let seen = run_client(&mut seated(encoding, websocket), &input, &[], false).seen;
+        assert_eq!(seen, [Seen::Error(ErrorClass::Protocol)]);
+    }
 }

@@ -14,7 +14,7 @@ fn refused(encoding: Encoding, name: &str, input: &[u8], class: ErrorClass) {
 #[test]
 fn binary_packets_that_are_none() {
     use ErrorClass::{Protocol, TooBig, Utf8};
-    let rows: [(&str, &[u8], ErrorClass); 18] = [
+    let rows: [(&str, &[u8], ErrorClass); 20] = [
         ("no length at all", b"\x00\x00\x00\x00", Protocol),
         ("less than a header", b"\x00\x00\x00\x04\x07", Protocol),
         ("below 0", b"\xff\xff\xff\xff", Protocol),
@@ -51,6 +51,17 @@ fn binary_packets_that_are_none() {
         (
             "a list of the greatest count",
             b"\x00\x00\x00\x15\x64\x00\x00\x00\x01\x00\x00\x00\x07\x00\x00\x00\x00\x7f\xff\xff\xff",
+            Protocol,
+        ),
+        (
+            "a list of the lobby that is cut",
+            b"\x00\x00\x00\x19\xc9\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01\
+            \x00\x00\x00\x01",
+            Protocol,
+        ),
+        (
+            "a list of the lobby of the greatest count",
+            b"\x00\x00\x00\x15\xc9\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01\x7f\xff\xff\xff",
             Protocol,
         ),
         (

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
-use wiretrial_proto::styx::{Attribute, Encoding, LoadRequest, LoadResponse, Packet};
+use wiretrial_proto::styx::{
+    Attribute, Encoding, Listed, LoadRequest, LoadResponse, Lobby, Packet,
+};
 
 use crate::common::{cuts_from, run_client};
 use crate::stage::{FORMS, seated};
@@ -63,7 +65,13 @@ fn packets() -> impl Strategy<Value = Drawn> {
         .prop_map(|(table, seat)| Drawn::Fixed(Packet::JoinRequest { table, seat }));
     let game = (any::<i32>(), any::<i32>(), vec(any::<u8>(), 0..200), vec((text(), text()), 0..3))
         .prop_map(|(table, player, data, notes)| Drawn::Game(table, player, data, notes));
-    prop_oneof![login, granted, join, game, Just(Drawn::Fixed(Packet::Other(250)))]
+    let row = (any::<i32>(), any::<u32>()).prop_map(|(table, seated)| Listed { table, seated });
+    let lobby = (any::<u32>(), any::<u32>(), any::<u32>(), vec(row, 0..20)).prop_map(
+        |(seq, tables, players, listed)| {
+            Drawn::Fixed(Packet::LobbySnapshot(Lobby { seq, tables, players, listed }))
+        },
+    );
+    prop_oneof![login, granted, join, game, lobby, Just(Drawn::Fixed(Packet::Other(250)))]
 }
 
 proptest! {

@@ -15,6 +15,10 @@ pub(crate) const FORMS: [(Encoding, bool); 4] = [
 ];
 
 pub(crate) fn config(encoding: Encoding, websocket: bool) -> Arc<StyxConfig> {
+    configured(encoding, websocket, false)
+}
+
+fn configured(encoding: Encoding, websocket: bool, lobby: bool) -> Arc<StyxConfig> {
     let upgrade = WebSocketConfig {
         host: "localhost".to_owned(),
         target: "/socket".to_owned(),
@@ -31,12 +35,22 @@ pub(crate) fn config(encoding: Encoding, websocket: bool) -> Arc<StyxConfig> {
         user: "bot".to_owned(),
         password: "secret".to_owned(),
         delay: 5,
+        lobby,
     })
 }
 
 /// Player 7 for table 1; over WebSocket the upgrade is behind it. Gives what it said first.
 pub(crate) fn started(encoding: Encoding, websocket: bool) -> (StyxClient, Vec<u8>) {
-    let mut client = StyxClient::new(config(encoding, websocket), 7, 1, [1, 2]);
+    begun(config(encoding, websocket), websocket)
+}
+
+/// The same, and it looks at the lobby.
+pub(crate) fn looking(encoding: Encoding, websocket: bool) -> (StyxClient, Vec<u8>) {
+    begun(configured(encoding, websocket, true), websocket)
+}
+
+fn begun(config: Arc<StyxConfig>, websocket: bool) -> (StyxClient, Vec<u8>) {
+    let mut client = StyxClient::new(config, 7, 1, [1, 2]);
     let mut out = Vec::new();
     client.start(&mut out);
     if websocket {

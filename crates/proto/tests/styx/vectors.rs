@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use wiretrial_proto::styx::{Attribute, Encoding, LoadRequest, LoadResponse, OK, Packet};
+use wiretrial_proto::styx::{
+    Attribute, Encoding, Listed, LoadRequest, LoadResponse, Lobby, OK, Packet,
+};
 
 /// A packet, its bytes, its JSON.
 pub(crate) struct Vector {
@@ -95,6 +97,22 @@ pub(crate) fn vectors() -> Vec<Vector> {
             json: r#"{"classId":100,"tableid":1,"pid":7,"gamedata":"","attributes":[{"name":"a","value":""},{"name":"","value":"b"}]}"#,
         },
         Vector {
+            packet: Packet::LobbySubscribe,
+            binary: b"\x00\x00\x00\x05\xc8",
+            json: r#"{"classId":200}"#,
+        },
+        Vector {
+            packet: Packet::LobbySnapshot(Lobby {
+                seq: 0xffff_fffe,
+                tables: 2,
+                players: 3,
+                listed: vec![Listed { table: -1, seated: 2 }, Listed { table: 7, seated: 1 }],
+            }),
+            binary: b"\x00\x00\x00\x25\xc9\xff\xff\xff\xfe\x00\x00\x00\x02\x00\x00\x00\x03\
+                \x00\x00\x00\x02\xff\xff\xff\xff\x00\x00\x00\x02\x00\x00\x00\x07\x00\x00\x00\x01",
+            json: r#"{"classId":201,"seq":4294967294,"tables":2,"players":3,"list":[{"tableid":-1,"seated":2},{"tableid":7,"seated":1}]}"#,
+        },
+        Vector {
             packet: Packet::Other(143),
             binary: b"\x00\x00\x00\x05\x8f",
             json: r#"{"classId":143}"#,
@@ -120,6 +138,29 @@ fn packets_are_read_as_they_stand_in_the_table() {
         assert_eq!(Encoding::Binary.read(binary, &mut Vec::new()).as_ref(), Ok(&packet));
         assert_eq!(Encoding::Json.read(json.as_bytes(), &mut Vec::new()).as_ref(), Ok(&packet));
     }
+}
+
+/// The packets that the contract `table` writes down for everybody who serves tables.
+#[test]
+fn the_contract_s_vectors_are_these() {
+    let text = include_str!("../../../../subjects/_contract/table-vectors.json");
+    let told: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let packets = told["packets"].as_array().expect("packets");
+    let ours = vectors();
+    assert_eq!(packets.len(), ours.len());
+    for (told, ours) in packets.iter().zip(ours) {
+        assert_eq!(told["binary"], hex(ours.binary), "{:?}", ours.packet);
+        let json: serde_json::Value = serde_json::from_str(ours.json).expect("JSON");
+        assert_eq!(told["json"], json, "{:?}", ours.packet);
+    }
+    let game: Vec<_> = told["game"].as_array().expect("packets of the game").iter().collect();
+    assert_eq!(game.len(), 2);
+    assert_eq!(game[0]["binary"], hex(REQUEST));
+    assert_eq!(game[1]["binary"], hex(RESPONSE));
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 #[test]
