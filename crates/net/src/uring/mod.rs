@@ -359,12 +359,13 @@ impl Uring {
             }
             tells
         });
-        for at in unread {
-            self.cancel(Operation::Receive, at);
-        }
         self.batch = batch;
         self.ring.take_back();
         self.states.forget_pieces();
+        // Only now: room for them may bring completions, whose pieces and tidings must stay.
+        for at in unread {
+            self.cancel(Operation::Receive, at);
+        }
     }
 
     /// Copies bytes that were not read.
