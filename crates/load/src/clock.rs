@@ -73,11 +73,21 @@ impl Monotonic {
     pub fn start() -> Self {
         Self { origin: wiretrial_net::clock::monotonic_ns() }
     }
+
+    /// A clock that reads zero at this instant of the machine's own, and before it.
+    pub const fn since(origin: u64) -> Self {
+        Self { origin }
+    }
+
+    /// How long it still reads zero.
+    pub fn until_start(&self) -> Nanos {
+        Nanos(self.origin) - Nanos(wiretrial_net::clock::monotonic_ns())
+    }
 }
 
 impl Clock for Monotonic {
     fn now(&self) -> Nanos {
-        Nanos(wiretrial_net::clock::monotonic_ns() - self.origin)
+        Nanos(wiretrial_net::clock::monotonic_ns().saturating_sub(self.origin))
     }
 }
 

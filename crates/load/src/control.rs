@@ -52,13 +52,14 @@ impl Control {
         self.wake_all();
     }
 
-    /// The load begins at this instant, for all workers.
-    pub(crate) fn set_begin(&self, begin: Nanos) {
+    /// The load begins at this instant, for all workers; later than 0.
+    pub fn set_begin(&self, begin: Nanos) {
         self.begin.store(begin.0, Ordering::Release);
         self.wake_all();
     }
 
-    pub(crate) fn begin(&self) -> Option<Nanos> {
+    /// When the load begins, once that was said.
+    pub fn begin(&self) -> Option<Nanos> {
         let begin = self.begin.load(Ordering::Acquire);
         (begin > 0).then_some(Nanos(begin))
     }
@@ -77,8 +78,8 @@ impl Control {
 /// What a worker tells the run.
 #[derive(Debug)]
 pub(crate) enum Report {
-    /// All its connections stand.
-    Connected,
+    /// All its connections stand at this instant; the first one was asked for at the other.
+    Connected { since: Nanos, at: Nanos },
     /// One interval is over.
     Interval(IntervalRecord),
     /// It sends no more, since this instant.

@@ -17,7 +17,7 @@ use wiretrial_net::{
 };
 use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Reply, Request, Scratch, Tag};
 
-use crate::clock::{Clock, Nanos};
+use crate::clock::{Clock, Monotonic, Nanos};
 use crate::control::Control;
 use crate::measure::Class;
 use crate::plan::{ContentRule, Plan, PlanError, PollerDocument, Scheme, Target, TlsPlan};
@@ -79,6 +79,26 @@ pub enum Refusal {
         /// The signal that did.
         signal: Option<i32>,
     },
+}
+
+/// Gives the run's clock when it begins to run.
+pub(crate) fn await_start(
+    plan: &Plan,
+    clock: Monotonic,
+    control: &Control,
+) -> Result<Monotonic, Refusal> {
+    let mut pause = Driver::new(&driver_config(plan)).map_err(|error| target(&error, None))?;
+    control.register(pause.waker());
+    loop {
+        if control.is_stopping() {
+            return Err(Refusal::Interrupted { signal: control.signal() });
+        }
+        let left = clock.until_start();
+        if left == Nanos::ZERO {
+            return Ok(clock);
+        }
+        pause.wait(Some(left.as_duration())).map_err(|error| target(&error, None))?;
+    }
 }
 
 /// Makes ready, and proves that the target answers rightly.
@@ -211,7 +231,8 @@ impl<C: Clock> Asking<'_, C> {
 
     fn one(&self, address: SocketAddr, deadline: Nanos) -> Result<Answer, Refusal> {
         // Behind all of the load's, and at a table of its own.
-        let number = self.plan.load.connections.next_multiple_of(self.plan.together());
+        let (share, together) = (self.plan.share, self.plan.together());
+        let number = share.connections.next_multiple_of(together) + share.first_worker * together;
         let codec = self.factory.make(number, entropy());
         let exchange = Exchange::begin(self.plan, address, self.tls, codec)?;
         exchange.run(self.clock, self.control, deadline)
@@ -371,7 +392,7 @@ impl<'p> Exchange<'p> {
                     return Err(self.refuse(Class::Mismatch, text));
                 }
                 Some(Event::Delivery(copy)) if copy.own => return self.judge(&COPY).map(Some),
-                Some(Event::Open | Event::Delivery(_)) => {}
+                Some(Event::Open | Event::Delivery(_) | Event::Bulletin(_)) => {}
                 Some(Event::Close(close)) => {
                     let text = format!("the server closed with code {}", close.code);
                     return Err(self.refuse(Class::Closed, &text));

@@ -89,8 +89,9 @@ impl ProtocolFactory {
                 // Such a target has players and tables.
                 let styx = target.styx.clone().unwrap_or_default();
                 let StyxPlan { table_size: size, first_table, first_player, .. } = styx;
-                let (user, password, delay) = (styx.user, styx.password, styx.delay_ms);
-                let config = StyxConfig { encoding, websocket, user, password, delay };
+                let (user, password) = (styx.user, styx.password);
+                let (delay, lobby) = (styx.delay_ms, styx.lobby);
+                let config = StyxConfig { encoding, websocket, user, password, delay, lobby };
                 let tables = Tables { first_player, first_table, size };
                 Ok(Self::Styx(Arc::new(config), tables))
             }

@@ -19,11 +19,11 @@ use crate::control::{Control, Report};
 use crate::emit::Emit;
 use crate::executor::Budget;
 use crate::measure::snapshot::{
-    Failure, SNAPSHOT_SCHEMA, SNAPSHOT_VERSION, Snapshot, Start, Summary,
+    Connected, Failure, SNAPSHOT_SCHEMA, SNAPSHOT_VERSION, Snapshot, Start, Summary,
 };
 use crate::measure::{Class, Recorder};
 use crate::plan::Plan;
-use crate::preflight::{Refusal, Setup, prepare};
+use crate::preflight::{Refusal, Setup, await_start, prepare};
 use crate::source::Payloads;
 use crate::worker::{Share, Wires, Worker};
 
@@ -65,7 +65,10 @@ pub fn run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<S
 }
 
 fn try_run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<Summary, RunError> {
-    let clock = Monotonic::start();
+    let clock = match plan.share.start {
+        None => Monotonic::start(),
+        Some(origin) => await_start(&plan, Monotonic::since(origin), control)?,
+    };
     let started_unix_ns = realtime_ns();
     let setup = Arc::new(prepare(plan, &clock, control)?);
     emit.emit(&Snapshot::Start(start(&setup, started_unix_ns)))?;
@@ -176,11 +179,11 @@ impl Crew {
 fn shares(plan: &Plan) -> Vec<Share> {
     let threads = plan.generator.threads;
     let (all, together) = (plan.load.connections, plan.together());
-    let mut first_connection = 0;
+    let mut given = 0;
     (0..threads)
         .map(|worker| {
             let groups = part(all.div_ceil(together).into(), worker, threads) as u32;
-            let connections = (groups * together).min(all - first_connection);
+            let connections = (groups * together).min(all - given);
             let each = plan.stop.requests_each.map(|each| each * u64::from(connections));
             let requests = plan.stop.requests.map(|requests| part(requests, worker, threads));
             let budget = match (requests, each) {
@@ -189,11 +192,12 @@ fn shares(plan: &Plan) -> Vec<Share> {
             };
             let share = Share {
                 worker,
-                first_connection,
+                place: plan.share.first_worker + worker,
+                first_connection: plan.share.first_connection + given,
                 connections,
                 budget: budget.map_or(Budget::UNLIMITED, Budget::of),
             };
-            first_connection += connections;
+            given += connections;
             share
         })
         .collect()
@@ -240,13 +244,18 @@ fn oversee(
             class: Class::Client,
             message: "a worker stopped reporting".to_owned(),
         })?;
+        // Whoever says it says it before anything of the load is reported.
+        if let Some(begin) = control.begin() {
+            merge.set_begin(begin);
+        }
         match report {
-            Report::Connected => {
+            Report::Connected { since, at } => {
                 connected += 1;
-                if connected == plan.generator.threads {
-                    let begin = next_boundary(clock.now(), plan.phases.interval);
-                    merge.set_begin(begin);
-                    control.set_begin(begin);
+                merge.connected(since, at);
+                if connected == plan.generator.threads && plan.share.awaits_begin {
+                    emit.emit(&Snapshot::Connected(Connected { at_ns: clock.now().0 }))?;
+                } else if connected == plan.generator.threads {
+                    control.set_begin(next_boundary(clock.now(), plan.phases.interval));
                 }
             }
             Report::Interval(record) => {
@@ -283,5 +292,31 @@ mod tests {
                 assert_eq!(sum, whole);
             }
         }
+    }
+
+    #[test]
+    fn engines_that_share_a_load_are_one_engine_with_the_workers_of_all() {
+        let plan = |load: &str, threads: u32, share: &str| {
+            let json = format!(
+                r#"{{"schema": "wiretrial-plan", "version": 1, "load": {{{load}}},
+                     "target": {{"url": "styx://h:1", "styx": {{"table_size": 6}}}},
+                     "stop": {{"requests": 1003}}, "generator": {{"threads": {threads}}},
+                     "share": {share}}}"#
+            );
+            Plan::from_json(&json).expect("a plan")
+        };
+        let seen = |plan: &Plan| -> Vec<(u32, u32, u32)> {
+            let of = |share: Share| (share.place, share.first_connection, share.connections);
+            shares(plan).into_iter().map(of).collect()
+        };
+        let whole = seen(&plan(r#""connections": 100"#, 4, "null"));
+        let shared = |first_worker: u32, first: u32, own: u32| {
+            let share = format!(
+                r#"{{"first_worker": {first_worker}, "workers": 4, "first_connection": {first},
+                     "connections": 100}}"#
+            );
+            seen(&plan(&format!(r#""connections": {own}"#), 2, &share))
+        };
+        assert_eq!([shared(0, 0, 54), shared(2, 54, 46)].concat(), whole);
     }
 }

@@ -130,6 +130,7 @@ impl Connection {
             }
             Event::Reply(reply) => self.reply(&reply, received, expected),
             Event::Delivery(copy) => self.delivery(&copy, received, expected),
+            Event::Bulletin(bulletin) => expected.recorder.bulletin(&bulletin),
             Event::Close(close) => {
                 let awaited = self.in_flight.len();
                 received.ending = Some(if awaited == 0 {

@@ -9,7 +9,9 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 
 use super::Emit;
-use crate::measure::snapshot::{Counters, Deliveries, Interval, Phase, Snapshot, Start, Summary};
+use crate::measure::snapshot::{
+    Counters, Deliveries, Interval, Lobby, Phase, Snapshot, Start, Summary,
+};
 
 /// Prints what runs, and at the end what was found.
 #[derive(Debug)]
@@ -24,6 +26,7 @@ impl<W: Write, P: Write> Emit for Text<W, P> {
     fn emit(&mut self, snapshot: &Snapshot) -> io::Result<()> {
         match snapshot {
             Snapshot::Start(start) => self.start(start),
+            Snapshot::Connected(_) => Ok(()),
             Snapshot::Interval(interval) => self.interval(interval),
             Snapshot::Summary(summary) => self.summary(summary),
             // The caller says it, as the last line on standard error.
@@ -117,21 +120,7 @@ impl<W: Write, P: Write> Text<W, P> {
             let example = summary.examples.get(class).map_or("", String::as_str);
             writeln!(out, "                 {class} {}: {example}", grouped(*count))?;
         }
-        let Deliveries { expected, ok, out_of_order, mismatch, missing, duplicate, in_flight } =
-            counters.deliveries;
-        if expected > 0 {
-            writeln!(
-                out,
-                "  deliveries     expected {}  ok {}  in flight {}  missing {}  out of order {}  mismatch {}  duplicate {}",
-                grouped(expected),
-                grouped(ok),
-                grouped(in_flight),
-                grouped(missing),
-                grouped(out_of_order),
-                grouped(mismatch),
-                grouped(duplicate)
-            )?;
-        }
+        copies(out, counters)?;
         for (name, label) in [
             ("response_time", "response time"),
             ("service_time", "service time"),
@@ -180,6 +169,37 @@ impl<W: Write, P: Write> Text<W, P> {
         }
         out.flush()
     }
+}
+
+/// What came of messages that have many receivers, and what the lobby told.
+fn copies(out: &mut impl Write, counters: &Counters) -> io::Result<()> {
+    let Deliveries { expected, ok, out_of_order, mismatch, missing, duplicate, in_flight } =
+        counters.deliveries;
+    if expected > 0 {
+        writeln!(
+            out,
+            "  deliveries     expected {}  ok {}  in flight {}  missing {}  out of order {}  mismatch {}  duplicate {}",
+            grouped(expected),
+            grouped(ok),
+            grouped(in_flight),
+            grouped(missing),
+            grouped(out_of_order),
+            grouped(mismatch),
+            grouped(duplicate)
+        )?;
+    }
+    let Lobby { ok, mismatch, out_of_order, missing } = counters.lobby;
+    if ok + mismatch + out_of_order + missing > 0 {
+        writeln!(
+            out,
+            "  lobby          ok {}  missing {}  out of order {}  mismatch {}",
+            grouped(ok),
+            grouped(missing),
+            grouped(out_of_order),
+            grouped(mismatch)
+        )?;
+    }
+    Ok(())
 }
 
 fn errors(counters: &Counters) -> u64 {

@@ -1,5 +1,5 @@
-//! Held connections: each one shows once that it is alive, and then one after the other now and
-//! then, for as long as they are held.
+//! Held connections: after a time in which nothing is sent, each one shows once that it is alive,
+//! and then one after the other now and then, for as long as they are held.
 
 use super::{Assignment, Budget, Next, Open, Slots};
 use crate::clock::Nanos;
@@ -9,9 +9,12 @@ use crate::plan::Overflow;
 /// Connections that are asked at once, per worker: their number is no load on the server.
 const ASKED_AT_ONCE: u64 = 64;
 
-/// A message on every connection, then samples at a rate.
+/// Nothing at first, then a message on every connection, then samples at a rate.
 #[derive(Debug)]
 pub struct Hold {
+    /// Nothing is asked before this instant.
+    begin: Nanos,
+    budget: Budget,
     /// Connections that were not asked yet.
     unasked: u32,
     /// Of the samples, messages per second; 0: none.
@@ -20,13 +23,19 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// One message on each of so many connections, then `rate` messages per second on all of them
-    /// in turn, 0 for none.
-    pub fn new(connections: u32, rate: f64) -> Self {
-        Self { unasked: connections, rate, samples: None }
+    /// From `begin` on one message on each of so many connections, then `rate` messages per second
+    /// on all of them in turn, 0 for none; `budget` in all.
+    pub fn new(connections: u32, rate: f64, begin: Nanos, budget: Budget) -> Self {
+        Self { begin, budget, unasked: connections, rate, samples: None }
     }
 
     pub(super) fn next(&mut self, now: Nanos, slots: &mut Slots) -> Next {
+        if now < self.begin {
+            return Next::Wait(self.begin);
+        }
+        if self.budget.is_spent() {
+            return Next::Finished;
+        }
         if self.unasked > 0 {
             if slots.taken() >= ASKED_AT_ONCE {
                 return Next::Blocked;
@@ -34,21 +43,25 @@ impl Hold {
             // A slot that was used goes behind all that were not.
             let Some(connection) = slots.take() else { return Next::Blocked };
             self.unasked -= 1;
-            return Next::Send(Assignment { connection, messages: 1, due: now });
+            let messages = self.budget.take(1);
+            return Next::Send(Assignment { connection, messages, due: now });
         }
         if self.rate == 0.0 {
             return Next::Blocked;
         }
-        let rate = self.rate;
+        let (rate, budget) = (self.rate, self.budget);
         let samples = self.samples.get_or_insert_with(|| {
             let pacer = Pacer::Constant(Constant::new(now, rate, 0.0));
             // What finds no connection free is no sample: nobody is to catch up with it.
-            Open::new(pacer, 1, Budget::UNLIMITED, Overflow::Drop)
+            Open::new(pacer, 1, budget, Overflow::Drop)
         });
         samples.next(now, slots)
     }
 
     pub(super) fn peek(&self, now: Nanos) -> Next {
+        if now < self.begin {
+            return Next::Wait(self.begin);
+        }
         self.samples.as_ref().map_or(Next::Blocked, |samples| samples.peek(now))
     }
 }
@@ -77,7 +90,7 @@ mod tests {
     #[test]
     fn each_connection_is_asked_once_and_then_in_turn() {
         let mut slots = standing(3);
-        let mut hold = Hold::new(3, 10.0);
+        let mut hold = Hold::new(3, 10.0, SECOND, Budget::UNLIMITED);
         for expected in 0..3 {
             assert_eq!(connection(hold.next(SECOND, &mut slots)), expected);
             slots.release(expected);
@@ -92,7 +105,7 @@ mod tests {
     #[test]
     fn no_more_than_a_few_are_asked_at_once() {
         let mut slots = standing(100);
-        let mut hold = Hold::new(100, 0.0);
+        let mut hold = Hold::new(100, 0.0, SECOND, Budget::UNLIMITED);
         for expected in 0..ASKED_AT_ONCE as u32 {
             assert_eq!(connection(hold.next(SECOND, &mut slots)), expected);
         }
@@ -104,10 +117,24 @@ mod tests {
     #[test]
     fn without_a_rate_nothing_follows() {
         let mut slots = standing(1);
-        let mut hold = Hold::new(1, 0.0);
+        let mut hold = Hold::new(1, 0.0, SECOND, Budget::UNLIMITED);
         assert_eq!(connection(hold.next(SECOND, &mut slots)), 0);
         slots.release(0);
         assert_eq!(hold.next(SECOND, &mut slots), Next::Blocked);
         assert_eq!(hold.peek(SECOND), Next::Blocked);
+    }
+
+    #[test]
+    fn nothing_is_asked_while_they_are_idle_and_nothing_beyond_the_budget() {
+        let mut slots = standing(2);
+        let begin = Nanos::from_secs(5);
+        let mut hold = Hold::new(2, 100.0, begin, Budget::of(2));
+        assert_eq!(hold.next(SECOND, &mut slots), Next::Wait(begin));
+        assert_eq!(hold.peek(SECOND), Next::Wait(begin));
+        for expected in 0..2 {
+            assert_eq!(connection(hold.next(begin, &mut slots)), expected);
+            slots.release(expected);
+        }
+        assert_eq!(hold.next(begin, &mut slots), Next::Finished);
     }
 }

@@ -1,4 +1,4 @@
-//! Who sends next: closed loops, open loops, held connections.
+//! Who sends next: closed loops, bursts, open loops, held connections.
 //!
 //! Knows which connections have a free slot ([`Slots`]) and, in an open loop, when messages are due.
 //! Must not know sockets, protocols or clocks: it is handed `now` and hands back
@@ -9,6 +9,7 @@ mod closed;
 mod hold;
 mod open;
 mod phased;
+mod random_burst;
 mod slots;
 
 pub use after_response::AfterResponse;
@@ -16,6 +17,7 @@ pub use closed::Closed;
 pub use hold::Hold;
 pub use open::Open;
 pub use phased::Phased;
+pub use random_burst::RandomBurst;
 pub use slots::Slots;
 
 use crate::clock::Nanos;
@@ -57,6 +59,8 @@ pub enum Executor {
     Phased(Phased),
     /// The next message goes so long after a reply has come.
     AfterResponse(AfterResponse),
+    /// A pack for each connection, on connections drawn at random; then the next burst.
+    RandomBurst(RandomBurst),
 }
 
 impl Executor {
@@ -68,13 +72,14 @@ impl Executor {
             Self::Hold(executor) => executor.next(now, slots),
             Self::Phased(executor) => executor.next(now, slots),
             Self::AfterResponse(executor) => executor.next(now, slots),
+            Self::RandomBurst(executor) => executor.next(now, slots),
         }
     }
 
     /// What remains to wait for after [`next`](Self::next) had nothing more to send at `now`.
     pub fn peek(&self, now: Nanos) -> Next {
         match self {
-            Self::Closed(_) => Next::Blocked,
+            Self::Closed(_) | Self::RandomBurst(_) => Next::Blocked,
             Self::Open(executor) => executor.peek(now),
             Self::Hold(executor) => executor.peek(now),
             Self::Phased(executor) => executor.peek(),
@@ -85,7 +90,7 @@ impl Executor {
     /// Messages that are due at `now` and not yet assigned (open loop).
     pub fn waiting(&mut self, now: Nanos) -> u64 {
         match self {
-            Self::Closed(_) | Self::Hold(_) | Self::AfterResponse(_) => 0,
+            Self::Closed(_) | Self::Hold(_) | Self::AfterResponse(_) | Self::RandomBurst(_) => 0,
             Self::Open(executor) => executor.waiting(now),
             Self::Phased(executor) => executor.waiting(now),
         }
@@ -94,7 +99,7 @@ impl Executor {
     /// Messages given up so far because no slot was free (open loop).
     pub fn dropped(&self) -> u64 {
         match self {
-            Self::Closed(_) | Self::Hold(_) | Self::AfterResponse(_) => 0,
+            Self::Closed(_) | Self::Hold(_) | Self::AfterResponse(_) | Self::RandomBurst(_) => 0,
             Self::Open(executor) => executor.dropped(),
             Self::Phased(executor) => executor.dropped(),
         }

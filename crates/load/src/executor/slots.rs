@@ -18,6 +18,8 @@ pub struct Slots {
     /// become free. Free ones are counted in `parked` then, whether the connection can take
     /// messages or not.
     notices: Option<VecDeque<u32>>,
+    /// Any number of packs may be in flight on each connection: nobody asks who is free.
+    unlimited: bool,
 }
 
 impl Slots {
@@ -31,12 +33,18 @@ impl Slots {
             taken: 0,
             quota: Vec::new(),
             notices: None,
+            unlimited: false,
         }
     }
 
     /// As [`new`](Self::new), for an executor that asks each connection for its own slots.
     pub fn by_connection(connections: u32, per_connection: u32) -> Self {
         Self { notices: Some(VecDeque::new()), ..Self::new(connections, per_connection) }
+    }
+
+    /// For an executor that chooses connections by itself, whatever is in flight on them.
+    pub fn without_limit(connections: u32) -> Self {
+        Self { unlimited: true, ..Self::new(connections, 0) }
     }
 
     /// No connection takes more than so many packs; its slots are gone then.
@@ -54,6 +62,9 @@ impl Slots {
     /// A slot of this connection is free again.
     pub fn release(&mut self, connection: u32) {
         self.taken -= 1;
+        if self.unlimited {
+            return;
+        }
         if let Some(notices) = &mut self.notices {
             self.parked[connection as usize] += 1;
             notices.push_back(connection);
@@ -83,6 +94,12 @@ impl Slots {
     /// How many slots are taken.
     pub(super) fn taken(&self) -> u64 {
         self.taken
+    }
+
+    /// Takes one more, where there is no limit.
+    pub(super) fn take_another(&mut self) {
+        debug_assert!(self.unlimited);
+        self.taken += 1;
     }
 
     /// Takes the slot that has been free the longest.

@@ -6,9 +6,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use wiretrial_proto::Bulletin;
 
 use super::metrics::{self, Metric};
-use super::snapshot::{Blocked, Bytes, Connections, Counters, Deliveries};
+use super::snapshot::{Blocked, Bytes, Connections, Counters, Deliveries, Lobby};
 use super::{Arrival, Class, Timeline};
 use crate::clock::Nanos;
 
@@ -25,6 +26,7 @@ pub struct Recorder {
     ok: u64,
     /// Copies; `in_flight` is set when the interval ends.
     pub deliveries: Deliveries,
+    lobby: Lobby,
     errors: [u64; Class::ALL.len()],
     /// Connections asked for.
     pub attempted: u64,
@@ -104,6 +106,18 @@ impl Recorder {
         self.record(Metric::DeliveryTime, done - due);
     }
 
+    /// The lobby was told.
+    pub fn bulletin(&mut self, bulletin: &Bulletin) {
+        let lobby = &mut self.lobby;
+        lobby.missing += u64::from(bulletin.missed);
+        let count = match bulletin {
+            Bulletin { late: true, .. } => &mut lobby.out_of_order,
+            Bulletin { intact: false, .. } => &mut lobby.mismatch,
+            _ => &mut lobby.ok,
+        };
+        *count += 1;
+    }
+
     /// A message failed after `elapsed`.
     pub fn failure(&mut self, class: Class, elapsed: Nanos) {
         self.errors[class as usize] += 1;
@@ -152,6 +166,10 @@ impl Recorder {
         mine.mismatch += theirs.mismatch;
         mine.missing += theirs.missing;
         mine.duplicate += theirs.duplicate;
+        self.lobby.ok += other.lobby.ok;
+        self.lobby.mismatch += other.lobby.mismatch;
+        self.lobby.out_of_order += other.lobby.out_of_order;
+        self.lobby.missing += other.lobby.missing;
         self.attempted += other.attempted;
         self.opened += other.opened;
         self.bytes.sent += other.bytes.sent;
@@ -201,6 +219,7 @@ impl Recorder {
             waiting,
             dropped,
             deliveries: self.deliveries,
+            lobby: self.lobby,
         }
     }
 
@@ -299,6 +318,25 @@ mod tests {
         assert_eq!((times.len(), times.min()), (3, 1000));
         assert!(times.equivalent(times.max(), 3000));
         assert!(total.histogram(Metric::PacingLag).is_none());
+    }
+
+    #[test]
+    fn what_the_lobby_tells_is_counted_once_each_and_adds_up() {
+        let right = Bulletin { missed: 0, late: false, intact: true };
+        let (mut total, mut part) = (Recorder::default(), Recorder::default());
+        for bulletin in [
+            right,
+            Bulletin { missed: 3, ..right },
+            Bulletin { late: true, ..right },
+            Bulletin { late: true, intact: false, ..right },
+            Bulletin { intact: false, ..right },
+        ] {
+            part.clear();
+            part.bulletin(&bulletin);
+            total.add(&part);
+        }
+        let lobby = total.counters(0, 0, 0).lobby;
+        assert_eq!(lobby, Lobby { ok: 2, mismatch: 1, out_of_order: 2, missing: 3 });
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub const SNAPSHOT_VERSION: u32 = 1;
 pub enum Snapshot {
     /// The first line: what is about to run.
     Start(Start),
+    /// Every connection stands, and the run waits for the word `begin`.
+    Connected(Connected),
     /// One interval, all workers merged.
     Interval(Interval),
     /// The last line of a run that began, also of an interrupted one.
@@ -81,6 +83,13 @@ pub enum Phase {
     Drain,
 }
 
+/// Every connection stands, and the run waits for the word `begin`, as its plan says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Connected {
+    /// Since this instant.
+    pub at_ns: u64,
+}
+
 /// One interval, all workers merged. Counters count what happened in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
@@ -123,6 +132,9 @@ pub struct Counters {
     pub dropped: u64,
     /// One send with many receivers: their copies.
     pub deliveries: Deliveries,
+    /// What the server tells everybody who looks at its lobby; no copies of messages.
+    #[serde(default)]
+    pub lobby: Lobby,
 }
 
 /// Copies of messages of which one send has many receivers (styx), the sender's own included. Over a whole run,
@@ -143,6 +155,20 @@ pub struct Deliveries {
     pub duplicate: u64,
     /// Owed and not come, at the end of the interval or run.
     pub in_flight: u64,
+}
+
+/// Snapshots of a lobby (styx), as they came to all connections together. They answer no message, and
+/// are no deliveries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Lobby {
+    /// Came in their turn, and do not contradict themselves.
+    pub ok: u64,
+    /// Contradict themselves: a list that does not fit its sums, or is in no order.
+    pub mismatch: u64,
+    /// Came before, or behind a later one.
+    pub out_of_order: u64,
+    /// Left out: their numbers are missing between two that came.
+    pub missing: u64,
 }
 
 /// Connections.
@@ -223,6 +249,13 @@ pub struct Summary {
     pub end: End,
     /// The signal that ended it, null for none.
     pub signal: Option<i32>,
+    /// When the first connection was asked for, offset from the run's start; null where connections are
+    /// not kept, or never stood.
+    #[serde(default)]
+    pub connect_start_ns: Option<u64>,
+    /// When all connections stood; null likewise.
+    #[serde(default)]
+    pub connected_ns: Option<u64>,
     /// First send, offset from the run's start.
     pub first_send_ns: u64,
     /// Begin of the measure phase, offset from the run's start.

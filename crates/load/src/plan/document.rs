@@ -32,6 +32,30 @@ pub struct PlanDocument {
     /// What the generator itself may use.
     #[serde(default)]
     pub generator: GeneratorDocument,
+    /// Which part this engine has of a load that several make together; null: all of it.
+    #[serde(default)]
+    pub share: Option<ShareDocument>,
+}
+
+/// One engine's part of a load that several make together: with the workers of all, they send what one engine
+/// would. `load` and `stop` are those of this part alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShareDocument {
+    /// Number of this engine's first worker among all workers, from 0.
+    pub first_worker: u32,
+    /// Workers of all engines.
+    pub workers: u32,
+    /// Number of this engine's first connection among all connections, from 0.
+    pub first_connection: u32,
+    /// Connections of all engines.
+    pub connections: u32,
+    /// Where offset 0 of the run lies on this machine's monotonic clock, nanoseconds; null: where the engine starts.
+    #[serde(default)]
+    pub start_monotonic_ns: Option<u64>,
+    /// When its connections stand, the engine says `connected`, and waits for the line `begin OFFSET_NS`.
+    #[serde(default)]
+    pub awaits_begin: bool,
 }
 
 /// Address and request.
@@ -152,6 +176,8 @@ pub struct StyxDocument {
     pub password: String,
     /// How long a table shall wait before it responds, milliseconds.
     pub delay_ms: u32,
+    /// Each player looks at the lobby: it is sent snapshots of it, which are verified and counted apart.
+    pub lobby: bool,
 }
 
 impl Default for StyxDocument {
@@ -163,6 +189,7 @@ impl Default for StyxDocument {
             first_player: 1001,
             password: "bot".to_owned(),
             delay_ms: 0,
+            lobby: false,
         }
     }
 }
@@ -300,13 +327,20 @@ pub enum ExecutorDocument {
         #[serde(default)]
         overflow: OverflowDocument,
     },
-    /// Every connection carries one message when all stand, and is then held; some are asked again
-    /// in turn, as a sample.
+    /// Every connection is held, carries one message, and is held on; some are asked again in turn,
+    /// as a sample.
     Hold {
         /// Of the samples, messages per second over all workers; 0 for none.
         #[serde(default)]
         rate: f64,
+        /// How long nothing is sent when all stand, nanoseconds.
+        #[serde(default)]
+        idle_ns: u64,
     },
+    /// As many packs as there are connections go at once, each on a connection drawn at random; when
+    /// all are answered, the next ones go. Each worker draws from its own connections.
+    #[serde(rename = "random-burst")]
+    RandomBurst,
     /// The next message goes so long after a reply has come: its rate falls as replies take longer.
     #[serde(rename = "after-response")]
     AfterResponse {

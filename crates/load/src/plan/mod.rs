@@ -29,6 +29,8 @@ pub struct Plan {
     pub phases: Phases,
     /// What the generator itself may use.
     pub generator: GeneratorPlan,
+    /// Which part of a load that several engines make together this is.
+    pub share: SharePlan,
 }
 
 /// Address and request.
@@ -89,6 +91,8 @@ pub struct StyxPlan {
     pub password: String,
     /// How long a table shall wait, milliseconds.
     pub delay_ms: i32,
+    /// Each player looks at the lobby.
+    pub lobby: bool,
 }
 
 /// Payloads of the requests.
@@ -161,7 +165,11 @@ pub enum LoopPlan {
     Hold {
         /// Of the samples, messages per second over all workers; 0 for none.
         rate: f64,
+        /// How long nothing is sent first.
+        idle: Nanos,
     },
+    /// A pack for each connection, on connections drawn at random; then the next burst.
+    RandomBurst,
     /// The next message goes so long after a reply has come.
     AfterResponse {
         /// From the reply to the message.
@@ -215,6 +223,23 @@ pub struct GeneratorPlan {
     pub poller: PollerDocument,
     /// Poll without sleeping while a message is due soon.
     pub spin: bool,
+}
+
+/// One engine's part of a load that several make together; where it is alone, the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharePlan {
+    /// Number of its first worker among all.
+    pub first_worker: u32,
+    /// Workers of all engines.
+    pub workers: u32,
+    /// Number of its first connection among all.
+    pub first_connection: u32,
+    /// Connections of all engines.
+    pub connections: u32,
+    /// Offset 0 of the run on the machine's monotonic clock, nanoseconds; none: the engine's start.
+    pub start: Option<u64>,
+    /// The load begins when that is said, not when the connections stand.
+    pub awaits_begin: bool,
 }
 
 /// A plan that can't be run: one line with what is wrong and the remedy.

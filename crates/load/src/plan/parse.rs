@@ -6,13 +6,13 @@ use base64::prelude::BASE64_STANDARD;
 use super::document::{
     ContentDocument, DeflateDocument, ExecutorDocument, GeneratorDocument, LoadDocument,
     MessageKind, OverflowDocument, PLAN_SCHEMA, PLAN_VERSION, PhasesDocument, PlanDocument,
-    SourceDocument, StopDocument, StyxDocument, TargetDocument,
+    ShareDocument, SourceDocument, StopDocument, StyxDocument, TargetDocument,
 };
 use wiretrial_proto::websocket::DeflateConfig;
 
 use super::{
     ContentRule, DELIVERY_WINDOW, Expect, GeneratorPlan, Load, LoopPlan, Overflow, PayloadPlan,
-    Phases, Plan, PlanError, Scheme, Stop, StyxPlan, Target, TargetUrl, TlsPlan,
+    Phases, Plan, PlanError, Scheme, SharePlan, Stop, StyxPlan, Target, TargetUrl, TlsPlan,
 };
 use crate::clock::Nanos;
 
@@ -20,6 +20,8 @@ use crate::clock::Nanos;
 const MAX_PAYLOAD: u64 = 1 << 30;
 /// Longest duration, nanoseconds: 30 days.
 const MAX_DURATION: u64 = 30 * 24 * 3_600_000_000_000;
+/// Most workers of all engines together: the number of one is part of its messages'.
+const MAX_WORKERS: u32 = 1 << 20;
 
 impl Plan {
     /// Makes a document into a runnable plan.
@@ -42,12 +44,14 @@ impl Plan {
         if let Some(styx) = &target.styx {
             at_tables(styx, &load, &generator)?;
         }
+        let share = share(document.share.as_ref(), &load, &generator)?;
         Ok(Self {
             target,
             stop: stop(&document.stop, &load)?,
             load,
             phases: phases(&document.phases)?,
             generator,
+            share,
         })
     }
 }
@@ -204,7 +208,8 @@ fn is_event(payload: &PayloadPlan) -> bool {
 }
 
 fn styx(document: StyxDocument) -> Result<StyxPlan, PlanError> {
-    let StyxDocument { table_size, first_table, user, first_player, password, delay_ms } = document;
+    let StyxDocument { table_size, first_table, user, first_player, password, delay_ms, lobby } =
+        document;
     if !(1..=1000).contains(&table_size) {
         return wrong(format!("styx.table_size: {table_size} is outside 1 to 1000"));
     }
@@ -214,7 +219,7 @@ fn styx(document: StyxDocument) -> Result<StyxPlan, PlanError> {
     if user.len() > 1000 || password.len() > 1000 {
         return wrong("styx: user and password have at most 1000 bytes".to_owned());
     }
-    Ok(StyxPlan { table_size, first_table, user, first_player, password, delay_ms })
+    Ok(StyxPlan { table_size, first_table, user, first_player, password, delay_ms, lobby })
 }
 
 /// Tables need players that stay, and a worker for each.
@@ -228,6 +233,11 @@ fn at_tables(styx: &StyxPlan, load: &Load, generator: &GeneratorPlan) -> Result<
         return wrong(format!(
             "load.depth: a player has at most {DELIVERY_WINDOW} actions in flight"
         ));
+    }
+    if load.loop_ == LoopPlan::RandomBurst {
+        return wrong(
+            "load.executor: players act by themselves, not in bursts; use another".into(),
+        );
     }
     let tables = load.connections.div_ceil(styx.table_size);
     if tables < generator.threads {
@@ -312,7 +322,7 @@ fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, Plan
                 "load.executor.rate: {rate} is not a rate above 0 and up to 1e9"
             ));
         }
-        ExecutorDocument::Hold { rate } if !(0.0..=1e9).contains(&rate) => {
+        ExecutorDocument::Hold { rate, .. } if !(0.0..=1e9).contains(&rate) => {
             return wrong(format!("load.executor.rate: {rate} is not a rate from 0 to 1e9"));
         }
         ExecutorDocument::Hold { .. } if depth > 1 || requests_per_connection.is_some() => {
@@ -321,7 +331,15 @@ fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, Plan
                     .to_owned(),
             );
         }
-        ExecutorDocument::Hold { rate } => LoopPlan::Hold { rate },
+        ExecutorDocument::Hold { rate, idle_ns } => {
+            LoopPlan::Hold { rate, idle: duration(idle_ns, "load.executor.idle_ns", 0)? }
+        }
+        ExecutorDocument::RandomBurst if depth > pack || requests_per_connection.is_some() => {
+            return wrong(format!(
+                "load: a burst is one pack for each connection, and connections are kept: use --depth {pack}, and leave requests per connection out"
+            ));
+        }
+        ExecutorDocument::RandomBurst => LoopPlan::RandomBurst,
         ExecutorDocument::AfterResponse { pause_ns } => {
             LoopPlan::AfterResponse { pause: duration(pause_ns, "load.executor.pause_ns", 0)? }
         }
@@ -384,4 +402,43 @@ fn generator(document: GeneratorDocument) -> Result<GeneratorPlan, PlanError> {
         return wrong(format!("generator.threads: {threads} is outside 1 to 1024"));
     }
     Ok(GeneratorPlan { threads, cpus, poller, spin })
+}
+
+fn share(
+    document: Option<&ShareDocument>,
+    load: &Load,
+    generator: &GeneratorPlan,
+) -> Result<SharePlan, PlanError> {
+    let whole = SharePlan {
+        first_worker: 0,
+        workers: generator.threads,
+        first_connection: 0,
+        connections: load.connections,
+        start: None,
+        awaits_begin: false,
+    };
+    let Some(document) = document else { return Ok(whole) };
+    let share = SharePlan {
+        first_worker: document.first_worker,
+        workers: document.workers,
+        first_connection: document.first_connection,
+        connections: document.connections,
+        start: document.start_monotonic_ns,
+        awaits_begin: document.awaits_begin,
+    };
+    if share.workers > MAX_WORKERS {
+        return wrong(format!("share.workers: {} is over {MAX_WORKERS}", share.workers));
+    }
+    let parts = [
+        ("workers", share.first_worker, generator.threads, share.workers),
+        ("connections", share.first_connection, load.connections, share.connections),
+    ];
+    for (what, first, own, all) in parts {
+        if u64::from(first) + u64::from(own) > u64::from(all) {
+            return wrong(format!(
+                "share: {own} {what} from number {first} on are not among {all}"
+            ));
+        }
+    }
+    Ok(share)
 }

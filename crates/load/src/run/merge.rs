@@ -13,6 +13,7 @@ use crate::plan::Plan;
 pub(super) struct Merge {
     interval: Nanos,
     warmup: Nanos,
+    keeps_connections: bool,
     /// Intervals that are not complete, by index.
     open: BTreeMap<u64, Merged>,
     total: Merged,
@@ -20,6 +21,8 @@ pub(super) struct Merge {
     run_queue_per_worker: Vec<u64>,
     disturbed_intervals: u64,
     first_interval: Option<u64>,
+    /// When the first connection was asked for, and when all stood.
+    set_up: Option<(Nanos, Nanos)>,
     begin: Option<Nanos>,
     load_ended: Option<Nanos>,
     first_send: Option<Nanos>,
@@ -56,12 +59,14 @@ impl Merge {
         Self {
             interval: plan.phases.interval,
             warmup: plan.phases.warmup,
+            keeps_connections: plan.load.requests_per_connection.is_none(),
             open: BTreeMap::new(),
             total: Merged::default(),
             idle_per_worker: vec![Nanos::ZERO; workers],
             run_queue_per_worker: vec![0; workers],
             disturbed_intervals: 0,
             first_interval: None,
+            set_up: None,
             begin: None,
             load_ended: None,
             first_send: None,
@@ -70,6 +75,12 @@ impl Merge {
             cpu: process_cpu(),
             run_queue_ns: 0,
         }
+    }
+
+    /// The connections of one worker stand.
+    pub(super) fn connected(&mut self, since: Nanos, at: Nanos) {
+        let (first, last) = self.set_up.unwrap_or((since, at));
+        self.set_up = Some((first.min(since), last.max(at)));
     }
 
     /// The load begins at this instant.
@@ -194,11 +205,14 @@ impl Merge {
         let load_ended = self.load_ended.unwrap_or(self.end);
         let least_idle = self.idle_per_worker.iter().min().copied().unwrap_or_default();
         let first = Nanos(self.first_interval.unwrap_or_default() * self.interval.0);
+        let set_up = self.set_up.filter(|_| self.keeps_connections && self.begin.is_some());
         let mut counters = total.recorder.counters(total.in_flight, total.waiting, total.dropped);
         counters.deliveries.in_flight = total.deliveries_in_flight;
         Summary {
             end: if stopped { End::Interrupted } else { End::Complete },
             signal,
+            connect_start_ns: set_up.map(|(first, _)| first.0),
+            connected_ns: set_up.map(|(_, last)| last.0),
             first_send_ns: self.first_send.unwrap_or(begin).0,
             measure_start_ns: (begin + self.warmup).min(load_ended).0,
             measure_end_ns: load_ended.0,

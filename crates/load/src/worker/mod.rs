@@ -32,7 +32,9 @@ use stages::Stage;
 pub(crate) struct Share {
     /// Number of the worker, from 0.
     pub(crate) worker: u32,
-    /// Number of its first connection.
+    /// Its number among the workers of all engines that make the load together.
+    pub(crate) place: u32,
+    /// Number of its first connection, among those of all engines.
     pub(crate) first_connection: u32,
     /// Its connections.
     pub(crate) connections: u32,
@@ -77,6 +79,8 @@ pub(crate) struct Worker {
     scratch: Scratch,
     recorder: Box<Recorder>,
     stage: Stage,
+    /// When it began to open connections.
+    began: Nanos,
 
     /// Sequence number of the next message.
     seq: u64,
@@ -107,6 +111,8 @@ pub(crate) struct Worker {
 
     /// Index of the current interval.
     interval: u64,
+    /// When the last wait ended that was far too long; none: its intervals are closed.
+    paused_until: Option<Nanos>,
     /// Recorders that were made because none had come back.
     made: u32,
     /// Recorders that came back.
@@ -141,6 +147,7 @@ impl Worker {
             LoopPlan::Open { pacing: PacingDocument::Phased, .. } => {
                 Slots::by_connection(share.connections, each)
             }
+            LoopPlan::RandomBurst => Slots::without_limit(share.connections),
             _ => Slots::new(share.connections, each),
         };
         let slots = match plan.stop.requests_each {
@@ -154,7 +161,7 @@ impl Worker {
             clock,
             driver,
             tls: setup.tls.clone(),
-            rng: fastrand::Rng::with_seed(plan.load.seed ^ (u64::from(share.worker) << 32)),
+            rng: fastrand::Rng::with_seed(plan.load.seed ^ (u64::from(share.place) << 32)),
             connections: (0..share.connections).map(|_| Connection::new()).collect(),
             slots,
             executor: None,
@@ -163,7 +170,8 @@ impl Worker {
             scratch: Scratch::new(),
             recorder,
             stage: Stage::Connect { deadline: now + plan.phases.connect },
-            seq: u64::from(share.worker) << 40,
+            began: now,
+            seq: u64::from(share.place) << 40,
             in_flight: 0,
             first_send: None,
             asked_to_stop: None,
@@ -178,6 +186,7 @@ impl Worker {
             busy: Busy { at: now, busy_ns: 0 },
             came: None,
             interval: now.0 / plan.phases.interval.0,
+            paused_until: None,
             made: 0,
             spare: Vec::new(),
             behind_since: None,
@@ -209,10 +218,15 @@ impl Worker {
             self.sweep(now);
             self.pump(now);
 
-            let before = self.clock.now();
-            let timeout = (self.wake_at(before) - before).as_duration();
-            self.driver.wait(Some(timeout)).map_err(|error| fatal(&error))?;
-            self.came = self.driver.receives_in_wait().then(|| self.clock.now());
+            // As of the instant up to which all is sent: what fell due since does not wait.
+            let wake_at = self.wake_at(now);
+            let asked = self.clock.now();
+            self.driver
+                .wait(Some((wake_at - asked).as_duration()))
+                .map_err(|error| fatal(&error))?;
+            let back = self.clock.now();
+            self.look_for_pause(wake_at.max(asked), back);
+            self.came = self.driver.receives_in_wait().then_some(back);
             while let Some(ready) = self.driver.next() {
                 self.on_ready(ready);
             }

@@ -6,12 +6,13 @@ use super::{Busy, Worker};
 use crate::clock::{Clock as _, Nanos};
 use crate::control::Report;
 use crate::deliveries::Deliveries;
-use crate::executor::{AfterResponse, Closed, Executor, Hold, Open, Phased};
+use crate::executor::{AfterResponse, Closed, Executor, Hold, Open, Phased, RandomBurst};
 use crate::measure::{Class, IntervalRecord};
 use crate::pacing::{Constant, Pacer, Poisson};
 use crate::plan::{LoopPlan, PacingDocument};
 
-/// A worker that comes to the end of an interval later than this was kept from running.
+/// A worker that comes to the end of an interval, or back from a wait, later than this was kept
+/// from running.
 const LATE: Nanos = Nanos::from_millis(20);
 
 /// Intervals that may wait for the run to take them. Each holds its histograms.
@@ -40,7 +41,7 @@ impl Worker {
             Stage::Connect { .. } | Stage::Await if stopping => self.end_load(now, Nanos::ZERO),
             Stage::Connect { .. } if self.all_stand() => {
                 self.stage = Stage::Await;
-                self.tell(Report::Connected);
+                self.tell(Report::Connected { since: self.began, at: now });
             }
             Stage::Connect { deadline } if now >= deadline => return Err(self.not_connected()),
             Stage::Await => self.begin_load(now),
@@ -96,10 +97,17 @@ impl Worker {
         let load = &self.plan().load;
         match load.loop_ {
             LoopPlan::Closed => Executor::Closed(Closed::new(load.pack, self.share.budget)),
-            LoopPlan::Hold { rate } => {
+            LoopPlan::Hold { rate, idle } => {
                 let part = f64::from(self.share.connections) / f64::from(load.connections);
-                Executor::Hold(Hold::new(self.share.connections, rate * part))
+                let (connections, budget) = (self.share.connections, self.share.budget);
+                Executor::Hold(Hold::new(connections, rate * part, begin + idle, budget))
             }
+            LoopPlan::RandomBurst => Executor::RandomBurst(RandomBurst::new(
+                self.share.connections,
+                load.pack,
+                self.share.budget,
+                self.seed(),
+            )),
             LoopPlan::AfterResponse { pause } => {
                 let slots = u64::from(self.share.connections) * u64::from(load.depth / load.pack);
                 let budget = self.share.budget;
@@ -111,15 +119,13 @@ impl Worker {
                 // and the workers' instants lie between each other's.
                 let packs = rate / f64::from(load.pack);
                 let part = f64::from(self.share.connections) / f64::from(load.connections);
-                let phase = f64::from(self.share.worker) / f64::from(self.plan().generator.threads);
-                let seed =
-                    load.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.share.worker.into());
+                let phase = f64::from(self.share.place) / f64::from(self.plan().share.workers);
                 let (pack, budget) = (load.pack, self.share.budget);
                 let constant = Constant::new(begin, packs * part, phase);
                 let pacer = match pacing {
                     PacingDocument::Constant => Pacer::Constant(constant),
                     PacingDocument::Poisson => {
-                        Pacer::Poisson(Poisson::new(begin, packs * part, seed))
+                        Pacer::Poisson(Poisson::new(begin, packs * part, self.seed()))
                     }
                     PacingDocument::Phased => {
                         let connections = self.share.connections;
@@ -130,6 +136,11 @@ impl Worker {
                 Executor::Open(Open::new(pacer, pack, budget, overflow))
             }
         }
+    }
+
+    /// Of what this worker draws at random; each has its own.
+    fn seed(&self) -> u64 {
+        self.plan().load.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.share.place.into())
     }
 
     /// The executor has nothing more to send. What still waits for room on its connection, and
@@ -162,8 +173,8 @@ impl Worker {
         self.tell(Report::LoadEnded { first_send: self.first_send, at: now });
     }
 
-    /// When the loop must run again, whatever happens on the sockets.
-    pub(super) fn wake_at(&mut self, now: Nanos) -> Nanos {
+    /// When the loop must run again, whatever happens on the sockets; `pumped` as in `next_due`.
+    pub(super) fn wake_at(&mut self, pumped: Nanos) -> Nanos {
         let mut at = self.interval_end().min(self.next_sweep);
         if let Some(retry) = self.retries.peek() {
             at = at.min(retry.at);
@@ -171,7 +182,15 @@ impl Worker {
         match self.stage {
             Stage::Connect { deadline } | Stage::Drain { deadline } => at.min(deadline),
             Stage::Await => at.min(self.wires.control.begin().unwrap_or(Nanos::MAX)),
-            Stage::Load { end } => at.min(end).min(self.next_due(now)),
+            Stage::Load { end } => at.min(end).min(self.next_due(pumped)),
+        }
+    }
+
+    /// Remembers that a wait ended so late that the machine, or whoever else runs on it, has kept
+    /// this worker from running. The intervals up to then are disturbed.
+    pub(super) fn look_for_pause(&mut self, expected: Nanos, back: Nanos) {
+        if back - expected > LATE {
+            self.paused_until = Some(back);
         }
     }
 
@@ -185,8 +204,10 @@ impl Worker {
     /// Nobody takes them: they can't be kept for ever.
     pub(super) fn close_intervals(&mut self, now: Nanos) -> Result<(), (Class, String)> {
         while now >= self.interval_end() {
-            let late = now - self.interval_end();
-            self.close_interval(self.interval_end(), late > LATE);
+            let end = self.interval_end();
+            let disturbed = now - end > LATE || self.paused_until.is_some();
+            self.paused_until = self.paused_until.filter(|until| *until >= end);
+            self.close_interval(end, disturbed);
         }
         self.spare.extend(self.wires.recycled.try_iter());
         if self.made - (self.spare.len() as u32) <= MOST_UNTAKEN {
@@ -207,7 +228,7 @@ impl Worker {
             self.recorder.deliveries.missing += deliveries.overtaken();
         }
         self.close_all();
-        self.close_interval(now, false);
+        self.close_interval(now, self.paused_until.is_some());
         self.tell(Report::Finished { at: now });
     }
 

@@ -18,6 +18,10 @@ impl Worker {
     /// Sends all that is due: encodes it first, so that messages of one connection go in one write.
     pub(super) fn pump(&mut self, now: Nanos) {
         self.encode_due(now);
+        self.flush_encoded(now);
+    }
+
+    fn flush_encoded(&mut self, now: Nanos) {
         while let Some(at) = self.unflushed.pop() {
             self.flush(at, now);
         }
@@ -36,19 +40,32 @@ impl Worker {
         while let Some(executor) = &mut self.executor {
             match executor.next(asked, &mut self.slots) {
                 Next::Send(assignment) => {
+                    self.part_packs(assignment.connection, now);
                     self.connections[assignment.connection as usize].slots_out += 1;
                     self.send(assignment, now);
                 }
-                Next::Finished => return self.all_assigned(now),
+                Next::Finished => {
+                    // The end tells when the first message went, which may be one of these.
+                    self.flush_encoded(now);
+                    return self.all_assigned(now);
+                }
                 Next::Wait(_) | Next::Blocked => return,
             }
         }
     }
 
-    /// When the executor has something to send, if nothing comes before.
-    pub(super) fn next_due(&mut self, now: Nanos) -> Nanos {
-        // `pump` has sent all that could be: only a due instant in the future is left to wait for.
-        match self.executor.as_mut().map(|executor| executor.peek(now)) {
+    /// In a burst each pack is a write of its own, also on a connection that is drawn again.
+    fn part_packs(&mut self, at: u32, now: Nanos) {
+        let is_drawn_again = self.connections[at as usize].in_flight.has_unstamped();
+        if is_drawn_again && self.setup.plan.load.loop_ == LoopPlan::RandomBurst {
+            self.flush(at, now);
+        }
+    }
+
+    /// When the executor has something to send, if nothing comes before. `pumped` is the instant
+    /// for which `pump` was called: what is due by then is sent, or waits for a free slot.
+    pub(super) fn next_due(&mut self, pumped: Nanos) -> Nanos {
+        match self.executor.as_mut().map(|executor| executor.peek(pumped)) {
             Some(Next::Wait(due)) => due,
             _ => Nanos::MAX,
         }

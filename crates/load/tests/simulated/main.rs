@@ -5,4 +5,5 @@ mod after_response;
 mod closed_loop;
 mod open_loop;
 mod phased;
+mod random_burst;
 mod world;

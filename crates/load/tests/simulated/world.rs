@@ -66,6 +66,7 @@ impl World {
     ) -> Self {
         let mut slots = match executor {
             Executor::Phased(_) => Slots::by_connection(connections, depth),
+            Executor::RandomBurst(_) => Slots::without_limit(connections),
             _ => Slots::new(connections, depth),
         };
         for connection in 0..connections {
