@@ -10,7 +10,6 @@ use wiretrial_net::clock::monotonic_ns;
 use wiretrial_net::{Driver, Fill, Ready, Transport};
 use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
-use wiretrial_proto::styx::LoadResponse;
 
 use crate::plan::Kind;
 use crate::protocol::Protocol;
@@ -19,11 +18,11 @@ use crate::shared::Shared;
 use crate::sink::{BACKLOG_LIMIT, Ending, Sink};
 use crate::stage::{Released, Stage};
 use crate::stats::Counters;
-use crate::table::Desk;
+use crate::table::{Desk, Word};
 
 /// Reading and answering go on when less than this is left.
 const BACKLOG_LOW: usize = BACKLOG_LIMIT / 4;
-/// Who lets so many bytes from its table wait is given up.
+/// Who lets so many bytes from its table or the lobby wait is given up.
 const OVERFLOW: usize = 4 * BACKLOG_LIMIT;
 /// Rounds of reading or writing before other connections have their turn.
 const ROUNDS_PER_TURN: u32 = 16;
@@ -45,7 +44,7 @@ pub(crate) struct Connection {
     intake: Intake,
     /// The driver may hold input that it does not tell of.
     undrained: bool,
-    /// A copy was written that no flush has seen.
+    /// A word was written that no flush has seen.
     touched: bool,
     /// The earliest alarm that is set, nanoseconds on the monotonic clock; 0: none.
     alarm: u64,
@@ -137,15 +136,15 @@ impl Connection {
         if ready.readable { self.read(room) } else { Next::Wait }
     }
 
-    /// Its table has something to say. It goes out with the turn that is asked for.
-    pub(crate) fn on_copy(&mut self, copy: LoadResponse, room: &mut Room<'_>) -> Next {
+    /// Its table or the lobby has something to say. It goes out with the turn that is asked for.
+    pub(crate) fn on_word(&mut self, word: &Word, room: &mut Room<'_>) -> Next {
         if self.phase != Phase::Talking {
             return Next::Wait;
         }
         let Room { shared, counters, scratch, .. } = room;
         let out = if self.stage.is_some() { &mut **scratch } else { self.transport.out() };
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
-        self.protocol.copy(copy, &mut sink);
+        self.protocol.tell(word, &mut sink);
         counters.add_requests(sink.requests());
         if mem::replace(&mut self.touched, true) { Next::Wait } else { Next::Again }
     }
@@ -155,7 +154,12 @@ impl Connection {
         self.protocol.table()
     }
 
-    /// The turn that [`Next::Again`] asked for, or a copy.
+    /// Does it look at the lobby?
+    pub(crate) fn looks(&self) -> bool {
+        self.protocol.looks()
+    }
+
+    /// The turn that [`Next::Again`] asked for, or a word.
     pub(crate) fn on_turn(&mut self, room: &mut Room<'_>) -> Next {
         if mem::take(&mut self.touched) && self.backlog() >= OVERFLOW {
             // The others at its table go on, so it cannot be waited for.

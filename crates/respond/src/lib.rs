@@ -8,6 +8,7 @@
 mod connection;
 mod content;
 mod http;
+mod lobby;
 mod plan;
 mod protocol;
 mod route;

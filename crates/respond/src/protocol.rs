@@ -7,14 +7,13 @@ use wiretrial_proto::Scratch;
 use std::sync::Arc;
 
 use wiretrial_proto::http1::DateField;
-use wiretrial_proto::styx::LoadResponse;
 
 use crate::http::{HttpConversation, Standing, Upgrade};
 use crate::plan::Kind;
 use crate::sink::Sink;
 use crate::socketio::SocketIoConversation;
 use crate::styx::StyxConversation;
-use crate::table::Desk;
+use crate::table::{Desk, Word};
 use crate::verdict::Scheme;
 use crate::websocket::WebSocketEcho;
 
@@ -93,10 +92,12 @@ impl Protocol {
         }
     }
 
-    /// What a table says to its player.
-    pub(crate) fn copy(&mut self, copy: LoadResponse, sink: &mut Sink<'_>) {
-        if let Self::Styx(player) = self {
-            player.copy(copy, sink);
+    /// What its table or the lobby says to a player.
+    pub(crate) fn tell(&mut self, word: &Word, sink: &mut Sink<'_>) {
+        match (self, word) {
+            (Self::Styx(player), Word::Copy(copy)) => player.copy(*copy, sink),
+            (Self::Styx(player), Word::Lobby(lobby)) => player.show(lobby, sink),
+            _ => {}
         }
     }
 
@@ -106,6 +107,11 @@ impl Protocol {
             Self::Styx(player) => player.table(),
             _ => None,
         }
+    }
+
+    /// Does the connection look at the lobby?
+    pub(crate) fn looks(&self) -> bool {
+        matches!(self, Self::Styx(player) if player.looks())
     }
 
     /// Appends what a server says that goes away.

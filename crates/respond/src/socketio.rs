@@ -1,5 +1,5 @@
-//! A service over Socket.IO: `get` answers as the route `GET /messages/ID`, everything else is
-//! acknowledged with its own arguments.
+//! A service over Socket.IO: `get` answers as the route `GET /messages/ID`, `message` is echoed where
+//! nobody waits for its acknowledgement, everything else is acknowledged with its own arguments.
 //!
 //! Knows what is asked for and what is right; must not know how it travels.
 
@@ -24,6 +24,8 @@ enum Answer {
     None,
     /// The content, under this number.
     Acknowledge(u64),
+    /// The content, as an event.
+    Emit,
     /// It cannot be read.
     Refuse,
     GoodBye,
@@ -59,8 +61,15 @@ impl SocketIoConversation {
                     match step.event {
                         None => Answer::Listen,
                         Some(SocketIoEvent::Close) => Answer::GoodBye,
-                        Some(SocketIoEvent::Connected | SocketIoEvent::Event { id: None, .. }) => {
-                            Answer::None
+                        Some(SocketIoEvent::Connected) => Answer::None,
+                        Some(SocketIoEvent::Event { id: None, arguments }) => {
+                            if is_message(arguments) {
+                                self.content.clear();
+                                self.content.extend_from_slice(arguments);
+                                Answer::Emit
+                            } else {
+                                Answer::None
+                            }
                         }
                         Some(SocketIoEvent::Event { id: Some(id), arguments }) => {
                             self.content.clear();
@@ -88,6 +97,11 @@ impl SocketIoConversation {
                     self.codec.acknowledge(id, &self.content, sink.out);
                     sink.end();
                 }
+                Answer::Emit => {
+                    sink.begin().apply(&mut self.content);
+                    self.codec.emit(&self.content, sink.out);
+                    sink.end();
+                }
             }
         }
         Heard { taken: input.len(), blocked: false }
@@ -97,6 +111,11 @@ impl SocketIoConversation {
     pub(crate) fn go_away(&mut self, out: &mut Vec<u8>) {
         self.codec.close(1001, out);
     }
+}
+
+/// Whether the event is a message with one argument, which is echoed.
+fn is_message(arguments: &[u8]) -> bool {
+    serde_json::from_slice::<(&str, Value)>(arguments).is_ok_and(|(name, _)| name == "message")
 }
 
 /// Appends what acknowledges an event with this name and these arguments; none: they are no array.
@@ -124,6 +143,22 @@ fn answer(arguments: &[u8], content: &mut Vec<u8>) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_message_is_echoed() {
+        let rows = [
+            (r#"["message","hello"]"#, true),
+            (r#"["message",{"list":[null,0.5]}]"#, true),
+            (r#"["message"]"#, false),
+            (r#"["message",1,2]"#, false),
+            (r#"["other","hello"]"#, false),
+            ("[]", false),
+            (r#"["message","#, false),
+        ];
+        for (arguments, expected) in rows {
+            assert_eq!(is_message(arguments.as_bytes()), expected, "{arguments}");
+        }
+    }
 
     #[test]
     fn table_of_answers() {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use wiretrial_net::clock::monotonic_ns;
 use wiretrial_proto::styx::{
-    Encoding, LoadRequest, LoadResponse, OK, Packet, StyxEvent, StyxServer, class,
+    Encoding, LoadRequest, LoadResponse, Lobby, OK, Packet, StyxEvent, StyxServer, class,
 };
 use wiretrial_proto::{ProtocolError, Scratch};
 
@@ -32,6 +32,7 @@ pub(crate) struct StyxConversation {
     table: Option<i32>,
     /// Number of the next action; none before the first one.
     next: Option<u32>,
+    looks: bool,
     /// Where a packet of the game is written.
     data: Vec<u8>,
 }
@@ -43,6 +44,7 @@ enum Wish {
     Leave(i32),
     Ping(i32),
     Act { table: i32, request: LoadRequest },
+    Look,
     Nonsense { class: u8 },
     GoodBye,
 }
@@ -50,7 +52,7 @@ enum Wish {
 impl StyxConversation {
     /// On a byte stream.
     pub(crate) fn stream() -> Self {
-        Self { codec: None, player: None, table: None, next: None, data: Vec::new() }
+        Self { codec: None, player: None, table: None, next: None, looks: false, data: Vec::new() }
     }
 
     /// Over WebSocket, whose upgrade is behind it.
@@ -105,6 +107,17 @@ impl StyxConversation {
         sink.end();
     }
 
+    /// How the lobby is. It is no reply: no script holds for it.
+    pub(crate) fn show(&mut self, lobby: &Lobby, sink: &mut Sink<'_>) {
+        self.codec().send(&Packet::LobbySnapshot(lobby.clone()), sink.out);
+        sink.settle();
+    }
+
+    /// Does the player look at the lobby?
+    pub(crate) fn looks(&self) -> bool {
+        self.looks
+    }
+
     /// Where the player sits.
     pub(crate) fn table(&self) -> Option<i32> {
         self.table
@@ -145,6 +158,13 @@ impl StyxConversation {
             Wish::LogIn(name) => self.log_in(name, desk),
             Wish::Join { table, seat } => self.join(table, seat, desk),
             Wish::Leave(table) => self.leave(table, desk),
+            Wish::Look if self.player.is_some() => {
+                if !std::mem::replace(&mut self.looks, true) {
+                    desk.look(monotonic_ns());
+                }
+                return;
+            }
+            Wish::Look => Packet::Bad { class: class::LOBBY_SUBSCRIBE, error: NOT_NOW },
             Wish::Act { table, request } => {
                 let right = self.table == Some(table)
                     && self.table == Some(request.table)
@@ -209,6 +229,7 @@ fn wish(packet: &Packet<'_>) -> Result<Wish, ProtocolError> {
             Some(request) => Wish::Act { table: *table, request },
             None => Wish::Nonsense { class: class::GAME },
         },
+        Packet::LobbySubscribe => Wish::Look,
         other => Wish::Nonsense { class: other.class() },
     })
 }

@@ -4,13 +4,15 @@
 //! sockets.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap};
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wiretrial_net::{Key, Waker};
-use wiretrial_proto::styx::LoadResponse;
+use wiretrial_proto::styx::{Listed, LoadResponse, Lobby, MOST_LISTED};
+
+use crate::lobby::Lookers;
 
 /// The first number of a player whose name has none.
 const FIRST_UNNUMBERED: i32 = 1 << 30;
@@ -18,17 +20,26 @@ const FIRST_UNNUMBERED: i32 = 1 << 30;
 /// The tables of a server, over all its threads.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    seats: Mutex<HashMap<i32, Vec<Seat>>>,
+    seats: Mutex<BTreeMap<i32, Vec<Seat>>>,
     /// By thread.
     mailboxes: Vec<Mailbox>,
     next_player: AtomicI32,
 }
 
 /// What is to be said to one connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Post {
     pub(crate) to: Key,
-    pub(crate) copy: LoadResponse,
+    pub(crate) word: Word,
+}
+
+/// What is said to a connection without its asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// Its table has responded to somebody.
+    Copy(LoadResponse),
+    /// How the lobby is.
+    Lobby(Arc<Lobby>),
 }
 
 /// A thread's own part: what it has to pass on.
@@ -38,6 +49,7 @@ pub(crate) struct Errands {
     posts: Vec<Post>,
     /// Responses that wait, by the instant at which they are due.
     delayed: BinaryHeap<Reverse<Delayed>>,
+    lookers: Lookers,
     /// Breaks ties: who came first goes first.
     order: u64,
 }
@@ -101,11 +113,27 @@ impl Tables {
         }
     }
 
+    /// How the lobby is now.
+    fn lobby(&self, seq: u32) -> Lobby {
+        let seats = locked(&self.seats);
+        let seated = |here: &Vec<Seat>| here.len() as u32;
+        Lobby {
+            seq,
+            tables: seats.len() as u32,
+            players: seats.values().map(seated).sum(),
+            listed: seats
+                .iter()
+                .take(MOST_LISTED)
+                .map(|(table, here)| Listed { table: *table, seated: seated(here) })
+                .collect(),
+        }
+    }
+
     /// Copies a response to everybody at its table, on behalf of a thread.
     fn copy(&self, response: LoadResponse, thread: usize, errands: &mut Errands) {
         let seats = locked(&self.seats);
         for seat in seats.get(&response.table).into_iter().flatten() {
-            let post = Post { to: seat.key, copy: response };
+            let post = Post { to: seat.key, word: Word::Copy(response) };
             if seat.thread == thread {
                 errands.posts.push(post);
             } else {
@@ -116,16 +144,23 @@ impl Tables {
 }
 
 impl Errands {
-    /// When a response that waits is due.
+    /// When a response that waits, or a snapshot of the lobby, is due.
     pub(crate) fn next_due(&self) -> Option<u64> {
-        self.delayed.peek().map(|Reverse(delayed)| delayed.due)
+        let delayed = self.delayed.peek().map(|Reverse(delayed)| delayed.due);
+        [delayed, self.lookers.next_due()].into_iter().flatten().min()
     }
 
-    /// Copies what has waited long enough.
+    /// Copies what has waited long enough, and tells the lobby where that is due.
     pub(crate) fn release(&mut self, now: u64, thread: usize, tables: &Tables) {
         while self.delayed.peek().is_some_and(|Reverse(delayed)| delayed.due <= now) {
             let Some(Reverse(delayed)) = self.delayed.pop() else { return };
             tables.copy(delayed.response, thread, self);
+        }
+        if let Some(number) = self.lookers.take_turn(now) {
+            let lobby = Arc::new(tables.lobby(number));
+            let word = || Word::Lobby(Arc::clone(&lobby));
+            let posts = self.lookers.keys().iter().map(|key| Post { to: *key, word: word() });
+            self.posts.extend(posts);
         }
     }
 
@@ -164,6 +199,16 @@ impl Desk<'_> {
         if seats.is_empty() {
             tables.remove(&table);
         }
+    }
+
+    /// The connection looks at the lobby from now (nanoseconds) on. It must not look yet.
+    pub(crate) fn look(&mut self, now: u64) {
+        self.errands.lookers.add(self.key, now);
+    }
+
+    /// The connection looks no more.
+    pub(crate) fn look_away(&mut self) {
+        self.errands.lookers.remove(self.key);
     }
 
     /// Everybody at its table gets a copy of this, at once or when it is due (nanoseconds).
@@ -229,7 +274,11 @@ mod tests {
     }
 
     fn said(errands: &mut Errands) -> Vec<(u32, u32)> {
-        errands.take_posts().iter().map(|post| (post.to.slot, post.copy.seq)).collect()
+        let numbers = errands.take_posts().into_iter().map(|post| match post.word {
+            Word::Copy(copy) => (post.to.slot, copy.seq),
+            Word::Lobby(lobby) => (post.to.slot, lobby.seq),
+        });
+        numbers.collect()
     }
 
     #[test]
@@ -267,6 +316,35 @@ mod tests {
         errands.release(20, 0, &tables);
         assert_eq!(said(&mut errands), [(1, 1), (1, 2), (1, 3)]);
         assert_eq!(errands.next_due(), Some(30));
+    }
+
+    #[test]
+    fn who_looks_is_told_how_the_lobby_is_then() {
+        let (tables, mut errands) = (Tables::new(2), Errands::default());
+        for (thread, slot, table) in [(0, 1, 5), (1, 1, 5), (0, 2, -3)] {
+            sit(&tables, thread, slot, table);
+        }
+        for slot in [7, 8] {
+            Desk { tables: &tables, errands: &mut errands, thread: 0, key: key(slot) }.look(10);
+        }
+        let due = 10 + crate::lobby::INTERVAL;
+        assert_eq!(errands.next_due(), Some(due));
+        errands.release(due, 0, &tables);
+        let listed = [(-3, 1), (5, 2)].map(|(table, seated)| Listed { table, seated }).to_vec();
+        let lobby = Arc::new(Lobby { seq: 0, tables: 2, players: 3, listed });
+        assert!(lobby.is_consistent());
+        let told = [7, 8].map(|slot| Post { to: key(slot), word: Word::Lobby(Arc::clone(&lobby)) });
+        assert_eq!(errands.take_posts(), told);
+
+        Desk { tables: &tables, errands: &mut errands, thread: 0, key: key(7) }.look_away();
+        for slot in 10..200 {
+            sit(&tables, 0, slot, slot.cast_signed());
+        }
+        errands.release(due + crate::lobby::INTERVAL, 0, &tables);
+        let told = errands.take_posts();
+        let [Post { to, word: Word::Lobby(lobby) }] = &told[..] else { panic!("{told:?}") };
+        assert_eq!((to.slot, lobby.seq, lobby.tables, lobby.listed.len()), (8, 1, 192, 100));
+        assert!(lobby.is_consistent());
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl Worker {
         }
         let posts = self.errands.take_posts();
         for post in &posts {
-            self.turn(post.to, |it, room| it.on_copy(post.copy, room));
+            self.turn(post.to, |it, room| it.on_word(&post.word, room));
         }
         self.errands.recycle(posts);
         for key in std::mem::take(&mut self.again) {
@@ -259,9 +259,13 @@ impl Worker {
         let Some(connection) = self.connections.remove(key) else {
             return;
         };
+        let (tables, errands) = (&self.shared.tables, &mut self.errands);
+        let mut desk = Desk { tables, errands, thread: self.index, key };
         if let Some(table) = connection.table() {
-            let (tables, errands) = (&self.shared.tables, &mut self.errands);
-            Desk { tables, errands, thread: self.index, key }.stand_up(table);
+            desk.stand_up(table);
+        }
+        if connection.looks() {
+            desk.look_away();
         }
         let transport = connection.into_transport();
         if abort {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::{Client, End, SWITCHED, masked, plan};
 use wiretrial_net::clock::monotonic_ns;
-use wiretrial_proto::styx::{Encoding, LoadRequest, LoadResponse, Packet};
+use wiretrial_proto::styx::{Encoding, Listed, LoadRequest, LoadResponse, Lobby, Packet};
 use wiretrial_respond::{Script, Server, start};
 
 const BINARY: u8 = 0x82;
@@ -250,4 +250,29 @@ fn a_server_that_stops_tells_players_over_websocket() {
     server.stop().unwrap();
     player.client.expect(b"\x88\x02\x03\xe9");
     player.client.expect_end(End::Fin);
+}
+
+#[test]
+fn who_looks_at_the_lobby_is_told_of_it_again_and_again() {
+    let server = server(Script::default());
+    let mut early = Player::connect(&server, FORMS[0], 1);
+    early.say(&Packet::LobbySubscribe);
+    early.hear(&Packet::Bad { class: 200, error: 1 });
+    let mut players: Vec<Player> =
+        (1..).zip(FORMS).map(|(number, form)| Player::seated(&server, form, number, 7)).collect();
+    let mut elsewhere = Player::seated(&server, FORMS[0], 9, -8);
+    for player in &mut players {
+        player.say(&Packet::LobbySubscribe);
+        player.say(&Packet::LobbySubscribe);
+    }
+    // The numbers of a thread go on from the first one that looks, so all have the same here.
+    for seq in 0..2 {
+        let listed = [(-8, 1), (7, 4)].map(|(table, seated)| Listed { table, seated }).to_vec();
+        let lobby = Packet::LobbySnapshot(Lobby { seq, tables: 2, players: 5, listed });
+        for player in &mut players {
+            player.hear(&lobby);
+        }
+    }
+    elsewhere.client.expect_silence();
+    assert_eq!(server.stats().requests, 0, "a snapshot is no reply");
 }
