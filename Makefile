@@ -66,6 +66,10 @@ $(PACKAGE): $(REQUIREMENTS) pyproject.toml wiretrial.data/scripts/wiretrial $(RU
 	PATH="$(CURDIR)/$(BIN):$$PATH" pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
+.PHONY: fleet-demo
+fleet-demo: build  ## three agents in three namespaces load one server (as root); docs/fleet.md
+	$(BIN)/wiretrial fleet demo
+
 .PHONY: subjects
 subjects: build  ## a subset of the catalogue verified: every language, every contract
 	$(BIN)/wiretrial subject verify $(SUBJECTS)

@@ -156,7 +156,7 @@ impl Conversation {
                     self.message.extend_from_slice(reply.payload);
                     self.complete(reply.kind);
                 }
-                Some(Event::Open | Event::Close(_) | Event::Delivery { .. }) => {}
+                Some(Event::Open | Event::Close(_) | Event::Delivery(_) | Event::Bulletin(_)) => {}
             }
         }
         self.carry.extend_from_slice(&bytes[at..]);

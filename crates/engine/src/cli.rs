@@ -95,6 +95,9 @@ pub(crate) struct LoadFlags {
     /// Hold the connections: one message on each when all stand, then --rate messages per second in turn.
     #[arg(long, conflicts_with_all = ["requests", "depth", "pack", "requests_per_connection"])]
     pub(crate) hold: bool,
+    /// Closed loop: each connection sends again when its reply has come, or all wait for the slowest.
+    #[arg(long, value_enum, default_value = "steady", conflicts_with_all = ["hold", "rate", "requests_per_connection"])]
+    pub(crate) pattern: Pattern,
     /// Open loop: messages per second over all connections.
     #[arg(long, value_parser = rate, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
@@ -122,6 +125,9 @@ pub(crate) struct LoadFlags {
     /// Styx: how long the table shall wait before it responds, whole milliseconds.
     #[arg(long, default_value = "0ms", value_parser = duration, value_name = "TIME")]
     pub(crate) table_delay: Nanos,
+    /// Styx: let each player look at the lobby, of which it is then sent snapshots; they are counted apart.
+    #[arg(long)]
+    pub(crate) lobby: bool,
     /// Send WebSocket text frames.
     #[arg(long)]
     pub(crate) text: bool,
@@ -182,6 +188,14 @@ pub(crate) struct LoadFlags {
     /// text for people, json for snapshots.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Pattern {
+    /// Every connection has one pack in flight (or as many as the depth says).
+    Steady,
+    /// As many packs as there are connections go at once, each on a connection drawn at random; when all are answered, the next ones.
+    RandomBurst,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -17,7 +17,7 @@ use wiretrial_load::plan::document::{
 };
 use wiretrial_respond::DeflateConfig;
 
-use crate::cli::{Format, LoadFlags, Overflow, Pacing, Poller};
+use crate::cli::{Format, LoadFlags, Overflow, Pacing, Pattern, Poller};
 use crate::exit::{self, Failed};
 use crate::{quantity, signals};
 
@@ -74,6 +74,7 @@ fn document(flags: &LoadFlags) -> Result<PlanDocument, Failed> {
             },
             spin: flags.spin,
         },
+        share: None,
     })
 }
 
@@ -96,6 +97,7 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
         styx: StyxDocument {
             table_size: flags.table_size,
             delay_ms: (flags.table_delay.0 / 1_000_000).try_into().unwrap_or(u32::MAX),
+            lobby: flags.lobby,
             ..StyxDocument::default()
         },
         message: MessageDocument {
@@ -167,7 +169,10 @@ fn read(path: &str, flag: &str) -> Result<String, Failed> {
 
 fn executor(flags: &LoadFlags) -> ExecutorDocument {
     if flags.hold {
-        return ExecutorDocument::Hold { rate: flags.rate.unwrap_or(0.0) };
+        return ExecutorDocument::Hold { rate: flags.rate.unwrap_or(0.0), idle_ns: 0 };
+    }
+    if flags.pattern == Pattern::RandomBurst {
+        return ExecutorDocument::RandomBurst;
     }
     let Some(rate) = flags.rate else { return ExecutorDocument::Closed };
     if flags.pacing == Pacing::AfterResponse {

@@ -1,4 +1,5 @@
-//! `run`: a plan on standard input, snapshots on standard output. `stop` may follow the plan.
+//! `run`: a plan on standard input, snapshots on standard output. The lines `begin OFFSET_NS`, where
+//! the plan waits for it, and `stop` may follow the plan.
 
 use std::io::{self, BufRead as _, Read};
 use std::process::ExitCode;
@@ -6,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Deserializer;
 use wiretrial_load::Control;
+use wiretrial_load::clock::Nanos;
 use wiretrial_load::emit::Ndjson;
 use wiretrial_load::plan::{Plan, PlanDocument, PlanError};
 
@@ -15,7 +17,7 @@ use crate::signals;
 pub(crate) fn from_stdin() -> Result<ExitCode, Failed> {
     let plan = Plan::parse(read_plan(&mut io::stdin().lock())?)?;
     let control = Arc::new(Control::default());
-    stop_by_word(Arc::clone(&control))?;
+    obey_words(Arc::clone(&control), plan.share.awaits_begin)?;
     let by_signal = Arc::clone(&control);
     signals::on_first(move |signal| by_signal.stop_by_signal(signal))?;
     let mut emit = Ndjson(io::stdout().lock());
@@ -35,11 +37,19 @@ fn read_plan(input: &mut impl Read) -> Result<PlanDocument, Failed> {
     }
 }
 
-/// A line `stop` ends the run gracefully. The end of the input means nothing.
-fn stop_by_word(control: Arc<Control>) -> io::Result<()> {
+/// A line `begin OFFSET_NS` says when the load begins, a line `stop` ends the run gracefully. The
+/// end of the input means nothing, unless the beginning can't be said any more.
+fn obey_words(control: Arc<Control>, awaits_begin: bool) -> io::Result<()> {
     std::thread::Builder::new().name("input".to_owned()).spawn(move || {
-        let lines = io::stdin().lock().lines().map_while(Result::ok);
-        if lines.into_iter().any(|line| line.trim() == "stop") {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            let mut words = line.split_whitespace();
+            match (words.next(), words.next().and_then(|word| word.parse().ok())) {
+                (Some("begin"), Some(offset)) if awaits_begin => control.set_begin(Nanos(offset)),
+                (Some("stop"), _) => return control.stop(),
+                _ => {}
+            }
+        }
+        if awaits_begin && control.begin().is_none() {
             control.stop();
         }
     })?;

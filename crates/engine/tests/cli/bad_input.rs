@@ -8,13 +8,18 @@ use crate::{Respond, engine, run, text};
 
 #[test]
 fn table_of_wrong_words() {
-    let cases: [(&[&str], i32, &str); 20] = [
+    let cases: [(&[&str], i32, &str); 22] = [
         (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls, styx,"),
         (&["load", "ftp://h/"], 2, "unknown scheme 'ftp'"),
         (&["load", "ws://h:70000/"], 2, "'70000' is not a port"),
         (&["load", "tcp://h"], 2, "no port"),
         (&["load", "ws://h/", "-c", "0"], 2, "connections"),
         (&["load", "ws://h/", "--depth", "3", "--pack", "2"], 2, "use --depth 4"),
+        (
+            &["load", "ws://h/", "--pattern", "random-burst", "--depth", "2"],
+            2,
+            "a burst is one pack for each connection",
+        ),
         (&["load", "ws://h/", "-c", "1", "-t", "2"], 2, "use --threads 1"),
         (&["load", "ws://h/", "--rate", "0"], 2, "rate"),
         (&["load", "ws://h/", "--payload", "many"], 2, "a size such as 20, 64KiB or 1MB, or @FILE"),
@@ -30,6 +35,11 @@ fn table_of_wrong_words() {
             &["load", "styx://h:1", "--table-size", "2000"],
             2,
             "table_size: 2000 is outside 1 to 1000",
+        ),
+        (
+            &["load", "styx://h:1", "--pattern", "random-burst"],
+            2,
+            "act by themselves, not in bursts",
         ),
         (&["load", "socketio+ws://h/", "--json", "{}"], 2, "an event is an array of JSON"),
         (&["load", "https://127.0.0.1:1/", "--cacert", "/no/such/file"], 1, "/no/such/file"),

@@ -112,3 +112,82 @@ fn both_schemas_are_json_schemas() {
         assert!(schema["$schema"].as_str().is_some_and(|text| text.contains("json-schema.org")));
     }
 }
+
+/// The part of a load that another engine makes too, with the beginning still to be said.
+fn start_sharing(server: &Respond) -> Child {
+    let plan = json!({
+        "schema": "wiretrial-plan",
+        "version": 1,
+        "target": {
+            "url": format!("ws://{}/", server.http),
+            "message": {"source": {"from": "sequence", "bytes": 20}},
+        },
+        "load": {"connections": 2, "executor": {"kind": "open", "rate": 100.0}},
+        "stop": {"requests": 20},
+        "share": {
+            "first_worker": 1, "workers": 2, "first_connection": 2, "connections": 4,
+            "start_monotonic_ns": 1, "awaits_begin": true,
+        },
+    });
+    let mut child = engine()
+        .arg("run")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the engine starts");
+    writeln!(child.stdin.as_mut().expect("piped"), "{plan}").expect("written");
+    child
+}
+
+fn parsed(line: std::io::Result<String>) -> Value {
+    serde_json::from_str(&line.expect("a line")).expect("JSON")
+}
+
+/// Reads on until the connections stand, and gives the instant.
+fn until_connected(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> u64 {
+    loop {
+        let line = parsed(lines.next().expect("it says when they stand"));
+        if line["kind"] == "connected" {
+            return line["at_ns"].as_u64().expect("an instant");
+        }
+        assert!(line["kind"] == "start" || line["phase"] == "connect", "{line}");
+    }
+}
+
+#[test]
+fn the_word_begin_says_when_the_load_begins() {
+    let server = Respond::start(&[]);
+    let mut child = start_sharing(&server);
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let connected = until_connected(&mut lines);
+    let begin = (connected + 400_000_000).next_multiple_of(100_000_000);
+    let stdin = child.stdin.as_mut().expect("piped");
+    writeln!(stdin, "begin {begin}").expect("written");
+    let mut last = Value::Null;
+    for line in lines.map(parsed) {
+        let early = line["kind"] == "interval" && line["start_ns"].as_u64() < Some(begin);
+        assert!(!early || line["counters"]["sent"] == json!(0), "{line}");
+        last = line;
+    }
+    assert_eq!(last["counters"]["ok"], json!(20), "{last}");
+    assert_eq!(last["measure_start_ns"], json!(begin));
+    // The second of two workers: half a gap of its own after the first.
+    assert!(last["first_send_ns"].as_u64() >= Some(begin + 5_000_000), "{last}");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn a_beginning_that_nobody_can_say_any_more_is_the_end() {
+    let server = Respond::start(&[]);
+    let mut child = start_sharing(&server);
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    until_connected(&mut lines);
+    drop(child.stdin.take());
+    let last = lines.map(parsed).last().expect("a last line");
+    assert_eq!(
+        (&last["kind"], &last["counters"]["sent"]),
+        (&json!("summary"), &json!(0)),
+        "{last}"
+    );
+    assert!(child.wait().expect("it ends").code().is_some());
+}

@@ -81,7 +81,7 @@ impl<E: Fn(&[Interval]) -> bool> Emit for Kept<E> {
                     self.stop.stop();
                 }
             }
-            Snapshot::Summary(_) | Snapshot::Failure(_) => {}
+            Snapshot::Connected(_) | Snapshot::Summary(_) | Snapshot::Failure(_) => {}
         }
         Ok(())
     }

@@ -158,6 +158,27 @@ fn a_pause_is_seen_as_lag_and_its_intervals_are_marked() {
     }
 }
 
+/// The end of its interval comes in time, but what was recorded in it does not tell of the server.
+#[test]
+fn a_pause_within_an_interval_marks_that_one() {
+    let server = Respond::start(&[]);
+    for poller in pollers() {
+        let mut plan = plan(&format!("ws://{}/", server.http), &poller);
+        plan["phases"]["interval_ns"] = json!(4 * SECOND);
+        plan["stop"]["duration_ns"] = json!(4 * SECOND);
+        plan["load"] = json!({"connections": 1, "executor": {"kind": "open", "rate": 50.0}});
+        let mut engine = Engine::run(&plan);
+        engine.await_line(|line| line["kind"] == "interval");
+        pause(Duration::from_millis(500));
+        engine.send(Signal::STOP);
+        pause(Duration::from_millis(500));
+        engine.send(Signal::CONT);
+        let ended = engine.end();
+        assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+        assert!(ended.summary()["disturbed_intervals"].as_u64() >= Some(1), "{ended:?}");
+    }
+}
+
 #[test]
 fn an_output_that_is_full_or_gone_is_told() {
     let server = Respond::start(&[]);

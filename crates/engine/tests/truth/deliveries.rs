@@ -1,7 +1,7 @@
 //! Players at tables: every copy of every message is accounted for, at each of its receivers.
 
 use serde_json::{Value, json};
-use wiretrial_load::measure::snapshot::Deliveries;
+use wiretrial_load::measure::snapshot::{Deliveries, Lobby};
 use wiretrial_load::plan::Plan;
 use wiretrial_respond::Script;
 
@@ -87,6 +87,27 @@ fn the_table_s_delay_shows_in_both_loops_and_costs_only_one_of_them_its_rate() {
     let counters = &after.summary.counters;
     assert!((1..=28).contains(&counters.sent), "{counters:?}");
     assert!(!after.summary.histograms.contains_key("response_time"), "nothing is due there");
+}
+
+#[test]
+fn the_lobby_is_counted_apart_from_copies() {
+    let rig = Rig::new(Script::default());
+    let nothing = checked(&at_tables(&rig, "styx", 1, 1)).summary.counters.lobby;
+    assert_eq!(nothing, Lobby::default());
+    for scheme in ["styx", "styx+json", "styx+json+wss"] {
+        let mut plan = at_tables(&rig, scheme, 6, 3);
+        plan["load"]["executor"] = json!({"kind": "open", "rate": 60.0, "pacing": "phased"});
+        plan["stop"] = json!({"duration_ns": 2_500 * MS});
+        plan["target"]["styx"]["lobby"] = json!(true);
+        let outcome = checked(&plan);
+        let counters = &outcome.summary.counters;
+        let Lobby { ok, mismatch, out_of_order, missing } = counters.lobby;
+        assert!(ok >= 2 * 6, "{scheme}: {ok}");
+        assert_eq!((mismatch, out_of_order, missing), (0, 0, 0), "{scheme}");
+        assert_eq!(counters.deliveries.ok, 3 * counters.sent, "{scheme}: {:?}", outcome.errors());
+        let told: u64 = outcome.intervals.iter().map(|one| one.counters.lobby.ok).sum();
+        assert_eq!(told, ok, "{scheme}");
+    }
 }
 
 #[test]
