@@ -25,6 +25,7 @@ func main() {
 	key := flag.String("key", "", "file with the private key, PEM")
 	delay := flag.Duration("delay", 0, "how long POST /test waits, such as 10ms")
 	tuned := flag.Bool("tuned", false, "echo as a stream through shared buffers, log nothing")
+	deflate := flag.Bool("deflate", false, "compress WebSocket messages")
 	version := flag.Bool("version", false, "say the version and end")
 	flag.Parse()
 	if *version {
@@ -32,7 +33,7 @@ func main() {
 		return
 	}
 
-	server := http.Server{Handler: routes(*delay, *tuned)}
+	server := http.Server{Handler: routes(*delay, echo(*tuned, *deflate))}
 	if *tuned {
 		server.ErrorLog = log.New(io.Discard, "", 0)
 	}
@@ -52,13 +53,20 @@ func listen(host, port string) net.Listener {
 	return listener
 }
 
-func routes(delay time.Duration, tuned bool) http.Handler {
-	mux := http.NewServeMux()
-	if tuned {
-		mux.HandleFunc("GET /{$}", echoStream)
-	} else {
-		mux.HandleFunc("GET /{$}", echoMessages)
+func echo(tuned, deflate bool) http.HandlerFunc {
+	switch {
+	case deflate:
+		return echoCompressed
+	case tuned:
+		return echoStream
+	default:
+		return echoMessages
 	}
+}
+
+func routes(delay time.Duration, echo http.HandlerFunc) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", echo)
 	mux.HandleFunc("POST /echo", echoBody)
 	mux.HandleFunc("GET /message", giveMessage)
 	mux.HandleFunc("POST /test", receive(delay))

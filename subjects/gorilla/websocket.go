@@ -12,7 +12,15 @@ import (
 
 // echoMessages is the echo of the package's overview, with messages that are held whole.
 func echoMessages(w http.ResponseWriter, r *http.Request) {
-	var upgrader websocket.Upgrader
+	echoWhole(w, r, websocket.Upgrader{})
+}
+
+// echoCompressed is the same, with permessage-deflate as the overview turns it on.
+func echoCompressed(w http.ResponseWriter, r *http.Request) {
+	echoWhole(w, r, websocket.Upgrader{EnableCompression: true})
+}
+
+func echoWhole(w http.ResponseWriter, r *http.Request, upgrader websocket.Upgrader) {
 	connection, err := upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return

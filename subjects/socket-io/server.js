@@ -1,5 +1,5 @@
-// Socket.IO: an echo of the event `message`, and `get` of the service `messages`, answered through its
-// acknowledgement.
+// Socket.IO: an echo of the event `message`, as an event or acknowledged, and `get` of the service
+// `messages`, answered through its acknowledgement.
 
 import { Server } from "socket.io";
 import { LARGEST, open, tuned } from "./shared/node-server/ports.js";
@@ -17,7 +17,13 @@ await open((server) => {
 function serve(socket) {
   // Without a listener, Socket.IO prints each bad packet of a client.
   socket.on("error", () => socket.disconnect(true));
-  socket.on("message", (data) => socket.emit("message", data));
+  socket.on("message", (data, ack) => {
+    if (typeof ack === "function") {
+      ack(data);
+    } else {
+      socket.emit("message", data);
+    }
+  });
   socket.on("get", (service, id, ack) => {
     if (typeof ack !== "function") {
       return;

@@ -3,6 +3,7 @@
 
 #include <App.h>
 
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,11 @@ namespace {
 using wiretrial::Options;
 
 struct PerSocketData {};
+
+/// Whether messages are compressed, as the example EchoServer does it. Off where nobody asks.
+bool compresses() {
+    return std::getenv("DEFLATE") != nullptr;
+}
 
 template <typename App>
 void add_routes(App& app, const Options& options);
@@ -49,15 +55,18 @@ void serve_on_this_thread(const Options& options) {
 template <typename App>
 void add_routes(App& app, const Options& options) {
     app.template ws<PerSocketData>("/", {
-        .compression = uWS::DISABLED,
+        .compression = compresses()
+            ? uWS::CompressOptions(uWS::DEDICATED_COMPRESSOR | uWS::DEDICATED_DECOMPRESSOR)
+            : uWS::DISABLED,
         .maxPayloadLength = wiretrial::MAX_BODY,
         .idleTimeout = 0,
         // What is over this limit is dropped; an echo must not be.
         .maxBackpressure = 8 * wiretrial::MAX_BODY,
         // With no idle timeout there is nothing that a ping could keep alive.
         .sendPingsAutomatically = false,
-        .message = [](auto* socket, std::string_view message, uWS::OpCode code) {
-            socket->send(message, code);
+        .message = [compress = compresses()](auto* socket, std::string_view message,
+                                             uWS::OpCode code) {
+            socket->send(message, code, compress);
         },
     });
 

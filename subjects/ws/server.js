@@ -14,7 +14,13 @@ const MESSAGES = "/messages/";
 
 await open((server) => {
   server.on("request", answer);
-  const sockets = new WebSocketServer({ server, path: "/", maxPayload: LARGEST });
+  const sockets = new WebSocketServer({
+    server,
+    path: "/",
+    maxPayload: LARGEST,
+    // Off by default, as ws itself has it.
+    perMessageDeflate: process.env.DEFLATE === "1",
+  });
   sockets.on("connection", echo);
 });
 
