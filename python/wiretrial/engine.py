@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import Protocol
 
 from pydantic import ValidationError
 
@@ -32,6 +33,9 @@ ENVIRONMENT = "WIRETRIAL_ENGINE"
 
 class Engine:
     """A checked engine binary."""
+
+    server_host: str | None = None
+    """Where a server of ours must listen to be reached by it; None: over loopback."""
 
     def __init__(self, binary: Path) -> None:
         self.binary = binary
@@ -48,7 +52,7 @@ class Engine:
             )
         return cls(binary)
 
-    def run(self, plan: Plan) -> EngineRun:
+    def run(self, plan: Plan) -> Run:
         """Starts a run. Iterate over it for its snapshots; use it as a context manager."""
         return EngineRun(self.binary, plan)
 
@@ -57,10 +61,36 @@ class Engine:
         return _output([str(self.binary), "schema", document])
 
 
+class Run(Protocol):
+    """A load that runs, on this machine or on many. A context manager; iterate for snapshots."""
+
+    plan: Plan
+    begun_ns: int | None
+
+    def __enter__(self) -> Run: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def __iter__(self) -> Iterator[Snapshot]: ...
+
+    def stop(self) -> None:
+        """Asks for a graceful end."""
+
+    def close(self) -> None:
+        """Leaves nothing running."""
+
+
 class EngineRun:
     """One run of the engine, from start to its last snapshot."""
 
     def __init__(self, binary: Path, plan: Plan) -> None:
+        self.plan = plan
+        """What is run."""
         self.begun_ns: int | None = None
         """Our monotonic clock when the first snapshot came, taken as offset 0 of the run."""
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
@@ -92,22 +122,37 @@ class EngineRun:
 
     def __iter__(self) -> Iterator[Snapshot]:
         """The snapshots in order. A `Failure`, or an end without a summary, raises."""
-        assert self._process.stdout is not None
         last: Snapshot | None = None
-        for line in self._process.stdout:
-            last = _parse(line)
+        for line in self.lines():
+            last = parse(line)
             if isinstance(last, Failure):
                 raise EngineFailed(last.message, exit_code=last.exit_code)
             if isinstance(last, Start):
                 self.begun_ns = time.monotonic_ns()
             yield last
-        status = self._process.wait()
         if last is None or last.kind != "summary":
-            raise self._died(status)
+            raise self.death()
+
+    def lines(self) -> Iterator[bytes]:
+        """The snapshots as the engine writes them, unread; the last may be missing."""
+        assert self._process.stdout is not None
+        yield from self._process.stdout
+
+    def begin(self, offset_ns: int) -> None:
+        """Says when the load begins, where the plan waits for that."""
+        self._write(f"begin {offset_ns}\n".encode())
 
     def stop(self) -> None:
         """Asks for a graceful end: the drain, then the summary of what was measured so far."""
         self._write(b"stop\n")
+
+    def kill(self) -> None:
+        """Ends it at once, whoever reads its lines."""
+        self._process.kill()
+
+    def death(self) -> EngineFailed:
+        """How an engine that closed its output without a summary ended."""
+        return self._died(self._process.wait())
 
     def close(self) -> None:
         """Leaves nothing running. Whoever wants a summary asks with `stop` and reads on."""
@@ -178,7 +223,8 @@ def _output(command: list[str]) -> str:
     return done.stdout
 
 
-def _parse(line: bytes) -> Snapshot:
+def parse(line: bytes) -> Snapshot:
+    """One line of the engine's output. Raises `EngineFailed` where it is none."""
     try:
         return SNAPSHOT.validate_json(line)
     except ValidationError as error:

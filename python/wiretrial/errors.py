@@ -53,6 +53,10 @@ class SubjectFailed(WiretrialError):
     """A subject that didn't start, died, or broke its contract."""
 
 
+class FleetFailed(WiretrialError):
+    """A fleet that can't be reached, or an agent that can't do its part."""
+
+
 class StoreError(WiretrialError):
     """A result that can't be written or read."""
 

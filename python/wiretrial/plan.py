@@ -51,7 +51,10 @@ class WebSocket(_Part):
 
 
 class Styx(_Part):
-    """Players and tables of styx targets. `delay_ms`: how long a table waits before it responds."""
+    """Players and tables of styx targets. `delay_ms`: how long a table waits before it responds.
+
+    `lobby`: each player looks at the lobby; its snapshots are verified and counted apart.
+    """
 
     table_size: int = 1
     first_table: int = 1
@@ -59,6 +62,7 @@ class Styx(_Part):
     first_player: int = 1001
     password: str = "bot"
     delay_ms: int = 0
+    lobby: bool = False
 
 
 class NoPayload(_Part):
@@ -178,10 +182,17 @@ class OpenLoop(_Part):
 
 
 class Hold(_Part):
-    """A message on each connection when all stand; then samples, `rate` messages per second."""
+    """Nothing for `idle_ns`, a message on each connection, then `rate` messages per second."""
 
     kind: Literal["hold"] = "hold"
     rate: float = 0
+    idle_ns: int = 0
+
+
+class RandomBurst(_Part):
+    """A pack for each connection, on connections drawn at random; when all came, the next ones."""
+
+    kind: Literal["random-burst"] = "random-burst"
 
 
 class AfterResponse(_Part):
@@ -199,7 +210,7 @@ class Load(_Part):
     pack: int = 1
     requests_per_connection: int | None = None
     executor: Annotated[
-        ClosedLoop | OpenLoop | AfterResponse | Hold, Field(discriminator="kind")
+        ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst, Field(discriminator="kind")
     ] = Field(default_factory=ClosedLoop)
     seed: int = 0
 
@@ -237,6 +248,17 @@ class GeneratorSettings(_Part):
     spin: bool = False
 
 
+class Share(_Part):
+    """One engine's part of a load that several make together, as one with the workers of all."""
+
+    first_worker: int
+    workers: int
+    first_connection: int
+    connections: int
+    start_monotonic_ns: int | None = None
+    awaits_begin: bool = False
+
+
 class Plan(_Part):
     """One load plan: what to send where, how, and for how long."""
 
@@ -249,6 +271,13 @@ class Plan(_Part):
     stop: Stop
     phases: Phases = Field(default_factory=Phases)
     generator: GeneratorSettings = Field(default_factory=GeneratorSettings)
+    share: Share | None = None
+
+    @property
+    def times_setup(self) -> bool:
+        """Whether connections are opened within the time, each for all of its messages."""
+        each = self.stop.requests_each
+        return each is not None and self.load.requests_per_connection == each
 
     def to_json(self) -> str:
         """The plan as the engine reads it."""

@@ -41,6 +41,13 @@ class Start(_Part):
     deflate: str | None = None
 
 
+class Connected(_Part):
+    """Every connection stands, and the run waits for the word `begin`, as its plan says."""
+
+    kind: Literal["connected"] = "connected"
+    at_ns: int
+
+
 class Deliveries(_Part):
     """Copies of messages that have many receivers, the sender among them.
 
@@ -57,6 +64,15 @@ class Deliveries(_Part):
     in_flight: int = 0
 
 
+class Lobby(_Part):
+    """Snapshots of a lobby, as they came to all connections: no answers, and no deliveries."""
+
+    ok: int = 0
+    mismatch: int = 0
+    out_of_order: int = 0
+    missing: int = 0
+
+
 class Counters(_Part):
     """Messages. Over a whole run: sent = ok + the sum of errors + in_flight."""
 
@@ -67,6 +83,7 @@ class Counters(_Part):
     waiting: int = 0
     dropped: int = 0
     deliveries: Deliveries = Field(default_factory=Deliveries)
+    lobby: Lobby = Field(default_factory=Lobby)
 
 
 class Connections(_Part):
@@ -133,6 +150,8 @@ class Summary(_Part):
     kind: Literal["summary"] = "summary"
     end: Literal["complete", "interrupted"]
     signal: int | None
+    connect_start_ns: int | None = None
+    connected_ns: int | None = None
     first_send_ns: int
     measure_start_ns: int
     measure_end_ns: int
@@ -158,6 +177,6 @@ class Failure(_Part):
     exit_code: int
 
 
-Snapshot = Annotated[Start | Interval | Summary | Failure, Field(discriminator="kind")]
+Snapshot = Annotated[Start | Connected | Interval | Summary | Failure, Field(discriminator="kind")]
 
 SNAPSHOT: TypeAdapter[Snapshot] = TypeAdapter(Snapshot)

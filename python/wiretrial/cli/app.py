@@ -16,8 +16,10 @@ from typer.exceptions import TyperException
 
 from wiretrial import __version__
 from wiretrial.cli import (
+    browser,
     compare,
     demo,
+    fleet,
     gate,
     interrupts,
     link,
@@ -62,6 +64,10 @@ app.command("gate", epilog=gate.EXAMPLES, short_help="Hold a result against boun
 app.command("serve", epilog=serve.EXAMPLES, short_help="Results and the running study, live.")(
     serve.serve
 )
+app.command(
+    "browser", epilog=browser.EXAMPLES, short_help="The same requests from a real browser."
+)(browser.browser)
+app.add_typer(fleet.app, name="fleet")
 app.add_typer(link.app, name="link")
 app.command("machine", epilog=machine.EXAMPLES, short_help="Show what this machine can carry.")(
     machine.machine

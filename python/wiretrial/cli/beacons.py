@@ -14,7 +14,7 @@ def tell(lamp: Beacon, event: Event, *, left_s: float | None) -> None:
     match event:
         case events.Preparing(subject, step):
             lamp.show(scenario=subject, step=step, at_once=True)
-        case events.TrialBegun(slot, number, total):
+        case events.TrialBegun(slot, number, total, _):
             lamp.show(
                 scenario=slot.scenario,
                 number=number,

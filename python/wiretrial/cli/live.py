@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 from rich.console import Console, Group
@@ -24,7 +25,13 @@ PERIOD_S = 0.5
 class Live:
     """One run's live block. A context manager; `see` each snapshot."""
 
-    def __init__(self, heading: str, length_ns: int | None, requests: int | None) -> None:
+    def __init__(
+        self,
+        heading: str,
+        length_ns: int | None,
+        requests: int | None,
+        further: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         console = Console(stderr=True, highlight=False)
         self._live = (
             RichLive(console=console, transient=True, auto_refresh=False)
@@ -34,18 +41,26 @@ class Live:
         self._heading = heading
         self._length_ns = length_ns
         self._requests = requests
+        self._further = further
+        """Lines below."""
         self._sent = self._ok = self._errors = 0
         self._pending: list[Interval] = []
         self._drawn = 0.0
 
     @classmethod
-    def for_plan(cls, plan: Plan, heading: str | None = None) -> Live:
+    def for_plan(
+        cls,
+        plan: Plan,
+        heading: str | None = None,
+        further: Callable[[], Sequence[str]] = tuple,
+    ) -> Live:
         """The block for a run of `plan`."""
         length = plan.stop.duration_ns
         return cls(
             heading or plan.target.url,
             None if length is None else length + plan.phases.warmup_ns,
             plan.stop.requests,
+            further,
         )
 
     def __enter__(self) -> Live:
@@ -91,7 +106,7 @@ class Live:
                 f"   generator {100 * last.generator.loop_utilisation:.0f} % busy"
             ),
         ]
-        return Group(*(Text(line) for line in lines))
+        return Group(*(Text(line) for line in (*lines, *self._further())))
 
     def _left(self, last: Interval) -> str:
         if last.phase in ("connect", "drain"):

@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from wiretrial import quantities
-from wiretrial.cli import interrupts, output, workload
+from wiretrial.cli import fleet_options, interrupts, output, workload
+from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.live import Live
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GOOD, EXIT_INVALID, EXIT_SIGNAL, UsageProblem
@@ -34,11 +35,19 @@ Examples:
   wiretrial load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
   wiretrial load socketio+ws://127.0.0.1:8080 --json '["get","messages","testing"]'
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
+  wiretrial load ws://10.0.0.9:9001 -c 300k --fleet tls://10.0.0.1 --fleet-certificates certs
 """
 
 DEFAULT_DURATION = "10s"
 LEAST_ALLOWANCE_NS = 500_000_000
 MOST_ALLOWANCE_NS = 5_000_000_000
+
+
+class Pattern(StrEnum):
+    """Of a closed loop: whose reply the next message waits for."""
+
+    STEADY = workload.STEADY
+    RANDOM_BURST = "random-burst"
 
 
 class Pacing(StrEnum):
@@ -88,6 +97,14 @@ def load(
             help="Hold the connections: a message on each, then --rate messages/s in turn.",
         ),
     ] = False,
+    pattern: Annotated[
+        Pattern,
+        typer.Option(
+            "--pattern",
+            help="Closed loop: each connection by itself; or a pack each, on connections drawn at "
+            "random, and the next when all came.",
+        ),
+    ] = Pattern.STEADY,
     pacing: Annotated[
         Pacing,
         typer.Option(
@@ -107,6 +124,7 @@ def load(
     json_text: workload.JsonText = None,
     table_size: workload.TableSize = None,
     table_delay: workload.TableDelay = None,
+    lobby: workload.Lobby = False,
     text: Annotated[bool, typer.Option("--text", help="WebSocket: send text frames.")] = False,
     deflate: workload.Compressed = False,
     deflate_with: workload.Compression = None,
@@ -175,6 +193,10 @@ def load(
         typer.Option("--resumption/--no-resumption", help="Resume TLS sessions on reconnect."),
     ] = True,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of random choices.")] = 0,
+    fleet: fleet_options.Fleet = None,
+    fleet_certificates: fleet_options.FleetCertificates = None,
+    fleet_agents: fleet_options.FleetAgents = None,
+    on_agent_loss: fleet_options.AgentLoss = None,
     format_: Annotated[
         output.Format, typer.Option("--format", help="How the result is written.")
     ] = output.Format.TEXT,
@@ -184,6 +206,7 @@ def load(
 ) -> int:
     """Load a server at URL, verify every reply, and say what it took and who was the limit."""
     target = workload.parse_url(url, workload.LOADED)
+    many = FleetWanted.of(fleet, fleet_certificates, fleet_agents, on_agent_loss)
     if duration is not None and requests is not None:
         raise UsageProblem("-d and -n exclude each other", "keep one")
     if hold and requests is not None:
@@ -202,7 +225,7 @@ def load(
             http=workload.http_of(target.protocol, method, header or [], json_text),
             tls=_tls(insecure, cacert, server_name, resumption),
             websocket=workload.websocket_of(target.protocol, deflate, deflate_with),
-            styx=workload.styx_of(target.protocol, table_size, table_delay),
+            styx=workload.styx_of(target.protocol, table_size, table_delay, lobby=lobby),
             message=workload.message_of(chosen, json_text, text),
             expect=workload.expect_of(expect, expect_status),
         ),
@@ -215,6 +238,7 @@ def load(
             overflow=overflow.value,
             requests_per_connection=requests_per_connection,
             hold=hold,
+            pattern=pattern.value,
             seed=seed,
         ),
         stop=Stop(
@@ -230,37 +254,38 @@ def load(
         ),
         generator=GeneratorSettings(
             threads=quantities.count(threads, "--threads", most=1024),
-            cpus=_cpus(cpus),
+            cpus=_cpus(cpus, anywhere=many is not None),
             poller=poller.value,
             spin=spin,
         ),
     )
     if file:
         output.require_writable(file)
-    preflight.require(
-        preflight.Demand(
-            connections=plan.load.connections,
-            threads=plan.generator.threads,
-            source_addresses=max(1, len(local)),
-            server_here=workload.is_loopback(target.host),
+    if many is None:
+        preflight.require(
+            preflight.Demand(
+                connections=plan.load.connections,
+                threads=plan.generator.threads,
+                source_addresses=max(1, len(local)),
+                server_here=workload.is_loopback(target.host),
+            )
         )
-    )
-    trial, signal_number = _run(plan, target)
+    with fleet_options.engine(many, keeps_cpus=True) as engine:
+        trial, signal_number = _run(engine, plan, target)
     output.emit(_render(trial, format_, to_terminal=file is None), file)
     if signal_number is not None:
         return EXIT_SIGNAL + signal_number
     return EXIT_INVALID if trial.judgement.verdict == "invalid" else EXIT_GOOD
 
 
-def _run(plan: Plan, target: workload.Target) -> tuple[Trial, int | None]:
-    engine = Engine.find()
+def _run(engine: Engine, plan: Plan, target: workload.Target) -> tuple[Trial, int | None]:
     server = (
         observe.listener(target.host, target.port) if workload.is_loopback(target.host) else None
     )
     with (
         Recording(engine, plan, [server] if server else ()) as recording,
         interrupts.graceful(recording.stop) as interrupt,
-        Live.for_plan(plan) as live,
+        Live.for_plan(plan, _heading(plan, recording.plan), recording.progress) as live,
     ):
         for snapshot in recording:
             live.see(snapshot)
@@ -281,6 +306,12 @@ def _run(plan: Plan, target: workload.Target) -> tuple[Trial, int | None]:
         machine=facts.collect(),
     )
     return trial, interrupt.number
+
+
+def _heading(plan: Plan, whole: Plan) -> str:
+    """What the live block is headed by: a fleet is as one machine with more threads."""
+    agents = whole.generator.threads // plan.generator.threads
+    return f"{plan.target.url}   from {agents} agents" if agents > 1 else plan.target.url
 
 
 def _render(trial: Trial, chosen: output.Format, *, to_terminal: bool) -> str:
@@ -312,10 +343,13 @@ def _tls(insecure: bool, cacert: Path | None, server_name: str | None, resumptio
     )
 
 
-def _cpus(text: str | None) -> tuple[int, ...]:
+def _cpus(text: str | None, *, anywhere: bool) -> tuple[int, ...]:
+    """`anywhere`: of each agent, which sees for itself whether it has them."""
     if text is None:
         return ()
     chosen = quantities.cpus(text, "--cpus")
+    if anywhere:
+        return chosen
     usable = os.sched_getaffinity(0)
     missing = sorted(set(chosen) - usable)
     if missing:

@@ -39,14 +39,14 @@ from wiretrial.results.beacon import Beacon
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
 from wiretrial.snapshot import Interval
-from wiretrial.studies import events, rates, runner, spec
+from wiretrial.studies import estimate, events, rates, runner, spec
 from wiretrial.studies.document import Knee
 from wiretrial.studies.spec import Case, Study
 
 REPORT_FILE = "report.html"
 _STUDY_IN_PAGE = re.compile(r'<script type="application/json" id="study">(.*?)</script>', re.DOTALL)
 PERIOD_S = 0.5
-OWN_COMMANDS = ("demo", "compare")
+OWN_COMMANDS = ("demo", "compare", "browser")
 """Studies with a command of their own; `study run` runs the others."""
 
 
@@ -95,9 +95,14 @@ def study_of_report(path: Path) -> Study:
     return spec.parse(found[1].replace("<\\/", "</"))
 
 
-def run(study: Study, results: ResultsFolder, verdict: Verdict = no_more_to_say) -> int:
-    """Runs what is missing, then shows the report. The exit code."""
-    engine = Engine.find()
+def run(
+    study: Study,
+    results: ResultsFolder,
+    verdict: Verdict = no_more_to_say,
+    engine: Engine | None = None,
+) -> int:
+    """Runs what is missing, then shows the report. The exit code. `engine`: None: our own."""
+    engine = engine or Engine.find()
     output.say(f"results go to {results.folder}")
     board = Board(study)
     try:
@@ -238,7 +243,7 @@ class Board:
     left_s: float | None = None
     """About how long the rest takes, as of the trial in progress."""
     _live: RichLive | None = None
-    _measured: int = 0
+    _left_at_first_ns: int = 0
     _began: float = 0.0
     _drawn: float = 0.0
     _now: str = ""
@@ -265,10 +270,9 @@ class Board:
             case events.Unavailable(subject, reason):
                 self.absent.append(Absent(subject=subject, reason=reason))
                 self._line(f"left out: {reason}")
-            case events.TrialBegun(slot, number, total):
-                self._began = self._began or time.monotonic()
+            case events.TrialBegun(slot, number, total, left_ns):
                 place = f"{number:>{len(str(total))}}/{total}"
-                self._now = f"{place}  {slot.scenario:<34}{self._left(number, total)}"
+                self._now = f"{place}  {slot.scenario:<34}{self._left(left_ns)}"
                 self._show(self._now)
             case events.Seen(snapshot) if isinstance(snapshot, Interval):
                 if time.monotonic() - self._drawn >= PERIOD_S:
@@ -276,7 +280,6 @@ class Board:
                     rate = snapshot.counters.ok * 1e9 / length
                     self._show(f"{self._now}   {snapshot.phase}, {rate:,.0f} messages/s")
             case events.TrialDone(trial, number, total):
-                self._measured += 1
                 self._line(_done(trial, number, total))
             case events.TrialFailed(slot, reason):
                 text = f"block {slot.block + 1}, {slot.scenario}: {reason}"
@@ -294,12 +297,15 @@ class Board:
         if self.study.adoption:
             adoption.keep(results, self.adopted.values())
 
-    def _left(self, number: int, total: int) -> str:
-        if not self._measured:
+    def _left(self, left_ns: int) -> str:
+        """As long as was estimated, times what the trials so far took of their estimate."""
+        if not self._began:
+            self._began, self._left_at_first_ns = time.monotonic(), left_ns
+        done_s = (self._left_at_first_ns - left_ns) / 1e9
+        if done_s <= 0:
             return ""
-        each = (time.monotonic() - self._began) / self._measured
-        self.left_s = each * (total - number + 1)
-        return f" about {self.left_s:.0f} s left"
+        self.left_s = left_ns / 1e9 * (time.monotonic() - self._began) / done_s
+        return f" about {estimate.words(round(self.left_s * 1e9))} left"
 
     def _line(self, text: str) -> None:
         if self._live:

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wiretrial.cli import output, progress
-from wiretrial.cli.demo import verdict as demo_verdict
+from wiretrial.cli import output, progress, verdicts
 from wiretrial.errors import EXIT_GOOD, StoreError, UsageProblem
 from wiretrial.report import found, load_json, markdown
 from wiretrial.report import text as text_report
@@ -21,7 +20,6 @@ from wiretrial.results import absent, adoption
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import demo as demo_study
 from wiretrial.studies import spec
 
 EXAMPLES = """\b
@@ -71,14 +69,12 @@ def report(
         raise StoreError(
             f"{folder} holds no trial yet", f"go on with `wiretrial {study.name} --resume {folder}`"
         )
-    if form is Form.JSON:
-        output.emit(_as_json(trials, adoption.read(results)), file)
-        return EXIT_GOOD
+    adopted = adoption.read(results)
     if form in _OF_TRIALS:
-        output.emit(_OF_TRIALS[form](trials), file)
+        output.emit(_OF_TRIALS[form](trials, adopted), file)
         return EXIT_GOOD
-    sayings = demo_verdict if study.name == demo_study.NAME else progress.no_more_to_say
-    made = progress.report_of(study, trials, sayings, absent.read(results), adoption.read(results))
+    sayings = verdicts.of(study)
+    made = progress.report_of(study, trials, sayings, absent.read(results), adopted)
     if draws and file:
         _draw(made, form, file)
     elif form is Form.HTML:
@@ -104,9 +100,10 @@ def _as_json(trials: Sequence[Trial], adopted: Sequence[Adopted]) -> str:
     return output.as_json(document)
 
 
-_OF_TRIALS: dict[Form, Callable[[Sequence[Trial]], str]] = {
+_OF_TRIALS: dict[Form, Callable[[Sequence[Trial], Sequence[Adopted]], str]] = {
+    Form.JSON: _as_json,
     Form.CSV: table.as_csv,
-    Form.GOOGLE_BENCHMARK: google_benchmark.as_text,
+    Form.GOOGLE_BENCHMARK: lambda trials, _: google_benchmark.as_text(trials),
 }
 
 

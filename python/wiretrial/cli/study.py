@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import secrets
 import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from wiretrial import quantities
-from wiretrial.cli import output, progress
+from wiretrial.cli import fleet_options, output, progress
 from wiretrial.cli.demo import Results
+from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.output import Format
 from wiretrial.cli.subject_install import Prefix, use_prefix
 from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.results import answers
-from wiretrial.studies import estimate, matrix, registry
+from wiretrial.results.store import ResultsFolder
+from wiretrial.studies import environments, estimate, matrix, registry, targets
 from wiretrial.studies.spec import Study
 
 EXAMPLES = """\b
@@ -26,7 +30,9 @@ Examples:
   wiretrial study run echo --quick
   wiretrial study run ./mine --only 'ws*' --budget 30m
   wiretrial study run client-libraries --provoke nagle
+  wiretrial study run game-bots --target 192.0.2.7:4123
   wiretrial study run --resume results/echo-20260101-120000
+  wiretrial study run echo --fleet tls://10.0.0.1 --fleet-certificates certs
 
 A study is a name of `wiretrial study list`, or a folder with a study.toml.
 """
@@ -56,6 +62,24 @@ Provoke = Annotated[
         "--provoke",
         metavar="NAME",
         help="Only the study's small run that shows this artefact on purpose.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        metavar="[SCHEME://]HOST:PORT",
+        help="A server that somebody runs, in place of the subjects. Repeatable.",
+        show_default=False,
+    ),
+]
+PacingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--pacing",
+        metavar="NAME",
+        help="When each connection of an open loop sends: phased, after-response.",
         show_default=False,
     ),
 ]
@@ -103,10 +127,13 @@ def show(
     quick: Quick = False,
     only: Only = None,
     provoke: Provoke = None,
+    target: Target = None,
+    pacing: PacingOption = None,
     format_: FormatOption = Format.TEXT,
 ) -> int:
     """Show a study's question, its scenarios, and how long it takes."""
-    study = _expanded(name, quick=quick, only=only, trials=None, seed=0, provoke=provoke)
+    choice = _Choice(quick, tuple(only or ()), provoke, tuple(target or ()), pacing)
+    study = _expanded(name, choice, trials=None, seed=0)
     needed = estimate.estimate(study)
     if format_ is Format.JSON:
         document = {
@@ -137,6 +164,8 @@ def run(
     quick: Quick = False,
     only: Only = None,
     provoke: Provoke = None,
+    target: Target = None,
+    pacing: PacingOption = None,
     trials: Trials = None,
     budget: Budget = None,
     seed: Annotated[
@@ -152,46 +181,95 @@ def run(
         Path | None,
         typer.Option("--from", metavar="REPORT|DIR", help="Run what a report shows, again."),
     ] = None,
+    fleet: fleet_options.Fleet = None,
+    fleet_certificates: fleet_options.FleetCertificates = None,
+    fleet_agents: fleet_options.FleetAgents = None,
+    on_agent_loss: fleet_options.AgentLoss = None,
 ) -> int:
     """Run a study: every trial is stored before the next begins, and can be gone on with."""
     if sum(given is not None for given in (name, resume, again)) != 1:
         raise UsageProblem("which study?", "name one, or use --resume DIR, or --from REPORT")
+    many = FleetWanted.of(fleet, fleet_certificates, fleet_agents, on_agent_loss)
     use_prefix(prefix)
     wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
     if resume is not None:
         study, folder = progress.resume(resume, None, wanted)
-        return progress.run(study, folder)
+        return _measure(study, lambda: folder, many)
     if again is not None:
         study = progress.study_of_report(again)
         if wanted:
             study = study.model_copy(update={"trials": wanted})
     else:
         chosen = secrets.randbits(32) if seed is None else seed
-        study = _expanded(
-            str(name), quick=quick, only=only, trials=wanted, seed=chosen, provoke=provoke
-        )
+        choice = _Choice(quick, tuple(only or ()), provoke, tuple(target or ()), pacing)
+        study = _expanded(str(name), choice, trials=wanted, seed=chosen)
     limit = None if budget is None else quantities.duration_ns(budget, "--budget")
     if limit is not None:
         study = estimate.within(study, limit)
     output.say(_plan(study))
-    return progress.run(study, progress.begin(study, results))
+    return _measure(study, lambda: progress.begin(study, results), many)
 
 
-def _expanded(
-    name: str,
-    *,
-    quick: bool,
-    only: list[str] | None,
-    trials: int | None,
-    seed: int,
-    provoke: str | None = None,
-) -> Study:
+def _measure(study: Study, folder: Callable[[], ResultsFolder], many: FleetWanted | None) -> int:
+    if many:
+        _require_reachable(study)
+    with fleet_options.engine(many) as engine:
+        # A fleet that can't be reached leaves no empty folder behind.
+        return progress.run(study, folder(), engine=engine)
+
+
+def _require_reachable(study: Study) -> None:
+    """Raises where a scenario keeps its server, or its client, where no agent can be."""
+    for case in study.cases:
+        if case.driving is not None:
+            raise UsageProblem(
+                f"{case.scenario.name}: a client library is measured on this machine",
+                "leave --fleet out",
+            )
+        if case.scenario.together > 1:
+            raise UsageProblem(
+                f"{case.scenario.name}: its trials run several at a time, a fleet's one by one",
+                "leave --fleet out, or set together = 1",
+            )
+        if case.scenario.environment != environments.LOOPBACK:
+            raise UsageProblem(
+                f"{case.scenario.name}: a fleet reaches no namespace and no link of this machine",
+                "choose other scenarios (--only)",
+            )
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Which part of a study, and against whom."""
+
+    quick: bool
+    only: tuple[str, ...]
+    provoke: str | None
+    targets: tuple[str, ...]
+    pacing: str | None
+
+    def words(self) -> list[str]:
+        """The same as flags."""
+        return [
+            *(["--quick"] if self.quick else []),
+            *(["--provoke", self.provoke] if self.provoke else []),
+            *(["--pacing", self.pacing] if self.pacing else []),
+            *(word for target in self.targets for word in ("--target", target)),
+            *(word for pattern in self.only for word in ("--only", pattern)),
+        ]
+
+
+def _expanded(name: str, choice: _Choice, *, trials: int | None, seed: int) -> Study:
     found = registry.find(name)
-    document = found.document.provoking(provoke) if provoke else found.document
-    words = ["wiretrial", "study", "run", name, *(["--quick"] if quick else [])]
-    words += ["--provoke", provoke] if provoke else []
-    for pattern in only or ():
-        words += ["--only", pattern]
+    document = found.document
+    if choice.provoke:
+        document = document.provoking(choice.provoke)
+    if choice.pacing:
+        document = document.paced(choice.pacing)
+    aims = targets.parse(choice.targets, document)
+    if aims:
+        document = targets.aimed(document, aims)
+    words = ["wiretrial", "study", "run", name, *choice.words()]
     if trials:
         words += ["--trials", str(trials)]
     study = matrix.expand(
@@ -200,11 +278,13 @@ def _expanded(
         command=shlex.join([*words, "--seed", str(seed)]),
         seed=seed,
         trials=trials,
-        quick=quick,
-        only=only or (),
+        quick=choice.quick,
+        only=choice.only,
     )
+    if aims:
+        study = targets.put(study, aims)
     whole = document.budget
-    return study if whole is None or quick else estimate.within(study, whole)
+    return study if whole is None or choice.quick else estimate.within(study, whole)
 
 
 def _plan(study: Study) -> str:

@@ -34,6 +34,7 @@ from wiretrial.plan import (
     NoPayload,
     OpenLoop,
     Payload,
+    RandomBurst,
     SequencePayload,
     Styx,
     TemplatePayload,
@@ -58,6 +59,8 @@ LOADED: tuple[Protocol, ...] = (
 DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 """Of a scheme, or of what it ends in behind a `+`."""
 DEFAULT_MESSAGE_BYTES = 20
+STEADY = "steady"
+"""The pattern of a closed loop in which each connection goes on by itself."""
 DEFLATE_FLAGS = ("server_no_context_takeover", "client_no_context_takeover")
 DEFLATE_RANGES = {
     "server_max_window_bits": (8, 15),
@@ -114,6 +117,10 @@ TableDelay = Annotated[
     typer.Option(
         "--table-delay", metavar="TIME", help="Styx: how long the table waits first, whole ms. [0]"
     ),
+]
+Lobby = Annotated[
+    bool,
+    typer.Option("--lobby", help="Styx: each player is sent snapshots of the lobby, too."),
 ]
 Compressed = Annotated[
     bool,
@@ -258,16 +265,21 @@ def websocket_of(protocol: Protocol, deflate: bool, parameters: str | None) -> W
     )
 
 
-def styx_of(protocol: Protocol, table_size: str | None, table_delay: str | None) -> Styx:
+def styx_of(
+    protocol: Protocol, table_size: str | None, table_delay: str | None, *, lobby: bool = False
+) -> Styx:
     """Players and tables; only where the protocol has them."""
     if not protocol.startswith("styx"):
-        if table_size is not None or table_delay is not None:
-            raise UsageProblem("--table-size and --table-delay are for styx", "leave them out")
+        if table_size is not None or table_delay is not None or lobby:
+            raise UsageProblem(
+                "--table-size, --table-delay and --lobby are for styx", "leave them out"
+            )
         return Styx()
     delay_ns = quantities.duration_ns(table_delay, "--table-delay") if table_delay else 0
     return Styx(
         table_size=quantities.count(table_size or "1", "--table-size", most=1000),
         delay_ms=delay_ns // 1_000_000,
+        lobby=lobby,
     )
 
 
@@ -300,6 +312,7 @@ def load_of(
     overflow: str,
     requests_per_connection: str | None,
     hold: bool = False,
+    pattern: str = STEADY,
     seed: int = 0,
 ) -> Load:
     """How many connections, and who sends next."""
@@ -310,8 +323,20 @@ def load_of(
             f"--depth {in_flight} is no multiple of --pack {together}",
             f"use --depth {max(in_flight // together, 1) * together}",
         )
-    executor: ClosedLoop | OpenLoop | AfterResponse | Hold = ClosedLoop()
-    if hold:
+    executor: ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst = ClosedLoop()
+    if pattern != STEADY:
+        if hold or rate is not None or requests_per_connection is not None:
+            raise UsageProblem(
+                f"--pattern {pattern} is a closed loop on kept connections",
+                "leave --hold, --rate and --requests-per-connection out",
+            )
+        if in_flight > together:
+            raise UsageProblem(
+                f"--pattern {pattern}: a burst is one pack for each connection",
+                f"use --depth {together}",
+            )
+        executor = RandomBurst()
+    elif hold:
         if in_flight > 1 or requests_per_connection is not None:
             raise UsageProblem(
                 "--hold keeps connections, with one message at a time",

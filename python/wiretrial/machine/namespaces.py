@@ -12,6 +12,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +33,7 @@ OUR_ADDRESSES = range(201, 217)
 PREFIX_BITS = 24
 TRIES = 50
 STEP_LIMIT_S = 10.0
+_CONNECTING = threading.Lock()
 
 INHERITED = tuple(
     name for name in facts.SYSCTLS if name.startswith("net.ipv4.") or name == "net.core.somaxconn"
@@ -132,7 +134,8 @@ class Namespace(Held):
             )
         super().__init__(settings)
         try:
-            with as_refusal():
+            # Those of several threads look for a free network one after the other.
+            with as_refusal(), _CONNECTING:
                 self._connect(copies)
         except BaseException:
             self.close()

@@ -18,6 +18,9 @@ SPARE_DESCRIPTORS = 64
 """What a process holds beside its connections: standard streams, poller, timers, libraries."""
 POLLER_DESCRIPTORS = 4
 """Of each thread's poller."""
+SERVER_DESCRIPTORS = 256
+"""What a server holds beside its connections, at most."""
+MOST_THREADS = 1024
 BYTES_PER_END = 6_144
 """Memory of one end of an idle connection: 4.9 kB in the kernel (measured over a million pairs on
 loopback, Linux 6.18), and what a lean client or server keeps itself."""
@@ -65,9 +68,7 @@ def check(demand: Demand) -> list[Finding]:
     findings = [
         Finding(
             name="descriptors",
-            needed=-(-demand.connections // demand.threads)
-            + SPARE_DESCRIPTORS
-            + POLLER_DESCRIPTORS * demand.threads,
+            needed=_per_table(demand.connections, demand.threads),
             available=_descriptors(),
             unit="descriptors" if demand.threads == 1 else "descriptors per thread",
             remedy="use more threads (--threads: each has a table of its own), or raise the limit"
@@ -108,11 +109,32 @@ def check(demand: Demand) -> list[Finding]:
     return findings
 
 
+def threads_for(connections: int) -> int:
+    """The fewest generator threads whose tables of descriptors hold so many connections.
+
+    Where no number of them does, one: `check` then has the arithmetic.
+    """
+    limit = _descriptors()
+    enough = (n for n in range(1, MOST_THREADS + 1) if _per_table(connections, n) <= limit)
+    return next(enough, 1)
+
+
+def copies_for(connections: int) -> int:
+    """How many copies of a server hold so many connections, each in a process of its own."""
+    return -(-connections // max(1, _descriptors() - SERVER_DESCRIPTORS))
+
+
 def require(demand: Demand) -> None:
     """Raises on the first resource that is short."""
     for finding in check(demand):
         if not finding.enough:
             raise UsageProblem(finding.line(), finding.remedy)
+
+
+def _per_table(connections: int, threads: int) -> int:
+    """Descriptors in the table of each of so many threads."""
+    own = SPARE_DESCRIPTORS + POLLER_DESCRIPTORS * threads
+    return -(-connections // threads) + own
 
 
 def _descriptors() -> int:

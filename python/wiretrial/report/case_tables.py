@@ -123,6 +123,11 @@ class CaseTable:
         return tuple(cell for row in self.rows for cell in row.cells if cell)
 
 
+def most_together(found: Sequence[CaseTable]) -> int:
+    """How many trials ran at the same time at most; 1: each had the machine to itself."""
+    return max((cell.scenario.together for table in found for cell in table.cells), default=1)
+
+
 def tables(family: Family, absent: Sequence[Absent] = ()) -> tuple[CaseTable, ...]:
     """The family's cases, in as many tables as they need."""
     found: dict[tuple[str, ...], list[Group]] = {}
@@ -243,10 +248,15 @@ def _said(factor: str, level: int | float | str | None) -> str:
 
 _NAMES: dict[str, dict[int | float | str, str]] = {
     "environment": {"loopback": "local", "vpn": "over a VPN"},
-    "requests_per_connection": {"kept": "kept connections", 1: "a new connection per request"},
+    "requests_per_connection": {
+        "kept": "kept connections",
+        "opened": "set-up included",
+        1: "a new connection per request",
+    },
     "delay_ms": {0: "t = 0"},
 }
 _SHORT = {
+    "pattern": "{}",
     "environment": "over {}",
     "requests_per_connection": "{} requests per connection",
     "server_threads": "C = {}",

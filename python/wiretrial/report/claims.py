@@ -43,7 +43,9 @@ class ClaimRow:
     @property
     def published(self) -> str:
         """The claim's figure in words."""
-        figure = self.claim.published
+        figure, bound = self.claim.published, self.claim.below_ms
+        if figure is None:
+            return f"< {units.trimmed(bound or 0.0)} ms"
         return figure if isinstance(figure, str) else units.trimmed(figure)
 
 
@@ -60,6 +62,9 @@ def _judge(claim: Claim, scenarios: Sequence[ScenarioResult]) -> ClaimRow:
     ]
     if isinstance(claim.published, str):
         verdict, why = _of_stall(sides[0])
+        return ClaimRow(claim, metric, None, verdict, why)
+    if claim.published is None:
+        verdict, why = _of_bound(sides[0], metric, (claim.below_ms or 0.0) * 1e6)
         return ClaimRow(claim, metric, None, verdict, why)
     here = None
     if not missing:
@@ -81,6 +86,22 @@ def _of_stall(scenario: ScenarioResult | None) -> tuple[Verdict, str]:
     return "refuted", f"every message was answered in {units.plural(scenario.usable, 'trial')}"
 
 
+def _of_bound(
+    scenario: ScenarioResult | None, metric: Metric, bound_ns: float
+) -> tuple[Verdict, str]:
+    estimate = None if scenario is None else scenario.estimates.get(metric.key)
+    if estimate is None:
+        return "not measured here", "it could not be measured"
+    unit = units.fitting(metric.units, [estimate.median])
+    here = f"{unit.text(estimate.median)} here"
+    low, high = estimate.low or estimate.median, estimate.high or estimate.median
+    if high < bound_ns:
+        return "reproduced", here
+    if low >= bound_ns:
+        return "refuted", here
+    return "cannot be told", f"{here}, and the interval holds the bound"
+
+
 def _of_floors(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison | None:
     """The bare ratio of two times that are mostly waiting, of which one trial each was wanted."""
     one, other = a.median(metric), b.median(metric)
@@ -93,9 +114,10 @@ def _of_floors(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparis
 
 
 def _find(side: Side, scenarios: Sequence[ScenarioResult]) -> ScenarioResult | None:
+    # Behind the subject a label may have the levels that stand beside each other in its group.
     for scenario in scenarios:
         if (
-            scenario.label == side.subject
+            side.subject in (scenario.label, scenario.label.partition(", ")[0])
             and scenario.levels.get("workload") == side.workload
             and all(scenario.levels.get(name) == level for name, level in side.levels.items())
             and scenario.twin_of is None

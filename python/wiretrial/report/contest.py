@@ -101,7 +101,10 @@ def against(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison 
 
 
 def twins(scenarios: Sequence[ScenarioResult]) -> tuple[Pair, ...]:
-    """Each scenario that was measured twice, against itself; a family of its own."""
+    """Each scenario that was measured twice, against itself; a family of its own.
+
+    Where the generator was the limit, it was so of both: they must agree as any other.
+    """
     by_name = {scenario.name: scenario for scenario in scenarios}
     sides = [(s, by_name[s.twin_of]) for s in scenarios if s.twin_of in by_name]
     driven = [side for side in sides if side[0].is_driven]
@@ -110,7 +113,10 @@ def twins(scenarios: Sequence[ScenarioResult]) -> tuple[Pair, ...]:
         is_open_loop=any(a.is_open_loop for a, _ in rest),
         is_timed=bool(rest) and all(a.ranked_by is metrics.ELAPSED for a, _ in rest),
     )
-    return (*_pairs(rest, metric), *_pairs(driven, metrics.WALL))
+    return (
+        *_pairs(rest, metric, bounds_count=False),
+        *_pairs(driven, metrics.WALL, bounds_count=False),
+    )
 
 
 def _metrics(group: Sequence[ScenarioResult]) -> tuple[Metric, ...]:
@@ -146,7 +152,12 @@ def _ranking(
     return rank(order, better)
 
 
-def _pairs(sides: Sequence[tuple[ScenarioResult, ScenarioResult]], metric: Metric) -> list[Pair]:
+def _pairs(
+    sides: Sequence[tuple[ScenarioResult, ScenarioResult]],
+    metric: Metric,
+    *,
+    bounds_count: bool = True,
+) -> list[Pair]:
     comparisons = [_compare(a, b, metric) for a, b in sides]
     adjusted = iter(holm([c.p for c in comparisons if c is not None]))
     pairs: list[Pair] = []
@@ -155,7 +166,7 @@ def _pairs(sides: Sequence[tuple[ScenarioResult, ScenarioResult]], metric: Metri
         if comparison is not None:
             p = next(adjusted)
             found = verdict(comparison, p, higher_is_better=metric.higher_is_better)
-        if metric.key in metrics.BOUNDS:
+        if bounds_count and metric.key in metrics.BOUNDS:
             found = censor(found, a_is_bound=a.at_least, b_is_bound=b.at_least)
         pairs.append(Pair(a.name, b.name, metric, comparison, found))
     return pairs

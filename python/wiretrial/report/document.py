@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from wiretrial.report.measures import Measured
+from wiretrial.results.fleet import Agent
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
+from wiretrial.snapshot import Counters
 
 LOAD_SCHEMA = "wiretrial-load"
 LOAD_VERSION = 1
@@ -33,6 +35,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
             "errors": dict(summary.counters.errors),
         },
         "deliveries": summary.counters.deliveries.model_dump(),
+        "lobby": summary.counters.lobby.model_dump(),
         "rate": measured.rate,
         "throughput": measured.throughput,
         "response_time": _times(measured.response_time),
@@ -47,11 +50,34 @@ def load_json(trial: Trial) -> dict[str, Any]:
             "peak_rss_bytes": summary.generator.peak_rss_bytes,
             "loop_utilisation": summary.generator.loop_utilisation,
         },
+        "agents": None if trial.fleet is None else [_agent(one) for one in trial.fleet.agents],
         "verdict": trial.judgement.verdict,
         "warnings": [
             {"code": warning.code, "message": warning.message, "advice": warning.advice}
             for warning in trial.warnings
         ],
+    }
+
+
+def _agent(agent: Agent) -> dict[str, Any]:
+    """One machine of a fleet, with its own figures of the whole run."""
+    own = agent.summary
+    counters = own.counters if own else Counters()
+    return {
+        "name": agent.name,
+        "host": agent.host,
+        "connections": agent.part.connections,
+        "rate": agent.part.rate,
+        "totals": {
+            "sent": counters.sent,
+            "ok": counters.ok,
+            "in_flight": counters.in_flight,
+            "errors": dict(counters.errors),
+        },
+        "service_time": _times(agent.service_time),
+        "loop_utilisation": own.generator.loop_utilisation if own else None,
+        "clock": agent.clock.model_dump(),
+        "lost": agent.loss.model_dump() if agent.loss else None,
     }
 
 

@@ -70,7 +70,7 @@ def _subjects(trials: Sequence[Trial]) -> Section:
             subject.name,
             subject.version,
             subject.language,
-            "unknown" if subject.threads is None else str(subject.threads),
+            _threads(subject),
             ", ".join(map(str, subject.cpus)) or "any",
             subject.digest or "none",
             " ".join(subject.command),
@@ -79,6 +79,11 @@ def _subjects(trials: Sequence[Trial]) -> Section:
     )
     head = ("Subject", "Version", "Language", "Threads", "CPUs", "Digest", "Command")
     return Section("Subjects", head, rows)
+
+
+def _threads(subject: SubjectFacts) -> str:
+    threads = "unknown" if subject.threads is None else str(subject.threads)
+    return threads if subject.copies == 1 else f"{threads} in each of {subject.copies} copies"
 
 
 def _plans(trials: Sequence[Trial]) -> Section:
@@ -114,7 +119,7 @@ def _order(trials: Sequence[Trial]) -> Section:
             str(trial.block),
             str(trial.position),
             trial.scenario.name,
-            units.duration(trial.window.start_ns - trial.summary.first_send_ns),
+            units.duration(max(trial.window.start_ns - trial.summary.first_send_ns, 0)),
             units.duration(trial.window.end_ns - trial.window.start_ns),
             trial.judgement.verdict,
             trial.judgement.evidence,

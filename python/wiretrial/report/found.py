@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from wiretrial.report import adoption, case_tables, clients, metrics, units
+from wiretrial.report import adoption, break_even, case_tables, clients, held, metrics, units
 from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
 from wiretrial.report.claims import Verdict
 from wiretrial.report.families import Family
@@ -93,6 +93,22 @@ class FoundClients(_Part):
     """What one of them alone speaks, in words."""
 
 
+class FoundBreakEven(_Part):
+    """Set-up and message on both sides, and where they cross, in words."""
+
+    title: str
+    rows: tuple[tuple[str, ...], ...]
+
+
+class FoundHeld(_Part):
+    """A table of held connections, in words; the server's name stands before the columns."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    key: str
+
+
 class FoundClaim(_Part):
     """One claim with its verdict."""
 
@@ -117,6 +133,8 @@ class Found(_Part):
     tables: tuple[FoundTable, ...]
     rankings: tuple[FoundRanking, ...]
     clients: FoundClients | None = None
+    break_even: tuple[FoundBreakEven, ...] = ()
+    held: tuple[FoundHeld, ...] = ()
     claims: tuple[FoundClaim, ...]
     adoption: tuple[Adopted, ...]
     absent: tuple[Absent, ...]
@@ -134,7 +152,7 @@ def of_report(model: ReportModel) -> Found:
         trials=len(model.trials),
         sentences=(
             *model.verdict_sentences,
-            *model.artefact_sentences,
+            *model.aside_sentences,
             *model.twin_sentences,
         ),
         tables=tuple(_kept(table) for f in cases for table in case_tables.tables(f, model.absent)),
@@ -145,6 +163,19 @@ def of_report(model: ReportModel) -> Found:
             for ranking in _rankings(f)
         ),
         clients=_clients(model),
+        break_even=tuple(
+            FoundBreakEven(title=place.title, rows=tuple(break_even.rows(place)))
+            for place in model.places
+        ),
+        held=tuple(
+            FoundHeld(
+                title=table.title,
+                heads=tuple(head for head, _ in table.columns),
+                rows=tuple(table.rows),
+                key=table.key,
+            )
+            for table in held.tables(model)
+        ),
         claims=tuple(
             FoundClaim(
                 text=row.claim.text,
@@ -287,10 +318,17 @@ def _section(found: Found) -> Iterator[str]:
         yield _side_by_side(found.clients)
         if found.clients.floor:
             yield f"Below them: {found.clients.floor}."
+    for told in found.held:
+        yield f"**{told.title}**"
+        yield _table(["", *told.heads], [list(row) for row in told.rows])
+        yield told.key
     for ranking in found.rankings:
         yield f"**{ranking.title}**"
         rows = [[row.label, row.figure, row.interval, str(row.trials)] for row in ranking.rows]
         yield _table(["", "median", "95 % interval", "trials"], rows)
+    for place in found.break_even:
+        yield f"**Break-even, {place.title} (HTTP, then the socket)**"
+        yield _table([*break_even.HEAD], [[*row] for row in place.rows])
     if found.claims:
         yield "**Published / here**"
         rows = [[row.text, row.published, row.here, _verdict(row)] for row in found.claims]

@@ -21,10 +21,12 @@ from wiretrial.report.views import (
     adoption,
     alerts,
     bottlenecks,
+    break_even,
     claims,
     clients,
     factsheet,
     families,
+    held,
     knee,
 )
 from wiretrial.report.views.factsheet import Carried
@@ -81,7 +83,7 @@ def _verdict(model: ReportModel) -> Markup:
     asides = (limit, *model.twin_sentences)
     return Markup('<div class="verdict">{}{}</div>').format(
         Markup("").join(
-            Markup("<p>{}</p>").format(text) for text in (*found, *model.artefact_sentences)
+            Markup("<p>{}</p>").format(text) for text in (*found, *model.aside_sentences)
         ),
         Markup("").join(Markup('<p class="aside">{}</p>').format(text) for text in asides),
     )
@@ -93,6 +95,8 @@ def _sections(model: ReportModel, carried: Carried) -> Iterator[Markup]:
     yield from (_knee(knees) for knees in knee.groups(model))
     yield _times(model)
     yield families.costs(model)
+    yield markup.section("Break-even: set-up against messages", break_even.tables(model))
+    yield markup.section("Held connections", held.tables(model))
     yield markup.section("What each is like to adopt", adoption.table(model.adopted))
     yield markup.section("Published / here", claims.table(model))
     yield markup.section("Who was the bottleneck", *_bottlenecks(model))

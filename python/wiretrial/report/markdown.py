@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wiretrial.report import adoption, case_tables, clients, metrics, sentences, units
+from wiretrial.report import (
+    adoption,
+    break_even,
+    case_tables,
+    clients,
+    held,
+    metrics,
+    sentences,
+    units,
+)
 from wiretrial.report.case_tables import Cell, time_words
 from wiretrial.report.families import Family
 from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST, claim_ratio
@@ -25,7 +34,7 @@ def render(model: ReportModel) -> str:
 
 def _parts(model: ReportModel) -> Iterator[str]:
     yield f"## {_text(model.title)}"
-    for sentence in (*model.verdict_sentences, *model.artefact_sentences, *model.twin_sentences):
+    for sentence in (*model.verdict_sentences, *model.aside_sentences, *model.twin_sentences):
         yield _text(sentence)
     for table in clients.tables(model):
         yield f"### Round trip / client CPU, µs: {table.title}"
@@ -36,6 +45,10 @@ def _parts(model: ReportModel) -> Iterator[str]:
         if family.metric is not metrics.WALL:
             yield from _family(family, model.absent)
     yield from _knees(model)
+    for place in model.places:
+        yield f"### Break-even, {_text(place.title)} (HTTP, then the socket)"
+        yield _table([*break_even.HEAD], [[*row] for row in break_even.rows(place)])
+    yield from _held(model)
     yield from _adopted(model)
     yield from _claims(model)
     yield from _absent(model)
@@ -79,7 +92,8 @@ def _client(cell: clients.Cell | None) -> str:
 
 def _cases(family: Family, absent: Sequence[Absent]) -> Iterator[str]:
     """A table per way to connect and environment: a row per label, a column per case."""
-    for table in case_tables.tables(family, absent):
+    found = case_tables.tables(family, absent)
+    for table in found:
         if table.title:
             yield f"**{_text(table.title)}**"
         rows = [[row.label, *map(_case, row.cells)] for row in table.rows]
@@ -90,6 +104,8 @@ def _cases(family: Family, absent: Sequence[Absent]) -> Iterator[str]:
             floors = (column.floor_ns for column in table.columns)
             rows.append(["floor", *(time_words(ns) if ns else "none" for ns in floors)])
         yield _table(["", *(", ".join(column.head) for column in table.columns)], rows)
+    if (most := case_tables.most_together(found)) > 1:
+        yield f"Trials that mostly wait ran {most} at a time."
 
 
 def _case(cell: Cell | None) -> str:
@@ -122,7 +138,8 @@ def _levels(family: Family) -> str:
 def _ranking(group: Group) -> str:
     ranked = group.contest.metric
     known = {key for scenario in group.scenarios for key in scenario.estimates}
-    shown = [ranked, *(m for m in BESIDE if m is not ranked and m.key in known)]
+    beside = metrics.HELD if ranked is metrics.CONNECT_RATE else BESIDE
+    shown = [ranked, *(m for m in beside if m is not ranked and m.key in known)]
     fitted = {
         metric.key: units.fitting(
             metric.units, (v for s in group.scenarios if (v := s.median(metric)) is not None)
@@ -151,6 +168,13 @@ def _knees(model: ReportModel) -> Iterator[str]:
             for knee in sorted(knees, key=lambda knee: knee.sustained or 0.0, reverse=True)
         ]
         yield _table(["Subject", "Sustained, messages/s", "Confirmed", "No more because"], rows)
+
+
+def _held(model: ReportModel) -> Iterator[str]:
+    for table in held.tables(model):
+        yield f"### {table.title}"
+        yield _table(["Server", *(head for head, _ in table.columns)], table.rows)
+        yield table.key
 
 
 def _adopted(model: ReportModel) -> Iterator[str]:

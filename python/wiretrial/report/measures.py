@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 
+from wiretrial.plan import AfterResponse, OpenLoop
 from wiretrial.results import hdr, offered
 from wiretrial.results.model import Trial
 from wiretrial.results.observation import PerConnection
@@ -18,6 +19,8 @@ from wiretrial.snapshot import Generator, Interval, Summary
 
 FEWEST_CONNECTIONS = 100
 """With fewer, a page of 4 KiB more or less is a great part of the memory per connection."""
+LARGE_BYTES = 64 * 1024
+"""From this size on, what a message costs is mostly its bytes."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,36 @@ class Measured:
         """Whether a client library is the subject, and its driver sent the messages."""
         return self.trial.driven is not None
 
+    @property
+    def is_opening(self) -> bool:
+        """Whether what is timed is how connections are opened, and no message."""
+        plan = self.trial.plan
+        return plan.load.executor.kind == "hold" and plan.stop.is_counted
+
+    @cached_property
+    def connect_rate(self) -> float | None:
+        """Connections per second that were opened to be held."""
+        summary = self.trial.summary
+        asked, stood = summary.connect_start_ns, summary.connected_ns
+        if not self.is_opening or asked is None or stood is None:
+            return None
+        return _per_second(self.trial.plan.load.connections, stood - asked)
+
+    @cached_property
+    def alive_ns(self) -> float | None:
+        """How long it took until each held connection had answered a message."""
+        summary = self.trial.summary
+        return float(summary.end_ns - summary.first_send_ns) if self.is_opening else None
+
+    @cached_property
+    def bandwidth(self) -> float | None:
+        """Bytes of payload per second that came back, where messages are large."""
+        if not self.ok or self.trial.start.request_payload_bytes < LARGE_BYTES:
+            return None
+        length = self.elapsed_ns if self.trial.plan.stop.is_counted else self.counted_ns
+        returned = sum(part.bytes.payload_received for part in self._parts)
+        return _per_second(returned, round(length)) if length else None
+
     @cached_property
     def is_whole(self) -> bool:
         """Whether nothing is cut from the run, so that its totals are the best figures."""
@@ -57,12 +90,8 @@ class Measured:
 
     @cached_property
     def counted(self) -> tuple[Interval, ...]:
-        """The intervals that count: they lie in the window, and none was disturbed.
-
-        Where all were, all count: the trial carries a warning.
-        """
-        inside = tuple(offered.within(self.trial.intervals, self.trial.window))
-        return tuple(interval for interval in inside if not interval.disturbed) or inside
+        """The intervals that count; see there."""
+        return offered.counted(self.trial)
 
     @cached_property
     def counted_ns(self) -> int:
@@ -79,6 +108,8 @@ class Measured:
     @cached_property
     def throughput(self) -> float | None:
         """Verified replies per second."""
+        if self.is_opening:
+            return None
         return _per_second(self.ok, self.counted_ns)
 
     @cached_property
@@ -94,9 +125,10 @@ class Measured:
             return None
         plan, summary = self.trial.plan, self.trial.summary
         whole = summary.end == "complete" and not summary.counters.in_flight
-        if not plan.stop.is_counted or not whole:
+        if not plan.stop.is_counted or not whole or self.is_opening:
             return None
-        return float(summary.end_ns - summary.first_send_ns)
+        begin = summary.measure_start_ns if plan.times_setup else summary.first_send_ns
+        return float(summary.end_ns - begin)
 
     @cached_property
     def service_time(self) -> hdr.Hdr:
@@ -208,6 +240,36 @@ class Measured:
         """Bytes to and from the kernel per message: TCP payload."""
         return self._per_message(sum(p.bytes.sent + p.bytes.received for p in self._parts))
 
+    @cached_property
+    def wire_bytes(self) -> float | None:
+        """Bytes on the wire per message, both ways; None where others share it, or none is counted.
+
+        Over an emulated link: of IP packets, see `link_bytes`; else of frames, as the interface
+        counts them.
+        """
+        if (octets := link_bytes(self.trial)) is not None:
+            return self._per_message(octets) if self.uses_totals else None
+        seen = self.trial.observation
+        if seen is None or seen.link is None or not seen.alone:
+            return None
+        if seen.start_ns is None or seen.end_ns is None:
+            return None
+        both = total(seen.link.received_bytes, seen.link.sent_bytes)
+        messages = self._replies(seen.start_ns, seen.end_ns)
+        return both / messages if both is not None and messages > 0 else None
+
+    @property
+    def offered(self) -> float | None:
+        """Messages per second if no reply took any time; None: as many as fit."""
+        load = self.trial.plan.load
+        match load.executor:
+            case OpenLoop(rate=rate):
+                return rate
+            case AfterResponse(pause_ns=pause_ns):
+                return load.connections * 1e9 / pause_ns if pause_ns else None
+            case _:
+                return None
+
     @property
     def sent_bytes(self) -> float | None:
         """Bytes handed to the kernel per message."""
@@ -221,6 +283,9 @@ class Measured:
     @property
     def uses_totals(self) -> bool:
         """Whether the figures are those of the run as a whole."""
+        if self.is_opening:
+            # Messages came only after what is timed.
+            return False
         return self.is_whole or not self.counted
 
     @cached_property
@@ -253,23 +318,49 @@ class Measured:
 
     def _server(self, reading: Callable[..., int]) -> float | None:
         """Growth of a cumulative reading per message, over what window and samples share."""
-        samples, intervals = self.trial.subject_samples, self.trial.intervals
-        if len(samples) < 2 or not intervals:
+        samples = self.trial.subject_samples
+        if len(samples) < 2:
             return None
         start = max(self.trial.window.start_ns, samples[0].offset_ns)
         end = min(self.trial.window.end_ns, samples[-1].offset_ns)
         if end <= start:
             return None
         cpu = [(sample.offset_ns, float(reading(sample))) for sample in samples]
-        replies = list(accumulate((i.counters.ok for i in intervals), initial=0))
+        messages = self._replies(start, end)
+        return (_at(cpu, end) - _at(cpu, start)) / messages if messages > 0 else None
+
+    def _replies(self, start_ns: int, end_ns: int) -> float:
+        """Verified replies between two instants, as if those of an interval came evenly."""
+        intervals = self.trial.intervals
+        if not intervals:
+            return 0.0
+        replies = accumulate((i.counters.ok for i in intervals), initial=0)
         edges = [intervals[0].start_ns, *(i.end_ns for i in intervals)]
         curve = [(edge, float(n)) for edge, n in zip(edges, replies, strict=True)]
-        messages = _at(curve, end) - _at(curve, start)
-        return (_at(cpu, end) - _at(cpu, start)) / messages if messages > 0 else None
+        return _at(curve, end_ns) - _at(curve, start_ns)
 
 
 def _cpu_ns(used: Generator) -> int:
     return used.cpu_user_ns + used.cpu_system_ns
+
+
+HEADERS = 52
+"""Of a TCP segment over IPv4 with timestamps, as Linux sends it: 20 + 20 + 12 bytes."""
+
+
+def link_bytes(trial: Trial) -> float | None:
+    """Bytes of all IP packets that an emulated link took in, both ways, over the whole trial.
+
+    The link counts packets, the generator the bytes inside TCP: the rest are headers. A few packets
+    are those that asked whether the server was ready.
+    """
+    server = trial.server
+    link = server.isolation.link if server and server.isolation else None
+    if link is None or link.carried_up is None or link.carried_down is None:
+        return None
+    octets = trial.summary.bytes
+    packets = link.carried_up.offered + link.carried_down.offered
+    return float(octets.sent + octets.received + HEADERS * packets)
 
 
 def total(*parts: float | None) -> float | None:

@@ -65,6 +65,7 @@ APPLICATION_BYTES = Metric(
 TRANSPORT_BYTES = Metric(
     "transport_bytes", "TCP payload", (units.BYTES[0],), lambda m: m.transport_bytes
 )
+WIRE_BYTES = Metric("wire_bytes", "On the wire", (units.BYTES[0],), lambda m: m.wire_bytes)
 CONNECT = Metric(
     "connect",
     "Connect time, p50",
@@ -84,6 +85,21 @@ KERNEL_MEMORY = Metric(
     units.BYTES,
     lambda m: m.per_connection(lambda g: total(g.tcp_memory_bytes, g.socket_slab_bytes)),
 )
+CONNECT_RATE = Metric(
+    "connect_rate",
+    "Connections opened",
+    units.CONNECT_RATES,
+    lambda m: m.connect_rate,
+    higher_is_better=True,
+)
+BANDWIDTH = Metric(
+    "bandwidth",
+    "Payload echoed",
+    units.BANDWIDTHS,
+    lambda m: m.bandwidth,
+    higher_is_better=True,
+)
+ALIVE = Metric("alive", "Until each had answered", units.TIMES, lambda m: m.alive_ns)
 SOFTIRQ = Metric(
     "softirq", "Server's CPUs, soft interrupts", (units.PERCENT,), lambda m: m.server_cpus.softirq
 )
@@ -100,20 +116,28 @@ COSTS = (
     GENERATOR,
     APPLICATION_BYTES,
     TRANSPORT_BYTES,
+    WIRE_BYTES,
     CONNECT,
     USER_MEMORY,
     KERNEL_MEMORY,
     IDLE,
     SOFTIRQ,
 )
-METRICS = (THROUGHPUT, ELAPSED, WALL, *WAITING, *COSTS)
+METRICS = (THROUGHPUT, ELAPSED, WALL, CONNECT_RATE, BANDWIDTH, ALIVE, *WAITING, *COSTS)
 PER_MESSAGE = (
     *(CLIENT, CLIENT_USER, CLIENT_SYSTEM, SERVER, SERVER_USER, SERVER_SYSTEM, GENERATOR),
-    *(APPLICATION_BYTES, TRANSPORT_BYTES),
+    *(APPLICATION_BYTES, TRANSPORT_BYTES, WIRE_BYTES),
 )
 
 
-BOUNDS = {THROUGHPUT.key: "≥ ", ELAPSED.key: "≤ "}
+HELD = (USER_MEMORY, KERNEL_MEMORY, ALIVE)
+"""What stands beside the rate at which held connections were opened."""
+BY_KEY = {metric.key: metric for metric in METRICS}
+
+BOUNDS = {
+    **dict.fromkeys((THROUGHPUT.key, CONNECT_RATE.key, BANDWIDTH.key), "≥ "),
+    ELAPSED.key: "≤ ",
+}
 """What stands before a figure of which the generator was the limit: the server may do better."""
 
 
@@ -140,5 +164,7 @@ def ranked_metric(
 
 
 def cost_of(ranked: Metric) -> Metric:
-    """Whose CPU time stands beside what is ranked: the subject's."""
+    """What stands beside what is ranked: the subject's CPU time, or its memory."""
+    if ranked is CONNECT_RATE:
+        return USER_MEMORY
     return CLIENT if ranked is WALL else SERVER

@@ -12,7 +12,7 @@ from functools import cached_property
 from statistics import median
 
 from wiretrial import warnings
-from wiretrial.report import contest, facts, metrics, sentences, units
+from wiretrial.report import break_even, contest, facts, metrics, sentences, units
 from wiretrial.report.claims import ClaimRow, judge
 from wiretrial.report.contest import OUTSIDE, Contest, Pair
 from wiretrial.report.families import Family, families
@@ -97,8 +97,12 @@ class ScenarioResult:
     floor_ns: float | None = None
     """What it takes at least by arithmetic."""
     floor_formula: str | None = None
+    offered: float | None = None
+    """Messages per second that there would be if no reply took any time."""
     wanted: int | None = None
     """No more trials than so many were wanted of it; None: as many as of the others."""
+    together: int = 1
+    """How many such trials ran at the same time, because they mostly wait."""
 
     @property
     def usable(self) -> int:
@@ -225,6 +229,16 @@ class ReportModel:
             for row in self.warnings
             if row.code in ARTEFACTS
         )
+
+    @cached_property
+    def places(self) -> tuple[break_even.Place, ...]:
+        """Where sockets and HTTP were measured with their set-up, and where they cross."""
+        return break_even.places(self.trials)
+
+    @property
+    def aside_sentences(self) -> tuple[str, ...]:
+        """What is said beside the verdict: break-even in the first place, and artefacts."""
+        return (*(place.sentence for place in self.places[:1]), *self.artefact_sentences)
 
     @property
     def twin_sentences(self) -> tuple[str, ...]:
@@ -354,7 +368,9 @@ def _scenario(
         subject=scenario.subject,
         version="" if subject is None else subject.version,
         is_open_loop=runs[0].is_open_loop,
-        ranked_by=metrics.ranked_metric(
+        ranked_by=metrics.BY_KEY[scenario.ranked_by]
+        if scenario.ranked_by
+        else metrics.ranked_metric(
             is_open_loop=runs[0].is_open_loop,
             is_at_common_rate=is_at_common_rate,
             is_timed=bool({"requests", "requests_each"} & scenario.levels.keys()),
@@ -372,6 +388,8 @@ def _scenario(
         floor_ns=scenario.floor_ns,
         floor_formula=scenario.floor_formula,
         wanted=scenario.trials,
+        together=scenario.together,
+        offered=runs[0].offered,
         language="" if subject is None else subject.language,
         is_driven=runs[0].is_driven,
     )

@@ -24,6 +24,9 @@ QUANTITIES = {
     metrics.SERVER.key: "server CPU per message",
     metrics.WALL.key: "time per round trip",
     metrics.CLIENT.key: "client CPU per round trip",
+    metrics.CONNECT_RATE.key: "rate of opening connections",
+    metrics.USER_MEMORY.key: "memory per connection",
+    metrics.BANDWIDTH.key: "rate of echoed bytes",
 }
 UNDECIDED = ("no difference shown", "invalid")
 
@@ -259,6 +262,12 @@ def _best_is(metric: Metric) -> str:
         return "the time is shortest"
     if metric is metrics.SERVER:
         return "the server's CPU per message is least"
+    if metric is metrics.CONNECT_RATE:
+        return "connections are opened fastest"
+    if metric is metrics.USER_MEMORY:
+        return "the server's memory per connection is least"
+    if metric is metrics.BANDWIDTH:
+        return "most bytes per second are echoed"
     if metric is metrics.WALL:
         return "the round trip is shortest"
     if metric is metrics.CLIENT:

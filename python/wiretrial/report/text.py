@@ -15,18 +15,19 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop
-from wiretrial.report import case_tables, clients, metrics, sentences, text_tables, units
+from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
+from wiretrial.report import case_tables, clients, held, metrics, sentences, text_tables, units
 from wiretrial.report.contest import Contest
 from wiretrial.report.families import Family
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ReportModel, ScenarioResult
 from wiretrial.report.text_tables import ascii_only
+from wiretrial.results.fleet import Agent, Fleet
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
 from wiretrial.results.offered import FEWEST_BEYOND
-from wiretrial.snapshot import Bytes, Deliveries
+from wiretrial.snapshot import Bytes, Deliveries, Lobby
 
 LABEL = 15
 FIGURE = 42
@@ -52,7 +53,7 @@ def render_load(trial: Trial, *, width: int = DEFAULT_WIDTH, colour: bool = Fals
 
 def _print_report(console: Console, model: ReportModel) -> None:
     console.print(Text(model.title, style="bold"))
-    for sentence in (*model.verdict_sentences, *model.artefact_sentences, *model.twin_sentences):
+    for sentence in (*model.verdict_sentences, *model.aside_sentences, *model.twin_sentences):
         console.print()
         console.print(Text(ascii_only(sentence)))
     _print_rankings(console, model)
@@ -60,9 +61,18 @@ def _print_report(console: Console, model: ReportModel) -> None:
         knees = [knee for knee in model.knees if knee.group == title]
         _titled(console, f"Highest rate with {knees[0].objective.words}: {title}")
         console.print(text_tables.knees(knees))
+    for place in model.places:
+        _titled(console, f"Break-even, {place.title} (HTTP, then the socket)")
+        console.print(text_tables.break_even(place))
+    for told in held.tables(model):
+        _titled(console, told.title)
+        console.print(text_tables.held(told))
     if model.adopted:
         _titled(console, "What each is like to adopt")
-        console.print(text_tables.adopted(console, model.adopted))
+        for number, table in enumerate(text_tables.adopted(console, model.adopted)):
+            if number:
+                console.print()
+            console.print(table)
     if model.claims:
         _titled(console, "Published / here")
         console.print(text_tables.claims(model.claims))
@@ -206,9 +216,11 @@ def _table(group: Group, shown: Sequence[Metric]) -> Table:
 
 def _columns(group: Group) -> tuple[Metric, ...]:
     """The figures that the group has, the ranked one first."""
-    wanted = (metrics.SERVER, metrics.P50, metrics.P99, metrics.GENERATOR)
+    wanted: Sequence[Metric] = (metrics.SERVER, metrics.P50, metrics.P99, metrics.GENERATOR)
     known = {key for scenario in group.scenarios for key in scenario.estimates}
     ranked = group.contest.metric
+    if ranked is metrics.CONNECT_RATE:
+        wanted = metrics.HELD
     return (ranked, *(m for m in wanted if m is not ranked and m.key in known))
 
 
@@ -245,13 +257,15 @@ def _rank(contest: Contest, name: str) -> str:
     return str(ranking.ranks[ranking.order.index(name)])
 
 
-def _sending(executor: ClosedLoop | OpenLoop | AfterResponse | Hold) -> list[str]:
+def _sending(executor: ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst) -> list[str]:
     """Who sends next, in words."""
     match executor:
         case ClosedLoop():
             return ["closed loop"]
         case OpenLoop(rate=rate):
             return ["open loop", f"{units.trimmed(rate)} messages/s offered"]
+        case RandomBurst():
+            return ["closed loop", "bursts on connections drawn at random"]
         case AfterResponse(pause_ns=pause_ns):
             return ["closed loop", f"{_length(pause_ns)} after each reply"]
         case Hold(rate=rate):
@@ -293,6 +307,8 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "messages", totals
     if counters.deliveries.expected:
         yield "deliveries", _deliveries(counters.deliveries)
+    if trial.plan.target.styx.lobby:
+        yield "lobby", _lobby(counters.lobby)
     if measured.is_open_loop:
         waiting = f"waiting {counters.waiting:,}  dropped {counters.dropped:,}"
         yield "rate", f"{f'{measured.rate or 0:,.0f} messages/s sent':<{FIGURE}} {waiting}"
@@ -306,6 +322,9 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     if trial.start.deflate:
         yield "compression", _compression(trial.summary.bytes)
     yield "cost", _cost(trial, measured)
+    if trial.fleet:
+        yield "agents", _clocks(trial.fleet)
+        yield from ((agent.name, _agent(agent)) for agent in trial.fleet.agents)
 
 
 def _deliveries(copies: Deliveries) -> str:
@@ -318,6 +337,17 @@ def _deliveries(copies: Deliveries) -> str:
     }
     told = "".join(f"  {name} {count:,}" for name, count in wrong.items() if count)
     return f"expected {copies.expected:,}  ok {copies.ok:,}  in flight {copies.in_flight:,}{told}"
+
+
+def _lobby(told: Lobby) -> str:
+    """How many snapshots came; what went wrong where something did."""
+    wrong = {
+        "missing": told.missing,
+        "out of order": told.out_of_order,
+        "mismatch": told.mismatch,
+    }
+    wrongly = "".join(f"  {name} {count:,}" for name, count in wrong.items() if count)
+    return f"snapshots {told.ok:,}{wrongly}"
 
 
 def _quantiles(histogram: Hdr) -> str:
@@ -336,6 +366,9 @@ def _quantiles(histogram: Hdr) -> str:
 def _connections(trial: Trial, measured: Measured) -> str:
     connections = trial.summary.connections
     text = f"{connections.opened:,}"
+    asked, stood = trial.summary.connect_start_ns, trial.summary.connected_ns
+    if asked is not None and stood is not None:
+        text += f" in {_length(stood - asked)}"
     if measured.connect_time.count:
         text += f", connect {_quantiles(measured.connect_time)}"
     if failed := sum(connections.failed.values()):
@@ -369,6 +402,27 @@ def _cost(trial: Trial, measured: Measured) -> str:
         if octets is not None:
             parts.append(f"{units.trimmed(octets)} B {way}")
     return ", ".join(parts) or "unknown"
+
+
+def _clocks(fleet: Fleet) -> str:
+    apart = _time(fleet.clock_error_ns)
+    lost = f", {len(fleet.lost)} lost" if fleet.lost else ""
+    return f"{len(fleet.agents)}{lost}; their clocks agree within {apart}"
+
+
+def _agent(agent: Agent) -> str:
+    """One machine of a fleet, so that a bad one shows against the others."""
+    own = agent.summary
+    parts = [
+        units.plural(agent.part.connections, "connection"),
+        f"{agent.reached:,.0f} messages/s",
+        _quantiles(agent.service_time),
+    ]
+    if own:
+        parts.append(f"{100 * own.generator.loop_utilisation:.0f} % busy")
+    if agent.loss:
+        parts.append(f"lost after {_time(agent.loss.at_ns)}")
+    return ", ".join(parts)
 
 
 def _length(ns: float) -> str:

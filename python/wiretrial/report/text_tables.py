@@ -14,8 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from wiretrial.report import adoption, metrics, sentences, units
+from wiretrial.report import break_even as break_evens
 from wiretrial.report import clients as clients_of
-from wiretrial.report.case_tables import CaseTable, Cell, time_words
+from wiretrial.report import held as held_tables
+from wiretrial.report.case_tables import CaseTable, Cell, most_together, time_words
 from wiretrial.report.claims import ClaimRow
 from wiretrial.report.families import Family
 from wiretrial.report.knees import Knee
@@ -24,8 +26,6 @@ from wiretrial.report.model import Group, ScenarioResult
 from wiretrial.results.adoption import Adopted
 
 UNLIMITED = 1000
-_LESS_TELLING = (7, 2, 3)
-"""Columns of the adoption table, by number: CPU of the build, date, packages."""
 _ASCII = str.maketrans({"×": "x", "−": "-"})
 
 
@@ -58,6 +58,8 @@ def how_to_read(found: Sequence[CaseTable]) -> tuple[str, ...]:
         lines.append("* best of its case, - worst; several where no difference is shown")
     if any(table.has_floors for table in found):
         lines.append("in brackets: how far above the floor, which arithmetic alone gives")
+    if (most := most_together(found)) > 1:
+        lines.append(f"trials that mostly wait ran {most} at a time")
     if any(cell.is_single for cell in cells):
         lines.append("1: one trial; * and - then mark times that are more than 3 % apart")
     if any(cell.is_bound for cell in cells):
@@ -90,20 +92,27 @@ def knees(found: Sequence[Knee]) -> Table:
     return table
 
 
-def adopted(console: Console, rows: Sequence[Adopted]) -> Table:
-    """A row per subject; with as many columns as the width allows, the first ones in any case."""
-    heads = [title.replace(" ", "\n", 1) for title, _ in adoption.COLUMNS]
+def adopted(console: Console, rows: Sequence[Adopted]) -> list[Table]:
+    """A row per subject; as many tables below each other as the width makes of the columns."""
     texts = [[ascii_only(text).replace("–", "-") for text in row] for row in adoption.rows(rows)]
-    made = new("")
-    for dropped in range(len(heads)):
-        shown = _kept(len(heads), dropped)
-        made = new("subject", *(heads[index] for index in shown))
-        made.columns[0].no_wrap = True
-        for name, *cells in texts:
-            made.add_row(Text(name), *(Text(cells[index]) for index in shown))
-        if _fits(console, made):
-            break
-    return made
+    left = range(len(adoption.COLUMNS))
+    tables = []
+    while left:
+        some = [_adopted(texts, left[:count]) for count in range(len(left), 0, -1)]
+        table = next((one for one in some if _fits(console, one)), some[-1])
+        tables.append(table)
+        left = left[len(table.columns) - 1 :]
+    return tables
+
+
+def held(found: held_tables.Table) -> Table:
+    """A row per server, or per server and number of connections."""
+    heads = (ascii_only(title).replace(", ", "\n") for title, _ in found.columns)
+    table = new("server", *(head[:1].lower() + head[1:] for head in heads))
+    table.columns[0].no_wrap = True
+    for name, *texts in found.rows:
+        table.add_row(Text(name), *(Text(ascii_only(text).replace("–", "-")) for text in texts))
+    return table
 
 
 def claims(rows: Sequence[ClaimRow]) -> Table:
@@ -118,6 +127,15 @@ def claims(rows: Sequence[ClaimRow]) -> Table:
             claim_ratio(row),
             ascii_only(f"{CLAIM_MARKS[row.verdict]} {row.verdict}: {row.why}"),
         )
+    return table
+
+
+def break_even(place: break_evens.Place) -> Table:
+    """A row per pair and quantity."""
+    table = new(*break_evens.HEAD)
+    table.columns[-1].justify = "left"
+    for row in break_evens.rows(place):
+        table.add_row(*(ascii_only(text) for text in row))
     return table
 
 
@@ -138,11 +156,13 @@ def _fits(console: Console, table: Table) -> bool:
     return wide <= console.width
 
 
-def _kept(columns: int, dropped: int) -> list[int]:
-    """The columns that stay when so many go; those go first that others nearly tell."""
-    first_to_go = [*_LESS_TELLING, *range(columns - 1, 0, -1)]
-    gone = set(list(dict.fromkeys(first_to_go))[:dropped])
-    return [index for index in range(columns) if index not in gone]
+def _adopted(texts: Sequence[Sequence[str]], shown: Sequence[int]) -> Table:
+    heads = [adoption.COLUMNS[index][0].replace(" ", "\n", 1) for index in shown]
+    table = new("subject", *heads)
+    table.columns[0].no_wrap = True
+    for name, *cells in texts:
+        table.add_row(Text(name), *(Text(cells[index]) for index in shown))
+    return table
 
 
 def _cases(table: CaseTable, *, with_intervals: bool, between: str = " ") -> Table:

@@ -32,6 +32,8 @@ RATES = (
     Unit("thousand messages/s", "k/s", 1e3),
     Unit("million messages/s", "M/s", 1e6),
 )
+CONNECT_RATES = (Unit("connections/s", "/s"), Unit("connections/ms", "/ms", 1e3))
+BANDWIDTHS = (Unit("B/s", "B/s"), Unit("kB/s", "kB/s", 1e3), Unit("MB/s", "MB/s", 1e6))
 TIMES = (Unit("ns", "ns"), Unit("µs", "µs", 1e3), Unit("ms", "ms", 1e6), Unit("s", "s", 1e9))
 MICROSECONDS = TIMES[1]
 PERCENT = Unit("%", "%", 0.01)

@@ -18,9 +18,15 @@ MetricName = Literal[
     "server",
     "connect",
     "application_bytes",
+    "transport_bytes",
+    "wire_bytes",
+    "idle",
     "elapsed",
     "wall",
     "client",
+    "connect_rate",
+    "user_memory",
+    "bandwidth",
 ]
 """The keys of the report's figures."""
 
@@ -45,28 +51,40 @@ class Arithmetic(_Part):
     value: float = Field(gt=0)
 
 
+TIMES: tuple[MetricName, ...] = ("p50", "p90", "p99", "p999", "connect", "elapsed", "wall")
+"""Figures that are times."""
+
 STALLED: Literal["stalled"] = "stalled"
 
 
 class Claim(_Part):
-    """A published ratio, or that a subject stops answering."""
+    """A published ratio, that a subject stops answering, or that it stays below a time."""
 
     text: str
     source: str
     metric: MetricName
     of: Side
     to: Side | None = None
-    """None where nothing is compared: what is claimed is a stall."""
-    published: Annotated[float, Field(gt=0)] | Literal["stalled"]
+    """None where nothing is compared: what is claimed is a stall, or a bound."""
+    published: Annotated[float, Field(gt=0)] | Literal["stalled"] | None = None
     """`of`'s figure divided by `to`'s; or that `of` stalls."""
+    below_ms: float | None = Field(default=None, gt=0)
+    """Instead: the time below which `of` is said to stay, milliseconds."""
     within: float = Field(default=1.25, gt=1)
     """It counts as reproduced where our interval, stretched by this factor, holds it."""
     arithmetic: Arithmetic | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if (self.published == STALLED) != (self.to is None):
-            raise ValueError("a claim is a ratio with `of` and `to`, or a stall with `of` alone")
+        if (self.published is None) != (self.below_ms is not None):
+            raise ValueError("a claim has either `published` or `below_ms`")
+        is_ratio = isinstance(self.published, float)
+        if is_ratio != (self.to is not None):
+            raise ValueError(
+                "a claim is a ratio with `of` and `to`, or a stall or a bound with `of` alone"
+            )
+        if self.below_ms is not None and self.metric not in TIMES:
+            raise ValueError(f"`below_ms` is for times: {', '.join(TIMES)}")
         return self
 
     @property

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from wiretrial.plan import Plan
 from wiretrial.results.ceiling import Ceiling
+from wiretrial.results.fleet import Fleet
 from wiretrial.results.observation import Isolation, Observation
 from wiretrial.snapshot import Interval, Start, Summary
 
@@ -48,11 +49,15 @@ class Scenario(_Part):
     """It is another scenario measured again: an A/A pair, which must come out as no difference."""
     search: str | None = None
     """The search for the highest sustained rate that this is one step of."""
+    ranked_by: str | None = None
+    """Key of the figure that it is ranked by; None: what its load suggests."""
     floor_ns: float | None = None
     """What it takes at least by arithmetic; None: nothing, or its length is given in time."""
     floor_formula: str | None = None
     trials: int | None = None
     """No more than so many were wanted; None: as many as its study has."""
+    together: int = 1
+    """How many such trials ran at the same time, each of which mostly waits."""
 
 
 class SubjectFacts(_Part):
@@ -84,6 +89,27 @@ class Driven(_Part):
     mode: Literal["kept", "fresh"]
     host: str | None = None
     """The name by which the server was reached; None: by its address."""
+    first_error: str | None = None
+
+
+class Browsed(_Part):
+    """A trial in which a browser sent, and a page in it told the times: its service times.
+
+    Between browser and subject stood a front, which adds TLS and HTTP/2.
+    """
+
+    program: str
+    """Name and version."""
+    front: str
+    protocol: str
+    """What the browser spoke, as it tells: `http/1.1`, `h2`, `websocket`."""
+    under_way: int
+    """The most requests that were out at once; 0: the browser does not tell."""
+    connections: int
+    revalidated: int = 0
+    """Replies that the browser had in its cache, and asked the server about."""
+    from_cache: int = 0
+    """Replies for which it asked nobody."""
     first_error: str | None = None
 
 
@@ -149,11 +175,15 @@ class Trial(_Part):
     subject: SubjectFacts | None
     driven: Driven | None = None
     """None: the subject is a server, and the engine sends."""
+    browsed: Browsed | None = None
+    """None: no browser sends."""
     subject_samples: tuple[ProcessSample, ...] = ()
     observation: Observation | None = None
     """None where the server is not on this machine, or may not be watched."""
     ceiling: Ceiling | None = None
     """None where it was not measured."""
+    fleet: Fleet | None = None
+    """None: one machine sent."""
     window: Window
     judgement: Judgement
     warnings: tuple[Warning, ...] = ()

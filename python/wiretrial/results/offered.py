@@ -33,7 +33,7 @@ def least_rate(quantile: float, duration_ns: int) -> float:
 
 def achieved(trial: Trial) -> float:
     """Verified replies per second in the trial's window."""
-    inside = within(trial.intervals, trial.window)
+    inside = counted(trial)
     elapsed = sum(interval.end_ns - interval.start_ns for interval in inside)
     return sum(interval.counters.ok for interval in inside) * 1e9 / elapsed if elapsed else 0.0
 
@@ -42,7 +42,7 @@ def backlog(trial: Trial) -> list[tuple[float, float]]:
     """The waiting line at each interval's end: (seconds, messages due and not answered)."""
     return [
         (interval.end_ns / 1e9, interval.counters.in_flight + interval.counters.waiting)
-        for interval in within(trial.intervals, trial.window)
+        for interval in counted(trial)
     ]
 
 
@@ -50,17 +50,26 @@ def response_ns(trial: Trial, quantile: float) -> float | None:
     """A quantile of the response time in the window; None: too few messages to tell."""
     times = hdr.merge(
         interval.histograms["response_time"]
-        for interval in within(trial.intervals, trial.window)
+        for interval in counted(trial)
         if "response_time" in interval.histograms
     )
     enough = times.count * (1 - quantile) >= FEWEST_BEYOND
     return times.quantile(quantile) if enough else None
 
 
-def within(intervals: Sequence[Interval], window: Window) -> list[Interval]:
+def counted(trial: Trial) -> tuple[Interval, ...]:
+    """The intervals that count: they lie in the window, and the generator was not paused in them.
+
+    Where it was in all, all count: the trial carries a warning.
+    """
+    inside = within(trial.intervals, trial.window)
+    return tuple(interval for interval in inside if not interval.disturbed) or inside
+
+
+def within(intervals: Sequence[Interval], window: Window) -> tuple[Interval, ...]:
     """The intervals that lie in the window."""
-    return [
+    return tuple(
         interval
         for interval in intervals
         if interval.start_ns >= window.start_ns and interval.end_ns <= window.end_ns
-    ]
+    )

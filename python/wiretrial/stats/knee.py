@@ -1,4 +1,4 @@
-"""The highest rate that a server sustains: bracket, bisect, confirm on fresh trials.
+"""The highest rate that a server sustains: bracket, bisect, confirm; each on fresh trials.
 
 Pure: `Search.next_rate` says at which rate to measure next, `Search.see` is told whether that rate
 was sustained. A rate is sustained where three things hold (method: offered rate against a service
@@ -89,7 +89,9 @@ class Search:
 
     From `first` the rate is doubled (or halved, if the first is not sustained) until both sides are
     known, then bisected on a log scale until they are within `tolerance`; the lower one is then
-    confirmed on up to `confirmations` further trials, and lowered where most of them disagree.
+    confirmed on up to `confirmations` further trials, and lowered where most of them disagree. On
+    the way a rate that was not sustained is tried again, up to twice, and the majority decides: one
+    pause of the machine would otherwise keep the search below that rate for good.
     """
 
     first: float
@@ -103,6 +105,10 @@ class Search:
     """The lowest rate that was not."""
     agreed: int = field(default=0)
     disagreed: int = field(default=0)
+    doubted: float | None = None
+    """The rate of the last trial, if that was not sustained and others have to decide."""
+    saved: int = field(default=0)
+    """Trials in which the doubted rate was sustained after all."""
 
     @property
     def phase(self) -> Literal["bracket", "bisect", "confirm", "done"]:
@@ -122,6 +128,8 @@ class Search:
 
     def next_rate(self) -> float | None:
         """The rate to offer in the next trial; None when the search is over."""
+        if self.doubted is not None:
+            return self.doubted
         match self.phase:
             case "done":
                 return None
@@ -141,10 +149,16 @@ class Search:
         """Takes the outcome of a trial at the rate that was asked for."""
         if self.phase == "confirm":
             self._confirm(rate, sustained)
-        elif sustained:
-            self.low = rate
+        elif self.doubted is None and not sustained:
+            self.doubted, self.saved = rate, 0
+        elif self.doubted is not None and sustained and not self.saved:
+            self.saved = 1
         else:
-            self.high = rate
+            self.doubted = None
+            if sustained:
+                self.low = rate
+            else:
+                self.high = rate
 
     def _confirm(self, rate: float, sustained: bool) -> None:
         self.agreed += sustained

@@ -75,7 +75,10 @@ def workload_of(case: Case) -> Workload:
         pack=case.load.pack,
         message_bytes=_bytes(case.message.source),
         requests_per_connection=case.load.requests_per_connection,
-        delay_ms=case.delay_ms,
+        delay_ms=case.delay_ms or case.styx.delay_ms,
+        table_size=case.styx.table_size,
+        lobby=case.styx.lobby,
+        held=case.is_held,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from wiretrial.plan import AfterResponse, ClosedLoop, Hold, Load, OpenLoop
+from wiretrial.plan import AfterResponse, Hold, Load, OpenLoop
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Bottleneck
 from wiretrial.results.observation import CpuUse, Observation, SocketUse
@@ -64,6 +64,8 @@ class Evidence:
     """Share of its threads' time; less than the loop's where it was kept from running."""
     server: Use | None
     """None where nothing is known of it."""
+    is_opening: bool = False
+    """What is timed is how connections are opened."""
     seen: Observation | None = None
     ceiling: Ceiling | None = None
     server_cpus: tuple[int, ...] = ()
@@ -106,12 +108,19 @@ _Found = tuple[Bottleneck, str] | None
 
 def _rate(evidence: Evidence) -> _Found:
     """The plan asked for no more."""
-    executor = evidence.load.executor
-    if isinstance(executor, ClosedLoop | AfterResponse) or evidence.generator.busy >= CLIENT_BOUND:
+    if evidence.generator.busy >= CLIENT_BOUND:
         return None
-    if isinstance(executor, Hold):
-        return "rate", ""
-    return ("rate", "") if evidence.sent >= RATE_KEPT * executor.rate else None
+    match evidence.load.executor:
+        case Hold():
+            return None if evidence.is_opening else ("rate", "")
+        case AfterResponse(pause_ns=pause_ns):
+            # Beyond its limit a server makes them wait, and they wait for it first.
+            pauses = evidence.service_ns < pause_ns and _busy_server(evidence) is None
+            return ("rate", "most of each turn is its pause") if pauses else None
+        case OpenLoop(rate=rate) if evidence.sent >= RATE_KEPT * rate:
+            return "rate", ""
+        case _:
+            return None
 
 
 def _busy_generator(evidence: Evidence) -> _Found:

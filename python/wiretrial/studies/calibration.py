@@ -30,6 +30,7 @@ from wiretrial.plan import (
     OpenLoop,
     Phases,
     Plan,
+    RandomBurst,
     Stop,
     Target,
 )
@@ -137,11 +138,16 @@ def _distinct(study: Study, cases: Iterable[Case]) -> list[Case]:
     """One case for each load that the reference server can answer; closed loops come first."""
     first = sorted(cases, key=lambda case: not isinstance(case.load.executor, ClosedLoop))
     speaks = registry.find(REFERENCE).spec.speaks
-    spoken = [case for case in first if case.protocol in speaks]
+    spoken = [case for case in first if case.protocol in speaks and _is_plain(case)]
     found: dict[str, Case] = {}
     for case in spoken:
         found.setdefault(load_of(study, case), case)
     return list(found.values())
+
+
+def _is_plain(case: Case) -> bool:
+    """Whether there is a throughput to reach, and the reference server does without being told."""
+    return not case.is_held and case.websocket.deflate is None
 
 
 def _fitting(cases: Sequence[Case], budget_ns: int) -> tuple[Sequence[Case], int]:
@@ -179,6 +185,7 @@ class _Bench:
                     threads=max(1, len(self._cpus.server)),
                     cpus=self._cpus.server,
                     isolation=self._isolation,
+                    host=self._engine.server_host,
                 )
             )
             self._server.wait_ports()
@@ -250,7 +257,13 @@ def _asked(case: Case) -> Target:
     """What is sent and expected; the URL is only its path yet."""
     contract = _contract(case)
     if case.contract is not None or contract is None:
-        return Target(url=case.path, http=case.http, message=case.message, expect=case.expect)
+        return Target(
+            url=case.path,
+            http=case.http,
+            styx=case.styx,
+            message=case.message,
+            expect=case.expect,
+        )
     # An own server may answer what it likes; the reference server answers as its contract says.
     content = LearnedContent() if contract == "static" else EchoContent()
     return Target(
@@ -275,6 +288,8 @@ def _contract(case: Case) -> ContractName | None:
 
 def _closed(case: Case) -> Case:
     """The case with a load that is as fast as it gets."""
+    if isinstance(case.load.executor, RandomBurst):
+        return case
     load = case.load.model_copy(update={"executor": ClosedLoop()})
     return case.model_copy(update={"load": load})
 

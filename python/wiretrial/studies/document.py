@@ -7,7 +7,7 @@ Knows the document's fields and what makes sense; must not know how scenarios ar
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -23,12 +23,22 @@ from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
 from wiretrial.results.claims import Claim
 from wiretrial.studies import environments
+from wiretrial.subjects.endpoint import SECURE
 from wiretrial.subjects.spec import DRIVEN, PROTOCOLS_OF, ContractName, Mode, Protocol
 
 DOCUMENT = "study.toml"
 
+Pacing = Literal["constant", "poisson", "phased", "after-response"]
+Compared = Literal["protocol", "pacing", "lobby"]
+Pattern = Literal["steady", "random-burst"]
+"""Of a closed loop: each connection goes on by itself; or all wait for the slowest of a burst."""
+Ranked = Literal["bandwidth"]
+"""What scenarios can be ranked by beside what their load suggests."""
+
 IPv6 = Literal["refused", "silent"]
 """What a connection to `::1` meets where the server listens on 127.0.0.1 only."""
+
+AFTER_RESPONSE: Literal["after-response"] = "after-response"
 
 COMMON = "common"
 """A rate that every subject sustains, found from what each reached in a closed loop."""
@@ -62,9 +72,16 @@ def _environments(value: tuple[str, ...]) -> tuple[str, ...]:
 
 Nanoseconds = Annotated[int, BeforeValidator(_duration), Field(ge=0)]
 """Written as `5s` or `200ms`."""
-Kept = Literal["kept"]
-KEPT: Kept = "kept"
+Length = Annotated[int, BeforeValidator(_duration), Field(gt=0)]
+"""The same, and not 0."""
+Fit = Literal["fit"]
+FIT: Fit = "fit"
+STEADY: Pattern = "steady"
+Kept = Literal["kept", "opened"]
+KEPT: Literal["kept"] = "kept"
 """Connections that are used for all requests, as a level beside numbers of requests."""
+OPENED: Literal["opened"] = "opened"
+"""Connections for all requests of theirs too, which are opened within the measured time."""
 Counts = Annotated[
     tuple[Annotated[int, Field(ge=1)], ...],
     BeforeValidator(_one_or_more),
@@ -94,6 +111,8 @@ class QuickWorkload(_Part):
 
     requests: Counts | None = None
     requests_each: Counts | None = None
+    connections: Counts | None = None
+    hold: Length | None = None
     subjects: tuple[str, ...] | None = None
 
 
@@ -110,6 +129,22 @@ class Workload(_Part):
     connections: Counts = (32,)
     depth: Counts = (1,)
     pack: Counts = (1,)
+    """Messages per send; no fewer are in flight on each connection."""
+    pattern: Annotated[
+        tuple[Pattern, ...], BeforeValidator(_one_or_more), AfterValidator(_not_empty)
+    ] = ("steady",)
+    hold: Length | None = None
+    """Connections are opened, stand idle for so long, and are then asked one message each."""
+    copies: Annotated[int, Field(ge=1, le=200)] | Fit = 1
+    """Starts of the same server on addresses of their own; `fit`: as many as descriptors need."""
+    deflate: Annotated[
+        tuple[bool, ...], BeforeValidator(_one_or_more), AfterValidator(_not_empty)
+    ] = (False,)
+    """Whether messages are compressed (permessage-deflate)."""
+    protocol_of: dict[str, Protocol] = Field(default_factory=dict)
+    """Subjects that carry the contract over another protocol than the others."""
+    rank: Ranked | None = None
+    """What scenarios are ranked by; None: what their load suggests."""
     requests_per_connection: (
         Annotated[
             tuple[Annotated[int, Field(ge=1)] | Kept, ...],
@@ -118,7 +153,8 @@ class Workload(_Part):
         ]
         | None
     ) = None
-    """Requests after which a connection is opened anew; `kept` or None: never."""
+    """Requests after which a connection is opened anew; `kept` or None: never. `opened`: never
+    either, and its set-up is part of the time (with `requests_each`)."""
     rate: Annotated[tuple[float, ...], BeforeValidator(_one_or_more)] | Literal["common"] | None = (
         None
     )
@@ -127,27 +163,47 @@ class Workload(_Part):
     """Of the slowest subject's throughput, for the common rate."""
     rate_of: str | None = None
     """The closed-loop workload from which the common rate is taken."""
-    pacing: Literal["constant", "poisson"] = "constant"
+    rate_each: float | None = Field(default=None, gt=0)
+    """Of each connection, messages per second: the rate grows with the connections."""
+    pacing: Annotated[
+        tuple[Pacing, ...], BeforeValidator(_one_or_more), AfterValidator(_not_empty)
+    ] = ("constant",)
+    """When an open loop's messages are due. `phased`: each connection has instants of its own.
+    `after-response`: it is none, and each connection's next message goes so long after a reply."""
     knee: Knee | None = None
     requests: Counts | None = None
     """Stop after so many messages, instead of after the study's duration."""
     requests_each: Counts | None = None
     """The same for each connection, which is closed then: producers that come to their end."""
     delay_ms: tuple[Annotated[int, Field(ge=0)], ...] = (0,)
-    """How long the server waits in its handler (`rest`)."""
+    """How long the server waits in its handler (`rest`), or a table first (`table`)."""
+    table_size: Counts = (1,)
+    """Players at each table (`table`): so many copies has each message."""
+    lobby: Annotated[
+        tuple[Literal["off", "on"], ...], BeforeValidator(_one_or_more), AfterValidator(_not_empty)
+    ] = ("off",)
+    """Whether the players look at the lobby (`table`), and are sent snapshots of it."""
     environment: Annotated[
         tuple[str, ...], BeforeValidator(_one_or_more), AfterValidator(_environments)
     ] = (environments.LOOPBACK,)
     """Where the server runs: `loopback`, `namespace`, or a link such as `vpn`."""
     server_threads: Counts = (1,)
+    together: int = Field(default=1, ge=1)
+    """So many of its trials run at the same time: for those that mostly wait, and have a floor."""
     duration: Nanoseconds | None = None
     warmup: Nanoseconds | None = None
     trials: int | None = Field(default=None, ge=1)
     """No more than so many, where more would show nothing; None: as many as the study has."""
     subjects: tuple[str, ...] | None = None
     """Only these, with `:tuned` where that configuration is meant; None: all of the study."""
+    compare: tuple[Compared, ...] = ()
+    """Factors whose levels stand beside each other in one group, as subjects do."""
     group: str | None = None
     """Scenarios of one group are compared; None: those that differ in the subject alone."""
+    family: str | None = None
+    """Workloads of one family are compared level by level, as if they were one; None: with none."""
+    label: str | None = Field(default=None, min_length=1)
+    """What tells its scenarios from others of the family; `{subject}` stands for the subject."""
     quick: QuickWorkload | None = None
     """What `--quick` makes of it beside what the study says."""
     server: str | None = None
@@ -178,19 +234,68 @@ class Workload(_Part):
         if self.server and (self.contract not in DRIVEN or self.payload == "json"):
             known = ", ".join(DRIVEN)
             raise ValueError(f"a client driver can ask for {known}, with a number of bytes")
-        for protocol in self.protocols():
+        for protocol in self._spoken():
             if protocol not in PROTOCOLS_OF[self.contract]:
                 known = ", ".join(PROTOCOLS_OF[self.contract])
                 raise ValueError(f"{self.contract} is not kept over {protocol}, but over {known}")
         if self.rate == COMMON and self.rate_of is None:
             raise ValueError('rate = "common" needs `rate_of`, a closed-loop workload')
+        self._check_rates()
+        self._check_tables()
         if self.requests_each and (self.requests or self.rate is not None or self.knee):
             raise ValueError(
                 "`requests_each` is a closed loop's: leave `requests`, `rate` and `knee` out"
             )
+        if OPENED in (self.requests_per_connection or ()) and not self.requests_each:
+            raise ValueError('requests_per_connection = "opened" needs `requests_each`')
+        if (self.family is None) != (self.label is None):
+            raise ValueError("`family` and `label` go together")
         if self.knee and self.rate is not None:
             raise ValueError("a knee finds its rates by itself: leave `rate` out")
+        self._check_load()
         return self
+
+    def _check_rates(self) -> None:
+        if self.rate_each and (self.rate is not None or self.knee or self.requests_each):
+            raise ValueError(
+                "`rate_each` is an open loop's: leave `rate`, `knee` and `requests_each` out"
+            )
+        if AFTER_RESPONSE in self.pacing and not self.rate_each:
+            raise ValueError('pacing = "after-response" needs `rate_each`')
+        if self.pacing != ("constant",) and not (self.rate_each or self.rate or self.knee):
+            raise ValueError("`pacing` is an open loop's: give `rate`, `rate_each` or `knee`")
+
+    def _check_tables(self) -> None:
+        if self.contract == "table":
+            if self.payload is not None or self.requests_per_connection is not None:
+                raise ValueError("players carry no payload, and stay: leave both out")
+        elif self.table_size != (1,) or self.lobby != ("off",):
+            raise ValueError("`table_size` and `lobby` are for the contract `table`")
+
+    def _check_load(self) -> None:
+        """What excludes each other of the kinds of load."""
+        paced = self.rate is not None or self.knee or self.requests_per_connection
+        if self.pattern != ("steady",) and (paced or self.hold or self.depth != (1,)):
+            raise ValueError(
+                "a burst is one pack for each kept connection: leave `rate`, `knee`, `hold`,"
+                " `depth` and `requests_per_connection` out"
+            )
+        if self.hold and (paced or self.requests or self.requests_each or self._is_dense()):
+            raise ValueError(
+                "held connections carry one message each: leave rates, `depth`, `pack` and numbers"
+                " of requests out"
+            )
+        elsewhere = self.environment != (environments.LOOPBACK,)
+        if self.copies != 1 and (elsewhere or SECURE & set(self._spoken())):
+            raise ValueError("copies are on addresses of loopback, without TLS")
+        if any(self.deflate) and not set(self._spoken()) <= {"ws", "wss"}:
+            raise ValueError("only ws and wss compress messages")
+
+    def _is_dense(self) -> bool:
+        return self.depth != (1,) or self.pack != (1,)
+
+    def _spoken(self) -> tuple[Protocol, ...]:
+        return (*self.protocols(), *self.protocol_of.values())
 
     def protocols(self) -> tuple[Protocol, ...]:
         """The protocols, as a level each."""
@@ -200,8 +305,9 @@ class Workload(_Part):
 _OF_DRIVERS = {"mode", "iterations", "repetitions", "warmup_iterations", "host", "ipv6"}
 _OF_SERVERS = {
     *("connections", "depth", "pack", "requests_per_connection", "requests", "requests_each"),
-    *("duration", "warmup"),
-    *("rate", "rate_share", "rate_of", "pacing", "knee", "delay_ms"),
+    *("duration", "warmup", "pattern", "hold", "copies", "deflate", "protocol_of", "rank"),
+    *("rate", "rate_each", "rate_share", "rate_of", "pacing", "knee", "delay_ms"),
+    *("table_size", "lobby", "together"),
 }
 
 
@@ -282,6 +388,25 @@ class Document(_Part):
             f"use one of {known}" if known else "leave --provoke out",
         )
 
+    def paced(self, pacing: str) -> Document:
+        """The study with this pacing in every workload that has a rate for each connection.
+
+        The others, and what was published, are left out.
+        """
+        known = get_args(Pacing)
+        if pacing not in known:
+            raise UsageProblem(f"--pacing {pacing!r} is none", f"use one of {', '.join(known)}")
+        kept = tuple(
+            workload.model_copy(update={"pacing": (pacing,)})
+            for workload in self.workload
+            if workload.rate_each
+        )
+        if not kept:
+            raise UsageProblem(
+                "--pacing is for studies with a rate for each connection", "leave it out"
+            )
+        return self.model_copy(update={"workload": kept, "claim": ()})
+
     @model_validator(mode="after")
     def _names(self) -> Document:
         names = [workload.name for workload in self.workload]
@@ -291,9 +416,10 @@ class Document(_Part):
         for workload in self.workload:
             if workload.rate_of is not None and workload.rate_of not in names:
                 raise ValueError(f"rate_of = {workload.rate_of!r}: there is no such workload")
+        named = {*names, *(one.family for one in self.workload)}
         for claim in self.claim:
             for side in claim.sides:
-                if side.workload not in names:
+                if side.workload not in named:
                     raise ValueError(f"a claim speaks of {side.workload!r}: no such workload")
         if self.twin is not None and self.twin not in self.subjects:
             raise ValueError(f"twin = {self.twin!r} is not among the subjects")

@@ -5,15 +5,30 @@ Pure: sums what the study itself says; must not know how fast the machine is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wiretrial.errors import UsageProblem
+from wiretrial.plan import Hold
 from wiretrial.studies import floors
+from wiretrial.studies.document import FIT
 from wiretrial.studies.rates import STEPS_OF_A_SEARCH
 from wiretrial.studies.spec import Case, Study
 
 START_AND_STOP_NS = 900_000_000
 """What a trial takes beside its load: starting a server, its readiness, the drain, the end."""
+BROWSER_START_NS = 3_000_000_000
+"""A front before the server, and a browser with a new profile."""
+OPENED_PER_SECOND = 15_000
+"""Held connections, a guess; ended ones included."""
+ASKED_PER_SECOND = 30_000
+COPY_NS = 150_000_000
+"""What each copy of a server takes to start and end."""
+CONNECTIONS_OF_A_COPY = 20_000
+"""A guess, where as many copies are started as descriptors ask for."""
+LARGE_BYTES = 64 * 1024
+LARGE_BYTE_NS = 5
+"""Of a large message, there and back; a guess."""
 REQUESTS_PER_SECOND = 20_000
 """A guess, for loads whose length is given in messages and not in time."""
 
@@ -42,9 +57,17 @@ def estimate(study: Study) -> Estimate:
     searches = study.stage(3)
     blocks = [case for case in study.cases if case.stage < 3]
     return Estimate(
-        block_ns=sum(_trial_ns(study, case) for case in blocks),
-        blocks_ns=sum(study.trials_of(case) * _trial_ns(study, case) for case in blocks),
-        searches_ns=STEPS_OF_A_SEARCH * sum(_trial_ns(study, case) for case in searches),
+        block_ns=sum(_share_ns(study, case) for case in blocks),
+        blocks_ns=sum(_wanted(study, case) * _share_ns(study, case) for case in blocks),
+        searches_ns=sum(_wanted(study, case) * _share_ns(study, case) for case in searches),
+    )
+
+
+def left_ns(study: Study, measured: Mapping[str, int]) -> int:
+    """What the rest takes; `measured`: how many trials each scenario, or search, has already."""
+    return sum(
+        max(_wanted(study, case) - measured.get(case.scenario.name, 0), 0) * _share_ns(study, case)
+        for case in study.cases
     )
 
 
@@ -73,12 +96,33 @@ def words(length_ns: int) -> str:
     return f"{seconds} s"
 
 
+def _wanted(study: Study, case: Case) -> int:
+    return STEPS_OF_A_SEARCH if case.stage == 3 else study.trials_of(case)
+
+
+def _share_ns(study: Study, case: Case) -> int:
+    """What a trial adds to the whole: a share, where several run at the same time."""
+    return _trial_ns(study, case) // case.scenario.together
+
+
 def _trial_ns(study: Study, case: Case) -> int:
     if case.driving:
         each = ROUND_TRIP_NS[case.driving.mode]
         return START_AND_STOP_NS + (case.driving.warmup + case.driving.messages) * each
+    if case.browsing:
+        waiting = (case.messages or 1) * floors.round_trip_ns(case)
+        return START_AND_STOP_NS + BROWSER_START_NS + waiting
+    executor = case.load.executor
+    if isinstance(executor, Hold):
+        connections = case.load.connections
+        each_ns = 1_000_000_000 // OPENED_PER_SECOND + 1_000_000_000 // ASKED_PER_SECOND
+        copies = 1 + connections // CONNECTIONS_OF_A_COPY if case.copies == FIT else case.copies
+        return START_AND_STOP_NS + copies * COPY_NS + executor.idle_ns + connections * each_ns
     if case.messages is None:
         return START_AND_STOP_NS + study.duration_of(case) + study.warmup_of(case)
     floor = floors.floor_of(case)
     waiting = round(floor.ns) if floor else 0
-    return START_AND_STOP_NS + case.messages * 1_000_000_000 // REQUESTS_PER_SECOND + waiting
+    size = case.scenario.levels.get("payload")
+    carrying = size * LARGE_BYTE_NS if isinstance(size, int) and size > LARGE_BYTES else 0
+    each_ns = 1_000_000_000 // REQUESTS_PER_SECOND + carrying
+    return START_AND_STOP_NS + case.messages * each_ns + waiting

@@ -40,6 +40,8 @@ class TrialBegun:
     slot: Slot
     number: int
     total: int
+    left_ns: int = 0
+    """What was estimated, before anything ran, for what has not been measured yet."""
 
 
 @dataclass(frozen=True)

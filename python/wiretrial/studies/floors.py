@@ -9,8 +9,9 @@ from wiretrial.machine import links
 from wiretrial.plan import ClosedLoop
 from wiretrial.stats.floor import Demand, Floor, floor
 from wiretrial.studies.spec import Case
+from wiretrial.subjects.spec import Protocol
 
-SECURE = ("https", "wss", "tls", "socketio+wss")
+SECURE = ("https", "wss", "tls", "socketio+wss", "styx+wss", "styx+json+wss")
 
 
 def told(case: Case) -> Case:
@@ -28,7 +29,7 @@ def floor_of(case: Case) -> Floor | None:
     """The least time of a closed loop whose length is given in messages; None of any other."""
     if case.messages is None or not isinstance(case.load.executor, ClosedLoop):
         return None
-    if case.load.depth > 1 or case.knee or case.server_threads is None or case.driving:
+    if case.load.depth > 1 or case.knee or case.server_threads is None or _is_others(case):
         return None
     producers = case.load.connections
     return floor(
@@ -37,9 +38,32 @@ def floor_of(case: Case) -> Floor | None:
             producers=producers,
             threads=case.server_threads,
             work_ns=case.delay_ms * 1_000_000,
-            path_ns=round_trips(case) * round_trip_ns(case),
+            path_ns=round_trips(case) * round_trip_ns(case) + _setup_ns(case),
         )
     )
+
+
+def setup_round_trips(protocol: Protocol) -> int:
+    """How often a connection's set-up crosses the path and comes back: TCP, TLS 1.3, an upgrade,
+    and the greeting of Socket.IO, which is answered."""
+    upgraded = "ws" in protocol
+    return 1 + (protocol in SECURE) + upgraded + protocol.startswith("socketio")
+
+
+def _setup_ns(case: Case) -> int:
+    """A connection's set-up, shared among its messages, where it is part of the time."""
+    each = case.requests_each
+    if each is None or case.load.requests_per_connection != each:
+        return 0
+    if each == 1:
+        # Counted with the one exchange.
+        return 0
+    return setup_round_trips(case.protocol) * round_trip_ns(case) // each
+
+
+def _is_others(case: Case) -> bool:
+    """Whether a client driver or a browser sends, each in a way of its own."""
+    return case.driving is not None or case.browsing is not None
 
 
 def exchange_ns(case: Case) -> int:
@@ -53,8 +77,7 @@ def round_trips(case: Case) -> int:
     """How often an exchange crosses the path and comes back."""
     if case.load.requests_per_connection != 1:
         return 1
-    # Before the request TCP is set up, and TLS 1.3 where there is TLS.
-    return 3 if case.protocol in SECURE else 2
+    return 1 + setup_round_trips(case.protocol)
 
 
 def round_trip_ns(case: Case) -> int:

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wiretrial.plan import Plan
+from wiretrial.plan import Hold, Plan
 from wiretrial.results import hdr
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Judgement, Verdict, Window
 from wiretrial.results.observation import Observation
 from wiretrial.results.offered import within
-from wiretrial.snapshot import Connections, Interval, Summary
+from wiretrial.snapshot import Connections, Deliveries, Interval, Lobby, Summary
 from wiretrial.stats.steady import find_window
 from wiretrial.studies import bottleneck
 from wiretrial.studies.bottleneck import Evidence, Use
@@ -25,6 +25,7 @@ KEPT_FROM_RUNNING = 0.5
 ORDERLY = frozenset({"plan", "server"})
 """Reasons for a connection's end that are nobody's fault."""
 WHOLE_RUN = "whole run: its length was given in requests"
+OPENING = "from the first connection asked for to the last one that stood"
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Known:
     """A link is known to lie between them."""
     server_died: str | None = None
     """How it ended, where it did so in the middle."""
+    agents_lost: str | None = None
+    """Which agents of a fleet were lost, and when."""
     stalled: str | None = None
     """How long nothing came back, where the run was given up for that."""
 
@@ -52,12 +55,18 @@ def window_of(
     *,
     warmup_allowance_ns: int,
     duration_ns: int | None,
+    times_setup: bool = False,
+    is_opening: bool = False,
 ) -> Window:
-    """The part of the run that counts."""
+    """The part of the run that counts. `times_setup`: the first connections belong to it."""
+    asked, stood = summary.connect_start_ns, summary.connected_ns
+    if is_opening and asked is not None and stood is not None:
+        return Window(start_ns=asked, end_ns=max(stood, asked + 1), steady=False, rule=OPENING)
     if duration_ns is None:
+        begin = summary.measure_start_ns if times_setup else summary.first_send_ns
         return Window(
-            start_ns=summary.first_send_ns,
-            end_ns=max(summary.measure_end_ns, summary.first_send_ns + 1),
+            start_ns=begin,
+            end_ns=max(summary.measure_end_ns, begin + 1),
             steady=False,
             rule=WHOLE_RUN,
         )
@@ -79,6 +88,11 @@ def window_of(
     )
 
 
+def is_opening(plan: Plan) -> bool:
+    """Whether connections are held until each was asked once: their opening is what is timed."""
+    return isinstance(plan.load.executor, Hold) and plan.stop.is_counted
+
+
 def judge(
     intervals: Sequence[Interval], summary: Summary, window: Window, plan: Plan, known: Known
 ) -> Judgement:
@@ -87,11 +101,15 @@ def judge(
     who, evidence = bottleneck.find(_evidence(inside, summary, plan, known))
     verdict: Verdict = "valid"
     problem = _problem(summary, inside, known.server_died, is_counted=plan.stop.is_counted)
+    if is_opening(plan):
+        problem = _unheld(summary, plan, known.server_died)
     if known.stalled and not known.server_died:
         # It is the subject's own result, and no fault of the run's.
         verdict, who, evidence = "stalled", "server", known.stalled
     elif problem:
         verdict, evidence = "invalid", f"{problem}; {evidence}"
+    elif known.agents_lost:
+        verdict, evidence = "partial", f"{known.agents_lost}; {evidence}"
     elif summary.end == "interrupted":
         verdict, evidence = "partial", f"stopped before its end; {evidence}"
     elif who == "generator":
@@ -122,16 +140,10 @@ def _problem(
     if errors:
         listed = ", ".join(f"{count:,} {name}" for name, count in sorted(errors.items()))
         return f"{listed} of {summary.counters.sent:,} messages failed"
-    copies = summary.counters.deliveries
-    wrong = {
-        "missing": copies.missing,
-        "with other content": copies.mismatch,
-        "out of order": copies.out_of_order,
-        "too many": copies.duplicate,
-    }
-    if any(wrong.values()):
-        listed = ", ".join(f"{count:,} {name}" for name, count in wrong.items() if count)
-        return f"{listed} of {copies.expected:,} copies"
+    counters = summary.counters
+    lost = _of_copies(counters.deliveries) or _of_lobby(counters.lobby)
+    if lost:
+        return lost
     broken = _broken(summary.connections)
     if broken:
         listed = ", ".join(f"{count:,} {name}" for name, count in sorted(broken.items()))
@@ -149,6 +161,41 @@ def _problem(
     return None
 
 
+def _of_copies(copies: Deliveries) -> str | None:
+    wrong = {
+        "missing": copies.missing,
+        "with other content": copies.mismatch,
+        "out of order": copies.out_of_order,
+        "too many": copies.duplicate,
+    }
+    listed = ", ".join(f"{count:,} {name}" for name, count in wrong.items() if count)
+    return f"{listed} of {copies.expected:,} copies" if listed else None
+
+
+def _of_lobby(told: Lobby) -> str | None:
+    wrong = {
+        "missing": told.missing,
+        "that contradict themselves": told.mismatch,
+        "out of order": told.out_of_order,
+    }
+    listed = ", ".join(f"{count:,} {name}" for name, count in wrong.items() if count)
+    return f"snapshots of the lobby: {listed}, beside {told.ok:,} right ones" if listed else None
+
+
+def _unheld(summary: Summary, plan: Plan, server_died: str | None) -> str | None:
+    """Why connections were not all opened and held; None: each answered its message."""
+    # How long a message took, and whether the generator was kept from asking, is no matter.
+    if problem := _problem(summary, (), server_died, is_counted=True):
+        return problem
+    left = summary.connections.closed.get("server", 0)
+    if left:
+        return f"the server closed {left:,} of {plan.load.connections:,} held connections"
+    alive = summary.counters.ok
+    if alive < plan.load.connections and summary.end != "interrupted":
+        return f"{alive:,} of {plan.load.connections:,} connections were shown to be alive"
+    return None
+
+
 def _broken(connections: Connections) -> Counter[str]:
     """Connections that failed or ended as neither the plan nor the server meant them to."""
     ended = Counter(connections.failed) + Counter(connections.closed)
@@ -163,6 +210,7 @@ def _evidence(inside: Sequence[Interval], summary: Summary, plan: Plan, known: K
     queued = sum(interval.generator.run_queue_ns for interval in inside)
     return Evidence(
         load=plan.load,
+        is_opening=is_opening(plan),
         sent=sum(interval.counters.sent for interval in inside) * 1e9 / max(elapsed, 1),
         answered=sum(interval.counters.ok for interval in inside) * 1e9 / max(elapsed, 1),
         generator=Use(busy=loop_utilisation(inside), queued=min(1.0, queued / threads_ns)),

@@ -8,27 +8,47 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from wiretrial.errors import UsageProblem
-from wiretrial.machine import links
-from wiretrial.plan import ClosedLoop, Load, OpenLoop
+from wiretrial.plan import (
+    AfterResponse,
+    ClosedLoop,
+    Deflate,
+    Hold,
+    Load,
+    OpenLoop,
+    RandomBurst,
+    Styx,
+    WebSocket,
+)
 from wiretrial.results.model import Scenario
-from wiretrial.studies import environments, floors
-from wiretrial.studies.document import COMMON, KEPT, Document, Quick, Workload
+from wiretrial.studies import environments, floors, wording
+from wiretrial.studies.document import (
+    AFTER_RESPONSE,
+    COMMON,
+    KEPT,
+    OPENED,
+    STEADY,
+    Document,
+    Quick,
+    Workload,
+)
 from wiretrial.studies.spec import Case, Driving, RateFrom, Study
-from wiretrial.studies.workloads import FRESH_SOURCES, driver_bytes, driver_message, request
+from wiretrial.studies.wording import Level
+from wiretrial.studies.workloads import (
+    FRESH_SOURCES,
+    driver_bytes,
+    driver_message,
+    held_sources,
+    request,
+)
 
-Level = int | float | str
 Item = TypeVar("Item")
 
-_TOLD = (
-    *("payload", "connections", "depth", "pack"),
-    *("requests_per_connection", "requests", "requests_each"),
-)
-"""Factors that a workload's description names."""
-
 TWIN_GROUP = "A/A"
+CONNECT_RATE = "connect_rate"
+"""Key of the figure that held connections are ranked by."""
 UNKNOWN_RATE = 1.0
 
 
@@ -96,7 +116,10 @@ def _quickened(document: Document) -> Document:
 
 def _fewer_levels(workload: Workload, most: int) -> Workload:
     update: dict[str, Any] = {"duration": None, "warmup": None}
-    for field in ("payload", "connections", "depth", "pack", "requests_per_connection", "rate"):
+    for field in (
+        *("payload", "connections", "depth", "pack", "requests_per_connection", "rate"),
+        "table_size",
+    ):
         levels = getattr(workload, field)
         if isinstance(levels, tuple):
             update[field] = _spread(levels, most)
@@ -128,14 +151,47 @@ def _spread(levels: tuple[Item, ...], most: int) -> tuple[Item, ...]:
 
 def _cases(document: Document, workload: Workload) -> Iterator[Case]:
     factors = _factors(workload)
-    varied = [name for name, levels in factors.items() if len(levels) > 1]
+    varied = _varied(document, workload)
     several = len(document.workload) > 1
+    titled = workload.family or workload.name
     for combination in product(*factors.values()):
         levels = dict(zip(factors, combination, strict=True))
-        told = [_words(name, levels[name]) for name in varied]
-        title = ", ".join([*([workload.name] if several or not told else []), *told])
+        words = {name: said for name in varied if (said := wording.words(name, levels[name]))}
+        told = [said for name, said in words.items() if name not in workload.compare]
+        beside = [said for name, said in words.items() if name in workload.compare]
+        title = ", ".join([*([titled] if several or not told else []), *told])
         for subject in workload.subjects or document.subjects:
-            yield _case(workload, subject, levels, title, single=not several and not told)
+            own = (workload.label or "{subject}").replace("{subject}", subject)
+            label = ", ".join([own, *beside])
+            called = label if not several and not told else f"{label}: {title}"
+            yield _case(workload, subject, levels, _Names(called, label, title))
+
+
+class _Names(NamedTuple):
+    """What a scenario is called, within its study and within its group, and the group."""
+
+    name: str
+    label: str
+    title: str
+
+
+LABELLED = ("protocol", "payload")
+"""In a family, labels tell workloads of other protocols apart, and say what those send."""
+
+
+def _varied(document: Document, workload: Workload) -> list[str]:
+    """The factors that tell its scenarios apart, and from those of others in its family."""
+    own = _factors(workload)
+    relatives = [own]
+    if workload.family is not None:
+        same = (other for other in document.workload if other.family == workload.family)
+        relatives = [_factors(other) for other in same]
+    found = []
+    for name, levels in own.items():
+        seen = {level for factors in relatives for level in factors.get(name, ())}
+        if len(levels) > 1 or (len(seen) > 1 and name not in LABELLED):
+            found.append(name)
+    return found
 
 
 def _factors(workload: Workload) -> dict[str, Sequence[Level | None]]:
@@ -152,6 +208,10 @@ def _factors(workload: Workload) -> dict[str, Sequence[Level | None]]:
             "environment": workload.environment,
             "server_threads": workload.server_threads,
         }
+    if workload.pattern != (STEADY,):
+        common["pattern"] = workload.pattern
+    if any(workload.deflate):
+        common["deflate"] = tuple("on" if on else "off" for on in workload.deflate)
     return {
         **common,
         "connections": workload.connections,
@@ -164,34 +224,42 @@ def _factors(workload: Workload) -> dict[str, Sequence[Level | None]]:
         "delay_ms": workload.delay_ms,
         "environment": workload.environment,
         "server_threads": workload.server_threads,
+        **({"pacing": workload.pacing} if len(workload.pacing) > 1 else {}),
+        **(
+            {"table_size": workload.table_size, "lobby": workload.lobby}
+            if workload.contract == "table"
+            else {}
+        ),
     }
 
 
-def _case(
-    workload: Workload, subject: str, levels: Mapping[str, Any], title: str, *, single: bool
-) -> Case:
+def _case(workload: Workload, subject: str, chosen: Mapping[str, Any], names: _Names) -> Case:
     name, _, configuration = subject.partition(":")
-    asked = request(workload.contract, levels["payload"], workload.path)
+    levels = _fitted(workload, name, chosen)
+    asked = request(workload.contract, levels["payload"], workload.path, levels["protocol"])
     driving = _driving(workload, levels)
     if driving:
         asked = asked._replace(message=driver_message(driving.payload))
     load = _load(workload, levels) if driving is None else driving.load()
+    opened = levels.get("requests_per_connection") == OPENED
     shown = {factor: level for factor, level in levels.items() if level is not None}
-    if workload.environment == (environments.LOOPBACK,):
+    if workload.environment == (environments.LOOPBACK,) and workload.family is None:
         del shown["environment"]
     if workload.host is None:
         shown.pop("ipv6", None)
     case = Case(
         scenario=Scenario(
-            name=subject if single else f"{subject}: {title}",
+            name=names.name,
             subject=name,
             configuration=configuration or "default",
             protocol=levels["protocol"],
-            workload=_description(workload, levels),
+            workload=wording.description(workload, levels),
             environment=levels["environment"],
-            group=workload.group or title,
-            label=subject,
-            levels={"workload": workload.name, **shown},
+            group=workload.group or names.title,
+            label=names.label,
+            levels={"workload": workload.family or workload.name, **shown},
+            together=workload.together,
+            ranked_by=CONNECT_RATE if workload.hold else workload.rank,
         ),
         protocol=levels["protocol"],
         path=asked.path,
@@ -200,14 +268,18 @@ def _case(
         message=asked.message,
         expect=asked.expect,
         load=load,
-        sources=FRESH_SOURCES if load.requests_per_connection and not driving else (),
+        # Connections that are opened once need no more ports than there are of them.
+        sources=() if driving or opened else _sources(load),
+        copies=workload.copies,
+        websocket=WebSocket(deflate=Deflate() if levels.get("deflate") == "on" else None),
         requests=levels.get("requests") if driving is None else driving.messages,
         requests_each=levels.get("requests_each"),
         trials=workload.trials,
         duration_ns=workload.duration,
         warmup_allowance_ns=workload.warmup,
         server_threads=levels["server_threads"],
-        delay_ms=levels.get("delay_ms", 0),
+        delay_ms=0 if workload.contract == "table" else levels.get("delay_ms", 0),
+        styx=_tables(levels) if workload.contract == "table" else Styx(),
         # Which scenarios those are is known once all are.
         rate_from=RateFrom(scenarios=(str(workload.rate_of),), share=workload.rate_share)
         if levels.get("rate") == COMMON
@@ -215,26 +287,70 @@ def _case(
         knee=workload.knee,
         driving=driving,
     )
-    return floors.told(case)
+    told = floors.told(case)
+    if workload.together > 1 and told.scenario.floor_ns is None:
+        raise UsageProblem(
+            f"together = {workload.together}: nothing in {told.scenario.name} is known to wait",
+            "leave it out of workloads without requests_each, and without delay_ms or a link",
+        )
+    return told
+
+
+def _fitted(workload: Workload, subject: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The levels, as the subject speaks and as a pack needs them."""
+    levels = dict(chosen)
+    levels["protocol"] = workload.protocol_of.get(subject, levels["protocol"])
+    if "pack" in levels:
+        levels["depth"] = max(levels["depth"], levels["pack"])
+    return levels
 
 
 def _load(workload: Workload, levels: Mapping[str, Any]) -> Load:
     fresh_after = levels["requests_per_connection"]
-    executor = (
-        ClosedLoop()
-        if levels["rate"] is None and not workload.knee
-        else OpenLoop(
-            rate=levels["rate"] if isinstance(levels["rate"], float | int) else UNKNOWN_RATE,
-            pacing=workload.pacing,
-        )
-    )
+    if fresh_after == OPENED:
+        # So it is opened when the load begins, and closed with its last message.
+        fresh_after = levels["requests_each"]
     return Load(
         connections=levels["connections"],
         depth=levels["depth"],
         pack=levels["pack"],
         requests_per_connection=None if fresh_after == KEPT else fresh_after,
-        executor=executor,
+        executor=_executor(workload, levels),
     )
+
+
+def _executor(
+    workload: Workload, levels: Mapping[str, Any]
+) -> ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst:
+    if workload.hold:
+        return Hold(idle_ns=workload.hold)
+    if levels.get("pattern", STEADY) != STEADY:
+        return RandomBurst()
+    pacing = levels.get("pacing", workload.pacing[0])
+    if workload.rate_each:
+        if pacing == AFTER_RESPONSE:
+            return AfterResponse(pause_ns=round(1e9 / workload.rate_each))
+        return OpenLoop(rate=levels["connections"] * workload.rate_each, pacing=pacing)
+    if levels["rate"] is None and not workload.knee:
+        return ClosedLoop()
+    rate = levels["rate"] if isinstance(levels["rate"], float | int) else UNKNOWN_RATE
+    return OpenLoop(rate=rate, pacing=pacing)
+
+
+def _tables(levels: Mapping[str, Any]) -> Styx:
+    """Where its players sit, and what they see."""
+    return Styx(
+        table_size=levels["table_size"],
+        lobby=levels["lobby"] == "on",
+        delay_ms=levels["delay_ms"],
+    )
+
+
+def _sources(load: Load) -> tuple[str, ...]:
+    """Local addresses to connect from; none: one is enough."""
+    if isinstance(load.executor, Hold):
+        return held_sources(load.connections)
+    return FRESH_SOURCES if load.requests_per_connection else ()
 
 
 def _driving(workload: Workload, levels: Mapping[str, Any]) -> Driving | None:
@@ -279,11 +395,17 @@ def _with_rate(case: Case, cases: Sequence[Case]) -> Case:
 def _twin(document: Document, cases: Sequence[Case]) -> Case | None:
     """One case again under another name: what the suite shows where there is no difference."""
     wanted = document.twin or document.subjects[0]
-    plain = [case for case in cases if case.stage == 1]
-    chosen = next((case for case in plain if _label(case.scenario) == wanted), None)
-    chosen = chosen or next(iter(plain), None)
-    if chosen is None:
+    plain = [case for case in cases if case.stage == 1 and case.scenario.ranked_by is None]
+    # Behind the subject a label may have the levels that stand beside each other in its group.
+    its_own = [c for c in plain if wanted in (_label(c.scenario), *_label(c.scenario).split(", "))]
+    candidates = its_own or plain
+    if not candidates:
         return None
+    workload = candidates[0].scenario.levels["workload"]
+    # Where the rate grows with the levels, the highest has the most messages and tells the most.
+    chosen = max(
+        (case for case in candidates if case.scenario.levels["workload"] == workload), key=_rate_of
+    )
     scenario = chosen.scenario.model_copy(
         update={
             "name": f"{chosen.scenario.name} (again)",
@@ -294,6 +416,14 @@ def _twin(document: Document, cases: Sequence[Case]) -> Case | None:
     return chosen.model_copy(update={"scenario": scenario})
 
 
+def _rate_of(case: Case) -> float:
+    """Of an open loop in which each connection has a rate; of all others 0."""
+    executor = case.load.executor
+    if isinstance(executor, OpenLoop) and executor.pacing == "phased":
+        return executor.rate
+    return 0.0
+
+
 def _is_wanted(scenario: Scenario, only: Sequence[str]) -> bool:
     names = (scenario.name, scenario.subject, _label(scenario))
     return not only or any(fnmatchcase(name, pattern) for name in names for pattern in only)
@@ -301,61 +431,3 @@ def _is_wanted(scenario: Scenario, only: Sequence[str]) -> bool:
 
 def _label(scenario: Scenario) -> str:
     return scenario.label or scenario.name
-
-
-def _words(factor: str, level: Level | None) -> str:
-    """A level as people say it."""
-    if level is None:
-        return ""
-    match factor:
-        case "protocol":
-            return str(level)
-        case "payload":
-            return "64 bytes of JSON" if level == "json" else f"{level:,} bytes"
-        case "connections":
-            return f"{level:,} connections"
-        case "depth":
-            return f"depth {level:,}"
-        case "pack":
-            return "one at a time" if level == 1 else f"packs of {level:,}"
-        case "requests_per_connection":
-            return "kept connections" if level == KEPT else f"{level:,} per connection"
-        case "mode":
-            return "a kept connection" if level == "kept" else "a new one each"
-        case "iterations":
-            return f"{level:,} iterations"
-        case "ipv6":
-            return f"::1 {'refuses' if level == 'refused' else 'is silent'}"
-        case "rate":
-            return "at a common rate" if level == COMMON else f"{level:,}/s"
-        case "requests":
-            return f"{level:,} messages"
-        case "requests_each":
-            return f"{level:,} messages each"
-        case "environment":
-            return f"over {str(level).removeprefix(links.PREFIX)}"
-        case "delay_ms":
-            return f"{level} ms of work" if level else "no work"
-        case _:
-            return f"{level} server threads"
-
-
-def _description(workload: Workload, levels: Mapping[str, Any]) -> str:
-    """The workload in words, whole."""
-    told = [_words(name, level) for name in _TOLD if (level := levels.get(name)) is not None]
-    if workload.server:
-        told += [_words("mode", levels["mode"]), f"{workload.repetitions} times"]
-        told += [_words("iterations", levels["iterations"]), f"against {workload.server}"]
-        told += [f"as {workload.host}"] if workload.host else []
-    elif workload.knee:
-        objective = workload.knee.objective / 1e6
-        told.append(f"knee at p{100 * workload.knee.quantile:g} of {objective:g} ms")
-    elif levels["rate"] is not None:
-        told.append(f"open loop {_words('rate', levels['rate'])}")
-    else:
-        told.append("closed loop")
-    if levels.get("delay_ms"):
-        told.append(_words("delay_ms", levels["delay_ms"]))
-    if levels["environment"] != environments.LOOPBACK:
-        told.append(_words("environment", levels["environment"]))
-    return f"{workload.name}: {', '.join(told)}"

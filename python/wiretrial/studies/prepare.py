@@ -38,6 +38,9 @@ class Ready:
 def require(study: Study, results: ResultsFolder) -> None:
     """Refuses a study that this machine can't carry."""
     for case in study.cases:
+        if case.is_held:
+            # By themselves: where one is too large here, the others are measured all the same.
+            continue
         seconds = (study.duration_of(case) + study.warmup_of(case)) / 1e9
         most = LARGEST_CONNECT_RATE * min(seconds, 60)
         # Without addresses of ours, the far end and the kernel decide how many ports are enough.
@@ -67,13 +70,37 @@ def prepare(study: Study, engine: Engine) -> Generator[Event, None, dict[str, Re
         if subject.reason:
             # Told already, for all of its scenarios.
             continue
-        refused = no_place.get(case.scenario.environment) or _refusal(case, subject, servers)
+        refused = (
+            no_place.get(case.scenario.environment)
+            or _too_large(case)
+            or _refusal(case, subject, servers)
+        )
         if refused:
             yield Unavailable(case.scenario.subject, refused)
         else:
             server = servers[0].ready() if servers else None
             ready[case.scenario.name] = subject.ready(server)
     return ready
+
+
+def _too_large(case: Case) -> str | None:
+    """Why so many connections can't be held on this machine, and how many can; None: they can."""
+    if not case.is_held:
+        return None
+    wanted = case.load.connections
+    demand = preflight.Demand(
+        connections=wanted,
+        threads=preflight.threads_for(wanted),
+        source_addresses=max(1, len(case.sources)),
+    )
+    for finding in preflight.check(demand):
+        if not finding.enough:
+            most = wanted * finding.available // finding.needed
+            return (
+                f"{case.scenario.name} is not measured: {finding.line()}; about {most:,}"
+                " connections would fit"
+            )
+    return None
 
 
 def adopted(subject: Subject, built: Build | None) -> Adopted:

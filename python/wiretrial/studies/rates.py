@@ -17,7 +17,7 @@ from wiretrial.stats.knee import Observation, Refusal, Search, refusal
 from wiretrial.studies.document import Knee
 from wiretrial.studies.spec import Case, RateFrom
 
-STEPS_OF_A_SEARCH = 12
+STEPS_OF_A_SEARCH = 16
 """About so many trials until a knee is found and confirmed; only an estimate for people."""
 
 

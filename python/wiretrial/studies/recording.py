@@ -10,15 +10,16 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from wiretrial import warnings
-from wiretrial.engine import Engine, EngineRun
+from wiretrial.engine import Engine, Run
 from wiretrial.errors import EngineFailed
 from wiretrial.machine import facts, namespaces, shapers
 from wiretrial.plan import Plan
 from wiretrial.results.ceiling import Ceiling
+from wiretrial.results.fleet import Fleet
 from wiretrial.results.model import (
     Machine,
     ProcessSample,
@@ -48,7 +49,6 @@ class Recording:
         server_pids: Sequence[int] = (),
         watch: Watch | None = None,
     ) -> None:
-        self.plan = plan
         self._watch = watch
         self.begun_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
         self.start: Start | None = None
@@ -64,7 +64,9 @@ class Recording:
         self._server_cpus = len(os.sched_getaffinity(server_pids[0])) if server_pids else 1
         self._connected = False
         self._over = False
-        self._run: EngineRun = engine.run(plan)
+        self._run: Run = engine.run(plan)
+        # A fleet is as one machine with the threads of all.
+        self.plan = self._run.plan
 
     def __enter__(self) -> Recording:
         if self._observer:
@@ -99,6 +101,10 @@ class Recording:
         """Asks for a graceful end; iteration goes on to the summary."""
         self._run.stop()
 
+    def progress(self) -> Sequence[str]:
+        """A line for each machine that sends, where there are several."""
+        return self._run.progress() if isinstance(self._run, _OfMany) else ()
+
     @property
     def server_died(self) -> bool:
         """Whether the watched server ended during the run."""
@@ -125,17 +131,22 @@ class Recording:
             self.intervals,
             self.summary,
             warmup_allowance_ns=self.plan.phases.warmup_ns,
-            duration_ns=self.plan.stop.duration_ns,
+            times_setup=self.plan.times_setup,
+            duration_ns=None if self.plan.stop.is_counted else self.plan.stop.duration_ns,
+            is_opening=judge.is_opening(self.plan),
         )
         observation = self._observation(window)
+        fleet = self._run.account() if isinstance(self._run, _OfMany) else None
+        apart = fleet is not None or scenario.environment not in WITHOUT_A_LINK
         known = judge.Known(
             server=self._server_use(window, subject),
             observation=observation,
             ceiling=ceiling,
             server_cpus=subject.cpus if subject else (),
-            direct=observation is not None and scenario.environment in WITHOUT_A_LINK,
-            over_link=scenario.environment not in WITHOUT_A_LINK,
+            direct=observation is not None and not apart,
+            over_link=apart,
             stalled=self._watch.stall.words if self._watch and self._watch.stall else None,
+            agents_lost=_lost(fleet) if fleet else None,
             server_died=(server_end or "how is not known") if self.server_died else None,
         )
         trial = Trial(
@@ -153,6 +164,7 @@ class Recording:
             subject=subject,
             subject_samples=self._samples(),
             observation=observation,
+            fleet=fleet,
             ceiling=ceiling,
             window=window,
             judgement=judge.judge(self.intervals, self.summary, window, self.plan, known),
@@ -212,6 +224,9 @@ class Recording:
         used = (last.cpu_user_ns + last.cpu_system_ns) - (first.cpu_user_ns + first.cpu_system_ns)
         if subject is not None and subject.threads:
             threads = subject.threads * subject.copies
+            if subject.copies > 1:
+                # They share the CPUs of one server.
+                threads = min(threads, self._server_cpus)
             busy = used / elapsed / threads
         else:
             threads = 1
@@ -220,6 +235,26 @@ class Recording:
             )
         queued = observed.queued(seen, window, begun) / threads
         return Use(busy=busy, queued=min(queued, max(1 - busy, 0.0)))
+
+
+@runtime_checkable
+class _OfMany(Protocol):
+    """A run on many machines, which tells of each."""
+
+    def account(self) -> Fleet: ...
+
+    def progress(self) -> Sequence[str]: ...
+
+
+def _lost(fleet: Fleet) -> str | None:
+    """Which agents were lost, in words; None: all came to their end."""
+    told = [
+        f"{agent.name} was lost after {agent.loss.at_ns / 1e9:.1f} s with"
+        f" {agent.part.connections:,} connections: {agent.loss.reason}"
+        for agent in fleet.agents
+        if agent.loss
+    ]
+    return "; ".join(told) or None
 
 
 class Troubles:

@@ -1,27 +1,32 @@
 """Runs a study: trials in random order, each stored before the next begins, in three stages.
 
-First come the scenarios whose load is known, in blocks; then those whose rate the first decide;
-then the searches for the highest sustained rate, one step of each in turn. Knows the order of
-things; must not know how progress is shown. It is a generator of events: leaving it at any moment
-ends every process and loses the trial in progress at most.
+First come the scenarios whose load is known, in blocks, and after them those that mostly wait,
+several at a time; then those whose rate the first decide; then the searches for the highest
+sustained rate, one step of each in turn. Knows the order of things; must not know how progress is
+shown. It is a generator of events: leaving it at any moment ends every process and loses the
+trials in progress at most.
 """
 
 from __future__ import annotations
 
+import gc
 import random
-from collections.abc import Generator, Iterator
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from functools import partial
 
 from wiretrial.engine import Engine
 from wiretrial.errors import EngineFailed, SubjectFailed, UsageProblem
 from wiretrial.machine import facts
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import calibration, driven, order, rates
-from wiretrial.studies.estimate import estimate
+from wiretrial.studies import browsed, calibration, driven, order, rates
+from wiretrial.studies.estimate import estimate, left_ns
 from wiretrial.studies.events import Event, TrialBegun, TrialDone, TrialFailed, Unavailable
 from wiretrial.studies.order import Slot
 from wiretrial.studies.prepare import Ready, prepare, require
 from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.together import Begun, Ended, Job, together
 from wiretrial.studies.trial import Bench
 
 MOST_STEPS = 60
@@ -35,8 +40,8 @@ def run(study: Study, results: ResultsFolder, engine: Engine) -> Iterator[Event]
     if _is_complete(study, stored):
         return
     ready = yield from prepare(study, engine)
-    # Where a client driver is the subject, our own generator takes no part.
-    ours = [case for case in study.cases if case.driving is None]
+    # Where a client driver or a browser sends, our own generator takes no part.
+    ours = [case for case in study.cases if case.driving is None and case.browsing is None]
     cases = [case for case in ours if case.url or case.scenario.name in ready]
     budget_ns = round(calibration.SHARE * estimate(study).total_ns)
     alone = yield from calibration.ensure(study, cases, results, engine, budget_ns)
@@ -89,6 +94,19 @@ class _Run:
         yield from self._searches()
 
     def _blocks(self, cases: list[Case] | tuple[Case, ...]) -> Iterator[Event]:
+        wanted = list(self._wanted(cases))
+        for case, slot in wanted:
+            if case.scenario.together == 1:
+                yield from self._one(case, slot)
+        for most in sorted({case.scenario.together for case, _ in wanted} - {1}):
+            some = [pair for pair in wanted if pair[0].scenario.together == most]
+            # The longest first, so that none goes on alone at the end; their order stays random
+            # among those that are as long.
+            some.sort(key=lambda pair: -(pair[0].scenario.floor_ns or 0))
+            yield from self._together(some, most)
+
+    def _wanted(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Slot]]:
+        """Whatever is missing, in order."""
         by_name = {case.scenario.name: case for case in cases if self._can_run(case)}
         done = {(trial.block, trial.scenario.name) for trial in self._trials}
         # The order is that of all cases: a subject that is missing changes nobody else's place.
@@ -98,7 +116,7 @@ class _Run:
             if case is None or slot.block >= self._study.trials_of(case):
                 continue
             if (slot.block, slot.scenario) not in done:
-                yield from self._one(case, slot)
+                yield case, slot
 
     def _searches(self) -> Iterator[Event]:
         cases = [case for case in self._study.stage(3) if self._can_run(case)]
@@ -123,20 +141,66 @@ class _Run:
                     given_up.add(case.scenario.name)
 
     def _one(self, case: Case, slot: Slot) -> Generator[Event, None, None]:
-        self._number += 1
-        self._total = max(self._total, self._number)
-        yield TrialBegun(slot=slot, number=self._number, total=self._total)
+        number = self._next_number()
+        yield self._begun(slot, number)
         try:
             trial = yield from self._measure(case, slot)
         except (SubjectFailed, EngineFailed) as error:
             yield TrialFailed(slot=slot, reason=error.line())
             return
+        yield self._kept(trial, number)
+
+    def _together(self, wanted: Sequence[tuple[Case, Slot]], most: int) -> Iterator[Event]:
+        numbers: dict[Slot, int] = {}
+        running: list[Slot] = []
+        shown: Slot | None = None
+        jobs = [Job(slot, partial(self._measure, case, slot)) for case, slot in wanted]
+        for message in together(jobs, most):
+            slot = message.key
+            if isinstance(message, Begun):
+                numbers[slot] = self._next_number()
+                running.append(slot)
+            elif not isinstance(message, Ended):
+                # One trial's progress at a time is told: that of the one which runs the longest.
+                if slot == shown:
+                    yield message.told
+            else:
+                running.remove(slot)
+                if isinstance(message.outcome, SubjectFailed | EngineFailed):
+                    yield TrialFailed(slot=slot, reason=message.outcome.line())
+                elif isinstance(message.outcome, BaseException):
+                    raise message.outcome
+                else:
+                    yield self._kept(message.outcome, numbers[slot])
+            if running and running[0] != shown:
+                shown = running[0]
+                yield self._begun(shown, numbers[shown])
+
+    def _next_number(self) -> int:
+        """The next trial's; what is in memory by now is left to it, and not looked through.
+
+        A search through all trials so far for garbage takes a CPU from generator or server for
+        tens of milliseconds.
+        """
+        gc.collect()
+        gc.freeze()
+        self._number += 1
+        self._total = max(self._total, self._number)
+        return self._number
+
+    def _begun(self, slot: Slot, number: int) -> TrialBegun:
+        measured = Counter(trial.scenario.search or trial.scenario.name for trial in self._trials)
+        return TrialBegun(slot, number, self._total, left_ns(self._study, measured))
+
+    def _kept(self, trial: Trial, number: int) -> TrialDone:
         self._results.add(trial)
         self._trials.append(trial)
-        yield TrialDone(trial=trial, number=self._number, total=self._total)
+        return TrialDone(trial=trial, number=number, total=self._total)
 
     def _measure(self, case: Case, slot: Slot) -> Generator[Event, None, Trial]:
         ready = self._ready_for(case)
+        if case.browsing:
+            return (yield from browsed.measure(self._bench, case, slot, ready))
         if case.driving is None:
             return (yield from self._bench.measure(case, slot, ready))
         assert ready is not None

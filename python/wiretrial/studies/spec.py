@@ -10,11 +10,13 @@ from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from wiretrial.browser.jobs import CacheMode, Pattern, Transport, Urls
+from wiretrial.browser.jobs import Http as HttpVersion
 from wiretrial.errors import StoreError
-from wiretrial.plan import Expect, Http, Load, Message, Tls
+from wiretrial.plan import Expect, Hold, Http, Load, Message, Styx, Tls, WebSocket
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
-from wiretrial.studies.document import IPv6, Knee
+from wiretrial.studies.document import Fit, IPv6, Knee
 from wiretrial.subjects.spec import ConfigurationName, ContractName, Mode, Protocol
 
 STUDY_SCHEMA: Final = "wiretrial-study"
@@ -69,6 +71,17 @@ class Driving(_Part):
         return Load(connections=1, requests_per_connection=1 if self.mode == "fresh" else None)
 
 
+class Browsing(_Part):
+    """How a browser is to ask; how often, the case says."""
+
+    program: Literal["chromium", "firefox"]
+    transport: Transport
+    http: HttpVersion = "1.1"
+    urls: Urls = "same"
+    cache: CacheMode = "default"
+    pattern: Pattern = "parallel"
+
+
 class Case(_Part):
     """One scenario and how its load is made."""
 
@@ -81,6 +94,7 @@ class Case(_Part):
     """What the subject must keep for this scenario; None for an own URL."""
     http: Http = Field(default_factory=Http)
     tls: Tls = Field(default_factory=Tls)
+    websocket: WebSocket = Field(default_factory=WebSocket)
     message: Message = Field(default_factory=Message)
     expect: Expect = Field(default_factory=Expect)
     load: Load
@@ -97,19 +111,30 @@ class Case(_Part):
     """Instead of the study's."""
     server_threads: int | None = None
     """Instead of the study's."""
+    copies: int | Fit = 1
+    """Starts of the server on addresses of their own; `fit`: as many as descriptors ask for."""
     delay_ms: int = 0
     """How long the server waits in its handler."""
+    styx: Styx = Field(default_factory=Styx)
+    """Players and tables, where the contract is `table`."""
     rate_from: RateFrom | None = None
     """The rate of its open loop comes from what others reached; until then it stands at 1."""
     knee: Knee | None = None
     """It is not measured at one rate: the highest that is sustained is searched for."""
     driving: Driving | None = None
     """The subject is a client driver, and does this; the load above is what that comes to."""
+    browsing: Browsing | None = None
+    """A browser sends, so many `requests`, through a front before the subject."""
 
     @property
     def is_counted(self) -> bool:
         """Whether its length is given in messages."""
         return self.requests is not None or self.requests_each is not None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether its connections are opened and held, so that the opening is what is timed."""
+        return isinstance(self.load.executor, Hold)
 
     @property
     def messages(self) -> int | None:

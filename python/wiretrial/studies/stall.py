@@ -14,6 +14,8 @@ from wiretrial.studies.spec import Case
 
 LEAST_NS = 6_000_000_000
 """No server is given up sooner: some drop an idle connection after five seconds, and go on."""
+SLOWEST_BYTE_NS = 200
+"""Of a large message, there and back: 5 MB/s is slower than any server that gets on."""
 EXCHANGES = 20
 """And none before so many exchanges had the time that one takes where nobody is slow."""
 
@@ -35,14 +37,16 @@ class Stall:
 
 def is_watched(case: Case) -> bool:
     """Whether the case's result is when the last reply comes, so that none may be waited out."""
-    if case.knee or case.driving:
+    if case.knee or case.driving or case.browsing:
         return False
     return case.is_counted and isinstance(case.load.executor, ClosedLoop)
 
 
 def patience_ns(case: Case) -> int:
     """How long nothing may come back from the case's server."""
-    return max(LEAST_NS, EXCHANGES * floors.exchange_ns(case))
+    carried = case.scenario.levels.get("payload")
+    size = carried if isinstance(carried, int) else 0
+    return max(LEAST_NS + size * SLOWEST_BYTE_NS, EXCHANGES * floors.exchange_ns(case))
 
 
 class Watch:

@@ -10,20 +10,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from wiretrial.engine import Engine
-from wiretrial.machine import pinning
-from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
+from wiretrial.machine import pinning, preflight
+from wiretrial.plan import GeneratorSettings, Hold, Phases, Plan, Stop, Target
 from wiretrial.results.model import SubjectFacts, Trial
-from wiretrial.studies import environments, observed, stall
+from wiretrial.studies import environments, observed, servers, stall
 from wiretrial.studies.calibration import NOTHING, Calibration
 from wiretrial.studies.events import Event, Seen
 from wiretrial.studies.order import Slot
 from wiretrial.studies.prepare import Ready
 from wiretrial.studies.recording import Recording
+from wiretrial.studies.servers import Running
 from wiretrial.studies.spec import Case, Study
 from wiretrial.studies.stall import Watch
-from wiretrial.subjects.process import Server
 
 NO_DEADLINE_NS = 24 * 3_600_000_000_000
+SLOWEST_OPENING_NS = 2_000_000
+"""Of a connection, on average: no server of the field takes so long."""
+SLOWEST_ANSWER_NS = 500_000
+"""Of a message, likewise."""
+LEAST_NS = 30_000_000_000
+"""For either of them, however few there are."""
+SHORTEST_INTERVAL_NS = 100_000_000
+INTERVAL_OF_EACH_NS = 500
+"""For each held connection."""
 
 
 @dataclass(frozen=True)
@@ -48,40 +57,34 @@ class Bench:
             environments.make(
                 case.scenario.environment, self.engine.binary, _seed(slot)
             ) as isolation,
-            Server(
-                ready.subject,
-                ready.build,
-                case.scenario.configuration,
+            servers.started(
+                case,
+                ready,
                 engine=self.engine.binary,
                 threads=threads,
                 cpus=cpus.server,
                 isolation=isolation,
-                delay_ms=case.delay_ms,
-            ) as server,
+                host=self.engine.server_host,
+            ) as running,
         ):
-            assert case.contract is not None
-            server.wait_ready([(case.contract, case.protocol)])
-            endpoint = server.endpoint(case.protocol)
-            tls = case.tls.model_copy(update={"ca_file": str(server.certificate.authority)})
-            here: dict[str, object] = {"tls": tls} if endpoint.tls() else {}
+            endpoint = running.endpoint
+            here: dict[str, object] = {}
+            if endpoint.tls():
+                here["tls"] = case.tls.model_copy(update={"ca_file": str(endpoint.authority)})
             if isolation and case.sources:
                 # Loopback's addresses are no use on the link.
-                here |= {"sources": isolation.sources}
-            plan = plan_of(self.study, case.model_copy(update=here), endpoint.url(case.path), cpus)
-            subject = SubjectFacts(
-                name=ready.subject.spec.name,
-                version=ready.build.version,
-                language=ready.subject.spec.language,
-                digest=ready.build.digest,
-                # As the recipe gives it: ports and folders change from trial to trial.
-                command=ready.subject.configuration(case.scenario.configuration).command,
-                threads=threads,
-                cpus=cpus.server,
-                isolation=observed.isolation(server),
+                here["sources"] = isolation.sources
+            plan = plan_of(
+                self.study,
+                case.model_copy(update=here),
+                endpoint.url(case.path),
+                cpus,
+                running.addresses,
             )
-            trial = yield from self._record(case, slot, plan, cpus, subject, server)
+            subject = running.facts()
+            trial = yield from self._record(case, slot, plan, cpus, subject, running)
             environments.require_whole(isolation)
-            return trial.model_copy(update={"subject": observed.carried(subject, server)})
+            return trial.model_copy(update={"subject": observed.carried(subject, running.first)})
 
     def _record(
         self,
@@ -90,10 +93,10 @@ class Bench:
         plan: Plan,
         cpus: pinning.Pinning,
         subject: SubjectFacts | None,
-        server: Server | None,
+        running: Running | None,
     ) -> Generator[Event, None, Trial]:
         watch = _watch(case)
-        pids = [server.pid] if server else ()
+        pids = running.pids if running else ()
         with Recording(self.engine, plan, pids, watch) as recording:
             for snapshot in recording:
                 yield Seen(snapshot)
@@ -111,7 +114,7 @@ class Bench:
                 **({"pacing": self.alone.pacing.model_dump()} if self.alone.pacing else {}),
             },
             ceiling=self.alone.ceiling(self.study, case),
-            server_end=server.ended() if server else None,
+            server_end=running.ended() if running else None,
         )
 
 
@@ -127,28 +130,64 @@ def _seed(slot: Slot) -> int:
     return (slot.order_seed * 1_000_003 + slot.block) * 1_000_003 + slot.position
 
 
-def plan_of(study: Study, case: Case, url: str, cpus: pinning.Pinning) -> Plan:
-    """The load plan of one trial."""
-    stop = (
-        Stop(requests=case.requests, requests_each=case.requests_each)
-        if case.is_counted
-        else Stop(duration_ns=study.duration_of(case))
-    )
-    phases = Phases(warmup_ns=0 if case.is_counted else study.warmup_of(case))
-    if stall.is_watched(case):
-        # Whoever waits for a thread of the pool may wait long; it is the watch that ends a stall.
-        phases = phases.model_copy(update={"timeout_ns": NO_DEADLINE_NS})
+def plan_of(
+    study: Study,
+    case: Case,
+    url: str,
+    cpus: pinning.Pinning,
+    addresses: tuple[str, ...] = (),
+) -> Plan:
+    """The load plan of one trial. `addresses`: where the server's copies are, where it has any."""
+    stop, phases, threads = _stop(study, case), _phases(study, case), study.generator_threads
+    if case.is_held:
+        threads = max(threads, preflight.threads_for(case.load.connections))
     return Plan(
         target=Target(
             url=url,
+            addresses=addresses,
             sources=case.sources,
             http=case.http,
             tls=case.tls,
+            styx=case.styx,
+            websocket=case.websocket,
             message=case.message,
             expect=case.expect,
         ),
         load=case.load,
         stop=stop,
         phases=phases,
-        generator=GeneratorSettings(threads=study.generator_threads, cpus=cpus.generator),
+        generator=GeneratorSettings(threads=threads, cpus=cpus.generator),
+    )
+
+
+def _stop(study: Study, case: Case) -> Stop:
+    if case.is_counted:
+        return Stop(requests=case.requests, requests_each=case.requests_each)
+    executor, connections = case.load.executor, case.load.connections
+    if isinstance(executor, Hold):
+        # It is over when each was asked; who does not answer must not keep it for ever.
+        longest = executor.idle_ns + LEAST_NS + connections * SLOWEST_ANSWER_NS
+        return Stop(duration_ns=longest, requests=connections)
+    return Stop(duration_ns=study.duration_of(case))
+
+
+def _phases(study: Study, case: Case) -> Phases:
+    if case.is_held:
+        connections = case.load.connections
+        return Phases(
+            connect_ns=LEAST_NS + connections * SLOWEST_OPENING_NS,
+            # Each of many threads tells its own: what waits to be added up must not fill memory.
+            interval_ns=max(SHORTEST_INTERVAL_NS, connections * INTERVAL_OF_EACH_NS),
+        )
+    if stall.is_watched(case):
+        # Whoever waits for a thread of the pool may wait long; it is the watch that ends a stall.
+        return Phases(timeout_ns=NO_DEADLINE_NS)
+    usual = Phases()
+    opening_ns = case.load.connections * SLOWEST_OPENING_NS
+    in_flight = case.load.connections * case.load.depth
+    return Phases(
+        connect_ns=max(usual.connect_ns, opening_ns),
+        warmup_ns=0 if case.is_counted else study.warmup_of(case),
+        # Who has 100,000 messages before him waits for all of them.
+        timeout_ns=max(usual.timeout_ns, in_flight * SLOWEST_ANSWER_NS),
     )

@@ -6,6 +6,8 @@ Knows contracts' routes and the plan's parts; must not know subjects.
 from __future__ import annotations
 
 import base64
+import json
+from ipaddress import IPv4Address
 from typing import Literal, NamedTuple
 
 from wiretrial.plan import (
@@ -33,6 +35,7 @@ PATHS: dict[ContractName, str] = {
     "raw-echo": "",
     "rest": "/test",
     "rpc": "/messages/testing",
+    "table": "",
 }
 """Where each contract is asked for, unless a study says otherwise."""
 
@@ -55,6 +58,11 @@ STATUS_PATH = "/test/status"
 LABELS_PATH = "/test/labels/"
 MESSAGES_PATH = "/messages/"
 
+HELD_PER_SOURCE = 12_000
+"""Connections from one local address to one server: the kernel soon finds such a port."""
+FIRST_SOURCE = IPv4Address("127.0.1.1")
+MOST_SOURCES = 254
+
 FRESH_SOURCES = tuple(f"127.0.1.{last}" for last in range(1, 17))
 """Local addresses of loads that open a connection per request: one alone runs out of ports."""
 
@@ -69,9 +77,17 @@ class Request(NamedTuple):
 
 
 def request(
-    contract: ContractName, size: int | Literal["json"] | None = None, path: str | None = None
+    contract: ContractName,
+    size: int | Literal["json"] | None = None,
+    path: str | None = None,
+    protocol: Protocol = "http",
 ) -> Request:
-    """How a contract is asked; `size` is the message's bytes, None the contract's own."""
+    """How a contract is asked; `size` is the message's bytes, None the contract's own.
+
+    Over Socket.IO the message is the one argument of an event, and comes back acknowledged.
+    """
+    if contract == "rpc" and protocol.startswith("socketio"):
+        return _emitted(path or PATHS["rpc"])
     path = PATHS[contract] if path is None else path
     match contract:
         case "static":
@@ -89,14 +105,33 @@ def request(
                 Message(source=FixedPayload(base64=_base64(sent))),
                 Expect(content=FixedContent(base64=_base64(REST_PREFIX + sent))),
             )
+        case "table":
+            return Request(path, Http(), Message(), Expect())
         case "rpc":
             return _get(path, b'{"id":"%b"}' % path.removeprefix(MESSAGES_PATH).encode())
+        case "ws-echo" if protocol in ("socketio+ws", "socketio+wss"):
+            text = _text(DEFAULT_BYTES[contract] if size is None or size == "json" else size)
+            event = b'["message","%b"]' % text
+            return Request(
+                path,
+                Http(),
+                Message(kind="text", source=FixedPayload(base64=_base64(event))),
+                Expect(content=FixedContent(base64=_base64(b'["%b"]' % text))),
+            )
         case _:
             message = Message(
                 kind="text" if contract == "ws-echo" and size == "json" else "binary",
                 source=_echoed(contract, size),
             )
             return Request(path, Http(), message, Expect(content=EchoContent()))
+
+
+def held_sources(connections: int) -> tuple[str, ...]:
+    """Local addresses that have ports for so many connections; none where one has."""
+    wanted = -(-connections // HELD_PER_SOURCE)
+    if wanted == 1:
+        return ()
+    return tuple(str(FIRST_SOURCE + place) for place in range(min(wanted, MOST_SOURCES)))
 
 
 def driver_bytes(contract: ContractName, size: int | None) -> int:
@@ -161,6 +196,19 @@ def _get(path: str, content: bytes) -> Request:
         Http(method="GET"),
         Message(source=NoPayload()),
         Expect(content=FixedContent(base64=_base64(content))),
+    )
+
+
+def _emitted(path: str) -> Request:
+    """The same call as an event of Socket.IO; its acknowledgement has no error and the message."""
+    name = path.removeprefix(MESSAGES_PATH)
+    event = json.dumps(["get", "messages", name], separators=(",", ":"))
+    right = json.dumps([None, {"id": name}], separators=(",", ":"))
+    return Request(
+        "",
+        Http(),
+        Message(kind="text", source=FixedPayload(base64=_base64(event.encode()))),
+        Expect(content=FixedContent(base64=_base64(right.encode()))),
     )
 
 

@@ -17,6 +17,7 @@ from wiretrial.subjects.websocket_connection import WebSocket
 PATH = "/socket.io/?EIO=4&transport=websocket"
 LARGE = 1 << 20
 FRAGMENTS = 7
+ACKNOWLEDGED = 3
 
 OPEN = "0"
 PING = "2"
@@ -130,6 +131,19 @@ def _large(endpoint: Endpoint) -> None:
         echo.hear_argument(argument)
 
 
+def _acknowledged(endpoint: Endpoint) -> None:
+    numbers = range(0, 2 * ACKNOWLEDGED, 2)
+    with _Echo(endpoint) as echo:
+        for number in numbers:
+            echo.websocket.send(_event("message", _argument(number), ack=number))
+        for number in numbers:
+            found = echo.receive_ack(number)
+            expect(
+                found == [_argument(number)],
+                f"message {number} was acknowledged with {_excerpt(str(found))}",
+            )
+
+
 def _fragments(endpoint: Endpoint) -> None:
     argument = payload(10_000).decode()
     packet = _event("message", argument)
@@ -143,6 +157,7 @@ def _fragments(endpoint: Endpoint) -> None:
 
 ECHO: tuple[Check, ...] = (
     *websocket_parts.parts(_Echo, PATH),
+    Check("many", f"{ACKNOWLEDGED} acknowledgements instead of events", _acknowledged),
     Check("large", "1 MiB", _large),
     Check("fragments", f"{FRAGMENTS} fragments", _fragments),
 )

@@ -18,6 +18,7 @@ from wiretrial.subjects import (
     checks_rest,
     checks_rpc,
     checks_socketio,
+    checks_table,
     checks_websocket,
 )
 from wiretrial.subjects.checks import Check
@@ -26,7 +27,7 @@ from wiretrial.subjects.http_connection import HTTP_ERRORS
 from wiretrial.subjects.spec import ContractName, Protocol
 
 _SOURCES = (
-    *("checks*.py", "contracts.py", "*_parts.py", "*_connection.py", "endpoint.py"),
+    *("checks*.py", "contracts.py", "*_parts.py", "*_packets.py", "*_connection.py", "endpoint.py"),
     *("driver.py", "relay.py", "verify.py"),
 )
 
@@ -44,7 +45,10 @@ _OVER_SOCKETIO: dict[ContractName, tuple[Check, ...]] = {
 
 def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
     """What a subject that claims the contract must pass, in order; the first tells readiness."""
-    if protocol in ("http", "https"):
+    if contract == "table":
+        over_websocket = protocol.endswith(("+ws", "+wss"))
+        found = checks_table.MESSAGE if over_websocket else checks_table.STREAM
+    elif protocol in ("http", "https"):
         found = _OVER_HTTP[contract]
     elif protocol in ("socketio+ws", "socketio+wss"):
         found = _OVER_SOCKETIO[contract]

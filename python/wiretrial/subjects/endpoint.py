@@ -16,7 +16,9 @@ from wiretrial.subjects.spec import Protocol
 DEADLINE_S = 10.0
 """No answer of a check may take longer, where nothing else is said."""
 
-SECURE: frozenset[Protocol] = frozenset({"https", "wss", "tls", "socketio+wss"})
+SECURE: frozenset[Protocol] = frozenset(
+    {"https", "wss", "tls", "socketio+wss", "styx+wss", "styx+json+wss"}
+)
 
 
 class Broken(Exception):

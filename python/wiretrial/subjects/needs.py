@@ -30,6 +30,10 @@ class Workload:
     held: bool = False
     """Whether connections stand open without a message."""
     delay_ms: int = 0
+    table_size: int = 1
+    """Players at each table, where there are tables."""
+    lobby: bool = False
+    """Whether the players look at the lobby."""
 
 
 def needed_parts(workload: Workload) -> frozenset[Part]:
@@ -45,6 +49,14 @@ def needed_parts(workload: Workload) -> frozenset[Part]:
         needed |= {"half-open", "concurrency"}
     if workload.held and workload.protocol in ("ws", "wss", "socketio+ws", "socketio+wss"):
         needed.add("ping")
-    if workload.delay_ms:
+    if workload.protocol.startswith("styx"):
+        needed |= {"seats", "sequence"}
+        if workload.delay_ms:
+            needed.add("delay")
+    elif workload.delay_ms:
         needed |= {"delay", "pool"}
+    if workload.table_size > 1:
+        needed.add("fan-out")
+    if workload.lobby:
+        needed.add("lobby")
     return frozenset(needed)

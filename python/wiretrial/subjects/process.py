@@ -18,6 +18,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from wiretrial import launch
 from wiretrial.errors import SubjectFailed, UsageProblem
@@ -51,6 +52,7 @@ class Server:
 
     `isolation` is a network namespace to run it in, over loopback without. `host` is the address
     that it gets: the first of the namespace, or 127.0.0.1. `ports` are free ones by default.
+    `values` are what its files and its command name beside what every subject may.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Server:
         host: str | None = None,
         ports: Mapping[str, int] | None = None,
         delay_ms: int = 0,
+        values: Mapping[str, str] | None = None,
     ) -> None:
         most = subject.spec.max_threads
         if most is not None and threads > most:
@@ -84,7 +87,7 @@ class Server:
         self.folder = runfolder.make(subject.spec.name)
         self.certificate = certificates.make(self.folder, self.host)
         chosen = subject.configuration(configuration)
-        values = {
+        filled = {
             "host": self.host,
             "threads": str(threads),
             "cpus": ",".join(str(cpu) for cpu in cpus),
@@ -97,11 +100,12 @@ class Server:
             "run": str(self.folder),
             "engine": str(engine),
             **{name: str(port) for name, port in self.ports.items()},
+            **(values or {}),
         }
         for name, source in chosen.files.items():
             text = (subject.folder / source).read_text(encoding="utf-8")
-            (self.folder / name).write_text(fill(text, values), encoding="utf-8")
-        self.command = tuple(fill(word, values) for word in chosen.command)
+            (self.folder / name).write_text(fill(text, filled), encoding="utf-8")
+        self.command = tuple(fill(word, filled) for word in chosen.command)
         self._oom_kills = facts.oom_kills()
         self._log = (self.folder / "output.log").open("w+b")
         self._keeper = subprocess.Popen(
@@ -131,7 +135,7 @@ class Server:
         """Becomes readable when the subject's first process ends."""
         self._end: str | None = None
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

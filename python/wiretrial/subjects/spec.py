@@ -38,7 +38,7 @@ Protocol = Literal[
     "styx+json+ws",
     "styx+json+wss",
 ]
-ContractName = Literal["rest", "http-echo", "static", "ws-echo", "rpc", "raw-echo"]
+ContractName = Literal["rest", "http-echo", "static", "ws-echo", "rpc", "raw-echo", "table"]
 ConfigurationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """`default` and `tuned` are compared; any other shows an artefact on purpose."""
 Mode = Literal["kept", "fresh"]
@@ -50,6 +50,7 @@ PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
     "rest": ("http", "https"),
     "rpc": ("http", "https", "socketio+ws", "socketio+wss"),
     "raw-echo": ("tcp", "tls"),
+    "table": (*("styx", "styx+json", "styx+ws", "styx+wss", "styx+json+ws", "styx+json+wss"),),
 }
 """Which protocols carry a contract: each plain one before the same inside TLS."""
 
@@ -100,6 +101,13 @@ Part = Literal[
     "concurrency",
     "delay",
     "pool",
+    "vectors",
+    "seats",
+    "fan-out",
+    "sequence",
+    "oversize",
+    "bad-packet",
+    "lobby",
     "wrong-reply",
     "authority",
     "refused",

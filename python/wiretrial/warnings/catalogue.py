@@ -20,6 +20,9 @@ class Code(StrEnum):
     STALLED = "stalled"
     CLIENT_BOUND = "client-bound"
     PARTIAL = "partial"
+    AGENT_LOST = "agent-lost"
+    AGENT_STANDS_OUT = "agent-stands-out"
+    AGENTS_SHARE = "agents-share-a-machine"
     NOT_STEADY = "not-steady"
     TOO_SHORT = "too-short"
     DISTURBED = "disturbed"
@@ -93,6 +96,20 @@ CATALOGUE: dict[Code, Entry] = {
     Code.PARTIAL: Entry(
         cause="Somebody stopped the run.",
         remedy="Run the rest: the study goes on with --resume.",
+    ),
+    Code.AGENT_LOST: Entry(
+        cause=(
+            "A machine of the fleet, or the way to it, was lost; the rest of its share is missing."
+        ),
+        remedy="Look after that host and measure again: the result is partial.",
+    ),
+    Code.AGENT_STANDS_OUT: Entry(
+        cause="One machine of the fleet, or its way to the server, is slower than the others.",
+        remedy="Compare the agents' own figures; look at its CPU and network, or leave it out.",
+    ),
+    Code.AGENTS_SHARE: Entry(
+        cause="Several agents run on one machine, and take CPU time from each other.",
+        remedy="Start one agent per machine, and give it more threads (--threads).",
     ),
     Code.NOT_STEADY: Entry(
         cause=(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from wiretrial.results.model import Trial, Warning
 from wiretrial.results.observation import CpuUse
-from wiretrial.warnings import modes
+from wiretrial.warnings import agents, modes
 from wiretrial.warnings.catalogue import Code, warn
 
 MS = 1_000_000
@@ -90,7 +90,7 @@ def _partial(trial: Trial) -> Iterator[Warning]:
 
 
 def _steadiness(trial: Trial) -> Iterator[Warning]:
-    if trial.window.steady or trial.plan.stop.duration_ns is None:
+    if trial.window.steady or trial.plan.stop.duration_ns is None or _is_opening(trial):
         return
     if trial.window.end_ns - trial.window.start_ns < 1000 * MS:
         yield warn(Code.TOO_SHORT, "too short to tell whether throughput was steady")
@@ -99,7 +99,8 @@ def _steadiness(trial: Trial) -> Iterator[Warning]:
 
 
 def _disturbed(trial: Trial) -> Iterator[Warning]:
-    if disturbed := trial.summary.disturbed_intervals:
+    disturbed = trial.summary.disturbed_intervals
+    if disturbed and not _is_opening(trial):
         yield warn(
             Code.DISTURBED,
             f"the generator itself was paused in {disturbed:,} of {len(trial.intervals):,} "
@@ -109,7 +110,7 @@ def _disturbed(trial: Trial) -> Iterator[Warning]:
 
 def _starved(trial: Trial) -> Iterator[Warning]:
     share = _starved_share(trial)
-    if share > _STARVED_SHARE:
+    if share > _STARVED_SHARE and not _is_opening(trial):
         yield warn(
             Code.STARVED, f"the generator waited for a CPU in {_percent(share, 0)} of the time"
         )
@@ -161,6 +162,9 @@ def _delayed_ack(trial: Trial) -> Iterator[Warning]:
 
 
 def _mode(trial: Trial, metric: str, low_ns: int, high_ns: int) -> float:
+    if trial.browsed:
+        # A browser sends in turns, and each is a mode of its own.
+        return 0.0
     text = trial.summary.histograms.get(metric)
     starved = _starved_share(trial) > _STARVED_SHARE
     return modes.known_share(text, low_ns, high_ns, starved=starved)
@@ -170,7 +174,7 @@ def _waited_for_acks(trial: Trial) -> tuple[float, str]:
     """Share of the replies that took about 40 ms and waited in one side's sockets, and whose."""
     histogram = modes.histogram(trial.summary.histograms.get("service_time"))
     share = histogram.share_between(38 * MS, 60 * MS)
-    if share < _WAITED_SHARE or trial.observation is None:
+    if share < _WAITED_SHARE or trial.observation is None or trial.browsed:
         return 0.0, ""
     unacknowledged = {use.side: use.busy_ns / use.followed_ns for use in trial.observation.sockets}
     server, sender = (unacknowledged.get(side, 0.0) for side in ("server", "generator"))
@@ -248,6 +252,8 @@ def _reconnects(trial: Trial) -> Iterator[Warning]:
 
 
 def _second_mode(trial: Trial) -> Iterator[Warning]:
+    if trial.browsed:
+        return
     named = any((*_delayed_ack(trial), *_retransmission(trial), *_reconnects(trial)))
     # Whoever waits for a CPU has two kinds of replies for that alone.
     if named or _starved_share(trial) > _STARVED_SHARE or trial.summary.disturbed_intervals:
@@ -322,6 +328,9 @@ _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
     _stalled,
     _client_bound,
     _partial,
+    agents.lost,
+    agents.stands_out,
+    agents.share_a_machine,
     _steadiness,
     _disturbed,
     _starved,
@@ -341,7 +350,15 @@ _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
 )
 
 
+def _is_opening(trial: Trial) -> bool:
+    """Whether connections are only opened and held: its many threads wait for each other."""
+    plan = trial.plan
+    return plan.load.executor.kind == "hold" and plan.stop.is_counted
+
+
 def _other_side(trial: Trial) -> str:
+    if trial.browsed:
+        return "browser"
     return "client" if trial.driven else "generator"
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import METRICS
+from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
 
 Cell = str | int | float | None
@@ -36,15 +37,23 @@ IDENTITY = (
 )
 
 
-def rows(trials: Sequence[Trial]) -> list[dict[str, Cell]]:
-    """The trials in the order in which they ran, all with the same columns."""
+def rows(trials: Sequence[Trial], adopted: Sequence[Adopted] = ()) -> list[dict[str, Cell]]:
+    """The trials in the order in which they ran, all with the same columns.
+
+    What a study weighed of its subjects (`adopted`) stands in each of their trials' rows.
+    """
     levels = sorted({name for trial in trials for name in trial.scenario.levels})
-    return [_row(trial, levels) for trial in trials]
+    weighed = {row.subject: row for row in adopted}
+    fields = [name for name in Adopted.model_fields if name != "subject"] if adopted else []
+    return [
+        _row(trial, levels) | _adoption(weighed.get(trial.scenario.subject), fields)
+        for trial in trials
+    ]
 
 
-def as_csv(trials: Sequence[Trial]) -> str:
+def as_csv(trials: Sequence[Trial], adopted: Sequence[Adopted] = ()) -> str:
     """The rows as CSV (RFC 4180, with plain line ends), the columns' names first."""
-    found = rows(trials)
+    found = rows(trials, adopted)
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(found[0]), lineterminator="\n")
     writer.writeheader()
@@ -80,3 +89,8 @@ def _row(trial: Trial, levels: Sequence[str]) -> dict[str, Cell]:
         **{f"level.{name}": scenario.levels.get(name) for name in levels},
         **{metric.key: metric.of(measured) for metric in METRICS},
     }
+
+
+def _adoption(row: Adopted | None, fields: Sequence[str]) -> dict[str, Cell]:
+    known = {} if row is None else row.model_dump(mode="json")
+    return {f"adoption.{name}": known.get(name) for name in fields}

@@ -141,6 +141,8 @@ def _how_to_read(found: Sequence[CaseTable]) -> str:
             " Floor: what arithmetic alone gives (messages of each producer, t, P / min(P, C),"
             " round trips), and how far above it a time lies."
         )
+    if (most := case_tables.most_together(found)) > 1:
+        text += f" Trials that mostly wait ran {most} at a time."
     if any(cell.stalls for cell in cells):
         text += f" {STALLED} stalled: the server stopped answering, and the trial was ended for it."
     if any(cell.is_bound for cell in cells):

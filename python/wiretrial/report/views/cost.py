@@ -64,6 +64,14 @@ APPLICATION = Panel(
 )
 
 
+WIRE = Panel(
+    "wire",
+    "Wire, bytes per message",
+    metrics.WIRE_BYTES,
+    (metrics.WIRE_BYTES,),
+    "frames on a link of its own, both ways",
+)
+
 USER_MEMORY = Panel(
     "user-memory",
     "Memory per connection, user, kB",
@@ -86,7 +94,7 @@ def panels(groups: Sequence[Group]) -> tuple[Panel, ...]:
     What is the same for everybody is no picture; `constants` says it.
     """
     scenarios = [scenario for group in groups for scenario in group.scenarios]
-    wanted = (CLIENT, SERVER, GENERATOR, BYTES, USER_MEMORY, KERNEL_MEMORY)
+    wanted = (CLIENT, SERVER, GENERATOR, BYTES, WIRE, USER_MEMORY, KERNEL_MEMORY)
     known = [panel for panel in wanted if _known(scenarios, panel.total)]
     if BYTES in known and any(_tls_adds(scenario) for scenario in scenarios):
         known.append(APPLICATION)

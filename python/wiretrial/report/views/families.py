@@ -18,6 +18,11 @@ SMALL = Frame(NARROW)
 FEW_GROUPS = 2
 MOST_BARS = 12
 LINES = (metrics.SERVER, metrics.GENERATOR, metrics.USER_MEMORY, metrics.KERNEL_MEMORY)
+OF_A_RATE = (metrics.IDLE,)
+"""What shows how much is left, where the rate is given from outside."""
+BYTES = (metrics.APPLICATION_BYTES, metrics.TRANSPORT_BYTES, metrics.WIRE_BYTES)
+"""Drawn where they differ: else the lines would lie on each other."""
+DIFFERENT = 1.01
 
 
 def results(model: ReportModel, family: Family) -> Markup:
@@ -36,6 +41,7 @@ def results(model: ReportModel, family: Family) -> Markup:
             )
         ]
         table = markup.fold("Figures", levels.table(family, family.metric))
+        pictures += _against_the_maximum(family)
         how = _how(family, "Point: median over trials. Bar: 95 % interval. Faint dots: trials.")
         return markup.section(title, *pictures, how, table, *_folded(family))
     if family.is_cases:
@@ -90,7 +96,7 @@ def costs(model: ReportModel) -> Markup:
                 strip.title if len(family.strips) > 1 else "",
                 levels.picture(strip, metric, SMALL),
             )
-            for metric in LINES
+            for metric in _lines(family)
             for strip in family.strips
             if levels.has(strip, metric)
         )
@@ -105,6 +111,38 @@ def costs(model: ReportModel) -> Markup:
     parts += [markup.key(text) for text in cost.constants(model)]
     table = markup.fold("Figures, with 95 % intervals", cost.table(model))
     return markup.section("Cost", *parts, table)
+
+
+def _against_the_maximum(family: Family) -> list[Markup]:
+    """Throughput where the rate is given from outside: what is delivered of what was offered."""
+    strips = [strip for strip in family.strips if levels.has(strip, metrics.THROUGHPUT)]
+    if family.metric is metrics.THROUGHPUT or not _has_rate(family):
+        return []
+    return [
+        part
+        for strip in strips
+        for part in (
+            markup.heading(f"Throughput against the theoretical maximum: {strip.title}"),
+            markup.both(*(levels.picture(strip, metrics.THROUGHPUT, Frame(w)) for w in _WIDTHS)),
+        )
+    ]
+
+
+def _lines(family: Family) -> tuple[Metric, ...]:
+    """Which figures are drawn along the family's factor."""
+    differing = tuple(
+        metric for metric in BYTES if any(_differs(group, metric) for group in family.groups)
+    )
+    return (*LINES, *(OF_A_RATE if _has_rate(family) else ()), *differing)
+
+
+def _has_rate(family: Family) -> bool:
+    return all(scenario.offered for group in family.groups for scenario in group.scenarios)
+
+
+def _differs(group: Group, metric: Metric) -> bool:
+    known = [value for scenario in group.scenarios if (value := scenario.median(metric))]
+    return bool(known) and max(known) > DIFFERENT * min(known)
 
 
 _WIDTHS = (WIDE, NARROW)

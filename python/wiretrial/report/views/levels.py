@@ -38,7 +38,8 @@ def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
     apart = _apart(strip, (high_x / low_x) ** (NARROWEST if frame.is_narrow else WIDEST))
     points, trials = _points(strip, metric, unit, apart), _trials(strip, metric, unit, apart)
     across = (low_x / air, high_x * air)
-    edges = [row[key] for row in points for key in ("low", "high")]
+    most = _most(strip, metric, unit)
+    edges = [row[key] for row in points for key in ("low", "high")] + [row["y"] for row in most]
     domain = domain_of([*edges, *(row["y"] for row in trials)])
     padding = Padding(50, 116, 26, 44) if frame.is_narrow else Padding(60, 184, 28, 46)
     names = {row["name"] for row in points}
@@ -64,6 +65,7 @@ def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
     if not frame.is_narrow:
         single = single.encode(description="text:N")
     layers = [
+        *_maximum(most, x, y),
         single.transform_filter("!datum.marked").mark_point(
             filled=True, opacity=0.35, size=22, strokeWidth=0, **aside
         ),
@@ -87,6 +89,29 @@ def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
     )
 
 
+def _most(strip: Strip, metric: Metric, unit: units.Unit) -> list[Row]:
+    """Of throughput, what was offered at each level: there can't be more. Else nothing."""
+    if metric is not metrics.THROUGHPUT:
+        return []
+    offered = [(group, group.scenarios[0].offered) for group in strip.groups]
+    if not all(rate for _, rate in offered):
+        return []
+    return [{"x": strip.at(group), "y": (rate or 0.0) / unit.size} for group, rate in offered]
+
+
+def _maximum(most: Sequence[Row], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """A thin line through what was offered, with its name."""
+    if not most:
+        return []
+    line = alt.Chart(data(most)).mark_line(
+        aria=False, strokeWidth=1, strokeDash=[2, 3], color=palette.MUTED
+    )
+    name = alt.Chart(data([{**most[0], "text": "theoretical maximum"}])).mark_text(
+        aria=False, align="left", dx=4, dy=-8, fontSize=11, color=palette.MUTED
+    )
+    return [line.encode(x=x, y=y), name.encode(x=x, y=y, text="text:N")]
+
+
 def unit_of(groups: Sequence[Group], metric: Metric) -> units.Unit:
     """One unit for all levels."""
     known = (s.median(metric) for group in groups for s in group.scenarios)
@@ -94,11 +119,12 @@ def unit_of(groups: Sequence[Group], metric: Metric) -> units.Unit:
 
 
 def has(strip: Strip, metric: Metric) -> bool:
-    """Whether a line can be drawn: some label has the figure at two levels or more."""
+    """Whether a line can be drawn: some label has a figure above 0 at two levels or more."""
     count: dict[str, int] = {}
     for group in strip.groups:
         for scenario in group.scenarios:
-            if metric.key in scenario.estimates:
+            estimate = scenario.estimates.get(metric.key)
+            if estimate is not None and estimate.median > 0:
                 count[scenario.label] = count.get(scenario.label, 0) + 1
     return max(count.values(), default=0) > 1
 
@@ -153,9 +179,11 @@ def _points(
     for group in strip.groups:
         for scenario in group.scenarios:
             estimate = scenario.estimates.get(metric.key)
-            if estimate is None:
+            if estimate is None or estimate.median <= 0:
                 continue
-            low, high = estimate.low or estimate.median, estimate.high or estimate.median
+            # On a log axis an interval that reaches 0 has no lower end.
+            low = estimate.low if estimate.low and estimate.low > 0 else estimate.median
+            high = estimate.high or estimate.median
             rows.append(
                 {
                     "x": strip.at(group) * apart[scenario.label],
@@ -229,4 +257,5 @@ def _alternative(strip: Strip, metric: Metric, unit: units.Unit, points: Sequenc
             f"{unit.figure(row['y'] * unit.size)} {unit.short} at {at}"
         )
     said = "; ".join(f"{name} {units.listed(parts)}" for name, parts in lines.items())
-    return f"{metric.title} of {strip.title} by {strip.axis}: {said}."
+    beside = ", beside the theoretical maximum" if _most(strip, metric, unit) else ""
+    return f"{metric.title} of {strip.title} by {strip.axis}{beside}: {said}."

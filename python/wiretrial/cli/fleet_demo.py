@@ -1,0 +1,214 @@
+"""`wiretrial fleet demo`: three agents in three namespaces against one machine, on one server.
+
+Knows what must come out equal; must not know how a fleet is led.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wiretrial import launch, quantities
+from wiretrial.cli import fleet_options, output
+from wiretrial.cli.fleet_options import FleetWanted
+from wiretrial.cli.live import Live
+from wiretrial.engine import Engine
+from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, FleetFailed
+from wiretrial.fleet import commands, security
+from wiretrial.fleet.security import Address, Certificates
+from wiretrial.machine import facts
+from wiretrial.machine.hosts import Network
+from wiretrial.plan import (
+    GeneratorSettings,
+    Load,
+    Message,
+    OpenLoop,
+    Phases,
+    Plan,
+    SequencePayload,
+    Stop,
+    Target,
+)
+from wiretrial.report import text as text_report
+from wiretrial.results import hdr
+from wiretrial.results.model import Scenario, Trial
+from wiretrial.studies.recording import Recording
+
+AGENTS = 3
+PAYLOAD_BYTES = 20
+LISTEN_S = 20.0
+END_S = 10.0
+
+
+def run(connections: str, requests: str, rate: str) -> int:
+    """The whole demonstration; the exit code says whether both came out equal."""
+    commands.require_dask()
+    plan = Plan(
+        target=Target(url="", message=Message(source=SequencePayload(bytes=PAYLOAD_BYTES))),
+        load=Load(
+            connections=quantities.count(connections, "--connections"),
+            executor=OpenLoop(rate=quantities.rate(rate, "--rate")),
+        ),
+        stop=Stop(requests=quantities.count(requests, "--requests", most=2**40)),
+        phases=Phases(),
+        generator=GeneratorSettings(),
+    )
+    own = Engine.find()
+    with ExitStack() as stack:
+        network = stack.enter_context(Network(AGENTS))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiretrial-fleet-")))
+        url = stack.enter_context(serving(own, network.address))
+        wanted = stack.enter_context(fleet_of(network, security.make(folder / "certificates")))
+        asked = plan.model_copy(update={"target": plan.target.model_copy(update={"url": url})})
+        with fleet_options.engine(wanted) as fleet:
+            many = measure(fleet, asked)
+        # One machine with as many threads as all agents together: the same split of the load.
+        threads = GeneratorSettings(threads=AGENTS)
+        one = measure(own, asked.model_copy(update={"generator": threads}))
+    width, colour = output.width(), output.colour(sys.stdout)
+    output.emit(text_report.render_load(many, width=width, colour=colour), None)
+    output.emit(f"\n{'':<34}{'three agents':>16}{'one machine':>16}", None)
+    unequal = 0
+    for name, left, right in compared(many, one):
+        unequal += left != right
+        mark = "" if left == right else "   differs"
+        output.emit(f"{name:<34}{left:>16,}{right:>16,}{mark}", None)
+    output.emit("\nequal" if not unequal else f"\n{unequal} figures differ", None)
+    return EXIT_FAILED if unequal else EXIT_GOOD
+
+
+def compared(many: Trial, one: Trial) -> Iterator[tuple[str, int, int]]:
+    """What must be equal, whatever the machines: each figure of both."""
+
+    def of(trial: Trial) -> dict[str, int]:
+        summary = trial.summary
+        found = {
+            "connections opened": summary.connections.opened,
+            "messages sent": summary.counters.sent,
+            "replies verified": summary.counters.ok,
+            "errors": sum(summary.counters.errors.values()),
+            "in flight at the end": summary.counters.in_flight,
+            "payload bytes sent": summary.bytes.payload_sent,
+            "payload bytes received": summary.bytes.payload_received,
+            "bytes sent": summary.bytes.application_sent,
+            "bytes received": summary.bytes.application_received,
+            "worker threads": trial.start.threads,
+        }
+        for name in sorted(summary.histograms):
+            found[f"values of {name}"] = hdr.decode(summary.histograms[name]).count
+        inside = sum(interval.counters.ok for interval in trial.intervals)
+        return {**found, "replies in intervals": inside}
+
+    left, right = of(many), of(one)
+    for name in {**left, **right}:
+        yield name, left.get(name, 0), right.get(name, 0)
+
+
+def measure(engine: Engine, plan: Plan) -> Trial:
+    """One run, recorded."""
+    with (
+        Recording(engine, plan) as recording,
+        Live.for_plan(plan, further=recording.progress) as live,
+    ):
+        for snapshot in recording:
+            live.see(snapshot)
+    return recording.trial(
+        study="fleet demo",
+        study_digest="",
+        block=0,
+        position=0,
+        order_seed=0,
+        scenario=Scenario(
+            name=plan.target.url,
+            subject="reference",
+            protocol="ws",
+            workload="echo",
+            environment="network",
+        ),
+        subject=None,
+        machine=facts.collect(),
+    )
+
+
+@contextmanager
+def fleet_of(network: Network, certificates: Certificates) -> Iterator[FleetWanted]:
+    """A scheduler at our own port of the network, and an agent on each host of it."""
+    port = _free_port(network.address)
+    address = Address(security.SECURE, network.address, port)
+    with ExitStack() as stack:
+        stack.enter_context(_Started(commands.scheduler(address, certificates)))
+        _wait_listening(network.address, port)
+        for host in network.hosts:
+            command = commands.agent(address, certificates, name=host.name, host=host.address)
+            stack.enter_context(_Started(command, namespace=host.held.file))
+        yield FleetWanted(address, certificates, len(network.hosts), "stop")
+
+
+@contextmanager
+def serving(engine: Engine, host: str) -> Iterator[str]:
+    """A reference server there; its WebSocket URL."""
+    command = [str(engine.binary), "respond", "--http", f"{host}:0"]
+    with _Started(command, stdout=subprocess.PIPE) as server:
+        assert server.process.stdout is not None
+        line = server.process.stdout.readline().decode().strip()
+        name, _, address = line.partition("http=")
+        if not name.startswith("ready"):
+            raise FleetFailed(f"the reference server does not start on {host}")
+        yield f"ws://{address}/"
+
+
+@dataclass
+class _Started:
+    """A program that ends with us. A context manager."""
+
+    command: list[str]
+    namespace: Path | None = None
+    stdout: int = subprocess.DEVNULL
+
+    def __enter__(self) -> _Started:
+        self.process: subprocess.Popen[Any] = subprocess.Popen(
+            launch.command_line(
+                self.command, namespace=self.namespace, death_signal=signal.SIGKILL
+            ),
+            stdin=subprocess.DEVNULL,
+            stdout=self.stdout,
+            stderr=subprocess.DEVNULL,
+            env=commands.environment(),
+            start_new_session=True,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(END_S)
+        self.process.kill()
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+
+def _free_port(host: str) -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_listening(host: str, port: int) -> None:
+    deadline = time.monotonic() + LISTEN_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            socket.create_connection((host, port), timeout=1.0).close()
+            return
+        time.sleep(0.05)
+    raise FleetFailed(f"the scheduler does not listen on {host}:{port} after {LISTEN_S:g} s")

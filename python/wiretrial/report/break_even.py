@@ -1,0 +1,271 @@
+"""After how many messages per connection a socket is cheaper than HTTP, in each thing it costs.
+
+Knows runs whose time holds the set-up of their connections, at several numbers of messages; must
+not know how the rows are shown. Per block, what a message costs is the slope between the least
+number and the greatest that two blocks have, and what a set-up costs is what the least leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from wiretrial.report import units
+from wiretrial.report.measures import Measured, link_bytes
+from wiretrial.results.model import Trial
+from wiretrial.stats.break_even import BreakEven, Cost, find
+
+HTTP = ("http", "https")
+SECURE = ("https", "wss", "socketio+wss")
+NOT_PLACES = ("protocol", "requests_each")
+"""Factors in which the two sides differ, and the one along which they are followed."""
+FEWEST_BLOCKS = 2
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a connection costs as a whole, in base units."""
+
+    name: str
+    units: tuple[units.Unit, ...]
+    of: Callable[[Measured], float | None]
+
+
+def _time(measured: Measured) -> float | None:
+    return measured.elapsed_ns
+
+
+def _server(measured: Measured) -> float | None:
+    samples = measured.trial.subject_samples
+    if len(samples) < 2:
+        return None
+    first, last = samples[0], samples[-1]
+    used = last.cpu_user_ns + last.cpu_system_ns - first.cpu_user_ns - first.cpu_system_ns
+    return used / _connections(measured) or None
+
+
+def _application(measured: Measured) -> float | None:
+    octets = measured.trial.summary.bytes
+    return (octets.application_sent + octets.application_received) / _connections(measured) or None
+
+
+def _transport(measured: Measured) -> float | None:
+    octets = measured.trial.summary.bytes
+    return (octets.sent + octets.received) / _connections(measured) or None
+
+
+def _wire(measured: Measured) -> float | None:
+    octets = link_bytes(measured.trial)
+    return None if octets is None else octets / _connections(measured)
+
+
+def _connections(measured: Measured) -> int:
+    return measured.trial.plan.load.connections
+
+
+QUANTITIES = (
+    Quantity("time", units.TIMES, _time),
+    Quantity("server CPU", units.TIMES, _server),
+    Quantity("application bytes", (units.BYTES[0],), _application),
+    Quantity("TCP payload", (units.BYTES[0],), _transport),
+    Quantity("bytes on the wire", (units.BYTES[0],), _wire),
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one way of talking costs: medians over blocks, base units."""
+
+    label: str
+    setup: float
+    message: float
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where a socket becomes the cheaper one in one quantity."""
+
+    quantity: Quantity
+    http: Side
+    socket: Side
+    found: BreakEven
+    blocks: int
+    least: int
+    """Messages per connection in the shorter runs."""
+    most: int
+    """And in the longer ones."""
+
+    @property
+    def words(self) -> str:
+        """`after 6.1 messages (5.8 to 6.4)`."""
+        found = self.found
+        if found.outcome == "always B":
+            return "from the first message on"
+        if found.outcome == "always A":
+            return "never"
+        if found.outcome == "not shown" or found.messages is None:
+            return "no difference per message is shown"
+        low, high = found.low or 0.0, found.high or 0.0
+        span = (
+            f"more than {units.significant(low)}"
+            if high == float("inf")
+            else f"{units.significant(low)} to {units.significant(high)}"
+        )
+        return f"after {units.significant(found.messages)} messages ({span})"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One environment, and what else is the same on both sides."""
+
+    title: str
+    crossings: tuple[Crossing, ...]
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words, a clause per pair."""
+        clauses = []
+        for label, http in dict.fromkeys((c.socket.label, c.http.label) for c in self.crossings):
+            own = [c for c in self.crossings if (c.socket.label, c.http.label) == (label, http)]
+            told = units.listed(f"in {c.quantity.name} {c.words}" for c in own)
+            clauses.append(f"{label} against {http}: {told}")
+        return f"The set-up is earned back ({self.title}) by {'; by '.join(clauses)}."
+
+
+def places(trials: Sequence[Trial]) -> tuple[Place, ...]:
+    """Every pair of HTTP and a socket of one subject that stand on the same levels."""
+    found: dict[tuple[tuple[str, object], ...], dict[str, _Runs]] = {}
+    for trial in trials:
+        measured = Measured(trial)
+        if not _counts(measured):
+            continue
+        runs = found.setdefault(_key(trial), {})
+        label = trial.scenario.label or trial.scenario.name
+        own = runs.setdefault(label, _Runs(label, trial.scenario.protocol, {}))
+        own.measured.setdefault(_each(trial), {})[trial.block] = measured
+    shown: dict[str, list[Crossing]] = {}
+    varied = _varied(list(found))
+    for key, runs in found.items():
+        title = _title(key, varied)
+        shown.setdefault(title, []).extend(_crossings(list(runs.values())))
+    return tuple(Place(title, tuple(rows)) for title, rows in shown.items() if rows)
+
+
+@dataclass(frozen=True)
+class _Runs:
+    label: str
+    protocol: str
+    measured: dict[int, dict[int, Measured]]
+    """By number of messages per connection, by block."""
+
+
+def _counts(measured: Measured) -> bool:
+    trial = measured.trial
+    return trial.plan.times_setup and measured.is_usable and trial.scenario.twin_of is None
+
+
+def _each(trial: Trial) -> int:
+    return trial.plan.stop.requests_each or 0
+
+
+def _key(trial: Trial) -> tuple[tuple[str, object], ...]:
+    levels = {k: v for k, v in trial.scenario.levels.items() if k not in NOT_PLACES}
+    levels["TLS"] = "over TLS" if trial.scenario.protocol in SECURE else ""
+    levels["environment"] = trial.scenario.environment
+    return (("subject", trial.scenario.subject), *sorted(levels.items(), key=lambda one: one[0]))
+
+
+def _varied(keys: Sequence[tuple[tuple[str, object], ...]]) -> set[str]:
+    """The factors that tell places apart; the subject does not, its pairs stand side by side."""
+    seen: dict[str, set[object]] = {}
+    for key in keys:
+        for name, level in key:
+            seen.setdefault(name, set()).add(level)
+    own = {"subject", "workload"}
+    return {name for name, levels in seen.items() if len(levels) > 1 and name not in own}
+
+
+def _title(key: tuple[tuple[str, object], ...], varied: set[str]) -> str:
+    levels = dict(key)
+    where = str(levels["environment"])
+    parts = ["over loopback" if where == "loopback" else f"over {where.removeprefix('link:')}"]
+    if levels["TLS"]:
+        parts.append("over TLS")
+    parts += [
+        f"{level:,} bytes" if name == "payload" and isinstance(level, int) else f"{name} {level}"
+        for name, level in key
+        if name in varied and name not in ("environment", "TLS")
+    ]
+    return ", ".join(parts)
+
+
+def _crossings(runs: Sequence[_Runs]) -> Iterator[Crossing]:
+    for one in (run for run in runs if run.protocol in HTTP):
+        for other in (run for run in runs if run.protocol not in HTTP):
+            for quantity in QUANTITIES:
+                crossing = _crossing(quantity, one, other)
+                if crossing:
+                    yield crossing
+
+
+def _crossing(quantity: Quantity, one: _Runs, other: _Runs) -> Crossing | None:
+    totals = [_totals(quantity, runs) for runs in (one, other)]
+    numbers = sorted(set(totals[0]) & set(totals[1]))
+    if len(numbers) < 2:
+        return None
+    least = numbers[0]
+    for most in reversed(numbers[1:]):
+        ends = [total[number] for total in totals for number in (least, most)]
+        blocks = sorted(set.intersection(*(set(end) for end in ends)))
+        if len(blocks) >= FEWEST_BLOCKS:
+            costs = [[_cost(total, least, most, b) for b in blocks] for total in totals]
+            return Crossing(
+                quantity=quantity,
+                http=_side(one.label, costs[0]),
+                socket=_side(other.label, costs[1]),
+                found=find(*costs),
+                blocks=len(blocks),
+                least=least,
+                most=most,
+            )
+    return None
+
+
+def _totals(quantity: Quantity, runs: _Runs) -> dict[int, dict[int, float]]:
+    """Of one connection, by number of messages and block."""
+    found: dict[int, dict[int, float]] = {}
+    for number, blocks in runs.measured.items():
+        for block, measured in blocks.items():
+            total = quantity.of(measured)
+            if total is not None:
+                found.setdefault(number, {})[block] = total
+    return found
+
+
+def _cost(total: Mapping[int, Mapping[int, float]], least: int, most: int, block: int) -> Cost:
+    low, high = total[least][block], total[most][block]
+    message = (high - low) / (most - least)
+    return Cost(setup=low - message * least, message=message)
+
+
+def _side(label: str, costs: Sequence[Cost]) -> Side:
+    return Side(label, median(cost.setup for cost in costs), median(cost.message for cost in costs))
+
+
+HEAD = ("", "set-up", "per message", "set-up", "per message", "the socket is cheaper")
+
+
+def rows(place: Place) -> list[tuple[str, ...]]:
+    """Pair and quantity, the two costs of HTTP, the two of the socket, and the break-even."""
+    found = []
+    for crossing in place.crossings:
+        both = (crossing.http, crossing.socket)
+        figures = [
+            units.fitting(crossing.quantity.units, (value,)).text(value) if value > 0 else "none"
+            for side in both
+            for value in (side.setup, side.message)
+        ]
+        pair = f"{crossing.socket.label} against {crossing.http.label}: {crossing.quantity.name}"
+        found.append((pair, *figures, crossing.words))
+    return found

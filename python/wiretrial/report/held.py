@@ -1,0 +1,163 @@
+"""Held connections as a table: how fast they were opened, what each weighs, whether each was alive.
+
+Knows which figures belong there, in words; must not know how a table is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from wiretrial.report import metrics, sentences, units
+from wiretrial.report.measures import Measured, total
+from wiretrial.report.metrics import Metric
+from wiretrial.report.model import ReportModel, ScenarioResult
+from wiretrial.results.model import Trial
+from wiretrial.results.observation import PerConnection
+from wiretrial.stats import cost
+
+TITLE = "Held connections"
+COLUMNS = (
+    ("Connections", True),
+    ("Copies x threads", True),
+    ("Opened, per ms", True),
+    ("User memory each, bytes", True),
+    ("Kernel memory each, bytes", True),
+    ("Alive", True),
+    ("All answered in", True),
+)
+KEY = (
+    "User memory: growth of the server's proportional set size from before the first connection to"
+    " when all stood idle. Kernel memory: sockets and their buffers, both ends of each connection."
+    " Alive: connections that answered a message after they had been idle, in the worst trial."
+    " Intervals: 95 %."
+)
+SLOPES_TITLE = "Memory of one more connection"
+SLOPE_COLUMNS = (("User, bytes", True), ("Kernel, bytes", True), ("From", False))
+SLOPES_KEY = (
+    "The slope of the growth over all numbers of connections that were held, with what does not"
+    " depend on their number apart; weighted least squares, 95 % intervals."
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: the server's name stands before the columns of each row."""
+
+    title: str
+    columns: Sequence[tuple[str, bool]]
+    """Title, and whether figures stand in it."""
+    rows: Sequence[tuple[str, ...]]
+    key: str
+
+
+def tables(model: ReportModel) -> tuple[Table, ...]:
+    """The tables that have rows: connections as they were held, and what one more weighs."""
+    found = (
+        Table(TITLE, COLUMNS, _rows(model), KEY),
+        Table(SLOPES_TITLE, SLOPE_COLUMNS, _slopes(model), SLOPES_KEY),
+    )
+    return tuple(table for table in found if table.rows)
+
+
+def _rows(model: ReportModel) -> tuple[tuple[str, ...], ...]:
+    """A row for each scenario that was held: its label, then the columns."""
+    found = (
+        (scenario, trials)
+        for group in model.groups
+        for scenario in group.ranked
+        if (trials := _held(model, scenario.name))
+    )
+    return tuple(_row(scenario, trials) for scenario, trials in found)
+
+
+def _slopes(model: ReportModel) -> tuple[tuple[str, ...], ...]:
+    """A row for each server that was held at several numbers of connections."""
+    by_label: dict[str, list[Trial]] = {}
+    for trial in model.trials:
+        if Measured(trial).is_opening and Measured(trial).is_usable:
+            by_label.setdefault(trial.scenario.label or trial.scenario.name, []).append(trial)
+    return tuple(row for label, trials in by_label.items() for row in _slope_row(label, trials))
+
+
+def _held(model: ReportModel, name: str) -> list[Trial]:
+    return [t for t in model.trials if t.scenario.name == name and Measured(t).is_opening]
+
+
+def _row(scenario: ScenarioResult, trials: Sequence[Trial]) -> tuple[str, ...]:
+    connections = trials[0].plan.load.connections
+    alive = min(trial.summary.counters.ok for trial in trials)
+    answered = scenario.estimates.get(metrics.ALIVE.key)
+    return (
+        scenario.label,
+        f"{connections:,}",
+        _processes(trials[0]),
+        _figure(scenario, metrics.CONNECT_RATE, units.CONNECT_RATES[-1]),
+        _figure(scenario, metrics.USER_MEMORY, units.BYTES[0]),
+        _figure(scenario, metrics.KERNEL_MEMORY, units.BYTES[0]),
+        "all" if alive == connections else f"{alive:,}",
+        units.duration(answered.median) if answered else "–",
+    )
+
+
+def _processes(trial: Trial) -> str:
+    subject = trial.subject
+    if subject is None:
+        return "unknown"
+    return f"{subject.copies} x {subject.threads or '?'}"
+
+
+def _figure(scenario: ScenarioResult, metric: Metric, unit: units.Unit) -> str:
+    estimate = scenario.estimates.get(metric.key)
+    if estimate is None:
+        return "–"
+    interval = sentences.interval_text(estimate, unit)
+    figure = f"{scenario.bound(metric)}{unit.figure(estimate.median)}"
+    return f"{figure} ({interval})" if interval else figure
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """The growth of some memory in one trial, and the connections that it is due to."""
+
+    connections: int
+    bytes: float
+
+
+def _slope_row(label: str, trials: Sequence[Trial]) -> Iterator[tuple[str, ...]]:
+    levels = sorted({trial.plan.load.connections for trial in trials})
+    if len(levels) < 2:
+        return
+    user = _slope(trials, lambda each: each.pss_bytes)
+    kernel = _slope(trials, lambda each: total(each.tcp_memory_bytes, each.socket_slab_bytes))
+    if user is None and kernel is None:
+        return
+    span = f"{units.plural(len(trials), 'trial')} at {levels[0]:,} to {levels[-1]:,} connections"
+    yield (label, user or "–", kernel or "–", span)
+
+
+def _slope(trials: Sequence[Trial], of: Callable[[PerConnection], float | None]) -> str | None:
+    grown = [found for trial in trials if (found := _grown(trial, of))]
+    try:
+        model = cost.fit(
+            [one.bytes for one in grown],
+            [0.0] * len(grown),
+            [float(one.connections) for one in grown],
+        )
+    except ValueError:
+        # Too few trials, or their number of connections does not vary.
+        return None
+    each = model.per_connection
+    if each is None:
+        return None
+    low, high = (units.significant(max(edge, 0.0)) for edge in (each.low, each.high))
+    return f"{units.significant(each.value)} ({low} to {high})"
+
+
+def _grown(trial: Trial, of: Callable[[PerConnection], float | None]) -> _Grown | None:
+    seen = trial.observation
+    each = of(seen.per_connection) if seen and seen.per_connection else None
+    if each is None or each <= 0:
+        return None
+    connections = trial.plan.load.connections
+    return _Grown(connections, each * connections)

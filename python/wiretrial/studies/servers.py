@@ -1,0 +1,135 @@
+"""The server of one trial, or its copies: started, pinned, ready, with what a record says of it.
+
+Knows how a case's server is started and reached; must not know what is asked of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from wiretrial.machine import preflight
+from wiretrial.machine.namespaces import Namespace
+from wiretrial.results.model import SubjectFacts
+from wiretrial.studies import observed
+from wiretrial.studies.document import FIT
+from wiretrial.studies.prepare import Ready
+from wiretrial.studies.spec import Case
+from wiretrial.subjects.copies import Copies
+from wiretrial.subjects.endpoint import Endpoint
+from wiretrial.subjects.process import Server
+
+
+@dataclass(frozen=True)
+class Running:
+    """One server, or several copies of it on the same port of different addresses."""
+
+    servers: tuple[Server, ...]
+    case: Case
+    ready: Ready
+    threads: int
+    cpus: Sequence[int]
+
+    @property
+    def first(self) -> Server:
+        """The one that speaks for all where they are alike."""
+        return self.servers[0]
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The first process of each."""
+        return tuple(server.pid for server in self.servers)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where the first one speaks the case's protocol."""
+        return self.first.endpoint(self.case.protocol)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where all of them do, as `HOST:PORT`; none where there is one."""
+        if len(self.servers) == 1:
+            return ()
+        found = (server.endpoint(self.case.protocol) for server in self.servers)
+        return tuple(f"{endpoint.host}:{endpoint.port}" for endpoint in found)
+
+    def facts(self) -> SubjectFacts:
+        """What the record says of it."""
+        spec, build = self.ready.subject.spec, self.ready.build
+        configuration = self.ready.subject.configuration(self.case.scenario.configuration)
+        return SubjectFacts(
+            name=spec.name,
+            version=build.version,
+            language=spec.language,
+            digest=build.digest,
+            # As the recipe gives it: ports and folders change from trial to trial.
+            command=configuration.command,
+            threads=self.threads,
+            cpus=tuple(self.cpus),
+            copies=len(self.servers),
+            isolation=observed.isolation(self.first),
+        )
+
+    def ended(self) -> str | None:
+        """How the first one that is gone ended, in words; None while all run."""
+        for server in self.servers:
+            how = server.ended()
+            if how:
+                return f"{server.host}: {how}" if len(self.servers) > 1 else how
+        return None
+
+
+def copies_of(case: Case) -> int:
+    """How many copies of its server the case takes on this machine."""
+    return preflight.copies_for(case.load.connections) if case.copies == FIT else case.copies
+
+
+@contextmanager
+def started(
+    case: Case,
+    ready: Ready,
+    *,
+    engine: Path,
+    threads: int,
+    cpus: Sequence[int],
+    isolation: Namespace | None,
+    host: str | None = None,
+) -> Iterator[Running]:
+    """The case's server, ready; leaving ends it. `host`: where others reach it, not loopback.
+
+    Raises `SubjectFailed`.
+    """
+    assert case.contract is not None
+    configuration, count = case.scenario.configuration, copies_of(case)
+    with ExitStack() as stack:
+        servers: Sequence[Server]
+        if count > 1:
+            copies = Copies(
+                ready.subject,
+                ready.build,
+                configuration,
+                count,
+                engine=engine,
+                threads=threads,
+                cpus=cpus,
+                isolation=isolation,
+            )
+            servers = stack.enter_context(copies).servers
+        else:
+            server = Server(
+                ready.subject,
+                ready.build,
+                configuration,
+                engine=engine,
+                threads=threads,
+                cpus=cpus,
+                isolation=isolation,
+                host=host,
+                delay_ms=case.delay_ms,
+            )
+            servers = [stack.enter_context(server)]
+        for server in servers:
+            server.wait_ready([(case.contract, case.protocol)])
+        yield Running(tuple(servers), case, ready, threads, cpus)

@@ -1,0 +1,99 @@
+"""A study against servers that somebody runs: the same scenarios, aimed at given addresses.
+
+Pure. Knows documents, cases and URLs; must not know whether anybody answers there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from wiretrial.errors import UsageProblem
+from wiretrial.studies import environments
+from wiretrial.studies.document import Document, Workload
+from wiretrial.studies.spec import Case, Study
+from wiretrial.subjects.spec import Protocol
+
+NAME = "target"
+"""What the servers are called in place of the study's subjects."""
+
+
+def parse(given: Sequence[str], document: Document) -> dict[Protocol, str]:
+    """Where each protocol is spoken: `HOST:PORT` for the study's first one, or `SCHEME://HOST:PORT`."""
+    spoken: list[Protocol] = [p for workload in document.workload for p in workload.protocols()]
+    found: dict[Protocol, str] = {}
+    for text in given:
+        url = text if "://" in text else f"{spoken[0]}://{text}"
+        scheme, _, rest = url.partition("://")
+        protocol = next((one for one in spoken if one == scheme), None)
+        if protocol is None:
+            known = ", ".join(dict.fromkeys(spoken))
+            raise UsageProblem(
+                f"--target {text}: this study does not speak {scheme!r}", f"it speaks {known}"
+            )
+        if not _is_address(rest):
+            raise UsageProblem(f"--target {text} names no host and port", "write HOST:PORT")
+        if protocol in found:
+            raise UsageProblem(f"--target names two servers for {protocol}", "name one")
+        found[protocol] = rest.rstrip("/")
+    return found
+
+
+def aimed(document: Document, targets: dict[Protocol, str]) -> Document:
+    """The study with one subject, as far as its protocols have a target. Its claims speak of it."""
+    workloads = [_workload(workload, targets) for workload in document.workload]
+    kept = [workload for workload in workloads if workload is not None]
+    names = {workload.name for workload in kept}
+    claims: dict[str, Any] = {}
+    for claim in document.claim:
+        if all(side.workload in names for side in claim.sides):
+            sides: dict[str, Any] = {"of": claim.of.model_copy(update={"subject": NAME})}
+            if claim.to:
+                sides["to"] = claim.to.model_copy(update={"subject": NAME})
+            claims.setdefault(claim.text, claim.model_copy(update=sides))
+    return document.model_copy(
+        update={
+            "subjects": (NAME,),
+            "workload": tuple(kept),
+            "claim": tuple(claims.values()),
+            "twin": None,
+            "baseline": None,
+            "adoption": False,
+        }
+    )
+
+
+def put(study: Study, targets: dict[Protocol, str]) -> Study:
+    """Each case of the study put to the server that speaks its protocol."""
+    return study.model_copy(update={"cases": tuple(_put(case, targets) for case in study.cases)})
+
+
+def _put(case: Case, targets: dict[Protocol, str]) -> Case:
+    url = f"{case.protocol}://{targets[case.protocol]}{case.path}"
+    return case.model_copy(update={"url": url, "server_threads": None})
+
+
+def _workload(workload: Workload, targets: dict[Protocol, str]) -> Workload | None:
+    protocols = tuple(protocol for protocol in workload.protocols() if protocol in targets)
+    if not protocols or workload.server:
+        return None
+    quick = workload.quick.model_copy(update={"subjects": None}) if workload.quick else None
+    return workload.model_copy(
+        update={
+            "protocol": protocols,
+            "subjects": None,
+            # Where somebody else's server runs is not ours to choose.
+            "environment": (environments.LOOPBACK,),
+            "server_threads": workload.server_threads[:1],
+            "quick": quick,
+        }
+    )
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(f"//{text}")
+        return bool(parts.hostname and parts.port) and parts.path in ("", "/")
+    except ValueError:
+        return False
