@@ -34,14 +34,15 @@ ROOMS: dict[str, set[str]] = {
     "machine": set(),
     "results": set(),
     "subjects": {"machine", "engine"},
+    "browser": {"engine", "subjects", "machine"},
     "warnings": {"results", "stats"},
     "report": {"stats", "results", "warnings"},
     "fleet": {"engine", "subjects", "machine", "results", "stats", "warnings"},
-    "studies": {"engine", "subjects", "machine", "results", "stats", "warnings"},
+    "studies": {"browser", "engine", "subjects", "machine", "results", "stats", "warnings"},
     "live": {"studies", "report", "results"},
     "cli": {
         *("studies", "report", "fleet", "live"),
-        *("engine", "subjects", "machine", "results", "stats", "warnings"),
+        *("browser", "engine", "subjects", "machine", "results", "stats", "warnings"),
     },
 }
 

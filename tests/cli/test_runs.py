@@ -112,6 +112,9 @@ def test_players_get_copies_and_events_are_acknowledged(
     assert (sent > 0, copies["expected"]) == (True, 3 * sent)
     wrong = ("missing", "mismatch", "out_of_order", "duplicate")
     assert [copies[name] for name in wrong] == [0, 0, 0, 0]
+    done = wiretrial("load", f"styx+ws://{address}", *flags[:-1], "2s", "--lobby")
+    assert done.returncode in MEASURED, done.stderr
+    assert re.search(r"lobby +snapshots \d+$", done.stdout, re.M), done.stdout
     done = wiretrial("load", f"socketio+ws://{address}", "-n", "500")
     assert done.returncode in MEASURED, done.stderr
     assert "sent 500  ok 500" in done.stdout

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wiretrial.plan import Load, OpenLoop
+from wiretrial.plan import AfterResponse, Load, OpenLoop
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Bottleneck
 from wiretrial.results.observation import CpuUse, LinkUse, Observation, SocketUse
@@ -241,3 +241,15 @@ def test_a_link_that_takes_most_of_each_message_s_time_is_the_bottleneck(
     found, text = bottleneck.find(evidence)
     assert found == expected
     assert ("there and back are 52 of 53 ms" in text) == (expected == "link")
+
+
+@pytest.mark.parametrize(
+    ("service_ns", "server", "who"),
+    [(10**6, 0.3, "rate"), (10**9, 0.3, "unknown"), (10**8, 0.99, "server")],
+)
+def test_pauses_are_the_rate_of_bots_that_wait_until_the_server_is_at_its_limit(
+    service_ns: float, server: float, who: Bottleneck
+) -> None:
+    load = Load(connections=10, executor=AfterResponse(pause_ns=SECOND_NS))
+    told = replace(IDLE, load=load, service_ns=service_ns, server=Use(server))
+    assert bottleneck.find(told)[0] == who

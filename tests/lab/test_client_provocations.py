@@ -12,6 +12,7 @@ import pytest
 
 from tests.lab.conftest import Children
 from wiretrial.engine import Engine
+from wiretrial.report.measures import Measured
 from wiretrial.report.model import ReportModel, build
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
@@ -99,6 +100,24 @@ def test_what_is_provoked_is_named(
     # The report says so by itself, on its first screen.
     (sentence,) = told(study, trials).artefact_sentences
     assert words in sentence
+    assert children() == []
+
+
+def test_a_slow_server_takes_the_time_that_the_clients_differ_in(
+    engine: Engine, children: Children, tmp_path: Path
+) -> None:
+    trials = measured(provoked("slow-server", ["raw-client*"]), engine, tmp_path)
+    cpu = {}
+    for trial in trials:
+        assert trial.summary.counters.ok == 3 * 1000
+        if trial.scenario.twin_of is None:
+            cpu[trial.scenario.group] = Measured(trial).server_ns
+    assert set(cpu) == {"fast server", "slow server"}
+    fast, slow = cpu["fast server"], cpu["slow server"]
+    assert fast is not None
+    assert slow is not None
+    # Work, not pace: the interpreted server computes more for each echo.
+    assert slow > fast
     assert children() == []
 
 

@@ -10,7 +10,7 @@ from tests.lab.trials import SECOND_NS, interval, summary
 from wiretrial.plan import GeneratorSettings, Load, OpenLoop, Plan, Stop, Target
 from wiretrial.results.model import Verdict, Window
 from wiretrial.results.offered import within
-from wiretrial.snapshot import Connections, Generator, Interval
+from wiretrial.snapshot import Connections, Deliveries, Generator, Interval, Lobby
 from wiretrial.studies import judge
 from wiretrial.studies.bottleneck import Use
 
@@ -152,3 +152,30 @@ def test_a_run_given_in_requests_counts_whole() -> None:
     found = judge.window_of([interval(0)], summary(), warmup_allowance_ns=0, duration_ns=None)
     assert (found.start_ns, found.end_ns) == (0, SECOND_NS)
     assert found.rule == judge.WHOLE_RUN
+
+
+@pytest.mark.parametrize(
+    ("counters", "words"),
+    [
+        ({"deliveries": Deliveries(expected=60, ok=57, missing=2, in_flight=1)}, "2 missing of 60"),
+        ({"lobby": Lobby(ok=8, missing=1)}, "snapshots of the lobby: 1 missing, beside 8 right"),
+        ({"lobby": Lobby(ok=8, mismatch=2, out_of_order=3)}, "2 that contradict themselves, 3 out"),
+    ],
+)
+def test_a_copy_or_a_snapshot_that_is_lost_makes_it_invalid(
+    counters: dict[str, object], words: str
+) -> None:
+    whole = summary()
+    lost = whole.model_copy(update={"counters": whole.counters.model_copy(update=counters)})
+    found = judge.judge([interval(0)], lost, WINDOW, CLOSED, known(0.5))
+    assert found.verdict == "invalid"
+    assert words in found.evidence
+
+
+def test_snapshots_that_are_right_change_nothing() -> None:
+    whole = summary()
+    told = whole.counters.model_copy(update={"lobby": Lobby(ok=8)})
+    found = judge.judge(
+        [interval(0)], whole.model_copy(update={"counters": told}), WINDOW, CLOSED, known(0.5)
+    )
+    assert found.verdict == "valid"

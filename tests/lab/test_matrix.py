@@ -9,6 +9,7 @@ import pytest
 
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
+    AfterResponse,
     ClosedLoop,
     FixedContent,
     FixedPayload,
@@ -160,6 +161,11 @@ def test_a_single_workload_is_named_by_its_subjects(tmp_path: Path) -> None:
         ('title = "Which?"', 'titel = "Which?"', "title"),
         ("trials = 4", "trials = ", "line 5"),
         ("trials = 4", 'trials = 4\ntwin = "three"', "is not among the subjects"),
+        ('rate_of = "echo"', 'rate_of = "echo"\nrate_each = 1', "`rate_each` is an open loop's"),
+        ("payload = [20, 1024]", 'pacing = "phased"', "`pacing` is an open loop's"),
+        ("payload = [20, 1024]", 'pacing = "after-response"', "needs `rate_each`"),
+        ("payload = [20, 1024]", "table_size = [2]", "are for the contract `table`"),
+        ("payload = [20, 1024]", 'compare = ["payload"]', "compare"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, old: str, new: str, words: str) -> None:
@@ -320,3 +326,50 @@ def test_what_makes_no_sense_of_a_driver_is_refused(
     with pytest.raises(UsageProblem) as told:
         written(tmp_path, DRIVEN.replace(old, new, 1))
     assert words in told.value.line()
+
+
+BOTS = """
+title = "Which?"
+question = "Which is it?"
+subjects = ["one", "two:tuned"]
+
+[[workload]]
+name = "bots"
+protocol = ["styx", "styx+json+ws"]
+contract = "table"
+compare = ["protocol", "lobby"]
+rate_each = 2
+pacing = ["phased", "after-response"]
+connections = [10, 100]
+table_size = [5]
+lobby = ["off", "on"]
+delay_ms = [7]
+"""
+
+
+def test_levels_that_are_compared_stand_beside_each_other(tmp_path: Path) -> None:
+    study = expanded(tmp_path, BOTS)
+    cases = [case for case in study.cases if case.scenario.twin_of is None]
+    assert len({case.scenario.name for case in cases}) == len(cases) == 2 * 2 * 2 * 2 * 2
+    groups = {case.scenario.group for case in cases}
+    assert groups == {
+        f"{bots} connections, each {words}"
+        for bots in (10, 100)
+        for words in ("at a phase of its own", "after its response")
+    }
+    labels = {case.scenario.label for case in cases}
+    assert len(labels) == 8
+    assert "two:tuned, JSON over WebSocket, lobby on" in labels
+
+
+def test_the_rate_grows_with_the_connections(tmp_path: Path) -> None:
+    cases = expanded(tmp_path, BOTS).cases
+    rates = {
+        (case.load.connections, case.load.executor.rate)
+        for case in cases
+        if isinstance(case.load.executor, OpenLoop)
+    }
+    assert rates == {(10, 20.0), (100, 200.0)}
+    pauses = {c.load.executor for c in cases if isinstance(c.load.executor, AfterResponse)}
+    assert pauses == {AfterResponse(pause_ns=500_000_000)}
+    assert all(case.styx.table_size == 5 and case.styx.delay_ms == 7 for case in cases)

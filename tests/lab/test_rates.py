@@ -73,7 +73,7 @@ def test_a_trial_tells_whether_its_rate_was_sustained(trial: Trial, reason: str)
 
 def test_a_search_goes_on_from_what_is_stored() -> None:
     knee = Knee(first=1000, ceiling=64_000)
-    steps = [offered(1000, 500), offered(500, 200)]
+    steps = [offered(rate, rate / 2) for rate in (1000, 1000, 500, 500)]
     found = rates.search(knee, 5 * trials.SECOND_NS, steps)
     assert found.high == 500
     assert found.next_rate() == 250
@@ -82,10 +82,10 @@ def test_a_search_goes_on_from_what_is_stored() -> None:
 def test_a_search_goes_no_lower_than_where_the_quantile_can_be_told() -> None:
     knee = Knee(first=1000, quantile=0.99)
     length = 2 * trials.SECOND_NS
-    lowest = rates.search(knee, length, [offered(1000, 1)]).next_rate()
+    lowest = rates.search(knee, length, 2 * [offered(1000, 1)]).next_rate()
     assert lowest is not None
     assert lowest == pytest.approx(550)
-    found = rates.search(knee, length, [offered(1000, 1), offered(lowest, 1)])
+    found = rates.search(knee, length, 2 * [offered(1000, 1)] + 2 * [offered(lowest, 1)])
     assert found.next_rate() is None
     assert rates.search(Knee(first=10), length, []).next_rate() == lowest
 

@@ -57,15 +57,19 @@ def test_all_twelve_cases_are_there(study: Study) -> None:
         assert case.contract == "rest"
 
 
-def test_the_six_are_in_every_case_but_those_that_are_five_times_another(study: Study) -> None:
+def test_the_six_are_in_every_case_with_new_connections_and_with_kept_ones(study: Study) -> None:
     rows: dict[tuple[object, ...], set[str]] = {}
-    for case in published(study):
-        rows.setdefault(cell(case), set()).add(case.scenario.subject)
-    for where, named in rows.items():
-        if where[:2] == (1000, 200):
-            assert "restinio" in named
-        else:
-            assert named >= SIX
+    for case in study.cases:
+        if case.requests_each and case.scenario.twin_of is None:
+            kept = case.load.requests_per_connection is None
+            rows.setdefault((kept, *cell(case)), set()).add(case.scenario.subject)
+    assert len(rows) == 2 * 12
+    assert all(named >= SIX for named in rows.values())
+
+
+def test_what_waits_runs_beside_others_and_what_works_runs_alone(study: Study) -> None:
+    for case in study.cases:
+        assert case.scenario.together == (8 if case.scenario.floor_ns else 1)
 
 
 def test_what_sits_on_its_floor_runs_once(study: Study) -> None:

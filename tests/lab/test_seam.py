@@ -15,11 +15,13 @@ from wiretrial.machine.pinning import Pinning
 from wiretrial.plan import (
     AfterResponse,
     ClosedLoop,
+    Deflate,
     EchoContent,
     Expect,
     FixedContent,
     FixedPayload,
     GeneratorSettings,
+    Hold,
     Http,
     LearnedContent,
     ListPayload,
@@ -29,12 +31,14 @@ from wiretrial.plan import (
     OpenLoop,
     Phases,
     Plan,
+    RandomBurst,
     SequencePayload,
     Stop,
     Styx,
     Target,
     TemplatePayload,
     Tls,
+    WebSocket,
 )
 from wiretrial.snapshot import SNAPSHOT
 from wiretrial.studies import demo, trial
@@ -210,11 +214,28 @@ PLANS = [
         target=Target(
             url="styx+json+ws://h/",
             styx=Styx(
-                table_size=6, first_table=5, user="p", first_player=7, password="", delay_ms=9
+                table_size=6,
+                first_table=5,
+                user="p",
+                first_player=7,
+                password="",
+                delay_ms=9,
+                lobby=True,
             ),
         ),
         load=Load(connections=600, executor=OpenLoop(rate=600, pacing="phased")),
         stop=Stop(duration_ns=10**9),
+    ),
+    Plan(
+        target=Target(url="ws://h/", websocket=WebSocket(deflate=Deflate(level=1))),
+        load=Load(connections=100, depth=10, pack=10, executor=RandomBurst()),
+        stop=Stop(duration_ns=10**9),
+    ),
+    Plan(
+        target=Target(url="ws://h/", addresses=("127.0.16.1:1", "127.0.16.2:1")),
+        load=Load(connections=10**6, executor=Hold(rate=5, idle_ns=10**9)),
+        stop=Stop(duration_ns=10**9, requests=10**6),
+        generator=GeneratorSettings(threads=54),
     ),
     Plan(
         target=Target(url="socketio+ws://h/"),

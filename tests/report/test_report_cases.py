@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from tests.report import synthetic_rest
 from tests.report.test_report_text import golden
 from wiretrial.report import case_tables, found, html, markdown, text
 from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
+from wiretrial.report.exports import table
 from wiretrial.report.model import ReportModel, build
 from wiretrial.results import adoption
 from wiretrial.results.model import Judgement
@@ -137,6 +140,29 @@ def test_claims_of_times_and_stalls_are_judged(rest: ReportModel) -> None:
 
 def test_the_tables_in_a_terminal(rest: ReportModel) -> None:
     golden("rest.txt", text.render(rest, width=110))
+
+
+def test_a_narrow_terminal_shows_every_column_of_what_each_is_like_to_adopt(
+    rest: ReportModel,
+) -> None:
+    wide, narrow = (text.render(rest, width=width) for width in (140, 50))
+    for page in (wide, narrow):
+        rows = [line for line in page.splitlines() if line.strip().startswith("steady")]
+        for figure in ("BSD-3-Clause", "2022-07-11", "1,340", "16.8", "143"):
+            assert any(figure in row for row in rows), figure
+    assert all(len(line) <= 50 for line in narrow.splitlines() if "BSD-3-Clause" in line)
+
+
+def test_a_spreadsheet_has_what_each_is_like_to_adopt_beside_its_trials() -> None:
+    trials = synthetic_rest.trials()
+    written = table.as_csv(trials, synthetic_rest.ADOPTED)
+    found = list(csv.DictReader(io.StringIO(written)))
+    assert len(found) == len(trials)
+    licences = {(row["subject"], row["adoption.licence"]) for row in found}
+    assert ("steady", "BSD-3-Clause") in licences
+    assert ("stuck", "") in licences
+    assert {row["adoption.build_wall_ns"] for row in found} == {"17200000000", ""}
+    assert "adoption.licence" not in table.as_csv(trials)
 
 
 def test_the_tables_on_the_page(rest: ReportModel) -> None:

@@ -190,6 +190,14 @@ def test_a_twin_stands_aside_and_agrees(study: ReportModel) -> None:
     assert not any(row.code == "twins-differ" for row in study.warnings)
 
 
+def test_a_twin_agrees_with_itself_at_the_generator_s_limit_too() -> None:
+    shapes = (*echo(), synthetic_study.twin())
+    bound = frozenset((shape.name, 1) for shape in shapes if shape.label == "uwebsockets")
+    trials = demo_trials(blocks=6, shapes=shapes, client_bound=bound)
+    (sentence,) = build(trials, question="Q?", title="T", command="again").twin_sentences
+    assert "as it should be" in sentence
+
+
 def test_a_twin_that_differs_is_a_warning_with_advice() -> None:
     other = replace(synthetic_study.twin(), rate=100e3)
     report = made((*echo(), other))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from dataclasses import replace
@@ -39,7 +40,9 @@ def failing() -> Trial:
 
 
 def golden(name: str, found: str) -> None:
-    """Line by line, without the last newline."""
+    """Line by line, without the last newline. WIRETRIAL_UPDATE_GOLDEN=1 writes it anew."""
+    if "WIRETRIAL_UPDATE_GOLDEN" in os.environ:
+        (GOLDEN / name).write_text(f"{found.rstrip()}\n", encoding="utf-8")
     assert found.splitlines() == (GOLDEN / name).read_text("utf-8").splitlines()
 
 
@@ -107,9 +110,10 @@ def test_colour_only_where_it_is_wanted(report: ReportModel, failing: Trial) -> 
 def test_the_json_object_has_the_documented_members(closed: Trial, failing: Trial) -> None:
     found = load_json(closed)
     assert list(found) == [
-        *("schema", "version", "target", "load", "duration_ns", "totals", "deliveries", "rate"),
+        *("schema", "version", "target", "load", "duration_ns", "totals", "deliveries"),
+        *("lobby", "rate"),
         *("throughput", "response_time", "service_time", "delivery_time", "pacing_lag"),
-        *("connect_time", "bytes", "generator", "verdict", "warnings"),
+        *("connect_time", "bytes", "generator", "agents", "verdict", "warnings"),
     ]
     totals = found["totals"]
     assert totals["sent"] == totals["ok"] + totals["in_flight"] + sum(totals["errors"].values())

@@ -30,7 +30,7 @@ def test_the_knee_is_found_within_its_tolerance(limit: float, first: float) -> N
     assert search.low <= limit < search.high
     assert search.high / search.low <= 1.05
     assert tried[-search.agreed :] == [search.low] * 2
-    assert len(tried) <= 25
+    assert len(tried) <= 32
 
 
 def test_a_limit_that_wavers_is_confirmed_on_fresh_trials() -> None:
@@ -43,6 +43,34 @@ def test_a_limit_that_wavers_is_confirmed_on_fresh_trials() -> None:
     assert near >= 195
 
 
+def test_a_pause_of_the_machine_does_not_keep_the_search_low() -> None:
+    """One trial in twenty fails for nothing: a rate is given up by a majority only."""
+    near = 0
+    for seed in range(200):
+        draw = random.Random(seed)
+        search = Search(first=100, ceiling=1_000_000)
+        while (rate := search.next_rate()) is not None:
+            search.see(rate, rate <= 5000 and draw.random() > 0.05)
+        assert search.low is not None
+        near += 0.95 * 5000 <= search.low <= 5000
+    assert near >= 185
+
+
+def test_a_rate_is_refused_by_two_trials_of_three() -> None:
+    search = Search(first=100, ceiling=1000)
+    search.see(100, False)
+    assert search.next_rate() == 100
+    search.see(100, True)
+    assert (search.next_rate(), search.low, search.high) == (100, None, None)
+    search.see(100, True)
+    assert (search.next_rate(), search.low, search.high) == (200, 100, None)
+    search.see(200, False)
+    search.see(200, True)
+    search.see(200, False)
+    assert (search.low, search.high) == (100, 200)
+    assert search.next_rate() == pytest.approx(141.42, abs=0.01)
+
+
 def test_a_server_that_sustains_the_ceiling_is_confirmed_there() -> None:
     search = Search(first=100, ceiling=1000)
     assert run(search, 1e9) == [100, 200, 400, 800, 1000, 1000, 1000]
@@ -51,7 +79,7 @@ def test_a_server_that_sustains_the_ceiling_is_confirmed_there() -> None:
 
 def test_a_server_that_sustains_nothing_ends_the_search() -> None:
     search = Search(first=100, ceiling=1000, floor=10)
-    assert run(search, 0) == [100, 50, 25, 12.5, 10]
+    assert run(search, 0) == [rate for rate in (100, 50, 25, 12.5, 10) for _ in range(2)]
     assert search.low is None
     assert search.high == 10
 

@@ -46,7 +46,9 @@ class Service:
     def _answer(self, connection: ServerConnection, packet: str) -> None:
         number, bracket, rest = packet.partition("[")
         name, *arguments = json.loads(bracket + rest)
-        if name == "message":
+        if name == "message" and number:
+            connection.send(f"43{number}{json.dumps([self._echo(arguments[0])])}")
+        elif name == "message":
             connection.send(f"42{json.dumps(['message', self._echo(arguments[0])])}")
         elif name == "get":
             ident: object = arguments[1]

@@ -1,0 +1,157 @@
+"""The study `http-vs-websocket`: its matrix, how long it takes, and what stands in its README."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from pathlib import Path
+
+import pytest
+
+from wiretrial.plan import FixedContent, FixedPayload
+from wiretrial.report import found
+from wiretrial.studies import estimate, matrix, registry
+from wiretrial.studies.document import Document
+from wiretrial.studies.spec import Case, Study
+from wiretrial.subjects import registry as subjects
+
+NAME = "http-vs-websocket"
+FOLDER = Path(__file__).resolve().parents[2] / "studies" / NAME
+FAR = "broadband-far"
+HOUR_NS = 3_600_000_000_000
+RTT_NS = 105_000_000
+
+
+@pytest.fixture(scope="module")
+def document() -> Document:
+    return registry.find(NAME).document
+
+
+@pytest.fixture(scope="module")
+def study(document: Document) -> Study:
+    return matrix.expand(NAME, document, command="-", seed=1)
+
+
+def of(study: Study, family: str, where: str) -> list[Case]:
+    return [
+        case
+        for case in study.cases
+        if case.scenario.levels["workload"] == family
+        and case.scenario.environment == where
+        and case.scenario.twin_of is None
+    ]
+
+
+def test_a_hundred_connections_carry_1_to_2000_messages_with_their_set_up(study: Study) -> None:
+    for where in (FAR, "loopback"):
+        load = of(study, "load", where)
+        for way in ("feathers, HTTP", "feathers, Socket.IO"):
+            own = [case for case in load if case.scenario.label == way]
+            assert sorted(case.requests_each or 0 for case in own) == [1, 10, 50, 500, 1000, 2000]
+        assert {case.scenario.label for case in load} >= {
+            "reference, HTTP",
+            "reference, Socket.IO",
+            "reference, WebSocket",
+        }
+        for case in load:
+            assert case.load.connections == 100
+            # Each connection is opened for its messages, within the time.
+            assert case.load.requests_per_connection == case.requests_each
+            assert case.load.depth == 1
+
+
+def test_both_sides_are_measured_at_each_depth(study: Study) -> None:
+    for where in (FAR, "loopback"):
+        deep = of(study, "depth", where)
+        by_label: dict[str, set[int]] = {}
+        for case in deep:
+            by_label.setdefault(str(case.scenario.label), set()).add(case.load.depth)
+            assert case.requests_each == 2000
+        assert set(map(frozenset, by_label.values())) == {frozenset({10, 100, 2000})}
+        assert len(by_label) == 5
+    assert {case.load.depth for case in of(study, "burst", FAR)} == {50}
+
+
+def test_tls_payload_and_link_are_factors(study: Study) -> None:
+    protocols = {case.protocol for case in of(study, "load", FAR)}
+    assert protocols == {"http", "https", "ws", "wss", "socketio+ws", "socketio+wss"}
+    assert len(of(study, "load", "vpn")) == 10
+    sizes = {case.scenario.levels["payload"] for case in of(study, "echo", FAR)}
+    assert sizes == {1024, 16384}
+
+
+def test_what_is_compared_stands_in_one_group(study: Study) -> None:
+    groups: dict[str, list[Case]] = {}
+    for case in study.cases:
+        groups.setdefault(case.scenario.group, []).append(case)
+    for cases in groups.values():
+        labels = [case.scenario.label for case in cases]
+        assert len(set(labels)) == len(labels)
+        assert len({(case.requests_each, case.load.depth) for case in cases}) == 1
+        assert len({case.scenario.environment for case in cases}) == 1
+    fifty = groups[f"load, 50 messages each, over {FAR}"]
+    assert len(fifty) == 10
+
+
+def test_the_floor_counts_the_round_trips_of_the_set_up(study: Study) -> None:
+    trips = {
+        str(case.scenario.label): (case.scenario.floor_ns or 0) / RTT_NS
+        for case in of(study, "load", FAR)
+        if case.requests_each == 50
+    }
+    assert trips["feathers, HTTP"] == pytest.approx(51, abs=0.1)
+    assert trips["reference, WebSocket"] == pytest.approx(52, abs=0.1)
+    assert trips["feathers, Socket.IO"] == pytest.approx(53, abs=0.1)
+    assert trips["feathers, HTTP over TLS"] == pytest.approx(52, abs=0.1)
+    assert trips["reference, WebSocket over TLS"] == pytest.approx(53, abs=0.1)
+
+
+def test_it_fits_in_its_time(document: Document, study: Study) -> None:
+    assert document.budget == 2.5 * HOUR_NS
+    assert estimate.estimate(study).total_ns < 1.25 * HOUR_NS
+    quick = matrix.expand(NAME, document, command="-", seed=1, quick=True)
+    assert estimate.estimate(quick).total_ns < 300_000_000_000
+    assert {case.scenario.levels["workload"] for case in quick.cases} == {
+        case.scenario.levels["workload"] for case in study.cases
+    }
+
+
+def test_every_claim_finds_its_sides(study: Study) -> None:
+    for claim in study.claims:
+        for side in claim.sides:
+            matching = [
+                case
+                for case in study.cases
+                if case.scenario.label == side.subject
+                and case.scenario.levels["workload"] == side.workload
+                and all(case.scenario.levels.get(k) == v for k, v in side.levels.items())
+                and case.scenario.twin_of is None
+            ]
+            assert len(matching) == 1, f"{claim.text}: {side}"
+            # With one trial a ratio has no interval.
+            assert study.trials_of(matching[0]) >= 2, f"{claim.text}: {side}"
+
+
+def test_every_subject_keeps_what_it_is_asked_for(study: Study) -> None:
+    for case in study.cases:
+        assert (case.contract, case.protocol) in subjects.find(case.scenario.subject).spec.claims()
+
+
+def test_a_call_is_the_same_over_http_and_over_socket_io(study: Study) -> None:
+    sent = {
+        case.protocol: case
+        for case in of(study, "load", FAR)
+        if case.scenario.subject == "feathers" and case.requests_each == 1
+    }
+    http, emitted = sent["http"], sent["socketio+ws"]
+    assert (http.http.method, http.path) == ("GET", "/messages/testing")
+    assert isinstance(http.expect.content, FixedContent)
+    assert isinstance(emitted.expect.content, FixedContent)
+    assert isinstance(emitted.message.source, FixedPayload)
+    assert b64decode(http.expect.content.base64) == b'{"id":"testing"}'
+    assert b64decode(emitted.message.source.base64) == b'["get","messages","testing"]'
+    assert b64decode(emitted.expect.content.base64) == b'[null,{"id":"testing"}]'
+
+
+def test_the_readme_says_what_is_kept() -> None:
+    page = (FOLDER / found.README).read_text("utf-8")
+    assert found.into(page, found.read(FOLDER)) == page

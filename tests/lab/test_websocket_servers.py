@@ -1,0 +1,120 @@
+"""The study `websocket-servers`: its matrix, how long it takes, and what stands in its README."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wiretrial.plan import Hold
+from wiretrial.report import found
+from wiretrial.studies import estimate, matrix, registry
+from wiretrial.studies.document import Document
+from wiretrial.studies.spec import Case, Study
+from wiretrial.subjects import registry as subjects
+
+NAME = "websocket-servers"
+FOLDER = Path(__file__).resolve().parents[2] / "studies" / NAME
+PUBLISHED = {
+    *("uwebsockets-0.14", "websocketpp", "gorilla", "crow", "beast", "ws", "socket-io"),
+    *("uwebsockets", "libwebsockets"),
+}
+HOUR_NS = 3_600_000_000_000
+HUGE = 104_857_600
+
+
+@pytest.fixture(scope="module")
+def document() -> Document:
+    return registry.find(NAME).document
+
+
+@pytest.fixture(scope="module")
+def study(document: Document) -> Study:
+    return matrix.expand(NAME, document, command="-", seed=1)
+
+
+def of(study: Study, workload: str) -> list[Case]:
+    return [
+        case
+        for case in study.cases
+        if case.scenario.levels["workload"] == workload and case.scenario.twin_of is None
+    ]
+
+
+def test_connections_are_held_up_to_a_million(study: Study) -> None:
+    held = [case for case in study.cases if isinstance(case.load.executor, Hold)]
+    assert {case.load.connections for case in held} == {1_000, 10_000, 100_000, 1_000_000}
+    for case in held:
+        assert case.copies == "fit"
+        # Every other port of 28,232 is soon found.
+        assert case.load.connections <= 14_116 * max(1, len(case.sources))
+    assert {case.scenario.subject for case in of(study, "connections")} >= PUBLISHED
+
+
+def test_short_messages_are_those_of_the_published_tool(study: Study) -> None:
+    cases = of(study, "short messages")
+    assert {case.scenario.subject for case in cases} >= PUBLISHED
+    assert {(case.load.pack, case.load.executor.kind) for case in cases} == {
+        (pack, kind) for pack in (10, 1) for kind in ("closed", "random-burst")
+    }
+    for case in cases:
+        assert (case.load.connections, case.scenario.levels["payload"]) == (10_000, 20)
+        assert case.load.depth == case.load.pack
+        assert (study.threads_of(case), study.generator_threads) == (1, 1)
+
+
+def test_one_message_is_huge(study: Study) -> None:
+    for case in of(study, "huge message"):
+        assert (case.load.connections, case.scenario.levels["payload"]) == (1, HUGE)
+        assert case.scenario.ranked_by == "bandwidth"
+
+
+def test_beyond_the_published_study_there_are_sizes_tls_compression_and_one_rate(
+    study: Study,
+) -> None:
+    sizes = {case.scenario.levels["payload"] for case in of(study, "sizes")}
+    assert (min(sizes), max(sizes)) == (16, 1 << 20)
+    assert {case.protocol for case in of(study, "inside TLS")} == {"wss"}
+    compressed = {bool(case.websocket.deflate) for case in of(study, "compression")}
+    assert compressed == {True, False}
+    assert all(case.rate_from for case in of(study, "at one rate"))
+
+
+def test_ranks_rest_on_five_trials(study: Study) -> None:
+    for case in study.cases:
+        few = case.scenario.levels["workload"] in ("many connections", "a million connections")
+        assert study.trials_of(case) >= (1 if few else 5)
+    (twin,) = [case for case in study.cases if case.scenario.twin_of]
+    assert twin.scenario.levels["workload"] == "short messages"
+
+
+def test_it_fits_in_its_time(document: Document, study: Study) -> None:
+    assert document.budget == 2.5 * HOUR_NS
+    assert estimate.estimate(study).total_ns < 1.5 * HOUR_NS
+    quick = matrix.expand(NAME, document, command="-", seed=1, quick=True)
+    assert estimate.estimate(quick).total_ns < 240_000_000_000
+    assert {case.scenario.levels["workload"] for case in quick.cases} == {
+        case.scenario.levels["workload"] for case in study.cases
+    }
+
+
+def test_every_claim_finds_its_sides(study: Study) -> None:
+    for claim in study.claims:
+        for side in claim.sides:
+            matching = [
+                case
+                for case in of(study, side.workload)
+                if case.scenario.label == side.subject
+                and all(case.scenario.levels.get(k) == v for k, v in side.levels.items())
+            ]
+            assert len(matching) == 1, f"{claim.text}: {side}"
+
+
+def test_every_subject_is_in_the_catalogue() -> None:
+    for name in registry.subjects_of(NAME):
+        assert "ws-echo" in subjects.find(name).spec.contracts
+
+
+def test_the_readme_says_what_is_kept() -> None:
+    page = (FOLDER / found.README).read_text("utf-8")
+    assert found.into(page, found.read(FOLDER)) == page

@@ -1,0 +1,143 @@
+"""Set-up against messages: what each costs, where the lines cross, and where it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.lab import trials as made_up
+from wiretrial.plan import Load, Stop
+from wiretrial.report import break_even, found, html, markdown, text
+from wiretrial.report.model import ReportModel, build
+from wiretrial.results.model import ProcessSample, Scenario, SubjectFacts, Trial
+from wiretrial.snapshot import Bytes
+
+CONNECTIONS = 100
+BLOCKS = 4
+WAYS = (("feathers, HTTP", "http"), ("feathers, Socket.IO", "socketio+ws"))
+MS = 1_000_000
+# What one connection costs: nanoseconds and bytes of its set-up, and of each message.
+HTTP = {"time": (105 * MS, 105 * MS), "cpu": (40_000, 100_000), "bytes": (0, 300)}
+SOCKET = {"time": (315 * MS, 105 * MS), "cpu": (640_000, 40_000), "bytes": (700, 60)}
+
+
+def trial(label: str, protocol: str, each: int, block: int, place: int) -> Trial:
+    """A run of so many messages on each of a hundred connections, set-up included."""
+    costs = HTTP if protocol == "http" else SOCKET
+    # Blocks scatter by a part of a thousand, so that there is an interval.
+    whole = {name: (a + each * b) * (1 + block / 1000) for name, (a, b) in costs.items()}
+    one = made_up.trial(block=block, position=place)
+    end_ns = 1000 + round(whole["time"])
+    octets = round(whole["bytes"] * CONNECTIONS)
+    ok = CONNECTIONS * each
+    samples = (
+        ProcessSample(offset_ns=0, cpu_user_ns=0, cpu_system_ns=0, rss_bytes=1),
+        ProcessSample(
+            offset_ns=end_ns,
+            cpu_user_ns=round(whole["cpu"] * CONNECTIONS),
+            cpu_system_ns=0,
+            rss_bytes=1,
+        ),
+    )
+    counted = one.summary.counters.model_copy(update={"ok": ok, "sent": ok})
+    sums = Bytes(application_sent=octets, sent=octets)
+    return one.model_copy(
+        update={
+            "scenario": Scenario(
+                name=f"{label}: load, {each} messages each",
+                subject="feathers",
+                protocol=protocol,
+                workload="w",
+                group=f"load, {each} messages each",
+                label=label,
+                levels={"workload": "load", "requests_each": each, "protocol": protocol},
+            ),
+            "subject": SubjectFacts(name="feathers", version="5", language="JavaScript"),
+            "plan": one.plan.model_copy(
+                update={
+                    "load": Load(connections=CONNECTIONS, requests_per_connection=each),
+                    "stop": Stop(requests_each=each),
+                }
+            ),
+            "summary": one.summary.model_copy(
+                update={
+                    # The first message goes when the set-up is over; the time has it in.
+                    "first_send_ns": 1000 + costs["time"][0],
+                    "measure_start_ns": 1000,
+                    "measure_end_ns": end_ns,
+                    "end_ns": end_ns,
+                    "counters": counted,
+                    "bytes": sums,
+                }
+            ),
+            "subject_samples": samples,
+        }
+    )
+
+
+def trials() -> Iterator[Trial]:
+    place = 0
+    for block in range(BLOCKS):
+        for each in (1, 10, 50):
+            for label, protocol in (
+                ("feathers, HTTP", "http"),
+                ("feathers, Socket.IO", "socketio+ws"),
+            ):
+                yield trial(label, protocol, each, block, place)
+                place += 1
+    # One block with many messages has no partner, and is left alone.
+    yield trial("feathers, HTTP", "http", 2000, 0, place)
+
+
+@pytest.fixture(scope="module")
+def model() -> ReportModel:
+    return build(list(trials()), question="q", title="t", command="c")
+
+
+def test_set_up_and_message_are_told_apart(model: ReportModel) -> None:
+    (place,) = model.places
+    found_by = {crossing.quantity.name: crossing for crossing in place.crossings}
+    assert set(found_by) == {"time", "server CPU", "application bytes", "TCP payload"}
+    cpu = found_by["server CPU"]
+    assert (cpu.least, cpu.most, cpu.blocks) == (1, 50, BLOCKS)
+    assert cpu.http.setup == pytest.approx(40_000, rel=0.01)
+    assert cpu.http.message == pytest.approx(100_000, rel=0.01)
+    assert cpu.socket.setup == pytest.approx(640_000, rel=0.01)
+    # A set-up of 600 µs more is earned back at 60 µs a message.
+    assert cpu.found.messages == pytest.approx(10, rel=0.01)
+    assert cpu.found.low is not None
+    assert cpu.found.high is not None
+    assert cpu.found.low <= 10 <= cpu.found.high
+    assert found_by["TCP payload"].found.messages == pytest.approx(700 / 240, rel=0.01)
+
+
+def test_in_time_one_by_one_the_socket_never_wins(model: ReportModel) -> None:
+    (place,) = model.places
+    (time,) = [crossing for crossing in place.crossings if crossing.quantity.name == "time"]
+    assert time.http.setup == pytest.approx(105 * MS, rel=0.01)
+    assert time.socket.setup == pytest.approx(315 * MS, rel=0.01)
+    assert time.words in ("never", "no difference per message is shown")
+
+
+def test_it_is_shown_everywhere(model: ReportModel) -> None:
+    (place,) = model.places
+    (row,) = [row for row in break_even.rows(place) if row[0].endswith("server CPU")]
+    assert row[-1].startswith("after 10.0 messages (")
+    page = html.render(model)
+    assert "Break-even: set-up against messages" in page
+    for shown in (page, text.render(model, width=200), markdown.render(model)):
+        assert "after 10.0 messages (" in shown
+    kept = found.of_report(model)
+    assert found.Found.model_validate_json(kept.model_dump_json(by_alias=True)) == kept
+    assert "after 10.0 messages (" in found.section(kept)
+
+
+def test_kept_connections_have_no_set_up_to_earn_back() -> None:
+    kept = [
+        one.model_copy(
+            update={"plan": one.plan.model_copy(update={"load": Load(connections=CONNECTIONS)})}
+        )
+        for one in trials()
+    ]
+    assert build(kept, question="q", title="t", command="c").places == ()
