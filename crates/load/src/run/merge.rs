@@ -1,6 +1,7 @@
 //! The workers' intervals become the run's.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use wiretrial_net::machine::{peak_rss_bytes, process_cpu};
 
@@ -33,22 +34,51 @@ pub(super) struct Merge {
     run_queue_ns: u64,
 }
 
-/// How far one worker is.
+/// How far one worker is, and how it stood there.
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
     last: Option<u64>,
+    standing: Standing,
     finished: bool,
+}
+
+/// What is counted at an instant, not over a time.
+#[derive(Debug, Clone, Copy, Default)]
+struct Standing {
+    in_flight: u64,
+    deliveries_in_flight: u64,
+    waiting: u64,
+    dropped: u64,
+    open: u64,
+}
+
+impl Standing {
+    const fn of(record: &IntervalRecord) -> Self {
+        Self {
+            in_flight: record.in_flight,
+            deliveries_in_flight: record.deliveries_in_flight,
+            waiting: record.waiting,
+            dropped: record.dropped,
+            open: record.open,
+        }
+    }
+}
+
+impl AddAssign for Standing {
+    fn add_assign(&mut self, other: Self) {
+        self.in_flight += other.in_flight;
+        self.deliveries_in_flight += other.deliveries_in_flight;
+        self.waiting += other.waiting;
+        self.dropped += other.dropped;
+        self.open += other.open;
+    }
 }
 
 /// One interval, or the whole run.
 #[derive(Default)]
 struct Merged {
     recorder: Recorder,
-    in_flight: u64,
-    deliveries_in_flight: u64,
-    waiting: u64,
-    dropped: u64,
-    open: u64,
+    standing: Standing,
     least_idle: Option<Nanos>,
     disturbed: bool,
 }
@@ -110,18 +140,16 @@ impl Merge {
     /// Takes in one worker's interval; its recorder comes back for another use.
     pub(super) fn interval(&mut self, worker: u32, record: IntervalRecord) -> Box<Recorder> {
         let merged = self.open.entry(record.index).or_default();
-        merged.in_flight += record.in_flight;
-        merged.deliveries_in_flight += record.deliveries_in_flight;
-        merged.waiting += record.waiting;
-        merged.dropped += record.dropped;
-        merged.open += record.open;
+        let standing = Standing::of(&record);
+        merged.standing += standing;
         merged.disturbed |= record.disturbed;
         let idle = record.recorder.idle;
         merged.least_idle = Some(merged.least_idle.map_or(idle, |least| least.min(idle)));
         merged.recorder.add(&record.recorder);
         self.idle_per_worker[worker as usize] += idle;
         self.run_queue_per_worker[worker as usize] = record.run_queue_ns;
-        self.progress[worker as usize].last = Some(record.index);
+        let progress = &mut self.progress[worker as usize];
+        (progress.last, progress.standing) = (Some(record.index), standing);
         record.recorder
     }
 
@@ -134,25 +162,30 @@ impl Merge {
         if !self.progress.iter().all(told) {
             return None;
         }
-        let merged = entry.remove();
+        let mut merged = entry.remove();
+        // Who finished before stands as it stood then.
+        for worker in self.progress.iter().filter(|worker| worker.last < Some(index)) {
+            merged.standing += worker.standing;
+        }
+        let standing = merged.standing;
         let first = *self.first_interval.get_or_insert(index);
         let start = Nanos(index * self.interval.0);
         let end = Nanos((index + 1) * self.interval.0);
         let over = self.progress.iter().all(|worker| worker.finished);
         let end = if over { end.min(self.end) } else { end };
         let mut counters = merged.recorder.counters(
-            merged.in_flight,
-            merged.waiting,
-            merged.dropped - self.total.dropped.min(merged.dropped),
+            standing.in_flight,
+            standing.waiting,
+            standing.dropped - self.total.standing.dropped.min(standing.dropped),
         );
-        counters.deliveries.in_flight = merged.deliveries_in_flight;
+        counters.deliveries.in_flight = standing.deliveries_in_flight;
         let interval = Interval {
             index: index - first,
             start_ns: start.0,
             end_ns: end.0,
             phase: self.phase(start),
             counters,
-            connections: merged.recorder.connections(merged.open),
+            connections: merged.recorder.connections(standing.open),
             bytes: merged.recorder.bytes,
             generator: self.generator(merged.least_idle.unwrap_or_default(), end - start),
             disturbed: merged.disturbed,
@@ -165,11 +198,7 @@ impl Merge {
     fn add_to_total(&mut self, merged: &Merged) {
         let total = &mut self.total;
         total.recorder.add(&merged.recorder);
-        total.in_flight = merged.in_flight;
-        total.deliveries_in_flight = merged.deliveries_in_flight;
-        total.waiting = merged.waiting;
-        total.dropped = merged.dropped;
-        total.open = merged.open;
+        total.standing = merged.standing;
         self.disturbed_intervals += u64::from(merged.disturbed);
     }
 
@@ -206,8 +235,10 @@ impl Merge {
         let least_idle = self.idle_per_worker.iter().min().copied().unwrap_or_default();
         let first = Nanos(self.first_interval.unwrap_or_default() * self.interval.0);
         let set_up = self.set_up.filter(|_| self.keeps_connections && self.begin.is_some());
-        let mut counters = total.recorder.counters(total.in_flight, total.waiting, total.dropped);
-        counters.deliveries.in_flight = total.deliveries_in_flight;
+        let standing = total.standing;
+        let mut counters =
+            total.recorder.counters(standing.in_flight, standing.waiting, standing.dropped);
+        counters.deliveries.in_flight = standing.deliveries_in_flight;
         Summary {
             end: if stopped { End::Interrupted } else { End::Complete },
             signal,
@@ -218,7 +249,7 @@ impl Merge {
             measure_end_ns: load_ended.0,
             end_ns: self.end.0,
             counters,
-            connections: total.recorder.connections(total.open),
+            connections: total.recorder.connections(standing.open),
             bytes: total.recorder.bytes,
             generator: Generator {
                 cpu_user_ns,
@@ -240,4 +271,60 @@ fn utilisation(idle: Nanos, length: Nanos) -> f64 {
         return 0.0;
     }
     (1.0 - idle.0 as f64 / length.0 as f64).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of_two_workers() -> Merge {
+        let plan = json!({
+            "schema": "wiretrial-plan",
+            "version": 1,
+            "target": {
+                "url": "ws://127.0.0.1:9/",
+                "message": {"source": {"from": "sequence", "bytes": 20}},
+            },
+            "load": {"connections": 2},
+            "stop": {"duration_ns": 1_000_000_000_u64},
+            "generator": {"threads": 2},
+        });
+        Merge::new(&Plan::from_json(&plan.to_string()).expect("a plan"))
+    }
+
+    fn record(index: u64, standing: u64) -> IntervalRecord {
+        IntervalRecord {
+            index,
+            recorder: Box::default(),
+            in_flight: standing,
+            deliveries_in_flight: standing,
+            waiting: standing,
+            dropped: standing,
+            open: standing,
+            disturbed: false,
+            run_queue_ns: 0,
+        }
+    }
+
+    #[test]
+    fn who_finished_an_interval_earlier_stands_as_it_stood_then() {
+        let mut merge = of_two_workers();
+        merge.interval(0, record(0, 3));
+        merge.finished(0, Nanos(1));
+        merge.interval(1, record(0, 4));
+        assert_eq!(merge.next_interval().expect("told by both").connections.open, 7);
+        merge.interval(1, record(1, 5));
+        merge.finished(1, Nanos(2));
+        let last = merge.next_interval().expect("told by who is left");
+        assert_eq!(last.connections.open, 8);
+        assert_eq!(last.counters.dropped, 1, "since the interval before");
+        let summary = merge.summary(false, None);
+        assert_eq!(summary.connections.open, 8);
+        assert_eq!(summary.counters.in_flight, 8);
+        assert_eq!(summary.counters.waiting, 8);
+        assert_eq!(summary.counters.dropped, 8);
+        assert_eq!(summary.counters.deliveries.in_flight, 8);
+    }
 }

@@ -25,7 +25,7 @@ use crate::preflight::{Setup, Tables, driver_config};
 use crate::source::Payloads;
 
 use opening::Retry;
-use stages::Stage;
+use stages::{LONGEST_WAIT, Stage};
 
 /// A worker's part of the plan.
 #[derive(Debug)]
@@ -221,6 +221,8 @@ impl Worker {
             // As of the instant up to which all is sent: what fell due since does not wait.
             let wake_at = self.wake_at(now);
             let asked = self.clock.now();
+            // Not for long: who waits for nothing but a reply sees no pause.
+            let wake_at = wake_at.min(asked + LONGEST_WAIT);
             self.driver
                 .wait(Some((wake_at - asked).as_duration()))
                 .map_err(|error| fatal(&error))?;

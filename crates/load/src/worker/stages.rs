@@ -15,6 +15,9 @@ use crate::plan::{LoopPlan, PacingDocument};
 /// from running.
 const LATE: Nanos = Nanos::from_millis(20);
 
+/// A wait ends after this at the latest, so that a pause in it shows.
+pub(super) const LONGEST_WAIT: Nanos = LATE;
+
 /// Intervals that may wait for the run to take them. Each holds its histograms.
 const MOST_UNTAKEN: u32 = 256;
 /// How long more than these may wait.
