@@ -8,12 +8,27 @@ import psutil
 import pytest
 
 from wiretrial.engine import Engine
+from wiretrial.studies import matrix, registry
+from wiretrial.studies.document import Document
+from wiretrial.studies.spec import Study
 
 
 @pytest.fixture(scope="session")
 def engine() -> Engine:
     """The engine that belongs to this laboratory. A test that needs it fails without it."""
     return Engine.find()
+
+
+@pytest.fixture(scope="module")
+def document(request: pytest.FixtureRequest) -> Document:
+    """The file of the study that the module names."""
+    return registry.find(request.module.NAME).document
+
+
+@pytest.fixture(scope="module")
+def study(request: pytest.FixtureRequest, document: Document) -> Study:
+    """The study that the module names, whole."""
+    return matrix.expand(request.module.NAME, document, command="-", seed=1)
 
 
 Children = Callable[[], list[psutil.Process]]

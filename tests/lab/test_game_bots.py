@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from tests.lab.whole_studies import by_subject, check_readme, check_time, of, side_of
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import AfterResponse, OpenLoop
-from wiretrial.report import found
-from wiretrial.studies import admission, calibration, estimate, matrix, registry, targets
+from wiretrial.studies import admission, calibration, matrix, registry, targets
 from wiretrial.studies.document import Document
-from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.spec import Study
 from wiretrial.subjects import registry as subjects
 from wiretrial.subjects.needs import needed_parts
 
 NAME = "game-bots"
-FOLDER = Path(__file__).resolve().parents[2] / "studies" / NAME
 FORMS = ("styx", "styx+json", "styx+ws", "styx+json+ws")
 BINARY, JSON = "styx", "styx+json+ws"
 BOTH = {"table-native", "table-netty"}
-HOUR_NS = 3_600_000_000_000
-
-
-@pytest.fixture(scope="module")
-def document() -> Document:
-    return registry.find(NAME).document
-
-
-@pytest.fixture(scope="module")
-def study(document: Document) -> Study:
-    return matrix.expand(NAME, document, command="-", seed=1)
-
-
-def of(study: Study, workload: str) -> list[Case]:
-    """The workload's scenarios, without the twin."""
-    return [
-        case
-        for case in study.cases
-        if case.scenario.levels["workload"] == workload and case.scenario.twin_of is None
-    ]
 
 
 def test_the_question_is_asked_at_every_hundred_bots(study: Study) -> None:
@@ -113,25 +90,13 @@ def test_the_generator_is_calibrated_with_the_same_tables(study: Study) -> None:
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:
-    assert document.budget == 2.5 * HOUR_NS
-    assert estimate.estimate(study).total_ns < 1.6 * HOUR_NS
-    quick = matrix.expand(NAME, document, command="-", seed=1, quick=True)
-    assert estimate.estimate(quick).total_ns < 300_000_000_000
-    assert {case.scenario.levels["workload"] for case in quick.cases} == {
-        case.scenario.levels["workload"] for case in study.cases
-    }
+    check_time(document, study, hours=1.6, quick_seconds=300)
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:
     for claim in study.claims:
         for side in claim.sides:
-            matching = [
-                case
-                for case in of(study, side.workload)
-                if case.scenario.subject == side.subject
-                and all(case.scenario.levels.get(k) == v for k, v in side.levels.items())
-            ]
-            assert len(matching) == 1, f"{claim.text}: {side}"
+            assert side_of(study, side, by_subject), claim.text
 
 
 def test_every_subject_keeps_the_contract_in_every_form() -> None:
@@ -142,8 +107,7 @@ def test_every_subject_keeps_the_contract_in_every_form() -> None:
 
 
 def test_the_readme_says_what_is_kept() -> None:
-    page = (FOLDER / found.README).read_text("utf-8")
-    assert found.into(page, found.read(FOLDER)) == page
+    check_readme(NAME)
 
 
 def put(document: Document, *given: str) -> Study:

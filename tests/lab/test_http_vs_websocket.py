@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from pathlib import Path
 
 import pytest
 
+from tests.lab.whole_studies import by_label, check_readme, check_time, of, side_of
 from wiretrial.plan import FixedContent, FixedPayload
-from wiretrial.report import found
-from wiretrial.studies import estimate, matrix, registry
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects import registry as subjects
 
 NAME = "http-vs-websocket"
-FOLDER = Path(__file__).resolve().parents[2] / "studies" / NAME
 FAR = "broadband-far"
-HOUR_NS = 3_600_000_000_000
 RTT_NS = 105_000_000
-
-
-@pytest.fixture(scope="module")
-def document() -> Document:
-    return registry.find(NAME).document
-
-
-@pytest.fixture(scope="module")
-def study(document: Document) -> Study:
-    return matrix.expand(NAME, document, command="-", seed=1)
-
-
-def of(study: Study, family: str, where: str) -> list[Case]:
-    return [
-        case
-        for case in study.cases
-        if case.scenario.levels["workload"] == family
-        and case.scenario.environment == where
-        and case.scenario.twin_of is None
-    ]
 
 
 def test_a_hundred_connections_carry_1_to_2000_messages_with_their_set_up(study: Study) -> None:
@@ -106,29 +82,14 @@ def test_the_floor_counts_the_round_trips_of_the_set_up(study: Study) -> None:
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:
-    assert document.budget == 2.5 * HOUR_NS
-    assert estimate.estimate(study).total_ns < 1.25 * HOUR_NS
-    quick = matrix.expand(NAME, document, command="-", seed=1, quick=True)
-    assert estimate.estimate(quick).total_ns < 300_000_000_000
-    assert {case.scenario.levels["workload"] for case in quick.cases} == {
-        case.scenario.levels["workload"] for case in study.cases
-    }
+    check_time(document, study, hours=1.25, quick_seconds=300)
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:
     for claim in study.claims:
         for side in claim.sides:
-            matching = [
-                case
-                for case in study.cases
-                if case.scenario.label == side.subject
-                and case.scenario.levels["workload"] == side.workload
-                and all(case.scenario.levels.get(k) == v for k, v in side.levels.items())
-                and case.scenario.twin_of is None
-            ]
-            assert len(matching) == 1, f"{claim.text}: {side}"
             # With one trial a ratio has no interval.
-            assert study.trials_of(matching[0]) >= 2, f"{claim.text}: {side}"
+            assert study.trials_of(side_of(study, side, by_label)) >= 2, f"{claim.text}: {side}"
 
 
 def test_every_subject_keeps_what_it_is_asked_for(study: Study) -> None:
@@ -153,5 +114,4 @@ def test_a_call_is_the_same_over_http_and_over_socket_io(study: Study) -> None:
 
 
 def test_the_readme_says_what_is_kept() -> None:
-    page = (FOLDER / found.README).read_text("utf-8")
-    assert found.into(page, found.read(FOLDER)) == page
+    check_readme(NAME)

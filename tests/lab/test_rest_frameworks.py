@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
-from wiretrial.report import found
-from wiretrial.studies import estimate, matrix, registry
+from tests.lab.whole_studies import by_label, check_readme, check_time, side_of
+from wiretrial.studies import registry
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects import registry as subjects
 
 NAME = "rest-frameworks"
-FOLDER = Path(__file__).resolve().parents[2] / "studies" / NAME
 SIX = {"cpprestsdk", "crow", "cpp-httplib", "pistache", "restbed", "restinio"}
-HOUR_NS = 3_600_000_000_000
-
-
-@pytest.fixture(scope="module")
-def document() -> Document:
-    return registry.find(NAME).document
-
-
-@pytest.fixture(scope="module")
-def study(document: Document) -> Study:
-    return matrix.expand(NAME, document, command="-", seed=1)
 
 
 def published(study: Study) -> list[Case]:
@@ -94,27 +78,13 @@ def test_the_handler_that_waits_is_a_row_beside_the_one_that_does_not(study: Stu
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:
-    assert document.budget == 2.5 * HOUR_NS
-    assert estimate.estimate(study).total_ns < document.budget
-    quick = matrix.expand(NAME, document, command="-", seed=1, quick=True)
-    assert estimate.estimate(quick).total_ns < 300_000_000_000
-    assert {case.scenario.levels["workload"] for case in quick.cases} == {
-        case.scenario.levels["workload"] for case in study.cases
-    }
+    check_time(document, study, hours=2.5, quick_seconds=300)
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:
     for claim in study.claims:
         for side in claim.sides:
-            matching = [
-                case
-                for case in study.cases
-                if case.scenario.label == side.subject
-                and case.scenario.levels["workload"] == side.workload
-                and all(case.scenario.levels.get(k) == v for k, v in side.levels.items())
-                and case.scenario.twin_of is None
-            ]
-            assert len(matching) == 1, f"{claim.text}: {side}"
+            assert side_of(study, side, by_label), claim.text
 
 
 def test_every_subject_is_in_the_catalogue() -> None:
@@ -123,5 +93,4 @@ def test_every_subject_is_in_the_catalogue() -> None:
 
 
 def test_the_readme_says_what_is_kept() -> None:
-    page = (FOLDER / found.README).read_text("utf-8")
-    assert found.into(page, found.read(FOLDER)) == page
+    check_readme(NAME)

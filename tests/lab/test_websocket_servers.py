@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
+from tests.lab.whole_studies import by_label, check_readme, check_time, of, side_of
 from wiretrial.plan import Hold
-from wiretrial.report import found
-from wiretrial.studies import estimate, matrix, registry
+from wiretrial.studies import registry
 from wiretrial.studies.document import Document
-from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.spec import Study
 from wiretrial.subjects import registry as subjects
 
 NAME = "websocket-servers"
-FOLDER = Path(__file__).resolve().parents[2] / "studies" / NAME
 PUBLISHED = {
     *("uwebsockets-0.14", "websocketpp", "gorilla", "crow", "beast", "ws", "socket-io"),
     *("uwebsockets", "libwebsockets"),
 }
-HOUR_NS = 3_600_000_000_000
 HUGE = 104_857_600
-
-
-@pytest.fixture(scope="module")
-def document() -> Document:
-    return registry.find(NAME).document
-
-
-@pytest.fixture(scope="module")
-def study(document: Document) -> Study:
-    return matrix.expand(NAME, document, command="-", seed=1)
-
-
-def of(study: Study, workload: str) -> list[Case]:
-    return [
-        case
-        for case in study.cases
-        if case.scenario.levels["workload"] == workload and case.scenario.twin_of is None
-    ]
 
 
 def test_connections_are_held_up_to_a_million(study: Study) -> None:
@@ -89,25 +65,13 @@ def test_ranks_rest_on_five_trials(study: Study) -> None:
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:
-    assert document.budget == 2.5 * HOUR_NS
-    assert estimate.estimate(study).total_ns < 1.5 * HOUR_NS
-    quick = matrix.expand(NAME, document, command="-", seed=1, quick=True)
-    assert estimate.estimate(quick).total_ns < 240_000_000_000
-    assert {case.scenario.levels["workload"] for case in quick.cases} == {
-        case.scenario.levels["workload"] for case in study.cases
-    }
+    check_time(document, study, hours=1.5, quick_seconds=240)
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:
     for claim in study.claims:
         for side in claim.sides:
-            matching = [
-                case
-                for case in of(study, side.workload)
-                if case.scenario.label == side.subject
-                and all(case.scenario.levels.get(k) == v for k, v in side.levels.items())
-            ]
-            assert len(matching) == 1, f"{claim.text}: {side}"
+            assert side_of(study, side, by_label), claim.text
 
 
 def test_every_subject_is_in_the_catalogue() -> None:
@@ -116,5 +80,4 @@ def test_every_subject_is_in_the_catalogue() -> None:
 
 
 def test_the_readme_says_what_is_kept() -> None:
-    page = (FOLDER / found.README).read_text("utf-8")
-    assert found.into(page, found.read(FOLDER)) == page
+    check_readme(NAME)

@@ -1,0 +1,70 @@
+"""What every study that comes with the project must keep, whatever it asks.
+
+Knows how a study is found, expanded and estimated; must not know any one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from wiretrial.report import found
+from wiretrial.results.claims import Side
+from wiretrial.studies import estimate, matrix
+from wiretrial.studies.document import Document
+from wiretrial.studies.spec import Case, Study
+
+STUDIES = Path(__file__).resolve().parents[2] / "studies"
+HOUR_NS = 3_600_000_000_000
+
+
+def of(study: Study, workload: str, where: str | None = None) -> list[Case]:
+    """The workload's scenarios in this environment, or in all, without the twin."""
+    return [
+        case
+        for case in study.cases
+        if case.scenario.levels["workload"] == workload
+        and case.scenario.twin_of is None
+        and where in {None, case.scenario.environment}
+    ]
+
+
+def by_label(case: Case) -> str | None:
+    """How a claim names its sides where a subject stands in several rows of a group."""
+    return case.scenario.label
+
+
+def by_subject(case: Case) -> str | None:
+    """How a claim names its sides where their levels tell the rows of a subject apart."""
+    return case.scenario.subject
+
+
+def side_of(study: Study, side: Side, name: Callable[[Case], str | None]) -> Case:
+    """The one scenario that a claim's side means."""
+    matching = [
+        case
+        for case in of(study, side.workload)
+        if name(case) == side.subject
+        and all(case.scenario.levels.get(k) == v for k, v in side.levels.items())
+    ]
+    assert len(matching) == 1, side
+    return matching[0]
+
+
+def check_time(document: Document, study: Study, *, hours: float, quick_seconds: float) -> None:
+    """It is estimated to fit in these hours, within the budget that its file states; --quick asks
+    every workload in fewer seconds than that."""
+    assert document.budget == 2.5 * HOUR_NS
+    assert estimate.estimate(study).total_ns < hours * HOUR_NS
+    quick = matrix.expand(study.name, document, command="-", seed=1, quick=True)
+    assert estimate.estimate(quick).total_ns < quick_seconds * 1_000_000_000
+    assert {case.scenario.levels["workload"] for case in quick.cases} == {
+        case.scenario.levels["workload"] for case in study.cases
+    }
+
+
+def check_readme(name: str) -> None:
+    """The tables of its README are those of the result that is kept beside it."""
+    folder = STUDIES / name
+    page = (folder / found.README).read_text("utf-8")
+    assert found.into(page, found.read(folder)) == page
