@@ -11,22 +11,16 @@ import argparse
 import contextlib
 import os
 import resource
-import signal
-import socket
-import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 import psutil
 
-from wiretrial import launch
 from wiretrial.engine import Engine
-from wiretrial.fleet import commands
 from wiretrial.fleet import engine as fleet_engine
+from wiretrial.fleet import own
 from wiretrial.fleet.security import Address
 from wiretrial.plan import Load, Message, OpenLoop, Plan, SequencePayload, Stop, Target
 from wiretrial.snapshot import Interval, Summary
@@ -35,7 +29,8 @@ HOST = "127.0.0.1"
 PER_PROCESS = 25
 RATE_EACH = 10.0
 CONNECTIONS_EACH = 2
-LISTEN_S = 20.0
+FOUND = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+"""So that another process finds this module."""
 
 
 @dataclass(frozen=True)
@@ -88,16 +83,14 @@ def main() -> int:
 
 def measured(agents: int, seconds: float) -> Cost:
     """One run with so many agents."""
-    own = Engine.find()
     with ExitStack() as stack:
-        url = stack.enter_context(_serving(own))
-        address = Address("tcp", HOST, _free_port())
-        scheduler = stack.enter_context(_started(commands.scheduler(address, None)))
-        _wait_listening(address.port)
+        url = stack.enter_context(own.serving(Engine.find(), HOST))
+        address = Address("tcp", HOST, own.free_port(HOST))
+        scheduler = stack.enter_context(own.scheduling(address, None))
         for first in range(0, agents, PER_PROCESS):
             count = min(PER_PROCESS, agents - first)
             words = ["-m", "bench.fleet_hosts", str(address), str(first), str(count)]
-            stack.enter_context(_started([sys.executable, *words]))
+            stack.enter_context(own.started([sys.executable, *words], environment=FOUND))
         fleet = stack.enter_context(fleet_engine.connected(address, None, agents=agents))
         plan = Plan(
             target=Target(url=url, message=Message(source=SequencePayload(bytes=20))),
@@ -161,51 +154,6 @@ def _of(process: psutil.Process) -> float:
             times = one.cpu_times()
             total += times.user + times.system
     return total
-
-
-@contextmanager
-def _serving(engine: Engine) -> Iterator[str]:
-    command = [str(engine.binary), "respond", "--http", f"{HOST}:0"]
-    with _started(command, stdout=subprocess.PIPE) as server:
-        assert server.stdout is not None
-        line: str = server.stdout.readline().decode()
-        yield f"ws://{line.strip().partition('http=')[2]}/"
-
-
-@contextmanager
-def _started(
-    command: Sequence[str], stdout: int = subprocess.DEVNULL
-) -> Iterator[subprocess.Popen[Any]]:
-    process = subprocess.Popen(
-        launch.command_line(command, death_signal=signal.SIGKILL),
-        stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=subprocess.DEVNULL,
-        env={**commands.environment(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        if process.stdout:
-            process.stdout.close()
-
-
-def _free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_listening(port: int) -> None:
-    deadline = time.monotonic() + LISTEN_S
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
-            socket.create_connection((HOST, port), timeout=1.0).close()
-            return
-        time.sleep(0.05)
-    raise SystemExit(f"bench: no scheduler on port {port} after {LISTEN_S:g} s")
 
 
 if __name__ == "__main__":

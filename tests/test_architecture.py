@@ -18,8 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "wiretrial"
 CRATES = ROOT / "crates"
 
-# What everybody may use: documents, errors, quantities, the start of a process. They know nobody.
-LEAVES = {"documents", "errors", "launch", "plan", "quantities", "snapshot"}
+# What everybody may use: documents, errors, quantities, how programs start and end. They know
+# nobody.
+LEAVES = {"closing", "documents", "errors", "launch", "plan", "quantities", "snapshot"}
 LEAF_NEEDS = {
     "errors": set[str](),
     "documents": {"errors"},
@@ -48,7 +49,10 @@ ROOMS: dict[str, set[str]] = {
 
 # Rooms that compute and draw. They start nothing, so they can be trusted with any result file.
 STARTS_NO_PROCESS = ("report", "stats")
-PROCESS_MODULES = {"subprocess", "multiprocessing", "pty", "wiretrial.engine", "wiretrial.launch"}
+PROCESS_MODULES = {
+    *("subprocess", "multiprocessing", "pty"),
+    *("wiretrial.closing", "wiretrial.engine", "wiretrial.launch"),
+}
 
 # Where a distribution's name is not the name of its module.
 IMPORT_NAMES = {"hdrhistogram": "hdrh", "vl-convert-python": "vl_convert"}

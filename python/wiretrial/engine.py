@@ -17,12 +17,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol
 
 from pydantic import ValidationError
 
 from wiretrial import __version__, launch
+from wiretrial.closing import Closing
 from wiretrial.errors import EXIT_FAILED, EngineFailed
 from wiretrial.plan import Plan
 from wiretrial.snapshot import SNAPSHOT, Failure, Snapshot, Start
@@ -69,12 +69,7 @@ class Run(Protocol):
 
     def __enter__(self) -> Run: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def __iter__(self) -> Iterator[Snapshot]: ...
 
@@ -85,7 +80,7 @@ class Run(Protocol):
         """Leaves nothing running."""
 
 
-class EngineRun:
+class EngineRun(Closing):
     """One run of the engine, from start to its last snapshot."""
 
     def __init__(self, binary: Path, plan: Plan) -> None:
@@ -108,17 +103,6 @@ class EngineRun:
     def pid(self) -> int:
         """The engine's process id."""
         return self._process.pid
-
-    def __enter__(self) -> EngineRun:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __iter__(self) -> Iterator[Snapshot]:
         """The snapshots in order. A `Failure`, or an end without a summary, raises."""

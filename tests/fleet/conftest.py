@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,7 +18,7 @@ import pytest
 from tests.cli.conftest import LAUNCHER, ROOT
 from wiretrial import launch
 from wiretrial.engine import Engine
-from wiretrial.fleet import commands
+from wiretrial.fleet import commands, own
 from wiretrial.fleet.security import Address, Certificates
 
 DEADLINE_S = 90.0
@@ -94,11 +93,11 @@ class Cluster:
     ) -> None:
         self.certificates = certificates
         self._stack, self._folder = stack, folder
-        self.address = Address("tls" if certificates else "tcp", host, free_port(host))
+        self.address = Address("tls" if certificates else "tcp", host, own.free_port(host))
         self.scheduler = started(
             stack, commands.scheduler(self.address, certificates), log=folder / "scheduler.log"
         )
-        wait_until(lambda: listens(host, self.address.port), "the scheduler listens")
+        wait_until(lambda: own.listens(host, self.address.port), "the scheduler listens")
         self.agents = [
             self.agent(address, namespace, before[number] if before else ())
             for number, (address, namespace) in enumerate(agents)
@@ -173,16 +172,3 @@ def is_gone(process: psutil.Process) -> bool:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
-
-
-def listens(host: str, port: int) -> bool:
-    with contextlib.suppress(OSError):
-        socket.create_connection((host, port), timeout=1.0).close()
-        return True
-    return False
-
-
-def free_port(host: str) -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind((host, 0))
-        return int(probe.getsockname()[1])

@@ -77,7 +77,7 @@ class Side:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.server.stop()
+        self.server.close()
 
     def trial(
         self,

@@ -11,19 +11,18 @@ import base64
 import hashlib
 import os
 import re
-import select
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Literal
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from wiretrial import launch
+from wiretrial.closing import Closing, end_program, told
 from wiretrial.errors import SubjectFailed, UsageProblem
 from wiretrial.subjects import runfolder
 from wiretrial.subjects.certificates import Certificate
@@ -103,7 +102,7 @@ def _version(binary: str) -> str:
     return found[0] if found else "unknown"
 
 
-class Browser:
+class Browser(Closing):
     """A browser without a window at one page. A context manager: leaving it ends every process.
 
     The key of `certificate` is trusted, and nothing else is changed in the trust.
@@ -135,50 +134,24 @@ class Browser:
             bufsize=0,
             start_new_session=True,
         )
-        if not self._told(KEEPER_LIMIT_S):
-            self.stop()
+        if not told(self._keeper, KEEPER_LIMIT_S):
+            self.close()
             raise SubjectFailed(f"{program.binary} could not be started", "run it by hand")
-
-    def __enter__(self) -> Browser:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
     def ended(self) -> str | None:
         """How it ended by itself, in words; None while it runs."""
-        told = self._told(0)
-        if not told:
+        how = told(self._keeper, 0)
+        if not how:
             return None
         self._log.flush()
         lines = (self.folder / "output.log").read_text(errors="replace").strip().splitlines()
-        return f"{told}{f' ({lines[-1][:200]})' if lines else ''}"
+        return f"{how}{f' ({lines[-1][:200]})' if lines else ''}"
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Ends it with all that it has begun, and forgets its profile."""
-        assert self._keeper.stdin is not None
-        assert self._keeper.stdout is not None
-        self._keeper.stdin.close()
-        try:
-            self._keeper.wait(STOP_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._keeper.kill()
-            self._keeper.wait()
-        self._keeper.stdout.close()
+        end_program(self._keeper, STOP_LIMIT_S)
         self._log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _told(self, seconds: float) -> str | None:
-        """The keeper's next line; None where none comes in time."""
-        assert self._keeper.stdout is not None
-        if not select.select([self._keeper.stdout], [], [], seconds)[0]:
-            return None
-        return self._keeper.stdout.readline().decode().strip() or None
 
 
 def command_line(

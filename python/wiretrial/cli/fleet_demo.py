@@ -5,26 +5,19 @@ Knows what must come out equal; must not know how a fleet is led.
 
 from __future__ import annotations
 
-import contextlib
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from wiretrial import launch, quantities
+from wiretrial import quantities
 from wiretrial.cli import fleet_options, output
 from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.live import Live
 from wiretrial.engine import Engine
-from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, FleetFailed
-from wiretrial.fleet import commands, security
+from wiretrial.errors import EXIT_FAILED, EXIT_GOOD
+from wiretrial.fleet import commands, own, security
 from wiretrial.fleet.security import Address, Certificates
 from wiretrial.machine import facts
 from wiretrial.machine.hosts import Network
@@ -46,8 +39,6 @@ from wiretrial.studies.recording import Recording
 
 AGENTS = 3
 PAYLOAD_BYTES = 20
-LISTEN_S = 20.0
-END_S = 10.0
 
 
 def run(connections: str, requests: str, rate: str) -> int:
@@ -63,18 +54,18 @@ def run(connections: str, requests: str, rate: str) -> int:
         phases=Phases(),
         generator=GeneratorSettings(),
     )
-    own = Engine.find()
+    engine = Engine.find()
     with ExitStack() as stack:
         network = stack.enter_context(Network(AGENTS))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiretrial-fleet-")))
-        url = stack.enter_context(serving(own, network.address))
+        url = stack.enter_context(own.serving(engine, network.address))
         wanted = stack.enter_context(fleet_of(network, security.make(folder / "certificates")))
         asked = plan.model_copy(update={"target": plan.target.model_copy(update={"url": url})})
         with fleet_options.engine(wanted) as fleet:
             many = measure(fleet, asked)
         # One machine with as many threads as all agents together: the same split of the load.
         threads = GeneratorSettings(threads=AGENTS)
-        one = measure(own, asked.model_copy(update={"generator": threads}))
+        one = measure(engine, asked.model_copy(update={"generator": threads}))
     width, colour = output.width(), output.colour(sys.stdout)
     output.emit(text_report.render_load(many, width=width, colour=colour), None)
     output.emit(f"\n{'':<34}{'three agents':>16}{'one machine':>16}", None)
@@ -143,72 +134,10 @@ def measure(engine: Engine, plan: Plan) -> Trial:
 @contextmanager
 def fleet_of(network: Network, certificates: Certificates) -> Iterator[FleetWanted]:
     """A scheduler at our own port of the network, and an agent on each host of it."""
-    port = _free_port(network.address)
-    address = Address(security.SECURE, network.address, port)
+    address = Address(security.SECURE, network.address, own.free_port(network.address))
     with ExitStack() as stack:
-        stack.enter_context(_Started(commands.scheduler(address, certificates)))
-        _wait_listening(network.address, port)
+        stack.enter_context(own.scheduling(address, certificates))
         for host in network.hosts:
             command = commands.agent(address, certificates, name=host.name, host=host.address)
-            stack.enter_context(_Started(command, namespace=host.held.file))
+            stack.enter_context(own.started(command, namespace=host.held.file))
         yield FleetWanted(address, certificates, len(network.hosts), "stop")
-
-
-@contextmanager
-def serving(engine: Engine, host: str) -> Iterator[str]:
-    """A reference server there; its WebSocket URL."""
-    command = [str(engine.binary), "respond", "--http", f"{host}:0"]
-    with _Started(command, stdout=subprocess.PIPE) as server:
-        assert server.process.stdout is not None
-        line = server.process.stdout.readline().decode().strip()
-        name, _, address = line.partition("http=")
-        if not name.startswith("ready"):
-            raise FleetFailed(f"the reference server does not start on {host}")
-        yield f"ws://{address}/"
-
-
-@dataclass
-class _Started:
-    """A program that ends with us. A context manager."""
-
-    command: list[str]
-    namespace: Path | None = None
-    stdout: int = subprocess.DEVNULL
-
-    def __enter__(self) -> _Started:
-        self.process: subprocess.Popen[Any] = subprocess.Popen(
-            launch.command_line(
-                self.command, namespace=self.namespace, death_signal=signal.SIGKILL
-            ),
-            stdin=subprocess.DEVNULL,
-            stdout=self.stdout,
-            stderr=subprocess.DEVNULL,
-            env=commands.environment(),
-            start_new_session=True,
-        )
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(END_S)
-        self.process.kill()
-        self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
-
-
-def _free_port(host: str) -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind((host, 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_listening(host: str, port: int) -> None:
-    deadline = time.monotonic() + LISTEN_S
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
-            socket.create_connection((host, port), timeout=1.0).close()
-            return
-        time.sleep(0.05)
-    raise FleetFailed(f"the scheduler does not listen on {host}:{port} after {LISTEN_S:g} s")

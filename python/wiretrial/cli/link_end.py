@@ -6,14 +6,13 @@ Knows the keeper's two lines and what listens in a namespace; must not know what
 from __future__ import annotations
 
 import os
-import select
 import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 
 from wiretrial import launch
+from wiretrial.closing import Closing, end_program, told
 from wiretrial.errors import EXIT_SIGNAL, MeasurementInvalid, SubjectFailed
 from wiretrial.machine import namespaces
 from wiretrial.machine.links import End, Wire
@@ -25,7 +24,7 @@ LOOK_S = 0.2
 TCP_LISTENS, UDP_IS_BOUND = "0A", "07"
 
 
-class Kept:
+class Kept(Closing):
     """A running command. A context manager: leaving it ends every process.
 
     `{far}` and `{near}` in its words become the link's addresses. `streams` are the descriptors
@@ -71,23 +70,12 @@ class Kept:
             self.close()
             raise
 
-    def __enter__(self) -> Kept:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def wait(self) -> int:
         """Its exit code, once it has ended. Raises when the link ends before."""
-        while (told := self._told(LOOK_S)) is None:
+        while (line := self._told(LOOK_S)) is None:
             if how := self._wire.ended():
                 raise MeasurementInvalid(f"the link ended under {self._words[0]}: {how}")
-        how, _, number = told.partition(" ")
+        how, _, number = line.partition(" ")
         return int(number) + (EXIT_SIGNAL if how == "killed" else 0)
 
     def wait_listening(self) -> None:
@@ -97,30 +85,19 @@ class Kept:
         """
         deadline = time.monotonic() + LISTEN_LIMIT_S
         while not _listens(self._end.pid) and time.monotonic() < deadline:
-            if told := self._told(0.02):
+            if how := self._told(0.02):
                 raise SubjectFailed(
-                    f"{self._words[0]} at the far end {told} before it listened", "run it by hand"
+                    f"{self._words[0]} at the far end {how} before it listened", "run it by hand"
                 )
 
     def close(self) -> None:
         """Ends it with all that it began."""
-        assert self._keeper.stdin is not None
-        assert self._keeper.stdout is not None
-        self._keeper.stdin.close()
-        try:
-            self._keeper.wait(STOP_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._keeper.kill()
-            self._keeper.wait()
-        self._keeper.stdout.close()
+        end_program(self._keeper, STOP_LIMIT_S)
 
     def _told(self, seconds: float) -> str | None:
         """The keeper's next line; None where none comes in time."""
-        assert self._keeper.stdout is not None
-        if not select.select([self._keeper.stdout], [], [], seconds)[0]:
-            return None
-        line = self._keeper.stdout.readline().decode().strip()
-        if not line:
+        line = told(self._keeper, seconds)
+        if line == "":
             raise SubjectFailed(f"the keeper of {self._words[0]} ended", "run it again")
         return line
 

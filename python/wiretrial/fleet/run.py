@@ -12,9 +12,9 @@ import secrets
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from types import TracebackType
 
 from wiretrial import engine
+from wiretrial.closing import Closing
 from wiretrial.errors import EngineFailed, FleetFailed, UsageProblem
 from wiretrial.fleet import conductor, split
 from wiretrial.fleet.conductor import Conductor, Event
@@ -32,7 +32,7 @@ MOST_SHOWN = 12
 """Agents in the live block."""
 
 
-class FleetRun:
+class FleetRun(Closing):
     """One run of a fleet. `plan` is that of one machine which would do the same."""
 
     def __init__(
@@ -59,17 +59,6 @@ class FleetRun:
             tell=self._events.put,
         )
         self._conduct: Future[None] = wire.begin(self._conductor.conduct())
-
-    def __enter__(self) -> FleetRun:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __iter__(self) -> Iterator[Snapshot]:
         """The fleet's snapshots in order. What an agent's engine or the fleet fails in, raises."""

@@ -12,7 +12,6 @@ import errno
 import json
 import os
 import re
-import select
 import signal
 import subprocess
 import tempfile
@@ -21,10 +20,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from wiretrial import launch, quantities
+from wiretrial.closing import Closing, end_program, told
 from wiretrial.errors import EngineFailed, UsageProblem
 from wiretrial.machine import namespaces
 from wiretrial.machine.namespaces import Held, Namespace
@@ -237,7 +236,7 @@ class End:
     addresses: Sequence[str]
 
 
-class Wire:
+class Wire(Closing):
     """A link that stands: near end, far end, and what carries packets between them.
 
     A context manager: leaving it takes both ends away. Raises `UsageProblem` where this machine or
@@ -277,17 +276,6 @@ class Wire:
             except BaseException:
                 self.close()
                 raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @property
     def realtime(self) -> bool:
@@ -411,23 +399,12 @@ class _EngineLink:
         return said or how
 
     def close(self) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(STOP_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
+        end_program(self._process, STOP_LIMIT_S)
         self._errors.close()
 
     def _told(self) -> dict[str, Any] | None:
         """The next line; None when there is none in time."""
-        assert self._process.stdout is not None
-        ready, _, _ = select.select([self._process.stdout], [], [], START_LIMIT_S)
-        line = self._process.stdout.readline() if ready else b""
+        line = told(self._process, START_LIMIT_S)
         if not line:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(STOP_LIMIT_S)

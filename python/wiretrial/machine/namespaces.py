@@ -16,9 +16,9 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from wiretrial.closing import Closing
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import facts, holder
 
@@ -41,7 +41,7 @@ INHERITED = tuple(
 """Settings that a new namespace has afresh, and that a server must find as they are outside."""
 
 
-class Held:
+class Held(Closing):
     """A namespace with nothing but its own loopback. A context manager: leaving it lets it go.
 
     `settings` are made beside those inherited. Raises `UsageProblem` where this machine or user
@@ -76,17 +76,6 @@ class Held:
     def file(self) -> Path:
         """What a process opens to enter."""
         return file_of(self.pid)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Lets go of the namespace: it is taken away when the last process in it has ended."""

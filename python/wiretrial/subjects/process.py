@@ -17,10 +17,9 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from wiretrial import launch
+from wiretrial.closing import Closing, end_program, told
 from wiretrial.errors import SubjectFailed, UsageProblem
 from wiretrial.machine import facts
 from wiretrial.machine.namespaces import Namespace
@@ -47,7 +46,7 @@ FIRST_PORT = 20_000
 PORT_TRIES = 200
 
 
-class Server:
+class Server(Closing):
     """One start of one subject. A context manager: leaving it ends every process.
 
     `isolation` is a network namespace to run it in, over loopback without. `host` is the address
@@ -124,27 +123,16 @@ class Server:
             bufsize=0,
             start_new_session=True,
         )
-        self.pid = int(self._told() or 0)
+        self.pid = int(told(self._keeper, KEEPER_LIMIT_S) or 0)
         """Process id of the subject's first process; its children are in the same group."""
         if not self.pid:
             self._keeper.kill()
             self._forget()
             raise SubjectFailed(f"{subject.spec.name} could not be started: its keeper ended")
-        # The keeper leaves it unreaped: the id is the subject's until `stop`.
+        # The keeper leaves it unreaped: the id is the subject's until `close`.
         self.pidfd = os.pidfd_open(self.pid)
         """Becomes readable when the subject's first process ends."""
         self._end: str | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
     def endpoint(self, protocol: Protocol) -> Endpoint:
         """Where the subject speaks `protocol`."""
@@ -181,42 +169,28 @@ class Server:
         lines = (self.folder / "output.log").read_text(errors="replace").strip().splitlines()
         return lines[-1][:300] if lines else ""
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Ends the subject with all that it has begun, and forgets the run folder."""
-        assert self._keeper.stdin is not None
-        self._keeper.stdin.close()
-        try:
-            self._keeper.wait(STOP_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._keeper.kill()
         os.close(self.pidfd)
         self._forget()
 
     def _forget(self) -> None:
-        for stream in (self._keeper.stdin, self._keeper.stdout, self._log):
-            assert stream is not None
-            stream.close()
-        self._keeper.wait()
+        end_program(self._keeper, STOP_LIMIT_S)
+        self._log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _how_it_ended(self) -> str:
-        told, _, number = (self._told() or "").partition(" ")
-        if told == "killed":
+        what, _, number = (told(self._keeper, KEEPER_LIMIT_S) or "").partition(" ")
+        if what == "killed":
             how = f"signal {signal.Signals(int(number)).name}"
             if int(number) == signal.SIGKILL and facts.oom_kills() != self._oom_kills:
                 how += ", and the kernel was out of memory"
-        elif told == "exited":
+        elif what == "exited":
             how = f"exit status {number}"
         else:
             how = "how is not known, its keeper ended too"
         last = self.last_words()
         return f"{how} ({last})" if last else how
-
-    def _told(self) -> str | None:
-        """The keeper's next line; None when there is none."""
-        assert self._keeper.stdout is not None
-        ready, _, _ = select.select([self._keeper.stdout], [], [], KEEPER_LIMIT_S)
-        return self._keeper.stdout.readline().decode().strip() or None if ready else None
 
     def _wait_port(self, port: int, deadline: float) -> None:
         while True:

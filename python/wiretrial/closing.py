@@ -1,0 +1,51 @@
+"""What is ended when it is left, and programs that end when their standard input does.
+
+Knows pipes; must not know which program it is. Such a program tells by lines on standard output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import subprocess
+from abc import ABC, abstractmethod
+from typing import Self
+
+
+class Closing(ABC):
+    """A context manager: leaving it closes it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Lets go of all that it has taken. Nothing of it runs on."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def end_program(process: subprocess.Popen[bytes], limit_s: float) -> None:
+    """Ends the program by the end of its input, and by force after `limit_s` seconds."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    process.stdout.close()
+
+
+def told(process: subprocess.Popen[bytes], limit_s: float) -> str | None:
+    """The program's next line, "" at the end of its output; None where none comes in time.
+
+    Its pipe must have no buffer (`bufsize=0`) if more than one line can come before it is asked.
+    """
+    assert process.stdout is not None
+    if not select.select([process.stdout], [], [], limit_s)[0]:
+        return None
+    return process.stdout.readline().decode().strip()
