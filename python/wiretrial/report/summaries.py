@@ -28,6 +28,16 @@ QUANTITIES = {
     metrics.USER_MEMORY.key: "memory per connection",
     metrics.BANDWIDTH.key: "rate of echoed bytes",
 }
+BEST_IS = {
+    metrics.THROUGHPUT.key: "throughput is highest",
+    metrics.ELAPSED.key: "the time is shortest",
+    metrics.SERVER.key: "the server's CPU per message is least",
+    metrics.WALL.key: "the round trip is shortest",
+    metrics.CLIENT.key: "the client's CPU per round trip is least",
+    metrics.CONNECT_RATE.key: "connections are opened fastest",
+    metrics.USER_MEMORY.key: "the server's memory per connection is least",
+    metrics.BANDWIDTH.key: "most bytes per second are echoed",
+}
 UNDECIDED = ("no difference shown", "invalid")
 
 
@@ -256,20 +266,4 @@ def bounded(metric: Metric) -> str:
 
 
 def _best_is(metric: Metric) -> str:
-    if metric is metrics.THROUGHPUT:
-        return "throughput is highest"
-    if metric is metrics.ELAPSED:
-        return "the time is shortest"
-    if metric is metrics.SERVER:
-        return "the server's CPU per message is least"
-    if metric is metrics.CONNECT_RATE:
-        return "connections are opened fastest"
-    if metric is metrics.USER_MEMORY:
-        return "the server's memory per connection is least"
-    if metric is metrics.BANDWIDTH:
-        return "most bytes per second are echoed"
-    if metric is metrics.WALL:
-        return "the round trip is shortest"
-    if metric is metrics.CLIENT:
-        return "the client's CPU per round trip is least"
-    return f"the {metric.title} of the response time is least"
+    return BEST_IS.get(metric.key, f"the {metric.title} of the response time is least")

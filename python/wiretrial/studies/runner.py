@@ -177,13 +177,7 @@ class _Run:
                 yield self._begun(shown, numbers[shown])
 
     def _next_number(self) -> int:
-        """The next trial's; what is in memory by now is left to it, and not looked through.
-
-        A search through all trials so far for garbage takes a CPU from generator or server for
-        tens of milliseconds.
-        """
-        gc.collect()
-        gc.freeze()
+        _leave_garbage_alone()
         self._number += 1
         self._total = max(self._total, self._number)
         return self._number
@@ -238,3 +232,13 @@ def _stored(study: Study, results: ResultsFolder) -> list[Trial]:
                 "begin a new folder",
             )
     return stored
+
+
+def _leave_garbage_alone() -> None:
+    """What is in memory by now is looked through once more, before a trial, and then never again.
+
+    A search through all trials so far takes a CPU from generator or server for tens of
+    milliseconds.
+    """
+    gc.collect()
+    gc.freeze()
