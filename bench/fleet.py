@@ -1,8 +1,9 @@
 """What leading a fleet costs: the coordinator's and the scheduler's own CPU and memory.
 
 Agents are real ones, each at a loopback address of its own with a real engine that hardly sends,
-many of them in one process: what they cost themselves is not measured. Usage:
-python -m bench.fleet [AGENTS…] [--seconds S]
+many of them in one process: what they cost themselves is not measured. With --simulated their
+engines replay what a real one told, so that hundreds fit on a small machine. Usage:
+python -m bench.fleet [AGENTS…] [--seconds S] [--simulated]
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import contextlib
 import os
 import resource
 import sys
+import tempfile
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
+from bench.fleet_replay import record
 from wiretrial.engine import Engine
 from wiretrial.fleet import engine as fleet_engine
 from wiretrial.fleet import own
@@ -74,24 +78,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("agents", nargs="*", type=int, default=[10, 50, 200])
     parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--simulated", action="store_true")
     flags = parser.parse_args()
     print(HEAD)
     for agents in flags.agents:
-        print(measured(agents, flags.seconds).line(), flush=True)
+        print(measured(agents, flags.seconds, simulated=flags.simulated).line(), flush=True)
     return 0
 
 
-def measured(agents: int, seconds: float) -> Cost:
+def measured(agents: int, seconds: float, *, simulated: bool) -> Cost:
     """One run with so many agents."""
+    engine = Engine.find()
     with ExitStack() as stack:
-        url = stack.enter_context(own.serving(Engine.find(), HOST))
-        address = Address("tcp", HOST, own.free_port(HOST))
-        scheduler = stack.enter_context(own.scheduling(address, None))
-        for first in range(0, agents, PER_PROCESS):
-            count = min(PER_PROCESS, agents - first)
-            words = ["-m", "bench.fleet_hosts", str(address), str(first), str(count)]
-            stack.enter_context(own.started([sys.executable, *words], environment=FOUND))
-        fleet = stack.enter_context(fleet_engine.connected(address, None, agents=agents))
+        url = stack.enter_context(own.serving(engine, HOST))
         plan = Plan(
             target=Target(url=url, message=Message(source=SequencePayload(bytes=20))),
             load=Load(
@@ -99,7 +98,30 @@ def measured(agents: int, seconds: float) -> Cost:
             ),
             stop=Stop(duration_ns=round(seconds * 1e9)),
         )
+        recorded: list[str] = []
+        if simulated:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            record(engine.binary, _alone(plan, agents), folder / "run.jsonl")
+            recorded = [str(folder / "run.jsonl")]
+        address = Address("tcp", HOST, own.free_port(HOST))
+        scheduler = stack.enter_context(own.scheduling(address, None))
+        for first in range(0, agents, PER_PROCESS):
+            count = min(PER_PROCESS, agents - first)
+            words = ["-m", "bench.fleet_hosts", str(address), str(first), str(count), *recorded]
+            stack.enter_context(own.started([sys.executable, *words], environment=FOUND))
+        fleet = stack.enter_context(fleet_engine.connected(address, None, agents=agents))
         return _run(fleet, plan, psutil.Process(scheduler.pid), agents)
+
+
+def _alone(plan: Plan, agents: int) -> Plan:
+    """What one agent of so many does, as a load of its own."""
+    interval_ns = fleet_engine.interval_ns(plan, agents)
+    return plan.model_copy(
+        update={
+            "load": Load(connections=CONNECTIONS_EACH, executor=OpenLoop(rate=RATE_EACH)),
+            "phases": plan.phases.model_copy(update={"interval_ns": interval_ns}),
+        }
+    )
 
 
 def _run(

@@ -94,6 +94,13 @@ def test_totals_get_their_own_line_where_room_is_short(closed: Trial) -> None:
     ]
 
 
+@pytest.mark.parametrize("width", range(60, 100))
+def test_no_line_breaks_between_a_figure_and_its_unit(closed: Trial, width: int) -> None:
+    for line in text.render_load(closed, width=width).splitlines():
+        assert not re.match(r"\s+(us|ms|s|%|B|MiB)(\W|$)", line), line
+        assert line.isascii()
+
+
 def test_one_load_run_with_errors(failing: Trial) -> None:
     golden("load-errors.txt", text.render_load(failing, width=110))
 

@@ -6,6 +6,7 @@ Knows lines and columns; must not know terminals: width and colour are given. Ti
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -33,6 +34,10 @@ LABEL = 15
 FIGURE = 42
 MOST_MARKED = 12
 DEFAULT_WIDTH = 110
+BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[num]?s|[kMG]?i?B|%)(?:\W|$))")
+"""The space between a figure and its unit, where no line may break."""
+GLUE = "\ue000"
+"""Stands for such a space until lines are broken: nobody uses it."""
 
 
 def render(model: ReportModel, *, width: int = DEFAULT_WIDTH, colour: bool = False) -> str:
@@ -167,7 +172,7 @@ def _console(width: int, colour: bool) -> Console:
 
 
 def _trimmed(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.rstrip().splitlines())
+    return "\n".join(line.rstrip() for line in text.rstrip().splitlines()).replace(GLUE, " ")
 
 
 def _labelled(console: Console, label: str, value: str, *, style: str = "") -> None:
@@ -175,7 +180,7 @@ def _labelled(console: Console, label: str, value: str, *, style: str = "") -> N
     table = Table.grid(padding=0)
     table.add_column(width=LABEL, no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row(Text(label, style=style), Text(ascii_only(value)))
+    table.add_row(Text(label, style=style), Text(BEFORE_UNIT.sub(GLUE, ascii_only(value))))
     console.print(Padding(table, (0, 0, 0, 2)))
 
 
