@@ -353,6 +353,15 @@ def test_the_catalogue_is_listed_and_shown(wiretrial: Run) -> None:
     assert {check["problem"] for check in json.loads(verified.stdout)["checks"]} == {None}
 
 
+@pytest.mark.parametrize(("columns", "shown"), [(80, 4), (100, 5), (130, 6)])
+def test_the_catalogue_fits_the_terminal(wiretrial: Run, columns: int, shown: int) -> None:
+    lines = wiretrial("subject", "list", COLUMNS=str(columns)).stdout.splitlines()
+    assert lines[1].split()[0] == "name"
+    assert len(lines[1].split()) == shown
+    assert max(map(len, lines)) <= columns
+    assert "styx+json+wss" in " ".join(lines)
+
+
 def test_a_subject_can_be_run_by_hand(tmp_path: Path) -> None:
     with start(tmp_path, "subject", "run", "reference") as process:
         assert process.stdout is not None

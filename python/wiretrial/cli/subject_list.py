@@ -26,6 +26,9 @@ Examples:
 TITLES = {"server": "servers", "client": "client libraries"}
 COLUMNS = ("name", "version", "language", "licence", "verified", "speaks")
 LONGEST = 30
+LEAST_SPEAKS = 18
+LEFT_OUT = ("licence", "language")
+"""Columns that a narrow terminal does not show, in this order."""
 """No cell but the last is wider; a longer one is cut."""
 
 
@@ -89,13 +92,28 @@ def _verified(subject: Subject, built: Build, engine: Engine) -> dict[str, bool 
 def _table(title: str, rows: list[dict[str, Any]]) -> str:
     if not rows:
         return ""
-    lines = [COLUMNS, *(_cells(row) for row in rows)]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(COLUMNS))]
-    shown = [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        for line in lines
-    ]
-    return "\n".join([title, *(line.rstrip() for line in shown)])
+    lines = [list(COLUMNS), *(list(_cells(row)) for row in rows)]
+    for name in LEFT_OUT:
+        at = lines[0].index(name)
+        if _room(lines) < LEAST_SPEAKS:
+            lines = [[*line[:at], *line[at + 1 :]] for line in lines]
+    shown = []
+    for *cells, last in lines:
+        row = _begun(cells, lines)
+        first, *rest = textwrap.wrap(last, max(LEAST_SPEAKS, _room(lines)), break_on_hyphens=False)
+        shown += [row + first, *(" " * len(row) + line for line in rest)]
+    return "\n".join([title, *shown])
+
+
+def _room(lines: list[list[str]]) -> int:
+    """Columns that are left for the last cell."""
+    return output.width() - len(_begun(lines[0][:-1], lines))
+
+
+def _begun(cells: list[str], lines: list[list[str]]) -> str:
+    widths = [max(len(line[at]) for line in lines) for at in range(len(cells))]
+    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+    return "  " + "".join(f"{cell}  " for cell in padded)
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
