@@ -47,11 +47,21 @@ def graceful(stop: Callable[[], None]) -> Iterator[Interrupt]:
             signal.signal(number, handler)
 
 
+_RAISED = Interrupt()
+
+
 def raise_on_signal() -> None:
     """From now on each signal raises `Stopped`."""
 
     def handle(number: int, _frame: FrameType | None) -> None:
+        _RAISED.number = number
         raise Stopped(number)
 
     for number in HANDLED:
         signal.signal(number, handle)
+
+
+def raise_lost() -> None:
+    """Raises `Stopped` once more if a signal came: Python drops what is raised in a finalizer."""
+    if _RAISED.number is not None:
+        raise Stopped(_RAISED.number)

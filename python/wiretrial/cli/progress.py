@@ -145,6 +145,7 @@ def _measure(study: Study, results: ResultsFolder, engine: Engine, board: Board)
             for event in runner.run(study, results, engine):
                 board.see(event)
                 beacons.tell(lamp, event, left_s=board.left_s)
+                interrupts.raise_lost()
     finally:
         board.keep(results)
 

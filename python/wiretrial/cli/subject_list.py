@@ -25,8 +25,10 @@ Examples:
 
 TITLES = {"server": "servers", "client": "client libraries"}
 COLUMNS = ("name", "version", "language", "licence", "verified", "speaks")
+WIDE = 100
 LONGEST = 30
-LEAST_SPEAKS = 18
+LONGEST_IN_NARROW = 24
+LEAST_SPEAKS = 16
 LEFT_OUT = ("licence", "language")
 """Columns that a narrow terminal does not show, in this order."""
 """No cell but the last is wider; a longer one is cut."""
@@ -53,7 +55,7 @@ def list_(
         document = {"schema": "wiretrial-subjects", "version": 2, "subjects": rows}
         output.emit(output.as_json(document), None)
         return EXIT_GOOD
-    tables = [_table(title, [r for r in rows if r["kind"] == of]) for of, title in TITLES.items()]
+    tables = [table(title, [r for r in rows if r["kind"] == of]) for of, title in TITLES.items()]
     paragraphs = [*filter(None, tables), *filter(None, ["\n".join(_reasons(rows))])]
     output.emit("\n\n".join(paragraphs), None)
     return EXIT_GOOD
@@ -89,7 +91,8 @@ def _verified(subject: Subject, built: Build, engine: Engine) -> dict[str, bool 
     return {name: not f.problems(subject) if f else None for name, f in found.items()}
 
 
-def _table(title: str, rows: list[dict[str, Any]]) -> str:
+def table(title: str, rows: list[dict[str, Any]]) -> str:
+    """These subjects, a row each, within the columns of the terminal."""
     if not rows:
         return ""
     lines = [list(COLUMNS), *(list(_cells(row)) for row in rows)]
@@ -119,7 +122,8 @@ def _begun(cells: list[str], lines: list[list[str]]) -> str:
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     state = row["installed"] or ("unavailable" if row["reason"] else "not installed")
     first = (row["name"], state, row["language"], row["licence"], _yes_or_no(row["verified"]))
-    cut = (cell if len(cell) <= LONGEST else f"{cell[: LONGEST - 1]}…" for cell in first)
+    longest = LONGEST if output.width() >= WIDE else LONGEST_IN_NARROW
+    cut = (cell if len(cell) <= longest else f"{cell[: longest - 1]}…" for cell in first)
     return (*cut, " ".join(row["speaks"]))
 
 
