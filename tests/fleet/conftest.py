@@ -71,12 +71,7 @@ def serve(
     stack: ExitStack, engine: Engine, host: str = "127.0.0.1", *, namespace: Path | None = None
 ) -> str:
     """A reference server; its WebSocket URL."""
-    server = started(
-        stack, [str(engine.binary), "respond", "--http", f"{host}:0"], namespace=namespace
-    )
-    assert server.stdout is not None
-    line = server.stdout.readline().decode()
-    return f"ws://{line.strip().partition('http=')[2]}/"
+    return stack.enter_context(own.serving(engine, host, namespace=namespace))
 
 
 class Cluster:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lab.whole_studies import by_subject, check_readme, check_time, of, side_of
+from tests.lab.whole_studies import by_subject, check_claims, check_readme, check_time, of
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import AfterResponse, OpenLoop
 from wiretrial.studies import admission, calibration, matrix, registry, targets
@@ -94,9 +94,7 @@ def test_it_fits_in_its_time(document: Document, study: Study) -> None:
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:
-    for claim in study.claims:
-        for side in claim.sides:
-            side_of(study, side, by_subject)
+    check_claims(study, by_subject)
 
 
 def test_every_subject_keeps_the_contract_in_every_form() -> None:

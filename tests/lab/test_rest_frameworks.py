@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.lab.whole_studies import by_label, check_readme, check_time, side_of
+from tests.lab.whole_studies import by_label, check_claims, check_readme, check_time
 from wiretrial.studies import registry
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Case, Study
@@ -82,9 +82,7 @@ def test_it_fits_in_its_time(document: Document, study: Study) -> None:
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:
-    for claim in study.claims:
-        for side in claim.sides:
-            side_of(study, side, by_label)
+    check_claims(study, by_label)
 
 
 def test_every_subject_is_in_the_catalogue() -> None:

@@ -51,6 +51,15 @@ def side_of(study: Study, side: Side, name: Callable[[Case], str | None]) -> Cas
     return matching[0]
 
 
+def check_claims(
+    study: Study, name: Callable[[Case], str | None], *, fewest_trials: int = 1
+) -> None:
+    """Each side of each claim means one scenario, with so many trials."""
+    for claim in study.claims:
+        for side in claim.sides:
+            assert study.trials_of(side_of(study, side, name)) >= fewest_trials, claim.text
+
+
 def check_time(document: Document, study: Study, *, hours: float, quick_seconds: float) -> None:
     """It is estimated to fit in these hours, within the budget that its file states."""
     assert document.budget == 2.5 * HOUR_NS

@@ -43,10 +43,10 @@ def scheduling(
 
 
 @contextmanager
-def serving(engine: Engine, host: str) -> Iterator[str]:
+def serving(engine: Engine, host: str, *, namespace: Path | None = None) -> Iterator[str]:
     """A reference server there; its WebSocket URL. Raises `FleetFailed`."""
     command = [str(engine.binary), "respond", "--http", f"{host}:0"]
-    with started(command, stdout=subprocess.PIPE) as server:
+    with started(command, namespace=namespace, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         line = server.stdout.readline().decode().strip()
         name, _, address = line.partition("http=")
