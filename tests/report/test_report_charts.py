@@ -10,6 +10,7 @@ import pytest
 from wiretrial.report import charts, units
 from wiretrial.report.model import ReportModel
 from wiretrial.report.views.axes import spread, ticks
+from wiretrial.report.views.ranking import lanes
 
 
 def test_every_picture_is_a_file_of_both_kinds(report: ReportModel) -> None:
@@ -47,6 +48,12 @@ def test_ticks_are_few_and_inside(low: float, high: float) -> None:
     assert 2 <= len(found) <= 8
     assert all(low <= tick <= high for tick in found)
     assert found == sorted(found)
+
+
+def test_brackets_that_share_a_row_stand_side_by_side() -> None:
+    assert lanes(()) == []
+    assert lanes([(0, 2), (3, 4)]) == [[(0, 2), (3, 4)]]
+    assert lanes([(0, 2), (2, 4), (3, 6), (5, 7)]) == [[(0, 2), (3, 6)], [(2, 4), (5, 7)]]
 
 
 def test_labels_are_moved_apart_in_order() -> None:

@@ -170,8 +170,8 @@ def _table(table: Table) -> Markup:
         for row in table.rows
     )
     return Markup(
-        '<div class="scroll"><table class="cases"><thead><tr><th>Library</th>{}{}</tr></thead>'
-        "<tbody>{}</tbody></table></div>"
+        '<div class="scroll"><table class="cases tight"><thead><tr><th>Library</th>{}{}</tr>'
+        "</thead><tbody>{}</tbody></table></div>"
     ).format(Markup("<th>Language</th>") if several else "", heads, body)
 
 

@@ -31,7 +31,7 @@ def picture(group: Group, frame: Frame, metric: Metric | None = None) -> Picture
     rows = [s for s in group.ranked if metric.key in s.estimates]
     unit = unit_of(group, metric)
     pitch = NARROW_ROW if frame.is_narrow else WIDE_ROW
-    padding = Padding(10, 10, 8, 44) if frame.is_narrow else Padding(232, 132, 4, 44)
+    padding = Padding(10, 10, 8, 44) if frame.is_narrow else Padding(240, 132, 4, 44)
     y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[-0.5, len(rows) - 0.5], reverse=True))
     layers = [
         *_dots(group, rows, metric, unit, y),
@@ -186,13 +186,13 @@ def _labels(
             for index, scenario in enumerate(rows)
         ]
     )
-    brackets = data([{"row": a - 0.3, "end": b + 0.3} for a, b in group.contest.ranking.brackets])
     base = alt.Chart(texts).encode(y=y)
     ink, muted = palette.INK, palette.MUTED
     lift = -25 if frame.is_narrow else 0
     left = 0 if frame.is_narrow else -222
     shows_ranks = is_ranked and len(rows) > 1 and not group.is_outside
-    name_at = 16 if shows_ranks else 0
+    has_tens = max(group.contest.ranking.ranks, default=0) > 9
+    name_at = (24 if has_tens else 16) if shows_ranks else 0
 
     def text(field: str, x: float, dy: float, align: Align, **style: Any) -> alt.Chart:
         mark = base.mark_text(aria=False, align=align, baseline="middle", dy=dy, **style)
@@ -213,13 +213,29 @@ def _labels(
     else:
         layers.append(text("figure", plot_width + 20, -8, "left", **bold))
         layers.append(text("interval", plot_width + 20, 9, "left", **small))
-    if is_ranked and group.contest.ranking.brackets:
-        layers.append(
-            alt.Chart(brackets)
+    if is_ranked:
+        side_by_side = lanes(group.contest.ranking.brackets)
+        first, room = (4, 6) if frame.is_narrow else (6, 12)
+        step = min(4.0, room / max(len(side_by_side), 1))
+        layers += [
+            alt.Chart(data([{"row": a - 0.3, "end": b + 0.3} for a, b in lane]))
             .mark_rule(aria=False, strokeWidth=2, color=muted)
-            .encode(y=y, y2="end:Q", x=alt.value(left - 7))
-        )
+            .encode(y=y, y2="end:Q", x=alt.value(left - first - step * at))
+            for at, lane in enumerate(side_by_side)
+        ]
     return layers
+
+
+def lanes(brackets: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """The brackets side by side, so that none covers another that shares a row with it."""
+    found: list[list[tuple[int, int]]] = []
+    for bracket in brackets:
+        free = next((lane for lane in found if lane[-1][1] < bracket[0]), None)
+        if free is None:
+            found.append([bracket])
+        else:
+            free.append(bracket)
+    return found
 
 
 def _axis_title(metric: Metric, unit: units.Unit) -> str:
