@@ -21,26 +21,20 @@ MOST_LEADERS = 3
 
 
 def told(family: Family, baselines: Sequence[str]) -> list[str]:
-    """The baseline's figures, and who needs least and most as multiples of them."""
+    """The baseline's figures, and who needs least and most CPU as multiples of them."""
     known = [group for group in family.groups if _known(group)]
-    with_base = [(group, base) for group in known if (base := base_of(group, baselines))]
-    if not known or len(with_base) < len(known):
+    with_base = _with_base(family, baselines)
+    if not with_base:
         return [f"{_over(family, group)}{'; '.join(_each(group))}." for group in known]
-    parts = [_base(family, with_base)]
-    for metric, least, most in (
-        (metrics.CLIENT, "least CPU", "most"),
-        (metrics.WALL, "the shortest round trip", "the longest"),
-    ):
-        first = [
-            _of(group, base, _leaders(group, base, metric), metric) for group, base in with_base
-        ]
-        last = [_of(group, base, _last(group, base, metric), metric) for group, base in with_base]
-        parts += [
-            text
-            for text in (_choice(family, least, first), _choice(family, most, last))
-            if text is not None
-        ]
-    return [f"{'; '.join(parts)}."]
+    ends = _ends(family, with_base, metrics.CLIENT, "least CPU", "most")
+    return [f"{'; '.join([_base(family, with_base), *ends])}."]
+
+
+def round_trips(family: Family, baselines: Sequence[str]) -> str | None:
+    """Whose round trips are the shortest and the longest; None where nobody is the baseline."""
+    with_base = _with_base(family, baselines)
+    ends = _ends(family, with_base, metrics.WALL, "the shortest round trip", "the longest")
+    return f"{'; '.join(ends)}." if ends else None
 
 
 def base_of(group: Group, baselines: Sequence[str]) -> ScenarioResult | None:
@@ -74,6 +68,27 @@ class _Choice:
     def times(self) -> str:
         low, high = (units.significant(f(self.multiples)) for f in (min, max))
         return low if low == high else f"{low} to {high}"
+
+
+def _with_base(family: Family, baselines: Sequence[str]) -> list[tuple[Group, ScenarioResult]]:
+    """The groups with their baselines; none where one of them has none."""
+    known = [group for group in family.groups if _known(group)]
+    found = [(group, base) for group in known if (base := base_of(group, baselines))]
+    return found if len(found) == len(known) else []
+
+
+def _ends(
+    family: Family,
+    found: Sequence[tuple[Group, ScenarioResult]],
+    metric: Metric,
+    least: str,
+    most: str,
+) -> list[str]:
+    """Who stands at both ends by this metric, as far as it can be told."""
+    first = [_of(group, base, _leaders(group, base, metric), metric) for group, base in found]
+    last = [_of(group, base, _last(group, base, metric), metric) for group, base in found]
+    told = (_choice(family, least, first), _choice(family, most, last))
+    return [text for text in told if text is not None]
 
 
 def _choice(family: Family, what: str, found: Sequence[_Choice]) -> str | None:

@@ -150,11 +150,7 @@ def of_report(model: ReportModel) -> Found:
         date=max(trial.started_at for trial in model.trials)[:10],
         machine=_machine(first.machine.facts),
         trials=len(model.trials),
-        sentences=(
-            *model.verdict_sentences,
-            *model.aside_sentences,
-            *model.twin_sentences,
-        ),
+        sentences=model.all_sentences,
         tables=tuple(_kept(table) for f in cases for table in case_tables.tables(f, model.absent)),
         rankings=tuple(
             ranking

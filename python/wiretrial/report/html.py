@@ -80,7 +80,7 @@ def _style() -> str:
 
 def _verdict(model: ReportModel) -> Markup:
     *found, limit = model.verdict_sentences
-    asides = (limit, *model.twin_sentences)
+    asides = (*model.round_trip_sentences, limit, *model.twin_sentences)
     return Markup('<div class="verdict">{}{}</div>').format(
         Markup("").join(
             Markup("<p>{}</p>").format(text) for text in (*found, *model.aside_sentences)

@@ -34,7 +34,7 @@ def render(model: ReportModel) -> str:
 
 def _parts(model: ReportModel) -> Iterator[str]:
     yield f"## {_text(model.title)}"
-    for sentence in (*model.verdict_sentences, *model.aside_sentences, *model.twin_sentences):
+    for sentence in model.all_sentences:
         yield _text(sentence)
     for table in clients.tables(model):
         yield f"### Round trip / client CPU, µs: {table.title}"

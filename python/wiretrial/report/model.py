@@ -241,6 +241,18 @@ class ReportModel:
         return (*(place.sentence for place in self.places[:1]), *self.artefact_sentences)
 
     @property
+    def round_trip_sentences(self) -> tuple[str, ...]:
+        """Client libraries by the other of their two rankings: the verdict is about CPU."""
+        return sentences.round_trips(self.families, self.baselines)
+
+    @property
+    def all_sentences(self) -> tuple[str, ...]:
+        """What was found, in words, the most important first."""
+        *found, limit = self.verdict_sentences
+        asides = (*self.aside_sentences, *self.round_trip_sentences)
+        return (*found, *asides, limit, *self.twin_sentences)
+
+    @property
     def twin_sentences(self) -> tuple[str, ...]:
         """What the A/A pairs say about the study itself."""
         return tuple(sentences.twin(pair) for pair in self.twins)

@@ -72,6 +72,21 @@ def _of_family(
     return [untold] if untold else [], _told(group, baselines, families)
 
 
+def round_trips(families: Sequence[Family], baselines: Sequence[str]) -> tuple[str, ...]:
+    """A sentence per workload of client libraries: whose round trips are short."""
+    counted = [family for family in families if not family.is_outside]
+    told = (
+        (family, client_words.round_trips(family, baselines))
+        for family in counted
+        if family.metric is metrics.WALL
+    )
+    return tuple(
+        _sentence(f"{family.title}: {text}" if len(counted) > 1 else text, family.labels)
+        for family, text in told
+        if text
+    )
+
+
 def group_notes(groups: Sequence[Group], baselines: Sequence[str]) -> dict[str, str]:
     """The same paragraphs by their group's title, to stand with the group."""
     counted = [group for group in groups if not group.is_outside]

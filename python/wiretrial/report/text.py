@@ -58,7 +58,7 @@ def render_load(trial: Trial, *, width: int = DEFAULT_WIDTH, colour: bool = Fals
 
 def _print_report(console: Console, model: ReportModel) -> None:
     console.print(Text(model.title, style="bold"))
-    for sentence in (*model.verdict_sentences, *model.aside_sentences, *model.twin_sentences):
+    for sentence in model.all_sentences:
         console.print()
         console.print(Text(ascii_only(sentence)))
     _print_rankings(console, model)
