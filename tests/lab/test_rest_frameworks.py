@@ -53,7 +53,7 @@ def test_the_six_are_in_every_case_with_new_connections_and_with_kept_ones(study
 
 def test_what_waits_runs_beside_others_and_what_works_runs_alone(study: Study) -> None:
     for case in study.cases:
-        assert case.scenario.together == (8 if case.scenario.floor_ns else 1)
+        assert case.scenario.together == (16 if case.scenario.floor_ns else 1)
 
 
 def test_what_sits_on_its_floor_runs_once(study: Study) -> None:
