@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +24,9 @@ from wiretrial.subjects.tree import Reading, ThreadReading
 BEGUN_NS = 10**12
 STEP_NS = 10**8
 CONNECTIONS = 8
+# How the kernel writes them (include/net/tcp_states.h).
+LISTENS, WAITS = "0A", "06"
+SETTLE_TRIES = 500
 
 
 def detail(step: int, *, run_queue: bool = True) -> Detail:
@@ -141,6 +146,8 @@ def record(engine: Engine, isolation: Namespace | None) -> Trial:
         subject, built, "default", engine=engine.binary, cpus=(0,), isolation=isolation
     ) as server:
         server.wait_ready()
+        if isolation is not None:
+            wait_for_listeners_alone(server.pid)
         plan = Plan(
             target=Target(url=server.endpoint("http").url("/message")),
             load=Load(connections=CONNECTIONS),
@@ -167,6 +174,20 @@ def record(engine: Engine, isolation: Namespace | None) -> Trial:
             ),
             machine={},
         )
+
+
+def wait_for_listeners_alone(pid: int) -> None:
+    """Returns when the server has closed its side of the connections that asked if it is ready."""
+    for _ in range(SETTLE_TRIES):
+        rows = [
+            line.split()
+            for name in ("tcp", "tcp6")
+            for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]
+        ]
+        if all(row[3] in (LISTENS, WAITS) for row in rows):
+            return
+        time.sleep(0.01)
+    pytest.fail("the server keeps connections that were closed")
 
 
 def test_a_real_trial_is_observed(engine: Engine, isolation: Namespace | None) -> None:
