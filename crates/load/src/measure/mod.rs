@@ -8,6 +8,7 @@ mod outcome;
 mod recorder;
 pub mod snapshot;
 mod timeline;
+mod times;
 
 pub use metrics::Metric;
 pub use outcome::{Arrival, Class};

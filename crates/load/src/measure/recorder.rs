@@ -1,5 +1,6 @@
 //! One worker's counters and histograms for one interval, and their sums.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
@@ -10,13 +11,9 @@ use wiretrial_proto::Bulletin;
 
 use super::metrics::{self, Metric};
 use super::snapshot::{Blocked, Bytes, Connections, Counters, Deliveries, Lobby};
+use super::times::Times;
 use super::{Arrival, Class, Timeline};
 use crate::clock::Nanos;
-
-/// Highest recorded value: one hour. What takes longer is recorded as one hour.
-const HIGHEST_NS: u64 = 3_600_000_000_000;
-/// Significant decimal digits of recorded values.
-const DIGITS: u8 = 3;
 
 /// Counters and histograms of one interval or of their sum.
 #[derive(Debug, Default)]
@@ -38,7 +35,7 @@ pub struct Recorder {
     pub bytes: Bytes,
     /// Time in which the loop had nothing to do.
     pub idle: Nanos,
-    histograms: [Option<Box<Histogram<u64>>>; metrics::COUNT],
+    times: [Times; metrics::COUNT],
     examples: BTreeMap<&'static str, String>,
 }
 
@@ -146,13 +143,12 @@ impl Recorder {
 
     /// Records one value of a metric.
     pub fn record(&mut self, metric: Metric, value: Nanos) {
-        let histogram = self.histograms[metric as usize].get_or_insert_with(new_histogram);
-        histogram.saturating_record(value.0);
+        self.times[metric as usize].record(value);
     }
 
     /// The histogram of a metric; none: nothing was recorded.
-    pub fn histogram(&self, metric: Metric) -> Option<&Histogram<u64>> {
-        self.histograms[metric as usize].as_deref().filter(|histogram| !histogram.is_empty())
+    pub fn histogram(&self, metric: Metric) -> Option<Cow<'_, Histogram<u64>>> {
+        self.times[metric as usize].histogram()
     }
 
     /// Adds what another recorder holds.
@@ -188,25 +184,16 @@ impl Recorder {
         for (class, text) in &other.examples {
             self.examples.entry(class).or_insert_with(|| text.clone());
         }
-        for (mine, theirs) in self.histograms.iter_mut().zip(&other.histograms) {
-            let Some(theirs) = theirs.as_deref().filter(|histogram| !histogram.is_empty()) else {
-                continue;
-            };
-            // Both have the same range and precision, so adding can't fail.
-            let added = mine.get_or_insert_with(new_histogram).add(theirs);
-            debug_assert!(added.is_ok());
+        for (mine, theirs) in self.times.iter_mut().zip(&other.times) {
+            mine.add(theirs);
         }
     }
 
     /// Empties it and keeps its memory.
     pub fn clear(&mut self) {
-        let histograms = std::mem::take(&mut self.histograms);
-        *self = Self { histograms, ..Self::default() };
-        for histogram in self.histograms.iter_mut().flatten() {
-            if !histogram.is_empty() {
-                histogram.reset();
-            }
-        }
+        let mut times = std::mem::take(&mut self.times);
+        times.iter_mut().for_each(Times::clear);
+        *self = Self { times, ..Self::default() };
     }
 
     /// As counted in snapshots.
@@ -244,7 +231,7 @@ impl Recorder {
         metrics::TABLE
             .iter()
             .filter_map(|(metric, name, _)| {
-                Some(((*name).to_owned(), encode(self.histogram(*metric)?)))
+                Some(((*name).to_owned(), encode(&*self.histogram(*metric)?)))
             })
             .collect()
     }
@@ -267,13 +254,6 @@ impl Recorder {
     }
 }
 
-#[expect(clippy::unnecessary_box_returns, reason = "it is kept boxed")]
-fn new_histogram() -> Box<Histogram<u64>> {
-    // The bounds are constants that the library accepts; a test makes one.
-    #[expect(clippy::expect_used, reason = "constant bounds")]
-    Box::new(Histogram::new_with_bounds(1, HIGHEST_NS, DIGITS).expect("constant bounds"))
-}
-
 fn by_name(counts: &[u64; Class::ALL.len()]) -> BTreeMap<String, u64> {
     let named = Class::ALL.iter().map(|class| (class.name().to_owned(), counts[*class as usize]));
     named.filter(|(_, count)| *count > 0).collect()
@@ -289,6 +269,7 @@ fn encode(histogram: &Histogram<u64>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::times::HIGHEST_NS;
     use super::*;
 
     fn timeline(due: u64, sent: u64, done: u64) -> Timeline {
