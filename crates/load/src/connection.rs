@@ -3,20 +3,24 @@
 //! Knows how bytes become outcomes. Must not know who sends next (the executor) nor when
 //! anything happens: it is handed `now`.
 
+mod buffers;
 mod inflight;
+mod queue;
 mod receive;
-
-use std::collections::VecDeque;
 
 use wiretrial_net::{Driver, NetError, NetErrorClass, Transport};
 
+pub(crate) use buffers::Buffers;
 pub(crate) use inflight::InFlight;
+pub(crate) use queue::{Queue, Waiting};
 pub(crate) use receive::Expected;
+
+use receive::Partial;
 
 use crate::clock::Nanos;
 use crate::measure::{Class, Metric, Recorder};
 use crate::protocol::Protocol;
-use crate::source::{Payloads, Progress};
+use crate::source::Payloads;
 
 /// How far a connection has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,14 +46,8 @@ pub(crate) struct Link {
     pub(crate) codec: Protocol,
 }
 
-/// A pack of messages that waits until its connection has room.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Waiting {
-    pub(crate) messages: u32,
-    pub(crate) due: Nanos,
-}
-
-/// One connection.
+/// One connection. There may be a million of them, of which most wait: what only a busy one needs is
+/// elsewhere, and comes when it is needed.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) state: State,
@@ -58,13 +56,9 @@ pub(crate) struct Connection {
     pub(crate) link: Option<Link>,
     pub(crate) in_flight: InFlight,
     /// Assigned, not yet encoded: the connection is congested, or has had its share of requests.
-    pub(crate) queue: VecDeque<Waiting>,
-    /// Bytes that the codec left behind.
-    carry: Vec<u8>,
-    /// How far the current reply has come.
-    progress: Progress,
-    /// When the current reply began to come.
-    first_byte: Option<Nanos>,
+    pub(crate) queue: Queue,
+    /// What there is of a reply that has not come whole; kept once it was needed.
+    partial: Option<Box<Partial>>,
     /// Number of the next message, where replies name it; goes on over reconnects.
     pub(crate) next_number: u32,
     /// Requests encoded since the connection was ready.
@@ -99,10 +93,8 @@ impl Connection {
             generation: 0,
             link: None,
             in_flight: InFlight::default(),
-            queue: VecDeque::new(),
-            carry: Vec::new(),
-            progress: Progress::default(),
-            first_byte: None,
+            queue: Queue::default(),
+            partial: None,
             next_number: 0,
             requests: 0,
             slots_out: 0,
@@ -118,17 +110,22 @@ impl Connection {
         self.link = Some(link);
         self.state = State::Connecting;
         self.since = now;
-        self.carry.clear();
-        self.progress = Progress::default();
-        self.first_byte = None;
+        self.partial = None;
         self.requests = 0;
         self.congested = false;
     }
 
     /// Encodes one message that is new or goes again; it is stamped by the next flush.
-    pub(crate) fn encode(&mut self, seq: u64, payloads: &mut Payloads, recorder: &mut Recorder) {
+    pub(crate) fn encode(
+        &mut self,
+        seq: u64,
+        payloads: &mut Payloads,
+        buffers: &mut Buffers,
+        recorder: &mut Recorder,
+    ) {
         let Some(Link { transport, codec }) = &mut self.link else { return };
         let out = transport.out();
+        buffers.lend(out);
         let before = out.len();
         let payload = payloads.get(seq);
         codec.send(seq, payload, out);
@@ -144,10 +141,12 @@ impl Connection {
     pub(crate) fn flush(
         &mut self,
         driver: &mut Driver,
+        buffers: &mut Buffers,
         recorder: &mut Recorder,
     ) -> Result<(), NetError> {
         let Some(link) = &mut self.link else { return Ok(()) };
         let flushed = link.transport.flush(driver)?;
+        buffers.take_back(link.transport.out());
         recorder.bytes.sent += flushed.bytes as u64;
         self.congested = !flushed.done;
         Ok(())
@@ -172,7 +171,7 @@ impl Connection {
             State::Securing => ", in the TLS handshake",
             State::Opening => ", in the upgrade",
             State::Ready if self.in_flight.is_empty() => ", between messages",
-            State::Ready if self.first_byte.is_some() || !self.carry.is_empty() => {
+            State::Ready if self.partial.as_ref().is_some_and(|partial| partial.has_begun()) => {
                 ", inside a reply"
             }
             State::Ready => ", while a reply was awaited",
@@ -204,5 +203,15 @@ impl Connection {
         let freed = self.slots_out.saturating_sub(queued);
         self.slots_out -= freed;
         freed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_million_connections_that_wait_fit_into_a_small_machine() {
+        assert!(size_of::<Connection>() <= 248, "{} bytes", size_of::<Connection>());
     }
 }

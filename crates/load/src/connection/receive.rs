@@ -9,7 +9,24 @@ use super::{Connection, Ending, Link, State};
 use crate::clock::Nanos;
 use crate::deliveries::Deliveries;
 use crate::measure::{Arrival, Class, Recorder, Timeline};
-use crate::source::{Payloads, Verifier};
+use crate::source::{Payloads, Progress, Verifier};
+
+/// What there is of a reply that has not come whole.
+#[derive(Debug, Default)]
+pub(super) struct Partial {
+    /// Bytes that the codec left behind.
+    carry: Vec<u8>,
+    /// How far the reply has come.
+    progress: Progress,
+    /// When it began to come.
+    first_byte: Option<Nanos>,
+}
+
+impl Partial {
+    pub(super) fn has_begun(&self) -> bool {
+        self.first_byte.is_some() || !self.carry.is_empty()
+    }
+}
 
 /// What a right reply is, and where outcomes go.
 #[derive(Debug)]
@@ -51,19 +68,20 @@ impl Connection {
         let mut received = Received { drained: true, ..Received::default() };
         let Some(Link { transport, codec }) = &mut self.link else { return received };
         let before = transport.bytes();
-        let carry_before = self.carry.len();
-        let mut carry = std::mem::take(&mut self.carry);
+        let partial = self.partial.as_mut();
+        let mut carry = partial.map(|it| std::mem::take(&mut it.carry)).unwrap_or_default();
+        let carry_before = carry.len();
         let fill = transport.fill(driver, &mut carry);
         received.at = came();
         match fill {
-            Fill::WouldBlock => self.carry = carry,
+            Fill::WouldBlock => self.carry(carry),
             Fill::Failed(error) => {
-                self.carry = carry;
+                self.carry(carry);
                 received.ending = Some(self.broken(&error));
             }
             Fill::End => {
-                self.carry = carry;
                 let event = codec.end_by(transport.ended_on_purpose());
+                self.carry(carry);
                 self.end(event, &mut received, expected);
             }
             Fill::Data(bytes, new, drained) => {
@@ -73,7 +91,7 @@ impl Connection {
                 let consumed = self.decode(bytes, scratch, &mut received, expected);
                 carry.clear();
                 carry.extend_from_slice(&bytes[consumed..]);
-                self.carry = carry;
+                self.carry(carry);
             }
         }
         if let Some(link) = &self.link {
@@ -83,6 +101,15 @@ impl Connection {
             expected.recorder.bytes.received += after.1 - before.1;
         }
         received
+    }
+
+    /// Keeps what the codec left behind, for the next bytes.
+    fn carry(&mut self, bytes: Vec<u8>) {
+        match &mut self.partial {
+            Some(partial) => partial.carry = bytes,
+            None if bytes.is_empty() => {}
+            None => self.partial = Some(Box::new(Partial { carry: bytes, ..Partial::default() })),
+        }
     }
 
     /// Takes in events until the codec needs more bytes, and says how many it consumed.
@@ -118,7 +145,6 @@ impl Connection {
         match event {
             Event::Open => received.opened = true,
             Event::Chunk(piece) => {
-                self.first_byte.get_or_insert(received.at);
                 let tag = self.link.as_ref().map_or(Tag::Next, |link| link.codec.answering());
                 let Some(pending) = self.in_flight.answered(tag) else {
                     received.ending = Some(unasked());
@@ -126,7 +152,9 @@ impl Connection {
                 };
                 let seq = pending.seq;
                 expected.recorder.bytes.payload_received += piece.len() as u64;
-                expected.verifier.update(&mut self.progress, seq, piece, expected.payloads);
+                let partial = self.partial.get_or_insert_default();
+                partial.first_byte.get_or_insert(received.at);
+                expected.verifier.update(&mut partial.progress, seq, piece, expected.payloads);
             }
             Event::Reply(reply) => self.reply(&reply, received, expected),
             Event::Delivery(copy) => self.delivery(&copy, received, expected),
@@ -182,11 +210,15 @@ impl Connection {
             return;
         };
         let now = received.at;
-        let first_byte = self.first_byte.take().unwrap_or(now);
+        let partial = self.partial.as_mut();
+        let (mut progress, first_byte) = partial.map_or_else(Default::default, |it| {
+            (std::mem::take(&mut it.progress), it.first_byte.take())
+        });
+        let first_byte = first_byte.unwrap_or(now);
         let Expected { verifier, payloads, recorder, .. } = expected;
         recorder.bytes.payload_received += reply.payload.len() as u64;
-        verifier.update(&mut self.progress, pending.seq, reply.payload, payloads);
-        let content = verifier.finish(&mut self.progress, pending.seq, payloads);
+        verifier.update(&mut progress, pending.seq, reply.payload, payloads);
+        let content = verifier.finish(&mut progress, pending.seq, payloads);
         received.done += 1;
 
         let elapsed = now - pending.sent;

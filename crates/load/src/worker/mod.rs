@@ -15,7 +15,7 @@ use wiretrial_net::{ClientTls, Driver, NetError};
 use wiretrial_proto::Scratch;
 
 use crate::clock::{Clock, Monotonic, Nanos};
-use crate::connection::Connection;
+use crate::connection::{Buffers, Connection};
 use crate::control::{Control, Report};
 use crate::deliveries::Deliveries;
 use crate::executor::{Budget, Executor, Slots};
@@ -73,6 +73,8 @@ pub(crate) struct Worker {
     slots: Slots,
     executor: Option<Executor>,
     payloads: Payloads,
+    /// Where connections encode what they send.
+    buffers: Buffers,
     /// Who is owed what, where a message has many receivers.
     deliveries: Option<Deliveries>,
     /// Where codecs lay what they unpack.
@@ -166,6 +168,7 @@ impl Worker {
             slots,
             executor: None,
             payloads: Payloads::new(&plan.target.payload),
+            buffers: Buffers::default(),
             deliveries,
             scratch: Scratch::new(),
             recorder,

@@ -126,6 +126,7 @@ impl Worker {
         let connection = &mut self.connections[at as usize];
         let Some(link) = &mut connection.link else { return };
         if link.transport.is_established() {
+            self.buffers.lend(link.transport.out());
             link.codec.start(link.transport.out());
             let open = link.codec.is_open();
             if self.tls.is_some() {
@@ -144,10 +145,6 @@ impl Worker {
     pub(super) fn opened(&mut self, at: u32, now: Nanos) {
         let connection = &mut self.connections[at as usize];
         connection.step_done(Metric::UpgradeTime, now, &mut self.recorder);
-        if let Some(link) = connection.link.as_mut().filter(|link| !link.transport.has_output()) {
-            // The handshake's request is larger than a short message, and most connections are idle.
-            *link.transport.out() = Vec::new();
-        }
         self.ready(at, now);
     }
 
@@ -164,7 +161,8 @@ impl Worker {
         }
         for place in 0..connection.in_flight.len() {
             let Some(pending) = connection.in_flight.get(place) else { break };
-            connection.encode(pending.seq, &mut self.payloads, &mut self.recorder);
+            let payloads = &mut self.payloads;
+            connection.encode(pending.seq, payloads, &mut self.buffers, &mut self.recorder);
         }
         if self.renews().is_none() {
             self.slots.set_available(at, true);

@@ -80,7 +80,7 @@ impl Worker {
             State::Ready => {
                 let after = connection.requests + u64::from(messages);
                 if connection.congested || renews.is_some_and(|limit| after > limit) {
-                    connection.queue.push_back(Waiting { messages, due });
+                    connection.queue.push(Waiting { messages, due });
                     return;
                 }
                 if !connection.in_flight.has_unstamped() {
@@ -89,7 +89,8 @@ impl Worker {
                 for _ in 0..messages {
                     let seq = number(connection, &mut self.seq, numbered);
                     connection.in_flight.push(seq, due);
-                    connection.encode(seq, &mut self.payloads, &mut self.recorder);
+                    let payloads = &mut self.payloads;
+                    connection.encode(seq, payloads, &mut self.buffers, &mut self.recorder);
                     if let Some(deliveries) = &mut self.deliveries {
                         let owed = deliveries.sent(at, seq as u32, due, now);
                         self.recorder.deliveries.expected += owed.expected;
@@ -99,7 +100,7 @@ impl Worker {
                 self.in_flight += u64::from(messages);
             }
             // Kept connections come back by themselves; what waits goes out then.
-            _ if renews.is_none() => connection.queue.push_back(Waiting { messages, due }),
+            _ if renews.is_none() => connection.queue.push(Waiting { messages, due }),
             State::Idle => {
                 self.send_with_connection(assignment, now);
                 self.connect(at, now);
@@ -107,7 +108,7 @@ impl Worker {
             State::Connecting | State::Securing | State::Opening => {
                 self.send_with_connection(assignment, now);
             }
-            State::Backoff => connection.queue.push_back(Waiting { messages, due }),
+            State::Backoff => connection.queue.push(Waiting { messages, due }),
         }
     }
 
@@ -135,7 +136,7 @@ impl Worker {
             return;
         }
         for _ in 0..self.connections[at as usize].queue.len() {
-            let Some(waiting) = self.connections[at as usize].queue.pop_front() else { return };
+            let Some(waiting) = self.connections[at as usize].queue.pop() else { return };
             let Waiting { messages, due } = waiting;
             self.send(Assignment { connection: at, messages, due }, now);
         }
@@ -155,7 +156,9 @@ impl Worker {
                 }
             }
         }
-        if let Err(error) = connection.flush(&mut self.driver, &mut self.recorder) {
+        if let Err(error) =
+            connection.flush(&mut self.driver, &mut self.buffers, &mut self.recorder)
+        {
             let ending = connection.broken(&error);
             self.end(at, ending, now);
         }
