@@ -86,6 +86,8 @@ def test_units_fit() -> None:
     assert units.duration(498_000) == "498 µs"
     assert units.duration(0) == "0 s"
     assert units.fitting(units.RATES, [17e3, 170e3]).short == "k/s"
+    times = [units.fitting(units.TIMES, [size]).short for size in (1e3, 1e6, 1e9)]
+    assert times == ["µs", "ms", "s"]
     assert units.trimmed(2.0) == "2"
     assert units.listed(["a", "b", "c"]) == "a, b and c"
     assert units.plural(1, "trial") == "1 trial"

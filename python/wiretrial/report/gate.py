@@ -136,8 +136,9 @@ def _row(
         yield Row(scenario, threshold, None, "no usable trial has this figure")
         return
     if not threshold.relative:
-        unit = units.fitting(threshold.metric.units, (threshold.bound,))
         decision = of_values(values, threshold.bound, at_least=threshold.at_least)
+        # The reader knows the bound: it is the figure that must be easy to read.
+        unit = units.fitting(threshold.metric.units, (decision.value,))
         yield Row(scenario, threshold, decision, _told(decision, unit))
         return
     if not before:

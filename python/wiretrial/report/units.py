@@ -45,7 +45,8 @@ def fitting(units: tuple[Unit, ...], values: Iterable[float]) -> Unit:
     logs = [math.log(value) for value in values if value > 0]
     if not logs:
         return units[0]
-    middle = math.exp((min(logs) + max(logs)) / 2)
+    # A logarithm and back loses the last digit, and 1 ms is no 1,000 µs.
+    middle = math.exp((min(logs) + max(logs)) / 2) * (1 + 1e-9)
     return next((unit for unit in reversed(units) if middle >= unit.size), units[0])
 
 
