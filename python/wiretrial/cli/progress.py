@@ -30,6 +30,7 @@ from wiretrial.errors import (
 from wiretrial.report import model, units
 from wiretrial.report import text as text_report
 from wiretrial.report.knees import Objective
+from wiretrial.report.measures import Measured
 from wiretrial.report.model import ReportModel
 from wiretrial.results import absent, adoption, answers, hdr
 from wiretrial.results.absent import Absent
@@ -222,7 +223,7 @@ def _conclude(study: Study, results: ResultsFolder, verdict: Verdict) -> list[Tr
         results,
         Answer(
             study=study.name,
-            sentence=made.verdict_sentences[0],
+            sentence=answers.first_sentence(made.verdict_sentences[0]),
             trials=len(trials),
             at=max(trial.started_at for trial in trials),
         ),
@@ -323,14 +324,19 @@ class Board:
 def _done(trial: Trial, number: int, total: int) -> str:
     if trial.driven:
         return _driven(trial, number, total)
-    window = trial.window
-    inside = [i for i in trial.intervals if window.start_ns <= i.start_ns < window.end_ns]
-    elapsed = sum(i.end_ns - i.start_ns for i in inside) / 1e9
-    rate = sum(i.counters.ok for i in inside) / elapsed if elapsed else 0.0
     place = f"{number:>{len(str(total))}}/{total}"
-    return (
-        f"{place}  {trial.scenario.name:<34} {rate:>11,.0f} messages/s   {trial.judgement.verdict}"
-    )
+    return f"{place}  {trial.scenario.name:<34} {_rate(trial)}   {trial.judgement.verdict}"
+
+
+def _rate(trial: Trial) -> str:
+    """As fast as it went, in the figures of the report."""
+    measured = Measured(trial)
+    if measured.is_opening:
+        return f"{measured.connect_rate or 0:>11,.0f} connections/s"
+    rate = measured.throughput
+    if measured.elapsed_ns:
+        rate = trial.summary.counters.ok / measured.elapsed_ns * 1e9
+    return f"{rate or 0:>11,.0f} messages/s"
 
 
 def _driven(trial: Trial, number: int, total: int) -> str:
