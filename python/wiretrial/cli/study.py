@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shlex
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import environments, estimate, matrix, registry, targets
 from wiretrial.studies.spec import Study
 
+SECOND_COLUMN, NARROWEST = 21, 60
 EXAMPLES = """\b
 Examples:
   wiretrial study list
@@ -106,6 +108,7 @@ def list_(results: Results = Path("results"), format_: FormatOption = Format.TEX
                 "answer": answer.sentence if answer else None,
                 "at": answer.at if answer else None,
                 "folder": str(answer.folder) if answer else None,
+                "kept": _kept(found),
             }
         )
     if format_ is Format.JSON:
@@ -114,9 +117,8 @@ def list_(results: Results = Path("results"), format_: FormatOption = Format.TEX
         return EXIT_GOOD
     lines: list[str] = []
     for row in rows:
-        lines += [f"{row['name']:<20} {row['title']}"]
-        said = f"{row['at'][:10]}: {row['answer']}" if row["answer"] else "not run here yet"
-        lines += [f"{'':<20} {said}"]
+        lines += _entry(row["name"], row["title"])
+        lines += _entry("", _last_result(row))
     output.emit("\n".join(lines) if lines else "no study here", None)
     return EXIT_GOOD
 
@@ -236,6 +238,34 @@ def _require_reachable(study: Study) -> None:
                 f"{case.scenario.name}: a fleet reaches no namespace and no link of this machine",
                 "choose other scenarios (--only)",
             )
+
+
+def _kept(found: registry.Found) -> dict[str, str] | None:
+    """What came out where the study ran whole, as it is kept with the study."""
+    kept = answers.kept(found.folder)
+    if kept is None:
+        return None
+    return {"answer": kept.sentence, "at": kept.date, "machine": kept.machine}
+
+
+def _last_result(row: dict[str, Any]) -> str:
+    """What a study found here, else what is kept with it."""
+    if row["answer"]:
+        return f"{row['at'][:10]}: {answers.first_sentence(row['answer'])}"
+    if kept := row["kept"]:
+        return f"{kept['at']}, on {kept['machine']}: {kept['answer']}"
+    return "not run here yet"
+
+
+def _entry(name: str, text: str) -> list[str]:
+    """A name and what is said of it, in two columns as wide as the terminal."""
+    return textwrap.wrap(
+        text,
+        max(output.width(), NARROWEST),
+        initial_indent=f"{name:<{SECOND_COLUMN - 1}} ",
+        subsequent_indent=" " * SECOND_COLUMN,
+        break_on_hyphens=False,
+    )
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
-"""What a study found, in one sentence, kept beside its trials.
+"""What a study found, in one sentence, kept beside its trials; and what is kept with a study.
 
-Knows where the sentence lies; must not know how it was found.
+Knows where the sentences lie; must not know how they were found.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from wiretrial.results.store import ResultsFolder, folders
 
 FILE = "answer.json"
+KEPT = "results/found.json"
+_END = re.compile(r"(?<=[a-z)”]\.) (?=[A-Z])")
+"""Where a sentence ends: names and figures have points too."""
 
 
 class Answer(BaseModel):
@@ -28,6 +32,34 @@ class Answer(BaseModel):
     at: str
     """When the last trial began, ISO 8601."""
     folder: Path = Field(default=Path(), exclude=True)
+
+
+class Kept(BaseModel):
+    """What was found when a study ran whole, for whoever has not run it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    date: str
+    machine: str
+    sentences: tuple[str, ...] = Field(min_length=1)
+
+    @property
+    def sentence(self) -> str:
+        """The first of them."""
+        return first_sentence(self.sentences[0])
+
+
+def kept(study: Path) -> Kept | None:
+    """What is kept in a study's folder; None where nothing is."""
+    try:
+        return Kept.model_validate_json((study / KEPT).read_text(encoding="utf-8"))
+    except (OSError, ValidationError):
+        return None
+
+
+def first_sentence(paragraph: str) -> str:
+    """The paragraph up to the end of its first sentence."""
+    return _END.split(paragraph, maxsplit=1)[0]
 
 
 def keep(results: ResultsFolder, answer: Answer) -> None:

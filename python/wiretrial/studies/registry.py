@@ -18,17 +18,18 @@ ENVIRONMENT = "WIRETRIAL_STUDIES"
 
 @dataclass(frozen=True)
 class Found:
-    """A study's document, and the name under which its results are kept."""
+    """A study's document, the name under which its results are kept, and where it lies."""
 
     name: str
     document: Document
+    folder: Path
 
 
 def catalogue() -> list[Found]:
     """Every study that comes with wiretrial, by name."""
     folder = root()
     paths = sorted(folder.glob(f"*/{DOCUMENT}")) if folder else []
-    return [Found(path.parent.name, read(path)) for path in paths]
+    return [Found(path.parent.name, read(path), path.parent) for path in paths]
 
 
 def find(name: str) -> Found:
@@ -36,10 +37,10 @@ def find(name: str) -> Found:
     if "/" in name or name in {".", ".."} or name.endswith(".toml"):
         path = Path(name)
         folder = path.parent if path.suffix == ".toml" else path
-        return Found(folder.resolve().name, read(path))
+        return Found(folder.resolve().name, read(path), folder)
     folder_of_all = root()
     if folder_of_all and (folder_of_all / name / DOCUMENT).is_file():
-        return Found(name, read(folder_of_all / name))
+        return Found(name, read(folder_of_all / name), folder_of_all / name)
     known = ", ".join(found.name for found in catalogue()) or "none here"
     raise UsageProblem(
         f"there is no study {name!r}", f"use one of {known}, or a path such as ./{name}"
