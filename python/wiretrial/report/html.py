@@ -79,13 +79,11 @@ def _style() -> str:
 
 
 def _verdict(model: ReportModel) -> Markup:
-    *found, limit = model.verdict_sentences
-    asides = (*model.round_trip_sentences, limit, *model.twin_sentences)
+    muted = model.muted_sentences
+    found = model.all_sentences[: -len(muted)]
     return Markup('<div class="verdict">{}{}</div>').format(
-        Markup("").join(
-            Markup("<p>{}</p>").format(text) for text in (*found, *model.aside_sentences)
-        ),
-        Markup("").join(Markup('<p class="aside">{}</p>').format(text) for text in asides),
+        Markup("").join(Markup("<p>{}</p>").format(text) for text in found),
+        Markup("").join(Markup('<p class="aside">{}</p>').format(text) for text in muted),
     )
 
 

@@ -27,12 +27,6 @@ from wiretrial.results.model import Verdict as TrialVerdict
 from wiretrial.results.offered import FEWEST_BEYOND
 from wiretrial.stats.summary import Estimate, summarise
 
-ARTEFACTS = (
-    warnings.Code.DELAYED_ACK,
-    warnings.Code.RETRANSMISSION,
-    warnings.Code.SYN_RETRANSMISSION,
-    warnings.Code.RECONNECTS,
-)
 CURVE = (0.5, *(round(1 - 10 ** -(tenths / 10), 8) for tenths in range(4, 41)))
 
 
@@ -224,11 +218,7 @@ class ReportModel:
         """Known artefacts in the round trips of client libraries: they are what was measured."""
         if not all(scenario.is_driven for scenario in self.scenarios):
             return ()
-        return tuple(
-            f"{row.message[:1].upper()}{row.message[1:]} ({row.where})."
-            for row in self.warnings
-            if row.code in ARTEFACTS
-        )
+        return sentences.artefacts(self.warnings)
 
     @cached_property
     def places(self) -> tuple[break_even.Place, ...]:
@@ -246,11 +236,14 @@ class ReportModel:
         return sentences.round_trips(self.families, self.baselines)
 
     @property
+    def muted_sentences(self) -> tuple[str, ...]:
+        """What is of less weight: other rankings, who was the limit, whether twins agree."""
+        return (*self.round_trip_sentences, self.verdict_sentences[-1], *self.twin_sentences)
+
+    @property
     def all_sentences(self) -> tuple[str, ...]:
-        """What was found, in words, the most important first."""
-        *found, limit = self.verdict_sentences
-        asides = (*self.aside_sentences, *self.round_trip_sentences)
-        return (*found, *asides, limit, *self.twin_sentences)
+        """What was found, in words, the most important first; the muted ones are the last."""
+        return (*self.verdict_sentences[:-1], *self.aside_sentences, *self.muted_sentences)
 
     @property
     def twin_sentences(self) -> tuple[str, ...]:

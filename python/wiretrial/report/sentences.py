@@ -21,7 +21,7 @@ from wiretrial.stats.summary import Estimate
 if TYPE_CHECKING:
     from wiretrial.report.families import Family
     from wiretrial.report.knees import Knee
-    from wiretrial.report.model import Group, ScenarioResult, TrialRow
+    from wiretrial.report.model import Group, ScenarioResult, TrialRow, WarningRow
 
 BOTTLENECKS = {
     "server": "the server",
@@ -32,14 +32,21 @@ BOTTLENECKS = {
     "client": "the client",
     "waiting": "waiting",
 }
+ARTEFACTS = (
+    warnings.Code.DELAYED_ACK,
+    warnings.Code.RETRANSMISSION,
+    warnings.Code.SYN_RETRANSMISSION,
+    warnings.Code.RECONNECTS,
+)
 
 
 def verdict(
     families: Sequence[Family], baselines: Sequence[str], searched: Sequence[Knee]
 ) -> tuple[str, ...]:
-    """A paragraph per workload, those that say what cannot be told first, then who was the limit.
+    """A paragraph per workload, then who was the limit.
 
-    Levels of one workload never get a paragraph each.
+    Tables of cases come first, then what cannot be told. Levels of one workload never get a
+    paragraph each.
     """
     counted = [family for family in families if not family.is_outside]
     several = len(counted) + len({knee.group for knee in searched}) > 1
@@ -50,7 +57,7 @@ def verdict(
         if parts := [*untold, *found]:
             rest = (_sentence(part, family.labels) for part in parts[1:])
             text = _sentence(name + " ".join([parts[0], *rest]), family.labels)
-            told.append((not untold, text))
+            told.append((not untold and not family.is_cases, text))
     paragraphs = [text for _, text in sorted(told, key=lambda entry: entry[0])]
     for title in dict.fromkeys(knee.group for knee in searched):
         text = summaries.knees([knee for knee in searched if knee.group == title])
@@ -65,6 +72,8 @@ def _of_family(
     """What cannot be told, and what can."""
     if family.metric is metrics.WALL:
         return [], client_words.told(family, baselines)
+    if family.is_cases:
+        return [], [*summaries.told(family, baselines), *summaries.untold(family)]
     if len(family.groups) > 1:
         return summaries.untold(family), summaries.told(family, baselines)
     (group,) = family.groups
@@ -84,6 +93,15 @@ def round_trips(families: Sequence[Family], baselines: Sequence[str]) -> tuple[s
         _sentence(f"{family.title}: {text}" if len(counted) > 1 else text, family.labels)
         for family, text in told
         if text
+    )
+
+
+def artefacts(rows: Sequence[WarningRow]) -> tuple[str, ...]:
+    """The known artefacts among the warnings, a sentence each."""
+    return tuple(
+        f"{row.message[:1].upper()}{row.message[1:]} ({row.where})."
+        for row in rows
+        if row.code in ARTEFACTS
     )
 
 

@@ -64,6 +64,10 @@ def untold(family: Family) -> list[str]:
         said.append(
             f"{_where(family, few)} the data cannot tell: too few valid trials to compare {names}."
         )
+    if family.is_cases and bound:
+        # A sentence each would be a list of cases, which the table is already.
+        anybody = tuple(dict.fromkeys(label for limited in bound for label in limited))
+        bound = {anybody: [group for groups in bound.values() for group in groups]}
     for limited, groups in bound.items():
         said.append(
             f"{_where(family, groups)} the {what} of {units.listed(limited)} cannot be ranked, "
@@ -78,23 +82,17 @@ def untold(family: Family) -> list[str]:
 
 
 def told(family: Family, baselines: Sequence[str]) -> list[str]:
-    """The family in its ranked metric and in the server's CPU time, a sentence each."""
-    found = []
-    for metric in dict.fromkeys((family.metric, metrics.cost_of(family.metric))):
-        if len(family.labels) == 1:
-            sentence = _alone(family, metric)
-        elif family.is_cases:
-            sentence = _cases(family, metric)
-        elif against := _baseline(family, baselines):
-            sentence = _against(family, metric, against)
-        else:
-            sentence = _best(family, metric)
-        if sentence:
-            found.append(sentence)
+    """The family in its ranked metric and in the server's CPU time, a sentence each.
+
+    Of cases, who stalls and what is waiting stand between the two.
+    """
+    ranked, cost = family.metric, metrics.cost_of(family.metric)
+    found = [_told(family, ranked, baselines)]
     if family.is_cases:
-        aside = (case_tables.stall_sentence(family), case_tables.floor_sentence(family))
-        found += [sentence for sentence in aside if sentence]
-    return found
+        found += [case_tables.stall_sentence(family), case_tables.floor_sentence(family)]
+    if cost is not ranked:
+        found.append(_told(family, cost, baselines))
+    return [sentence for sentence in found if sentence]
 
 
 def knees(searched: Sequence[Knee]) -> str:
@@ -114,6 +112,17 @@ def knees(searched: Sequence[Knee]) -> str:
         parts.append(f"{knee.label} {least}{unit.figure(knee.sustained)}{guess}")
     text = f"the highest sustained rate with {objective}: {units.listed(parts)} {unit.name}"
     return f"{text}; {units.listed(none)} kept it at none." if none else f"{text}."
+
+
+def _told(family: Family, metric: Metric, baselines: Sequence[str]) -> str | None:
+    """The family in one metric."""
+    if len(family.labels) == 1:
+        return _alone(family, metric)
+    if family.is_cases:
+        return _cases(family, metric)
+    if against := _baseline(family, baselines):
+        return _against(family, metric, against)
+    return _best(family, metric)
 
 
 def _best(family: Family, metric: Metric) -> str | None:
