@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from random import Random
 
 import pytest
 from hdrh.histogram import HdrHistogram
@@ -34,6 +35,21 @@ def test_quantiles_are_exact_ranks(n: int, q: float) -> None:
     found = hdr.decode(encoded(dict.fromkeys(range(1, n + 1), 1)))
     wanted = max(1, math.ceil(round(q * n, 9)))
     assert found.quantile(q) == wanted
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_values_and_mean_are_those_of_the_library(seed: int) -> None:
+    random = Random(seed)
+    recorded = {round(math.exp(random.uniform(0, math.log(HOUR)))): seed + 1 for _ in range(300)}
+    recorded |= dict.fromkeys((1, 1023, 1024, 2047, 2048, 2049, HOUR), 1)
+    text = encoded(recorded)
+    library, found = HdrHistogram.decode(text), hdr.decode(text)
+    own = {
+        item.value_iterated_to: item.count_added_in_this_iter_step
+        for item in library.get_recorded_iterator()
+    }
+    assert dict(found.values) == own
+    assert found.mean == pytest.approx(library.get_mean_value(), rel=1e-12)
 
 
 def test_merge_adds() -> None:

@@ -12,9 +12,12 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import cached_property
-from itertools import accumulate, compress
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from hdrh.codec import (
     HdrCookieException,
     HdrHistogramSettingsException,
@@ -61,8 +64,11 @@ class Hdr:
 
     @property
     def mean(self) -> float:
-        """Mean value, 0 if there is none."""
-        return float(self._histogram.get_mean_value()) if self.count else 0.0
+        """Mean value, 0 if there is none; each place counts with its middle, as in the library."""
+        places, counts = self._recorded
+        middles = _places(self._histogram).middle[places].tolist()
+        whole = sum(value * count for value, count in zip(middles, counts, strict=True))
+        return whole / self.count if self.count else 0.0
 
     def quantile(self, q: float) -> int:
         """The least value that at least the share `q` (0..1) of all values does not exceed.
@@ -90,16 +96,8 @@ class Hdr:
     @cached_property
     def values(self) -> tuple[tuple[int, int], ...]:
         """Each recorded value with its count, in rising order."""
-        # The library's own iterator walks tens of thousands of empty counts one call at a time.
-        histogram = self._histogram
-        counts = list(histogram.counts)
-        return tuple(
-            (
-                int(histogram.get_highest_equivalent_value(histogram.get_value_from_index(index))),
-                int(counts[index]),
-            )
-            for index in compress(range(len(counts)), counts)
-        )
+        places, counts = self._recorded
+        return tuple(zip(_places(self._histogram).highest[places].tolist(), counts, strict=True))
 
     def share_between(self, low_ns: float, high_ns: float) -> float:
         """Share of the values in `low_ns` .. `high_ns`, 0 if there is none."""
@@ -108,8 +106,42 @@ class Hdr:
         return sum(n for value, n in self.values if low_ns <= value <= high_ns) / self.count
 
     @cached_property
+    def _recorded(self) -> tuple[npt.NDArray[np.intp], list[int]]:
+        """The places that hold something, and what they hold."""
+        # The library's own iterator walks tens of thousands of empty places one call at a time.
+        counts = np.array(self._histogram.counts)
+        places = np.flatnonzero(counts)
+        return places, counts[places].tolist()
+
+    @cached_property
     def _cumulative(self) -> list[int]:
         return list(accumulate(n for _, n in self.values))
+
+
+class _Places(NamedTuple):
+    """Of each place of a histogram the highest value that falls into it, and the middle one."""
+
+    highest: npt.NDArray[np.int64]
+    middle: npt.NDArray[np.int64]
+
+
+def _places(histogram: HdrHistogram) -> _Places:
+    return _places_of(
+        histogram.counts_len, histogram.sub_bucket_half_count_magnitude, histogram.unit_magnitude
+    )
+
+
+@lru_cache(maxsize=8)
+def _places_of(length: int, half_magnitude: int, unit_magnitude: int) -> _Places:
+    """The first bucket has twice as many places as the others, each of one unit; from one bucket to
+    the next a place is twice as wide (HdrHistogram's own layout)."""
+    half = 1 << half_magnitude
+    place = np.arange(length)
+    bucket = np.maximum((place >> half_magnitude) - 1, 0)
+    within = np.where(place < 2 * half, place, (place & (half - 1)) + half)
+    width = np.int64(1) << (bucket + unit_magnitude)
+    lowest = within * width
+    return _Places(highest=lowest + width - 1, middle=lowest + (width >> 1))
 
 
 def decode(text: str) -> Hdr:
