@@ -57,11 +57,8 @@ fn a_message_allocates_nothing() {
                 let (many, many_intervals) = allocations(&url, poller, (depth, executor), MANY);
                 let allowed = many_intervals.saturating_sub(few_intervals) * PER_INTERVAL;
                 let grown = many.saturating_sub(few).saturating_sub(allowed);
-                // A burst goes within a turn, and its first replies may come before that is over:
-                // the ring copies what is not read in its turn.
-                let messages_for_one = if executor == "random-burst" { 8 } else { 100 };
                 assert!(
-                    grown < (MANY - FEW) as usize / messages_for_one,
+                    grown < (MANY - FEW) as usize / 100,
                     "{name}: {few} for {FEW} messages, {many} for {MANY}, of these {allowed} for \
                      intervals"
                 );

@@ -216,7 +216,7 @@ impl Uring {
             for (place, byte) in buffer.iter_mut().zip(input.drain(..count)) {
                 *place = byte;
             }
-            self.states.get(at).forget_kept();
+            self.states.forget_kept(at);
             self.unarmed.push_back(at);
             return self.received(socket, count, Place::Shared);
         }
@@ -372,7 +372,7 @@ impl Uring {
     fn keep_input(&mut self, at: u32) {
         while let Some(piece) = self.states.pop_piece(at) {
             let bytes = &*self.ring.piece(piece);
-            let input = &mut self.states.get(at).kept().input;
+            let input = &mut self.states.kept(at).input;
             input.reserve_exact(bytes.len());
             input.extend(bytes);
         }

@@ -83,8 +83,8 @@ impl Uring {
             }
         };
         let rest = &self.ring.staged(staged)[taken..];
-        state.kept().output.extend_from_slice(rest);
-        state.set(flag::UNSENT, true);
+        self.states.kept(at).output.extend_from_slice(rest);
+        self.states.get(at).set(flag::UNSENT, true);
         self.tell(at);
     }
 
@@ -117,7 +117,7 @@ impl Uring {
         let count = socket.send(output)?;
         output.drain(..count);
         let done = output.is_empty();
-        state.forget_kept();
+        self.states.forget_kept(socket.state);
         Ok(done)
     }
 }

@@ -12,6 +12,10 @@ use crate::Key;
 /// No piece.
 const NONE: u32 = u32::MAX;
 
+/// So many are kept for the next one that needs it, and no larger ones than that, in bytes.
+const SPARE: usize = 256;
+const SPARE_CAPACITY: usize = 64 * 1024;
+
 /// Facts about a socket, one bit each.
 pub(super) mod flag {
     /// Nothing was heard of the connect yet.
@@ -98,10 +102,6 @@ impl State {
         self.is_readable() || self.failed.is_some() || self.has(flag::CONNECTED | flag::UNSENT)
     }
 
-    pub(super) fn kept(&mut self) -> &mut Kept {
-        self.kept.get_or_insert_default()
-    }
-
     /// Bytes from an earlier turn.
     pub(super) fn kept_input(&mut self) -> Option<&mut VecDeque<u8>> {
         self.kept.as_mut().map(|kept| &mut kept.input).filter(|input| !input.is_empty())
@@ -111,9 +111,11 @@ impl State {
     pub(super) fn kept_output(&mut self) -> Option<&mut Vec<u8>> {
         self.kept.as_mut().map(|kept| &mut kept.output).filter(|output| !output.is_empty())
     }
+}
 
-    pub(super) fn forget_kept(&mut self) {
-        self.kept.take_if(|kept| kept.input.is_empty() && kept.output.is_empty());
+impl Kept {
+    fn is_empty(&self) -> bool {
+        self.input.is_empty() && self.output.is_empty()
     }
 }
 
@@ -124,6 +126,9 @@ pub(super) struct States {
     free: Vec<u32>,
     /// For each piece of this turn, the next one of the same socket.
     next: Vec<u32>,
+    /// Empty ones, with their memory.
+    #[expect(clippy::vec_box, reason = "they come and go boxed")]
+    spare: Vec<Box<Kept>>,
 }
 
 impl States {
@@ -166,6 +171,21 @@ impl States {
     /// None: it has gone.
     pub(super) fn find(&mut self, at: u32, generation: u32) -> Option<&mut State> {
         self.all.get_mut(at as usize).filter(|state| state.generation == generation)
+    }
+
+    /// Where bytes go that can't stay where they are.
+    pub(super) fn kept(&mut self, at: u32) -> &mut Kept {
+        let kept = &mut self.all[at as usize].kept;
+        kept.get_or_insert_with(|| self.spare.pop().unwrap_or_default())
+    }
+
+    /// Some of them were taken: of none, nothing is kept.
+    pub(super) fn forget_kept(&mut self, at: u32) {
+        let Some(kept) = self.all[at as usize].kept.take_if(|kept| kept.is_empty()) else { return };
+        let small = kept.input.capacity().max(kept.output.capacity()) <= SPARE_CAPACITY;
+        if small && self.spare.len() < SPARE {
+            self.spare.push(kept);
+        }
     }
 
     /// A piece came for this socket.
