@@ -31,6 +31,9 @@ FAR_BELOW = 0.5
 AT_REST = 0.5
 """A generator that is busy or waits for a CPU for less than this share of the time holds nothing
 up; one that waits for longer has measured its waiting."""
+HARDLY_IDLE, OFTEN_WAITING = 0.85, 0.25
+"""A generator that hardly rested, and waited for a CPU for this share of the time, was starved too:
+it rested because it had sent late."""
 MOSTLY = 0.5
 """A round trip that is this share of the service time decides it."""
 WORTH_SAYING = 0.05
@@ -141,7 +144,8 @@ def _busy_server(evidence: Evidence) -> _Found:
 def _starved(evidence: Evidence) -> _Found:
     """It could have run and was not let. A generator that was not has measured mostly that."""
     server = evidence.server
-    if evidence.generator.queued >= AT_REST:
+    waiting = evidence.generator.queued
+    if waiting >= AT_REST or (waiting >= OFTEN_WAITING and evidence.taken >= HARDLY_IDLE):
         return "generator", ""
     waited = server is not None and server.queued >= AT_REST
     return ("server", "") if waited and evidence.taken < AT_REST else None
