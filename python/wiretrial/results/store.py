@@ -7,6 +7,7 @@ truth; everything else about them can be made again.
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import re
 import tempfile
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import from_json
 
 from wiretrial.errors import StoreError
 from wiretrial.results.model import TRIAL_SCHEMA, TRIAL_VERSION, Trial
@@ -136,7 +136,7 @@ def read_trial(path: Path) -> Trial:
     """The trial in one file."""
     try:
         packed = path.read_bytes()
-        document: Any = from_json(gzip.decompress(packed) if path.suffix == ".gz" else packed)
+        document: Any = json.loads(gzip.decompress(packed) if path.suffix == ".gz" else packed)
     except OSError as error:
         # gzip.BadGzipFile is an OSError too, without an error number.
         reason = error.strerror or "it is not whole"
