@@ -4,7 +4,9 @@
 //! or `server --version`
 
 mod echo;
+#[path = "../shared/rust-server/flags.rs"]
 mod flags;
+#[path = "../shared/rust-server/version.rs"]
 mod version;
 
 use std::error::Error;

@@ -5,8 +5,11 @@
 
 mod drained;
 mod echo;
+#[path = "../shared/rust-server/flags.rs"]
 mod flags;
+#[path = "../shared/rust-server/tls.rs"]
 mod tls;
+#[path = "../shared/rust-server/version.rs"]
 mod version;
 
 use std::error::Error;

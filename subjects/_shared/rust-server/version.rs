@@ -2,7 +2,7 @@
 //!
 //! Knows the lock file; must not know what its packages do.
 
-const LOCK: &str = include_str!("../Cargo.lock");
+const LOCK: &str = include_str!("../../Cargo.lock");
 
 /// The locked version of a package that is there once.
 pub(crate) fn of(package: &str) -> Option<&'static str> {
