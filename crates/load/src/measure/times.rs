@@ -40,11 +40,10 @@ impl Times {
 
     /// All of them as a histogram; none: nothing was recorded.
     pub(super) fn histogram(&self) -> Option<Cow<'_, Histogram<u64>>> {
-        let found = match &self.many {
-            Some(many) => Cow::Borrowed(&**many),
-            None => Cow::Owned(histogram_of(&self.few)),
-        };
-        (!found.is_empty()).then_some(found)
+        match &self.many {
+            Some(many) => (!many.is_empty()).then_some(Cow::Borrowed(&**many)),
+            None => (!self.few.is_empty()).then(|| Cow::Owned(histogram_of(&self.few))),
+        }
     }
 
     /// Adds what another holds.
