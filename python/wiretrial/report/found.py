@@ -23,9 +23,9 @@ from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST
 from wiretrial.report.model import ReportModel
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
+from wiretrial.results.answers import KEPT
 
 SCHEMA: Final = "wiretrial-found"
-FILE = "results/found.json"
 README = "README.md"
 BEGIN, END = "<!-- found: begin -->", "<!-- found: end -->"
 NOTHING_YET = "Nothing is kept yet: the study has not been run whole."
@@ -203,7 +203,7 @@ def into(page: str, found: Found | None) -> str:
 
 def read(study: Path) -> Found | None:
     """What is kept in a study's folder; None where nothing is."""
-    path = study / FILE
+    path = study / KEPT
     return Found.model_validate_json(path.read_bytes()) if path.is_file() else None
 
 
