@@ -3,6 +3,7 @@
 //! `server --host H --port P --styx-port P --threads N [--tuned]`
 
 mod binary;
+#[path = "../shared/rust-server/flags.rs"]
 mod flags;
 mod hall;
 mod json;

@@ -3,7 +3,9 @@
 //! `server --host H --port P --threads N [--tls-port P --cert FILE --key FILE] [--tuned]`
 
 mod echo;
+#[path = "../shared/rust-server/flags.rs"]
 mod flags;
+#[path = "../shared/rust-server/tls.rs"]
 mod tls;
 
 use std::error::Error;
