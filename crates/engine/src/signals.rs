@@ -9,13 +9,15 @@ use signal_hook::iterator::Signals;
 
 /// Calls `on_signal` with the first signal's number, from a thread of its own.
 pub(crate) fn on_first(on_signal: impl FnOnce(i32) + Send + 'static) -> io::Result<()> {
+    // Before all else: from its first registration on, a signal no longer ends the process by
+    // itself, and one that only set the flag would be lost.
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let seen = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // Registered first, so that it looks at the flag before the next line sets it.
+        // Before the next line, so that it looks at the flag before that one sets it.
         signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&seen))?;
         signal_hook::flag::register(signal, Arc::clone(&seen))?;
     }
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         if let Some(signal) = signals.forever().next() {
             on_signal(signal);
