@@ -32,8 +32,15 @@ impl Wire {
     /// FIN, with TLS after `close_notify`.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         if let Kind::Tls(tls) = self.0.get_mut() {
+            // The handshake first, and no look at what else has come: rustls asserts in a debug
+            // build that a session which has said farewell meets no alert before its keys stand.
+            while tls.conn.is_handshaking() {
+                tls.conn.complete_io(&mut tls.sock)?;
+            }
             tls.conn.send_close_notify();
-            tls.conn.complete_io(&mut tls.sock)?;
+            while tls.conn.wants_write() {
+                tls.conn.write_tls(&mut tls.sock)?;
+            }
         }
         self.cut()
     }
