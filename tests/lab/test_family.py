@@ -74,18 +74,18 @@ def test_a_family_is_compared_level_by_level(tmp_path: Path) -> None:
             groups.setdefault(case.scenario.group, []).append(case.scenario.label)
             assert case.scenario.levels["workload"] == "load"
     assert set(groups) == {
-        "load, 1 messages each, over vpn",
-        "load, 1 messages each, over loopback",
+        "load, 1 message each, over vpn",
+        "load, 1 message each, over loopback",
         "load, 50 messages each, over loopback",
         "load, 50 messages each, over vpn",
     }
-    one = groups["load, 1 messages each, over vpn"]
+    one = groups["load, 1 message each, over vpn"]
     assert sorted(map(str, one)) == ["one by HTTP", "two by HTTP", "two by socket"]
 
 
 def test_an_opened_connection_is_used_for_all_of_its_messages(tmp_path: Path) -> None:
     study = expanded(tmp_path)
-    case = study.case("two by socket: load, 1 messages each, over vpn")
+    case = study.case("two by socket: load, 1 message each, over vpn")
     assert (case.load.requests_per_connection, case.requests_each) == (1, 1)
     fifty = study.case("one by HTTP: load, 50 messages each, over loopback")
     assert (fifty.load.requests_per_connection, fifty.requests_each) == (50, 50)

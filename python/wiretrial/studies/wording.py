@@ -102,7 +102,7 @@ def words(factor: str, level: Level | None) -> str:
         case "requests":
             return f"{level:,} messages"
         case "requests_each":
-            return f"{level:,} messages each"
+            return "1 message each" if level == 1 else f"{level:,} messages each"
         case "environment":
             return f"over {str(level).removeprefix(links.PREFIX)}"
         case "table_size":
