@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from wiretrial.engine import Engine
-from wiretrial.studies import matrix, registry
+from wiretrial.studies import matrix, priming, registry
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Study
 
@@ -28,7 +28,7 @@ def document(request: pytest.FixtureRequest) -> Document:
 @pytest.fixture(scope="module")
 def study(request: pytest.FixtureRequest, document: Document) -> Study:
     """The study that the module names, whole."""
-    return matrix.expand(request.module.NAME, document, command="-", seed=1)
+    return priming.primed(matrix.expand(request.module.NAME, document, command="-", seed=1))
 
 
 Children = Callable[[], list[psutil.Process]]

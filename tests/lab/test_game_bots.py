@@ -90,7 +90,7 @@ def test_the_generator_is_calibrated_with_the_same_tables(study: Study) -> None:
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:
-    check_time(document, study, hours=1.6, quick_seconds=300)
+    check_time(document, study, hours=2.1, quick_seconds=300)
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:

@@ -67,7 +67,7 @@ def window(start_step: float, end_step: float) -> Window:
     )
 
 
-ORIGIN = observed.Origin(BEGUN_NS, alone=True, interfaces=("wire0",), keeps_connections=True)
+ORIGIN = observed.Origin(BEGUN_NS, alone=True, interfaces=("wire0",), tells_memory=True)
 
 
 def test_growth_is_that_of_the_window_and_interpolated_at_its_edges() -> None:

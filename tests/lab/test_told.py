@@ -14,7 +14,7 @@ from wiretrial.subjects.tree import Reading
 
 MS = 1_000_000
 BEGAN = 5_000 * MS
-HOUR_AGO = Origin(begun_ns=BEGAN, alone=False, interfaces=("lo",), keeps_connections=False)
+HOUR_AGO = Origin(begun_ns=BEGAN, alone=False, interfaces=("lo",), tells_memory=False)
 
 
 def repetition(

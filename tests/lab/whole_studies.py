@@ -10,7 +10,7 @@ from pathlib import Path
 
 from wiretrial.report import found
 from wiretrial.results.claims import Side
-from wiretrial.studies import estimate, matrix
+from wiretrial.studies import estimate, matrix, priming
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Case, Study
 
@@ -69,7 +69,7 @@ def check_time(document: Document, study: Study, *, hours: float, quick_seconds:
 
 def check_quick(document: Document, study: Study, *, seconds: float) -> None:
     """--quick asks every workload in fewer seconds than that."""
-    quick = matrix.expand(study.name, document, command="-", seed=1, quick=True)
+    quick = priming.primed(matrix.expand(study.name, document, command="-", seed=1, quick=True))
     assert estimate.estimate(quick).total_ns < seconds * 1_000_000_000
     assert {case.scenario.levels["workload"] for case in quick.cases} == {
         case.scenario.levels["workload"] for case in study.cases

@@ -195,7 +195,7 @@ def _told(repetitions: Sequence[Repetition], cpu_us: float) -> Told:
                 threads=1,
             )
         )
-    origin = Origin(begun_ns=BEGAN, alone=False, interfaces=("lo",), keeps_connections=False)
+    origin = Origin(begun_ns=BEGAN, alone=False, interfaces=("lo",), tells_memory=False)
     return Told.of(repetitions, instants, Seen(readings=readings), origin, 100)
 
 

@@ -29,6 +29,7 @@ from wiretrial.plan import (
     SequencePayload,
 )
 from wiretrial.results.model import Scenario
+from wiretrial.studies import priming
 from wiretrial.studies.spec import Case, Study
 from wiretrial.studies.workloads import COMPARED, FRESH_SOURCES, PATHS
 from wiretrial.subjects import registry
@@ -132,6 +133,7 @@ def compare(
         server_threads=quantities.count(server_threads, "--server-threads", most=1024),
         generator_threads=quantities.count(threads, "--threads", most=1024),
     )
+    study = priming.primed(study)
     return progress.run(study, progress.begin(study, results))
 
 

@@ -18,6 +18,7 @@ from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel, ScenarioResult
 from wiretrial.report.units import significant
 from wiretrial.studies import demo as demo_study
+from wiretrial.studies import priming
 
 EXAMPLES = """\b
 Examples:
@@ -51,7 +52,8 @@ def demo(
     if resume:
         study, folder = progress.resume(resume, demo_study.NAME, wanted)
     else:
-        study = demo_study.study(wanted or 5, secrets.randbits(32) if seed is None else seed)
+        order_seed = secrets.randbits(32) if seed is None else seed
+        study = priming.primed(demo_study.study(wanted or 5, order_seed))
         folder = progress.begin(study, results)
     return progress.run(study, folder, verdict)
 

@@ -21,7 +21,7 @@ from wiretrial.cli.subject_install import Prefix, use_prefix
 from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.results import answers
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import environments, estimate, matrix, registry, targets
+from wiretrial.studies import environments, estimate, matrix, priming, registry, targets
 from wiretrial.studies.spec import Study
 
 SECOND_COLUMN, NARROWEST = 21, 60
@@ -313,6 +313,7 @@ def _expanded(name: str, choice: _Choice, *, trials: int | None, seed: int) -> S
     )
     if aims:
         study = targets.put(study, aims)
+    study = priming.primed(study)
     whole = document.budget
     return study if whole is None or choice.quick else estimate.within(study, whole)
 

@@ -71,13 +71,14 @@ def _subjects(trials: Sequence[Trial]) -> Section:
             subject.version,
             subject.language,
             _threads(subject),
+            units.duration(subject.primed_ns) if subject.primed_ns else "no",
             ", ".join(map(str, subject.cpus)) or "any",
             subject.digest or "none",
             " ".join(subject.command),
         )
         for subject in sorted(found, key=lambda s: (s.name, s.command))
     )
-    head = ("Subject", "Version", "Language", "Threads", "CPUs", "Digest", "Command")
+    head = ("Subject", "Version", "Language", "Threads", "Primed", "CPUs", "Digest", "Command")
     return Section("Subjects", head, rows)
 
 

@@ -74,6 +74,8 @@ class SubjectFacts(_Part):
     """Starts of the same server, each on an address of its own."""
     isolation: Isolation | None = None
     """None: we don't know where it runs, because we didn't start it."""
+    primed_ns: int = 0
+    """How long it was asked without pause before the trial, unrecorded."""
 
 
 class Driven(_Part):

@@ -114,6 +114,7 @@ class QuickWorkload(_Part):
     connections: Counts | None = None
     hold: Length | None = None
     subjects: tuple[str, ...] | None = None
+    trials: int | None = Field(default=None, ge=1)
 
 
 class Workload(_Part):

@@ -176,7 +176,7 @@ def _run(work: _Work, cpus: pinning.Pinning) -> _Ran:
                 begun_ns=began_ns,
                 alone=observer.alone,
                 interfaces=observer.interfaces,
-                keeps_connections=False,
+                tells_memory=False,
             ),
             job.warmup,
         ),

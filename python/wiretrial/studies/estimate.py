@@ -22,6 +22,8 @@ BROWSER_START_NS = 3_000_000_000
 OPENED_PER_SECOND = 15_000
 """Held connections, a guess; ended ones included."""
 ASKED_PER_SECOND = 30_000
+LINK_NS = 300_000_000
+"""What an emulated link takes to be made and taken away."""
 COPY_NS = 150_000_000
 """What each copy of a server takes to start and end."""
 CONNECTIONS_OF_A_COPY = 20_000
@@ -119,10 +121,19 @@ def _trial_ns(study: Study, case: Case) -> int:
         copies = 1 + connections // CONNECTIONS_OF_A_COPY if case.copies == FIT else case.copies
         return START_AND_STOP_NS + copies * COPY_NS + executor.idle_ns + connections * each_ns
     if case.messages is None:
-        return START_AND_STOP_NS + study.duration_of(case) + study.warmup_of(case)
+        return _beside_ns(case) + study.duration_of(case) + study.warmup_of(case)
     floor = floors.floor_of(case)
     waiting = round(floor.ns) if floor else 0
     size = case.scenario.levels.get("payload")
     carrying = size * LARGE_BYTE_NS if isinstance(size, int) and size > LARGE_BYTES else 0
     each_ns = 1_000_000_000 // REQUESTS_PER_SECOND + carrying
-    return START_AND_STOP_NS + case.messages * each_ns + waiting
+    return _beside_ns(case) + case.messages * each_ns + waiting
+
+
+def _beside_ns(case: Case) -> int:
+    """What comes before and after the load itself; a primed server meets two, one after another."""
+    round_trip_ns = floors.round_trip_ns(case)
+    crossings = (1 + floors.setup_round_trips(case.protocol)) * round_trip_ns
+    loads = 2 if case.priming_ns else 1
+    link_ns = LINK_NS if round_trip_ns else 0
+    return START_AND_STOP_NS + case.priming_ns + link_ns + loads * crossings

@@ -44,8 +44,8 @@ class Origin:
     """The run's offset 0 on our monotonic clock."""
     alone: bool
     interfaces: tuple[str, ...]
-    keeps_connections: bool
-    """Whether connections stand, so that memory can be told by their number."""
+    tells_memory: bool
+    """Whether connections stand, and the server had none before, so that memory is theirs."""
     rates: Rates = UNLIMITED
     """What the link lets through."""
 
@@ -76,7 +76,7 @@ def observation(seen: Seen, window: Window, origin: Origin) -> Observation:
         threads_peak=max((reading.threads for reading in seen.readings), default=None),
         alone=origin.alone,
         plateaus=plateaus,
-        per_connection=_per_connection(plateaus) if origin.keeps_connections else None,
+        per_connection=_per_connection(plateaus) if origin.tells_memory else None,
     )
     if span is None:
         return whole

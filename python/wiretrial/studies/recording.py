@@ -48,8 +48,11 @@ class Recording:
         plan: Plan,
         server_pids: Sequence[int] = (),
         watch: Watch | None = None,
+        *,
+        is_primed: bool = False,
     ) -> None:
         self._watch = watch
+        self._is_primed = is_primed
         self.begun_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
         self.start: Start | None = None
         self.intervals: list[Interval] = []
@@ -200,7 +203,8 @@ class Recording:
             alone=observer.alone,
             interfaces=observer.interfaces,
             rates=self._rates,
-            keeps_connections=self.plan.load.requests_per_connection is None,
+            # A server that was asked before has memory already for what it is asked now.
+            tells_memory=self.plan.load.requests_per_connection is None and not self._is_primed,
         )
         return observed.observation(observer.seen, window, origin)
 

@@ -70,6 +70,7 @@ class Running:
             cpus=tuple(self.cpus),
             copies=len(self.servers),
             isolation=observed.isolation(self.first),
+            primed_ns=self.case.priming_ns,
         )
 
     def ended(self) -> str | None:

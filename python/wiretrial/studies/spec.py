@@ -109,6 +109,8 @@ class Case(_Part):
     """Instead of the study's."""
     warmup_allowance_ns: int | None = None
     """Instead of the study's."""
+    priming_ns: int = 0
+    """How long its server is asked without pause before each trial, unrecorded."""
     server_threads: int | None = None
     """Instead of the study's."""
     copies: int | Fit = 1

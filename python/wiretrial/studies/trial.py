@@ -13,7 +13,7 @@ from wiretrial.engine import Engine
 from wiretrial.machine import pinning, preflight
 from wiretrial.plan import GeneratorSettings, Hold, Phases, Plan, Stop, Target
 from wiretrial.results.model import SubjectFacts, Trial
-from wiretrial.studies import environments, observed, servers, stall
+from wiretrial.studies import environments, observed, priming, servers, stall
 from wiretrial.studies.calibration import NOTHING, Calibration
 from wiretrial.studies.events import Event, Seen
 from wiretrial.studies.order import Slot
@@ -22,6 +22,7 @@ from wiretrial.studies.recording import Recording
 from wiretrial.studies.servers import Running
 from wiretrial.studies.spec import Case, Study
 from wiretrial.studies.stall import Watch
+from wiretrial.studies.workloads import FRESH_SOURCES
 
 NO_DEADLINE_NS = 24 * 3_600_000_000_000
 SLOWEST_OPENING_NS = 2_000_000
@@ -82,6 +83,8 @@ class Bench:
                 running.addresses,
             )
             subject = running.facts()
+            addresses = isolation.sources if isolation else FRESH_SOURCES
+            yield from priming.prime(self.engine, plan, case.priming_ns, addresses)
             trial = yield from self._record(case, slot, plan, cpus, subject, running)
             environments.require_whole(isolation)
             return trial.model_copy(update={"subject": observed.carried(subject, running.first)})
@@ -97,7 +100,8 @@ class Bench:
     ) -> Generator[Event, None, Trial]:
         watch = _watch(case)
         pids = running.pids if running else ()
-        with Recording(self.engine, plan, pids, watch) as recording:
+        is_primed = bool(case.priming_ns)
+        with Recording(self.engine, plan, pids, watch, is_primed=is_primed) as recording:
             for snapshot in recording:
                 yield Seen(snapshot)
         return recording.trial(

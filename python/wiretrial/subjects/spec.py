@@ -227,6 +227,8 @@ class Spec(_Record):
     """With fewer not even one exchange is answered; it is verified with so many."""
     max_threads: int | None = Field(default=None, ge=1)
     """Threads that it can use at most; None: as many as it is told."""
+    priming_s: float = Field(default=0, ge=0, le=60)
+    """Seconds for which a server that compiles itself as it runs is asked before each trial."""
     version: Version
     shared: tuple[str, ...] = ()
     """Folders of the catalogue's `_shared` that the build finds at `{build}/shared/NAME`."""
@@ -271,6 +273,8 @@ class Spec(_Record):
     def _check_driver(self) -> None:
         if self.contracts or not self.modes:
             raise ValueError("a client has `modes` (kept, fresh) and claims no `contracts`")
+        if self.priming_s:
+            raise ValueError("priming_s: a client has iterations before its first repetition")
 
     def claims(self) -> list[tuple[ContractName, Protocol]]:
         """Every contract with every protocol in which it must hold."""

@@ -1,0 +1,76 @@
+"""Asks a server without pause before its trial, where it compiles itself as it runs.
+
+What runs on a JVM or in V8 is interpreted at first and compiled where it is used most. A server of
+such a kind that has run for hours is not the one that was started a second ago, so it gets the
+trial's own load beforehand, as fast as it answers. Nothing of that is recorded, and the trial's
+record says how long it was. Knows cases and subjects; must not know what is measured afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Sequence
+
+from wiretrial.engine import Engine
+from wiretrial.errors import UsageProblem
+from wiretrial.plan import ClosedLoop, Plan, Stop
+from wiretrial.snapshot import Interval
+from wiretrial.studies.events import Event, Seen
+from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.workloads import FRESH_SOURCES
+from wiretrial.subjects import registry
+
+NS_PER_S = 1_000_000_000
+COUNTED_NS = 1_000_000
+"""The shortest that the engine measures; all before it is its warm-up."""
+
+
+def primed(study: Study) -> Study:
+    """The study with each case primed as its subject asks for, and no longer than it is measured.
+
+    Held connections are left alone: what a server keeps of a load before them would be missing from
+    the memory that they take.
+    """
+    return study.model_copy(update={"cases": tuple(_primed(study, case) for case in study.cases)})
+
+
+def prime(
+    engine: Engine, plan: Plan, length_ns: int, sources: Sequence[str] = FRESH_SOURCES
+) -> Generator[Event, None, None]:
+    """Runs the plan's load as a closed loop; `sources`: local addresses for new connections."""
+    if not length_ns:
+        return
+    with engine.run(without_pause(plan, length_ns, tuple(sources))) as run:
+        for snapshot in run:
+            if isinstance(snapshot, Interval):
+                yield Seen(snapshot)
+
+
+def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
+    """The plan as a closed loop of that length; none of it is in a window that counts."""
+    load = plan.load.model_copy(update={"executor": ClosedLoop()})
+    # Connections that are opened and closed all the time need more ports than one address has.
+    opens = load.requests_per_connection is not None and not plan.target.sources
+    return plan.model_copy(
+        update={
+            "load": load,
+            "target": plan.target.model_copy(update={"sources": sources}) if opens else plan.target,
+            "stop": Stop(duration_ns=COUNTED_NS),
+            "phases": plan.phases.model_copy(update={"warmup_ns": length_ns}),
+        }
+    )
+
+
+def _primed(study: Study, case: Case) -> Case:
+    ours = case.url is None and case.driving is None and case.browsing is None
+    if not ours or case.is_held:
+        return case
+    wanted_ns = round(_priming_s(case.scenario.subject) * NS_PER_S)
+    return case.model_copy(update={"priming_ns": min(wanted_ns, study.duration_of(case))})
+
+
+def _priming_s(subject: str) -> float:
+    # Who is not there is told of when the study is prepared.
+    with contextlib.suppress(UsageProblem):
+        return registry.find(subject).spec.priming_s
+    return 0.0

@@ -1,0 +1,105 @@
+"""A server that compiles itself as it runs is asked before its trial, and only such a server."""
+
+from __future__ import annotations
+
+
+import pytest
+
+from tests.lab.test_study import LOAD, scenario, tiny
+from wiretrial.engine import Engine
+from wiretrial.machine.pinning import Pinning
+from wiretrial.plan import Hold, OpenLoop
+from wiretrial.results.store import ResultsFolder
+from wiretrial.studies import estimate, events, priming, runner, trial
+from wiretrial.studies.spec import Case, Study
+from wiretrial.subjects import registry
+
+SECOND_NS = 1_000_000_000
+RATE = 50.0
+
+NODE = scenario("Node", "ws", "ws", "ws-echo")
+REFERENCE = scenario("reference", "reference", "ws", "ws-echo")
+PACED = NODE.model_copy(update={"load": LOAD.model_copy(update={"executor": OpenLoop(rate=RATE)})})
+HELD = NODE.model_copy(update={"load": LOAD.model_copy(update={"executor": Hold(idle_ns=1)})})
+
+
+def priming_of(study: Study) -> int:
+    [case] = priming.primed(study).cases
+    return case.priming_ns
+
+
+def test_it_lasts_as_long_as_the_subject_asks_for_and_no_longer_than_the_trial() -> None:
+    asked = round(registry.find("ws").spec.priming_s * SECOND_NS)
+    assert asked > 0
+    assert priming_of(tiny(NODE, duration_ns=60 * SECOND_NS)) == asked
+    assert priming_of(tiny(NODE, duration_ns=SECOND_NS)) == SECOND_NS
+
+
+def test_what_is_compiled_before_it_runs_is_not_primed() -> None:
+    assert priming_of(tiny(REFERENCE)) == 0
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(HELD, id="held connections, whose memory is measured"),
+        pytest.param(NODE.model_copy(update={"url": "ws://127.0.0.1:1/"}), id="an own server"),
+        pytest.param(scenario("nobody", "nobody", "ws", "ws-echo"), id="a subject that is not"),
+    ],
+)
+def test_nor_is(case: Case) -> None:
+    assert priming_of(tiny(case)) == 0
+
+
+def test_the_estimate_has_it() -> None:
+    study = tiny(NODE)
+    more = estimate.estimate(priming.primed(study)).block_ns - estimate.estimate(study).block_ns
+    assert more == study.duration_ns
+
+
+@pytest.fixture(scope="module")
+def seen(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> list[events.Event]:
+    """All that one trial of a paced load tells."""
+    study = priming.primed(tiny(PACED, trials=1, duration_ns=SECOND_NS))
+    folder = tmp_path_factory.mktemp("primed")
+    results = ResultsFolder.create(Path(folder), "tiny", study.model_dump_json(by_alias=True))
+    return list(runner.run(study, results, engine))
+
+
+def test_it_is_as_fast_as_the_server_answers(seen: list[events.Event]) -> None:
+    intervals = [event.snapshot for event in seen if isinstance(event, events.Seen)]
+    before = [
+        interval.counters.ok
+        for interval in intervals
+        if interval.kind == "interval" and interval.phase == "warm-up"
+    ]
+    # Without pause: more in a tenth of a second than the rate has in a whole one.
+    assert max(before) > RATE
+
+
+def test_nothing_of_it_is_recorded(seen: list[events.Event]) -> None:
+    [record] = [event.trial for event in seen if isinstance(event, events.TrialDone)]
+    assert record.subject is not None
+    assert record.subject.primed_ns == SECOND_NS
+    assert isinstance(record.plan.load.executor, OpenLoop)
+    whole_s = (record.summary.end_ns - record.summary.first_send_ns) / 1e9
+    assert record.summary.counters.sent <= RATE * whole_s + 1
+    assert {interval.index for interval in record.intervals} == set(range(len(record.intervals)))
+
+
+def test_memory_is_not_told_of_a_server_that_has_grown_already(seen: list[events.Event]) -> None:
+    [record] = [event.trial for event in seen if isinstance(event, events.TrialDone)]
+    assert record.observation is not None
+    assert record.observation.plateaus
+    assert record.observation.per_connection is None
+
+
+def test_new_connections_have_ports_enough() -> None:
+    study = tiny(NODE)
+    kept = trial.plan_of(study, NODE, "ws://127.0.0.1:1/", Pinning((), (), None))
+    fresh = kept.model_copy(
+        update={"load": kept.load.model_copy(update={"requests_per_connection": 1})}
+    )
+    sources = ("127.0.1.1", "127.0.1.2")
+    assert priming.without_pause(kept, SECOND_NS, sources).target.sources == ()
+    assert priming.without_pause(fresh, SECOND_NS, sources).target.sources == sources
