@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 
 from tests.lab.test_study import LOAD, scenario, tiny
@@ -62,7 +61,7 @@ def seen(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> list[event
     """All that one trial of a paced load tells."""
     study = priming.primed(tiny(PACED, trials=1, duration_ns=SECOND_NS))
     folder = tmp_path_factory.mktemp("primed")
-    results = ResultsFolder.create(Path(folder), "tiny", study.model_dump_json(by_alias=True))
+    results = ResultsFolder.create(folder, "tiny", study.model_dump_json(by_alias=True))
     return list(runner.run(study, results, engine))
 
 
