@@ -117,7 +117,16 @@ def test_in_time_one_by_one_the_socket_never_wins(model: ReportModel) -> None:
     (time,) = [crossing for crossing in place.crossings if crossing.quantity.name == "time"]
     assert time.http.setup == pytest.approx(105 * MS, rel=0.01)
     assert time.socket.setup == pytest.approx(315 * MS, rel=0.01)
-    assert time.words in ("never", "no difference per message is shown")
+    assert time.words == "no difference per message is shown"
+
+
+def test_it_is_the_first_thing_that_is_said(model: ReportModel) -> None:
+    assert model.all_sentences[0].startswith(
+        "Over loopback, set-up included, a connection of feathers, Socket.IO costs less than one of"
+        " feathers, HTTP after 2.92 in application bytes ("
+    )
+    assert " and after 10.0 in server CPU (" in model.all_sentences[0]
+    assert model.all_sentences[0].endswith("; it is not shown to cost less per message in time.")
 
 
 def test_it_is_shown_everywhere(model: ReportModel) -> None:

@@ -56,6 +56,19 @@ def test_one_way_that_is_never_dearer_has_no_break_even() -> None:
     assert find(blocks(50, 4, 0, 1), blocks(100, 10, 0, 2)).outcome == "always A"
 
 
+def test_whoever_is_cheaper_at_first_only_is_so_until_then() -> None:
+    found = find(blocks(400, 4, 0, 1), blocks(100, 10, 0, 2))
+    assert (found.outcome, found.messages) == ("until", pytest.approx(50))
+
+
+@pytest.mark.parametrize("saved", [0.1, -0.1])
+def test_what_scatters_around_nothing_is_neither_always_nor_never(saved: float) -> None:
+    """A means: set-ups that scatter likewise, and messages that differ by less than they do."""
+    a = [Cost(100.0 + off, 10.0 + off / 10) for off in (-3, 2, -1, 4, -2)]
+    b = [Cost(100.0 - off - saved, 10.0 - saved / 100) for off in (2, -3, 1, -2, 2)]
+    assert find(a, b).outcome == "not shown"
+
+
 def test_a_difference_that_may_be_none_bounds_nothing() -> None:
     a = [Cost(100, 10.0), Cost(101, 10.4), Cost(99, 9.5), Cost(100, 10.2)]
     b = [Cost(400, 10.1), Cost(402, 9.9), Cost(398, 10.0), Cost(401, 10.0)]

@@ -131,8 +131,9 @@ def run(
         # Who can't be had is a finding of the run, not its failure.
         names = units.listed(dict.fromkeys(row.subject for row in board.absent))
         output.say(f"left out, in part or wholly, for the reasons above: {names}")
-    for line in board.problems:
-        output.say(line)
+    for reason, places in board.problems.items():
+        several = f"{len(places)} trials failed, the first of them in " if len(places) > 1 else ""
+        output.say(f"{several}{places[0]}: {reason}")
     if board.problems:
         output.say(f"try those again with: {_resume_command(study, results)}")
         return EXIT_FAILED
@@ -223,7 +224,7 @@ def _conclude(study: Study, results: ResultsFolder, verdict: Verdict) -> list[Tr
         results,
         Answer(
             study=study.name,
-            sentence=answers.first_sentence(made.verdict_sentences[0]),
+            sentence=answers.first_sentence(made.all_sentences[0]),
             trials=len(trials),
             at=max(trial.started_at for trial in trials),
         ),
@@ -237,8 +238,8 @@ class Board:
     """A line per finished trial, and one that says what runs now and how long it still takes."""
 
     study: Study
-    problems: list[str] = field(default_factory=list)
-    """Trials that failed, a line each."""
+    problems: dict[str, list[str]] = field(default_factory=dict)
+    """Why trials failed, and which did for that reason."""
     absent: list[Absent] = field(default_factory=list)
     adopted: dict[str, Adopted] = field(default_factory=dict)
     _has_begun: bool = False
@@ -284,9 +285,9 @@ class Board:
             case events.TrialDone(trial, number, total):
                 self._line(_done(trial, number, total))
             case events.TrialFailed(slot, reason):
-                text = f"block {slot.block + 1}, {slot.scenario}: {reason}"
-                self.problems.append(text)
-                self._line(f"failed: {text}")
+                place = f"block {slot.block + 1}, {slot.scenario}"
+                self.problems.setdefault(reason, []).append(place)
+                self._line(f"failed: {place}: {reason}")
 
     def keep(self, results: ResultsFolder) -> None:
         """Stores what could not be measured, and what the subjects weigh.

@@ -7,7 +7,7 @@ number and the greatest that two blocks have, and what a set-up costs is what th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -21,6 +21,8 @@ SECURE = ("https", "wss", "socketio+wss")
 NOT_PLACES = ("protocol", "requests_each")
 """Factors in which the two sides differ, and the one along which they are followed."""
 FEWEST_BLOCKS = 2
+CROSSED = ("break-even", "until")
+"""Outcomes with a number of messages."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +108,26 @@ class Crossing:
             return "never"
         if found.outcome == "not shown" or found.messages is None:
             return "no difference per message is shown"
-        low, high = found.low or 0.0, found.high or 0.0
-        span = (
-            f"more than {units.significant(low)}"
-            if high == float("inf")
-            else f"{units.significant(low)} to {units.significant(high)}"
-        )
-        return f"after {units.significant(found.messages)} messages ({span})"
+        return f"{self._after} {units.significant(found.messages)} messages ({self._span})"
+
+    @property
+    def clause(self) -> str:
+        """The same within a sentence about messages: `after 6.1 in server CPU (5.8 to 6.4)`."""
+        if self.found.messages is None or self.found.outcome not in CROSSED:
+            return f"{self.words} in {self.quantity.name}"
+        number = units.significant(self.found.messages)
+        return f"{self._after} {number} in {self.quantity.name} ({self._span})"
+
+    @property
+    def _after(self) -> str:
+        return "after" if self.found.outcome == "break-even" else "only up to"
+
+    @property
+    def _span(self) -> str:
+        low, high = self.found.low or 0.0, self.found.high or 0.0
+        if high == float("inf"):
+            return f"more than {units.significant(low)}"
+        return f"{units.significant(low)} to {units.significant(high)}"
 
 
 @dataclass(frozen=True)
@@ -123,18 +138,36 @@ class Place:
     crossings: tuple[Crossing, ...]
 
     @property
-    def sentence(self) -> str:
-        """All of it in words, a clause per pair."""
-        clauses = []
-        for label, http in dict.fromkeys((c.socket.label, c.http.label) for c in self.crossings):
-            own = [c for c in self.crossings if (c.socket.label, c.http.label) == (label, http)]
-            told = units.listed(f"in {c.quantity.name} {c.words}" for c in own)
-            clauses.append(f"{label} against {http}: {told}")
-        return f"The set-up is earned back ({self.title}) by {'; by '.join(clauses)}."
+    def paragraph(self) -> str:
+        """All of it in words, a sentence per pair."""
+        pairs = dict.fromkeys((c.socket.label, c.http.label) for c in self.crossings)
+        first, *rest = (self._told(*pair) for pair in pairs)
+        opening = f"{self.title[:1].upper()}{self.title[1:]}, set-up included, a"
+        return " ".join([f"{opening} {first}", *(f"A {told}" for told in rest)])
+
+    def _told(self, socket: str, http: str) -> str:
+        """After how many messages the one costs less than the other, the soonest first."""
+        own = [c for c in self.crossings if (c.socket.label, c.http.label) == (socket, http)]
+        cheaper = [c for c in own if c.found.outcome in ("always B", *CROSSED)]
+        cheaper.sort(key=lambda c: c.found.messages or 0.0)
+        less = [c.clause for c in cheaper]
+        never = [c.quantity.name for c in own if c.found.outcome == "always A"]
+        unshown = [c.quantity.name for c in own if c.found.outcome == "not shown"]
+        parts = [f"costs less than one of {http} {units.listed(less)}"] if less else []
+        if never:
+            parts.append(
+                f"never costs less{'' if less else f' than one of {http}'} in {units.listed(never)}"
+            )
+        if unshown:
+            parts.append(f"is not shown to cost less per message in {units.listed(unshown)}")
+        return f"connection of {socket} {'; it '.join(parts)}."
 
 
-def places(trials: Sequence[Trial]) -> tuple[Place, ...]:
-    """Every pair of HTTP and a socket of one subject that stand on the same levels."""
+def places(trials: Iterable[Trial]) -> tuple[Place, ...]:
+    """Every pair of HTTP and a socket of one subject that stand on the same levels.
+
+    What comes first among the trials comes first.
+    """
     found: dict[tuple[tuple[str, object], ...], dict[str, _Runs]] = {}
     for trial in trials:
         measured = Measured(trial)
@@ -178,12 +211,9 @@ def _key(trial: Trial) -> tuple[tuple[str, object], ...]:
 
 def _varied(keys: Sequence[tuple[tuple[str, object], ...]]) -> set[str]:
     """The factors that tell places apart; the subject does not, its pairs stand side by side."""
-    seen: dict[str, set[object]] = {}
-    for key in keys:
-        for name, level in key:
-            seen.setdefault(name, set()).add(level)
-    own = {"subject", "workload"}
-    return {name for name, levels in seen.items() if len(levels) > 1 and name not in own}
+    names = {name for key in keys for name, _ in key} - {"subject", "workload"}
+    # A factor that only some have tells those from the others.
+    return {name for name in names if len({dict(key).get(name) for key in keys}) > 1}
 
 
 def _title(key: tuple[tuple[str, object], ...], varied: set[str]) -> str:

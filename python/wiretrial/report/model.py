@@ -223,12 +223,10 @@ class ReportModel:
     @cached_property
     def places(self) -> tuple[break_even.Place, ...]:
         """Where sockets and HTTP were measured with their set-up, and where they cross."""
-        return break_even.places(self.trials)
-
-    @property
-    def aside_sentences(self) -> tuple[str, ...]:
-        """What is said beside the verdict: break-even in the first place, and artefacts."""
-        return (*(place.sentence for place in self.places[:1]), *self.artefact_sentences)
+        order = {scenario.name: place for place, scenario in enumerate(self.scenarios)}
+        return break_even.places(
+            sorted(self.trials, key=lambda one: order.get(one.scenario.name, len(order)))
+        )
 
     @property
     def round_trip_sentences(self) -> tuple[str, ...]:
@@ -243,7 +241,13 @@ class ReportModel:
     @property
     def all_sentences(self) -> tuple[str, ...]:
         """What was found, in words, the most important first; the muted ones are the last."""
-        return (*self.verdict_sentences[:-1], *self.aside_sentences, *self.muted_sentences)
+        return (
+            # Who asks for HTTP or a socket asks this first; one place of several is enough.
+            *(place.paragraph for place in self.places[:1]),
+            *self.verdict_sentences[:-1],
+            *self.artefact_sentences,
+            *self.muted_sentences,
+        )
 
     @property
     def twin_sentences(self) -> tuple[str, ...]:

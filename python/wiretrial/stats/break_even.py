@@ -18,7 +18,7 @@ from wiretrial.stats import student
 
 CONFIDENCE = 0.95
 
-Outcome = Literal["break-even", "always A", "always B", "not shown"]
+Outcome = Literal["break-even", "until", "always A", "always B", "not shown"]
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,9 @@ class BreakEven:
     """Where B becomes the cheaper one.
 
     `messages` is the number after which both cost the same; `high` is infinite where the data do
-    not bound it. `always A`, `always B`: one is no dearer in either part. `not shown`: the
-    difference per message can't be told from none.
+    not bound it. `until`: the other way round, B is the cheaper one up to there. `always A`,
+    `always B`: one is no dearer in either part, and that is shown. `not shown`: the difference per
+    message can't be told from none.
     """
 
     outcome: Outcome
@@ -53,14 +54,25 @@ def find(a: Sequence[Cost], b: Sequence[Cost]) -> BreakEven:
     dearer = [y.setup - x.setup for x, y in zip(a, b, strict=True)]
     saved = [x.message - y.message for x, y in zip(a, b, strict=True)]
     top, bottom = fmean(dearer), fmean(saved)
-    if top <= 0 <= bottom:
+    if top <= 0 <= bottom and (_is_shown(dearer) or _is_shown(saved)):
         return BreakEven("always B", None, None, None)
-    if bottom <= 0 <= top:
+    if bottom <= 0 <= top and _is_shown(saved):
         return BreakEven("always A", None, None, None)
+    if top * bottom <= 0:
+        return BreakEven("not shown", None, None, None)
     low, high = _fieller(dearer, saved)
     if low is None:
         return BreakEven("not shown", top / bottom, None, None)
-    return BreakEven("break-even", top / bottom, max(low, 0.0), high)
+    outcome: Outcome = "break-even" if top > 0 else "until"
+    return BreakEven(outcome, top / bottom, max(low, 0.0), high)
+
+
+def _is_shown(differences: Sequence[float]) -> bool:
+    """Whether Student's interval of the mean difference leaves zero out."""
+    n = len(differences)
+    t = student.quantile((1 + CONFIDENCE) / 2, n - 1)
+    error = math.sqrt(_covariance(differences, differences) / n)
+    return abs(fmean(differences)) > t * error
 
 
 def _fieller(
