@@ -230,6 +230,42 @@ fn a_peer_that_does_not_read_holds_the_rest_back() {
 }
 
 #[test]
+fn a_small_write_of_which_the_kernel_takes_a_part_is_finished_later() {
+    // No divisor of what the kernel puts together: when its buffer is full, one write is cut.
+    const WRITE: usize = 4093;
+    let mut driver = driver();
+    let (client, server) = pair(&mut driver);
+    let (mut client, mut server) = (Transport::plain(client), Transport::plain(server));
+    let message = pattern(WRITE * 4000);
+    let mut writes = message.chunks(WRITE);
+    let mut got = Vec::new();
+    for write in writes.by_ref() {
+        client.out().extend_from_slice(write);
+        let done = client.flush(&mut driver).expect("flush").done;
+        driver.wait(Some(Duration::ZERO)).expect("wait");
+        while driver.next().is_some() {}
+        if !done {
+            break;
+        }
+    }
+    for write in writes {
+        client.out().extend_from_slice(write);
+    }
+    for _ in 0..20_000 {
+        client.flush(&mut driver).expect("flush");
+        while let Fill::Data(data, ..) = server.fill(&mut driver, &mut Vec::new()) {
+            got.extend_from_slice(data);
+        }
+        if got.len() == message.len() {
+            break;
+        }
+        driver.wait(Some(Duration::from_millis(1))).expect("wait");
+        while driver.next().is_some() {}
+    }
+    assert!(got == message, "{} of {} bytes, or others", got.len(), message.len());
+}
+
+#[test]
 fn paused_reads_are_silent_until_resumed() {
     let mut driver = driver();
     let (mut client, mut server) = pair(&mut driver);

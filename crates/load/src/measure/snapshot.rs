@@ -260,7 +260,7 @@ pub struct Summary {
     pub first_send_ns: u64,
     /// Begin of the measure phase, offset from the run's start.
     pub measure_start_ns: u64,
-    /// End of the measure phase, offset from the run's start.
+    /// End of the measure phase, offset from the run's start; of so many messages, the last reply.
     pub measure_end_ns: u64,
     /// End of the drain, offset from the run's start.
     pub end_ns: u64,

@@ -8,13 +8,14 @@ use wiretrial_net::machine::{peak_rss_bytes, process_cpu};
 use crate::clock::Nanos;
 use crate::measure::snapshot::{End, Generator, Interval, Phase, Summary};
 use crate::measure::{IntervalRecord, Recorder};
-use crate::plan::Plan;
+use crate::plan::{Plan, Stop};
 
 /// What the intervals of all workers add up to.
 pub(super) struct Merge {
     interval: Nanos,
     warmup: Nanos,
     keeps_connections: bool,
+    stop: Stop,
     /// Intervals that are not complete, by index.
     open: BTreeMap<u64, Merged>,
     total: Merged,
@@ -90,6 +91,7 @@ impl Merge {
             interval: plan.phases.interval,
             warmup: plan.phases.warmup,
             keeps_connections: plan.load.requests_per_connection.is_none(),
+            stop: plan.stop,
             open: BTreeMap::new(),
             total: Merged::default(),
             idle_per_worker: vec![Nanos::ZERO; workers],
@@ -212,6 +214,16 @@ impl Merge {
         }
     }
 
+    /// Whether the load ended because so many messages were asked for and no more. Then the last
+    /// reply is what ends it: with many in flight, all of them may be handed out at its begin.
+    fn is_all_handed_out(&self) -> bool {
+        let stop = self.stop;
+        let in_time = stop.duration.zip(self.begin).is_none_or(|(duration, begin)| {
+            self.load_ended.is_some_and(|ended| ended < begin + self.warmup + duration)
+        });
+        in_time && (stop.requests.is_some() || stop.requests_each.is_some())
+    }
+
     /// The process's cost since the last call.
     fn generator(&mut self, least_idle: Nanos, length: Nanos) -> Generator {
         let (user, system) = process_cpu();
@@ -231,7 +243,11 @@ impl Merge {
         let total = &self.total;
         let (cpu_user_ns, cpu_system_ns) = process_cpu();
         let begin = self.begin.unwrap_or(self.end);
-        let load_ended = self.load_ended.unwrap_or(self.end);
+        let first_send = self.first_send.unwrap_or(begin);
+        let load_ended = match self.load_ended {
+            Some(at) if stopped || !self.is_all_handed_out() => at.max(first_send),
+            _ => self.end,
+        };
         let least_idle = self.idle_per_worker.iter().min().copied().unwrap_or_default();
         let first = Nanos(self.first_interval.unwrap_or_default() * self.interval.0);
         let set_up = self.set_up.filter(|_| self.keeps_connections && self.begin.is_some());
@@ -244,7 +260,7 @@ impl Merge {
             signal,
             connect_start_ns: set_up.map(|(first, _)| first.0),
             connected_ns: set_up.map(|(_, last)| last.0),
-            first_send_ns: self.first_send.unwrap_or(begin).0,
+            first_send_ns: first_send.0,
             measure_start_ns: (begin + self.warmup).min(load_ended).0,
             measure_end_ns: load_ended.0,
             end_ns: self.end.0,
@@ -292,6 +308,32 @@ mod tests {
             "generator": {"threads": 2},
         });
         Merge::new(&Plan::from_json(&plan.to_string()).expect("a plan"))
+    }
+
+    #[test]
+    fn the_load_never_ends_before_its_first_send() {
+        let mut merge = of_two_workers();
+        merge.load_ended(Some(Nanos(30)), Nanos(20));
+        merge.load_ended(None, Nanos(10));
+        let summary = merge.summary(true, None);
+        assert_eq!((summary.first_send_ns, summary.measure_end_ns), (30, 30));
+    }
+
+    #[test]
+    fn messages_that_are_counted_end_with_the_last_reply() {
+        let mut merge = of_two_workers();
+        merge.set_begin(Nanos(10));
+        merge.load_ended(Some(Nanos(30)), Nanos(30));
+        merge.end = Nanos(500);
+        assert_eq!(merge.summary(false, None).measure_end_ns, 30);
+        // Two messages were asked for, and handed out long before the time was over.
+        merge.stop.requests = Some(2);
+        assert_eq!(merge.summary(false, None).measure_end_ns, 500);
+        // Whoever is stopped awaits what is in flight; that is no part of the load.
+        assert_eq!(merge.summary(true, None).measure_end_ns, 30);
+        // The time was over first.
+        merge.stop.duration = Some(Nanos(20));
+        assert_eq!(merge.summary(false, None).measure_end_ns, 30);
     }
 
     fn record(index: u64, standing: u64) -> IntervalRecord {

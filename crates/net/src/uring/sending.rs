@@ -74,13 +74,15 @@ impl Uring {
             return;
         };
         let state = self.states.get(at);
-        let taken = match Errno::from_raw_os_error(-result.min(0)) {
-            _ if result >= 0 => result as usize,
-            Errno::AGAIN | Errno::INTR => 0,
-            errno => {
-                state.failed.get_or_insert(errno);
-                return self.tell(at);
-            }
+        let taken = match result {
+            0.. => result as usize,
+            ..0 => match Errno::from_raw_os_error(-result) {
+                Errno::AGAIN | Errno::INTR => 0,
+                errno => {
+                    state.failed.get_or_insert(errno);
+                    return self.tell(at);
+                }
+            },
         };
         let rest = &self.ring.staged(staged)[taken..];
         self.states.kept(at).output.extend_from_slice(rest);
