@@ -1,6 +1,7 @@
 """What is ended when it is left, and programs that end when their standard input does.
 
-Knows pipes; must not know which program it is. Such a program tells by lines on standard output.
+Knows pipes and what was written; must not know which program it is. Such a program tells by lines
+on standard output.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import select
 import subprocess
 from abc import ABC, abstractmethod
 from typing import Self
+
+PANIC = " panicked at "
+MOST_CHARACTERS = 300
 
 
 class Closing(ABC):
@@ -38,6 +42,18 @@ def end_program(process: subprocess.Popen[bytes], limit_s: float) -> None:
         process.kill()
         process.wait()
     process.stdout.close()
+
+
+def last_words(text: str) -> str:
+    """The last line that a program wrote; of a panic of Rust's, what it was. Empty: none.
+
+    A panic's own words stand in the line after the place, before a trace and advice.
+    """
+    lines = text.strip().splitlines()
+    for place, line in enumerate(lines[:-1]):
+        if PANIC in line:
+            return f"{line.strip()} {lines[place + 1].strip()}"[:MOST_CHARACTERS]
+    return lines[-1][:MOST_CHARACTERS] if lines else ""
 
 
 def told(process: subprocess.Popen[bytes], limit_s: float) -> str | None:

@@ -22,7 +22,7 @@ from typing import Protocol
 from pydantic import ValidationError
 
 from wiretrial import __version__, launch
-from wiretrial.closing import Closing
+from wiretrial.closing import Closing, last_words
 from wiretrial.errors import EXIT_FAILED, EngineFailed
 from wiretrial.plan import Plan
 from wiretrial.snapshot import SNAPSHOT, Failure, Snapshot, Start
@@ -157,8 +157,8 @@ class EngineRun(Closing):
 
     def _died(self, status: int) -> EngineFailed:
         self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        said = f" ({lines[-1]})" if lines else ""
+        last = last_words(self._errors.read().decode(errors="replace"))
+        said = f" ({last})" if last else ""
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
         return EngineFailed(
             f"the engine ended by {how} before its summary{said}",

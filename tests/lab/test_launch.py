@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
 from wiretrial import launch
+from wiretrial.closing import last_words
 
 DEADLINE_S = 20.0
 
@@ -99,3 +101,18 @@ def test_a_keeper_tells_how_its_program_ended() -> None:
             assert keeper.stdout.readline() == f"{how}\n"
             # Not waited for yet: nobody else can have the id.
             assert psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("", ""),
+        ("one\ntwo\n\n", "two"),
+        (
+            "\nthread 'w-0' (7) panicked at src/a.rs:91:9:\nassertion failed: a\nstack backtrace:\n",
+            "thread 'w-0' (7) panicked at src/a.rs:91:9: assertion failed: a",
+        ),
+    ],
+)
+def test_what_a_program_said_last_is_told(text: str, last: str) -> None:
+    assert last_words(text) == last

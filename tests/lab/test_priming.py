@@ -102,3 +102,12 @@ def test_new_connections_have_ports_enough() -> None:
     sources = ("127.0.1.1", "127.0.1.2")
     assert priming.without_pause(kept, SECOND_NS, sources).target.sources == ()
     assert priming.without_pause(fresh, SECOND_NS, sources).target.sources == sources
+
+
+@pytest.mark.parametrize(("depth", "pack", "primed"), [(1, 1, 1), (2000, 1, 10), (100, 50, 50)])
+def test_it_leaves_no_backlog(depth: int, pack: int, primed: int) -> None:
+    plan = trial.plan_of(tiny(NODE), NODE, "ws://127.0.0.1:1/", Pinning((), (), None))
+    deep = plan.model_copy(
+        update={"load": plan.load.model_copy(update={"depth": depth, "pack": pack})}
+    )
+    assert priming.without_pause(deep, SECOND_NS, ()).load.depth == primed

@@ -22,7 +22,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from wiretrial import launch
-from wiretrial.closing import Closing, end_program, told
+from wiretrial.closing import Closing, end_program, last_words, told
 from wiretrial.errors import SubjectFailed, UsageProblem
 from wiretrial.subjects import runfolder
 from wiretrial.subjects.certificates import Certificate
@@ -144,8 +144,8 @@ class Browser(Closing):
         if not how:
             return None
         self._log.flush()
-        lines = (self.folder / "output.log").read_text(errors="replace").strip().splitlines()
-        return f"{how}{f' ({lines[-1][:200]})' if lines else ''}"
+        last = last_words((self.folder / "output.log").read_text(errors="replace"))
+        return f"{how} ({last})" if last else how
 
     def close(self) -> None:
         """Ends it with all that it has begun, and forgets its profile."""

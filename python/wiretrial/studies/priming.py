@@ -21,6 +21,8 @@ from wiretrial.studies.workloads import FRESH_SOURCES
 from wiretrial.subjects import registry
 
 NS_PER_S = 1_000_000_000
+MOST_IN_FLIGHT = 10
+"""On each connection. Whatever a server has before it when the priming ends, it still answers."""
 COUNTED_NS = 1_000_000
 """The shortest that the engine measures; all before it is its warm-up."""
 
@@ -48,7 +50,8 @@ def prime(
 
 def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
     """The plan as a closed loop of that length; none of it is in a window that counts."""
-    load = plan.load.model_copy(update={"executor": ClosedLoop()})
+    depth = min(plan.load.depth, max(plan.load.pack, MOST_IN_FLIGHT))
+    load = plan.load.model_copy(update={"executor": ClosedLoop(), "depth": depth})
     # Connections that are opened and closed all the time need more ports than one address has.
     opens = load.requests_per_connection is not None and not plan.target.sources
     return plan.model_copy(

@@ -22,6 +22,7 @@ from hdrh.histogram import HdrHistogram
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from wiretrial import launch
+from wiretrial.closing import last_words
 from wiretrial.errors import SubjectFailed
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.spec import ConfigurationName, Mode, Subject, fill
@@ -111,11 +112,7 @@ class Ended:
 
     def last_words(self) -> str:
         """The last line on its standard error, or else of its output."""
-        for text in (self.errors, self.output):
-            lines = text.strip().splitlines()
-            if lines:
-                return lines[-1][:300]
-        return "it said nothing"
+        return last_words(self.errors) or last_words(self.output) or "it said nothing"
 
 
 class Driver:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wiretrial import launch
-from wiretrial.closing import Closing, end_program, told
+from wiretrial.closing import Closing, end_program, last_words, told
 from wiretrial.errors import SubjectFailed, UsageProblem
 from wiretrial.machine import facts
 from wiretrial.machine.namespaces import Namespace
@@ -166,8 +166,7 @@ class Server(Closing):
     def last_words(self) -> str:
         """The last line that the subject wrote."""
         self._log.flush()
-        lines = (self.folder / "output.log").read_text(errors="replace").strip().splitlines()
-        return lines[-1][:300] if lines else ""
+        return last_words((self.folder / "output.log").read_text(errors="replace"))
 
     def close(self) -> None:
         """Ends the subject with all that it has begun, and forgets the run folder."""
