@@ -109,8 +109,8 @@ def test_a_keeper_tells_how_its_program_ended() -> None:
         ("", ""),
         ("one\ntwo\n\n", "two"),
         (
-            "\nthread 'w-0' (7) panicked at src/a.rs:91:9:\nassertion failed: a\nstack backtrace:\n",
-            "thread 'w-0' (7) panicked at src/a.rs:91:9: assertion failed: a",
+            "\nthread 'w-0' (7) panicked at src/a.rs:9:\nassertion failed: a\nstack backtrace:\n",
+            "thread 'w-0' (7) panicked at src/a.rs:9: assertion failed: a",
         ),
     ],
 )
