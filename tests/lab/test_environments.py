@@ -121,6 +121,27 @@ def test_a_trial_over_a_link_keeps_its_delay_and_records_it(engine: Engine, tmp_
 
 
 @needs_root
+def test_what_a_link_carried_before_the_trial_is_none_of_the_trial_s(
+    engine: Engine, tmp_path: Path
+) -> None:
+    messages, second_ns = 40, 1_000_000_000
+    few = over("link:delay=5ms").model_copy(update={"requests": messages, "priming_ns": second_ns})
+    study = tiny(few, trials=1)
+    folder = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
+    seen = list(runner.run(study, folder, engine))
+    (trial,) = [event.trial for event in seen if isinstance(event, events.TrialDone)]
+    assert trial.summary.counters.ok == messages
+    assert trial.subject is not None
+    assert trial.subject.isolation is not None
+    link = trial.subject.isolation.link
+    assert link is not None
+    if link.carried_up is not None:
+        # Each on a connection of its own: a request, and what opens and closes it. In the second
+        # before there were five times as many.
+        assert messages < link.carried_up.offered < 12 * messages
+
+
+@needs_root
 def test_a_link_that_ended_by_itself_is_told(engine: Engine) -> None:
     with environments.make("link:delay=1ms,rate=1gbit", engine.binary) as isolation:
         environments.require_whole(isolation)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.lab import trials as made_up
 from wiretrial.plan import Load, Stop
-from wiretrial.report import break_even, found, html, markdown, text
+from wiretrial.report import break_even, charts, found, html, markdown, text
 from wiretrial.report.model import ReportModel, build
 from wiretrial.results.model import ProcessSample, Scenario, SubjectFacts, Trial
 from wiretrial.snapshot import Bytes
@@ -123,9 +123,9 @@ def test_in_time_one_by_one_the_socket_never_wins(model: ReportModel) -> None:
 def test_it_is_the_first_thing_that_is_said(model: ReportModel) -> None:
     assert model.all_sentences[0].startswith(
         "Over loopback, set-up included, a connection of feathers, Socket.IO costs less than one of"
-        " feathers, HTTP after 2.92 in application bytes ("
+        " feathers, HTTP after 2.92 messages in application bytes ("
     )
-    assert " and after 10.0 in server CPU (" in model.all_sentences[0]
+    assert " and 10.0 in server CPU (" in model.all_sentences[0]
     assert model.all_sentences[0].endswith("; it is not shown to cost less per message in time.")
 
 
@@ -140,6 +140,21 @@ def test_it_is_shown_everywhere(model: ReportModel) -> None:
     kept = found.of_report(model)
     assert found.Found.model_validate_json(kept.model_dump_json(by_alias=True)) == kept
     assert "after 10.0 messages (" in found.section(kept)
+
+
+def test_a_picture_shows_what_a_message_costs_as_more_share_a_connection(
+    model: ReportModel,
+) -> None:
+    assert [name for name in charts.names(model) if name.startswith("amortised")] == [
+        "amortised-1-server-cpu",
+        "amortised-1-tcp-payload",
+    ]
+    assert charts.render_svg(model, "amortised-1-server-cpu").startswith("<svg")
+    page = html.render(model)
+    assert "Server CPU per message by messages per connection, over loopback: " in page
+    # 640 µs of set-up and 40 a message, of which ten share it: 104; HTTP costs as much by then.
+    assert "feathers, Socket.IO 681 at 1, 104 at 10 and 52.9 at 50" in page
+    assert "feathers, HTTP 140 at 1, 104 at 10, 101 at 50 and " in page
 
 
 def test_kept_connections_have_no_set_up_to_earn_back() -> None:

@@ -108,26 +108,35 @@ class Crossing:
             return "never"
         if found.outcome == "not shown" or found.messages is None:
             return "no difference per message is shown"
-        return f"{self._after} {units.significant(found.messages)} messages ({self._span})"
+        return f"{self.after} {self.number} messages ({self.span})"
 
     @property
-    def clause(self) -> str:
-        """The same within a sentence about messages: `after 6.1 in server CPU (5.8 to 6.4)`."""
-        if self.found.messages is None or self.found.outcome not in CROSSED:
-            return f"{self.words} in {self.quantity.name}"
-        number = units.significant(self.found.messages)
-        return f"{self._after} {number} in {self.quantity.name} ({self._span})"
-
-    @property
-    def _after(self) -> str:
+    def after(self) -> str:
+        """What stands before the number."""
         return "after" if self.found.outcome == "break-even" else "only up to"
 
     @property
-    def _span(self) -> str:
+    def number(self) -> str:
+        """How many messages, of an outcome that has a number."""
+        return units.significant(self.found.messages or 0.0)
+
+    @property
+    def span(self) -> str:
+        """Its interval: `5.8 to 6.4`."""
         low, high = self.found.low or 0.0, self.found.high or 0.0
         if high == float("inf"):
             return f"more than {units.significant(low)}"
         return f"{units.significant(low)} to {units.significant(high)}"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What a message costs, its part of the set-up included, as more share a connection."""
+
+    quantity: Quantity
+    label: str
+    points: Mapping[int, tuple[float, ...]]
+    """By number of messages per connection: a figure per block, base units."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +145,7 @@ class Place:
 
     title: str
     crossings: tuple[Crossing, ...]
+    curves: tuple[Curve, ...] = ()
 
     @property
     def paragraph(self) -> str:
@@ -148,9 +158,11 @@ class Place:
     def _told(self, socket: str, http: str) -> str:
         """After how many messages the one costs less than the other, the soonest first."""
         own = [c for c in self.crossings if (c.socket.label, c.http.label) == (socket, http)]
-        cheaper = [c for c in own if c.found.outcome in ("always B", *CROSSED)]
-        cheaper.sort(key=lambda c: c.found.messages or 0.0)
-        less = [c.clause for c in cheaper]
+        at_once = [c.quantity.name for c in own if c.found.outcome == "always B"]
+        less = [f"from the first message on in {units.listed(at_once)}"] if at_once else []
+        for outcome in CROSSED:
+            if crossed := [c for c in own if c.found.outcome == outcome]:
+                less.append(_numbers(crossed))
         never = [c.quantity.name for c in own if c.found.outcome == "always A"]
         unshown = [c.quantity.name for c in own if c.found.outcome == "not shown"]
         parts = [f"costs less than one of {http} {units.listed(less)}"] if less else []
@@ -178,11 +190,15 @@ def places(trials: Iterable[Trial]) -> tuple[Place, ...]:
         own = runs.setdefault(label, _Runs(label, trial.scenario.protocol, {}))
         own.measured.setdefault(_each(trial), {})[trial.block] = measured
     shown: dict[str, list[Crossing]] = {}
+    curves: dict[str, list[Curve]] = {}
     varied = _varied(list(found))
     for key, runs in found.items():
-        title = _title(key, varied)
-        shown.setdefault(title, []).extend(_crossings(list(runs.values())))
-    return tuple(Place(title, tuple(rows)) for title, rows in shown.items() if rows)
+        title, ways = _title(key, varied), list(runs.values())
+        shown.setdefault(title, []).extend(_crossings(ways))
+        curves.setdefault(title, []).extend(_curves(ways))
+    return tuple(
+        Place(title, tuple(rows), tuple(curves[title])) for title, rows in shown.items() if rows
+    )
 
 
 @dataclass(frozen=True)
@@ -262,6 +278,18 @@ def _crossing(quantity: Quantity, one: _Runs, other: _Runs) -> Crossing | None:
     return None
 
 
+def _curves(runs: Sequence[_Runs]) -> Iterator[Curve]:
+    for quantity in QUANTITIES:
+        for one in runs:
+            totals = sorted(_totals(quantity, one).items())
+            points = {
+                number: tuple(total / number for total in blocks.values())
+                for number, blocks in totals
+            }
+            if len(points) > 1:
+                yield Curve(quantity, one.label, points)
+
+
 def _totals(quantity: Quantity, runs: _Runs) -> dict[int, dict[int, float]]:
     """Of one connection, by number of messages and block."""
     found: dict[int, dict[int, float]] = {}
@@ -281,6 +309,17 @@ def _cost(total: Mapping[int, Mapping[int, float]], least: int, most: int, block
 
 def _side(label: str, costs: Sequence[Cost]) -> Side:
     return Side(label, median(cost.setup for cost in costs), median(cost.message for cost in costs))
+
+
+def _numbers(crossings: Sequence[Crossing]) -> str:
+    """`after 1.1 messages in application bytes (1.0 to 1.2) and 2.2 in server CPU (…)`."""
+    first, *rest = sorted(crossings, key=lambda crossing: crossing.found.messages or 0.0)
+    return units.listed(
+        [
+            f"{first.after} {first.number} messages in {first.quantity.name} ({first.span})",
+            *(f"{one.number} in {one.quantity.name} ({one.span})" for one in rest),
+        ]
+    )
 
 
 HEAD = ("", "set-up", "per message", "set-up", "per message", "the socket is cheaper")

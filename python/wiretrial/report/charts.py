@@ -11,14 +11,14 @@ from functools import partial
 from wiretrial.report import canvas, metrics
 from wiretrial.report.canvas import WIDE, Frame, Picture
 from wiretrial.report.model import ReportModel
-from wiretrial.report.views import cost, families, knee, levels, percentiles, ranking
+from wiretrial.report.views import amortised, cost, families, knee, levels, percentiles, ranking
 
 
 def names(model: ReportModel) -> tuple[str, ...]:
     """What there is to draw.
 
     `ranking-1`, `percentiles-1`, … per group, `levels-1-throughput`, … per factor, `knee-1`, … per
-    search, and one `cost-…` per panel.
+    search, `amortised-1-server-cpu`, … per break-even, and one `cost-…` per panel.
     """
     return tuple(_drawers(model))
 
@@ -51,6 +51,11 @@ def _drawers(model: ReportModel) -> dict[str, Callable[[], Picture]]:
     for number, knees in enumerate(knee.groups(model), start=1):
         if knee.can_be_drawn(knees):
             found[f"knee-{number}"] = partial(knee.picture, knees, frame)
+    for number, place in enumerate(model.places, start=1):
+        for quantity in amortised.quantities(place):
+            found[f"amortised-{number}-{quantity.replace(' ', '-').lower()}"] = partial(
+                amortised.picture, model, place, quantity, frame
+            )
     for panel in cost.panels(model.groups):
         found[f"cost-{panel.key}"] = partial(cost.picture, model.groups, panel)
     return found

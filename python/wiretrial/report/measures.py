@@ -351,8 +351,7 @@ HEADERS = 52
 def link_bytes(trial: Trial) -> float | None:
     """Bytes of all IP packets that an emulated link took in, both ways, over the whole trial.
 
-    The link counts packets, the generator the bytes inside TCP: the rest are headers. A few packets
-    are those that asked whether the server was ready.
+    The link counts packets, the generator the bytes inside TCP: the rest are headers.
     """
     server = trial.server
     link = server.isolation.link if server and server.isolation else None

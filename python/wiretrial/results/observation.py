@@ -16,7 +16,7 @@ class _Part(BaseModel):
 
 
 class LinkCarried(BaseModel):
-    """What one direction of an emulated link had done at the end of a trial."""
+    """What one direction of an emulated link did in a trial: priming was before it."""
 
     # What else the link counts is its own.
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -32,6 +32,18 @@ class LinkCarried(BaseModel):
     lateness_ns: int
     """Of all packets together."""
     worst_lateness_ns: int
+    """Since the link was made."""
+
+    def since(self, before: LinkCarried | None) -> LinkCarried:
+        """What came after it had done so much."""
+        if before is None:
+            return self
+        grown = {
+            name: getattr(self, name) - getattr(before, name)
+            for name in type(self).model_fields
+            if name != "worst_lateness_ns"
+        }
+        return self.model_copy(update=grown)
 
 
 class EmulatedLink(_Part):

@@ -111,10 +111,19 @@ def isolation(server: Server) -> Isolation:
 
 
 def carried(subject: SubjectFacts, server: Server) -> SubjectFacts:
-    """The same, with what a link has carried by now."""
-    if subject.isolation is None or subject.isolation.link is None:
+    """The same, with what a link has carried since those facts were told."""
+    here = subject.isolation
+    now = isolation(server)
+    if here is None or here.link is None or now.link is None:
         return subject
-    return subject.model_copy(update={"isolation": isolation(server)})
+    up, down = now.link.carried_up, now.link.carried_down
+    link = now.link.model_copy(
+        update={
+            "carried_up": up.since(here.link.carried_up) if up else None,
+            "carried_down": down.since(here.link.carried_down) if down else None,
+        }
+    )
+    return subject.model_copy(update={"isolation": now.model_copy(update={"link": link})})
 
 
 def _emulated(wire: Wire) -> EmulatedLink:

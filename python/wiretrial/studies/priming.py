@@ -9,18 +9,22 @@ record says how long it was. Knows cases and subjects; must not know what is mea
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Generator, Sequence
 
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import ClosedLoop, Plan, Stop
 from wiretrial.snapshot import Interval
+from wiretrial.studies import floors
 from wiretrial.studies.events import Event, Seen
 from wiretrial.studies.spec import Case, Study
 from wiretrial.studies.workloads import FRESH_SOURCES
 from wiretrial.subjects import registry
 
 NS_PER_S = 1_000_000_000
+GONE_BY_NS = 50_000_000
+"""A server has seen by then that its connections are closed."""
 MOST_IN_FLIGHT = 10
 """On each connection. Whatever a server has before it when the priming ends, it still answers."""
 COUNTED_NS = 1_000_000
@@ -37,15 +41,19 @@ def primed(study: Study) -> Study:
 
 
 def prime(
-    engine: Engine, plan: Plan, length_ns: int, sources: Sequence[str] = FRESH_SOURCES
+    engine: Engine, case: Case, plan: Plan, sources: Sequence[str] = FRESH_SOURCES
 ) -> Generator[Event, None, None]:
-    """Runs the plan's load as a closed loop; `sources`: local addresses for new connections."""
-    if not length_ns:
+    """Runs the case's load as a closed loop; `sources`: local addresses for new connections.
+
+    Returns when the last of it has gone by, so that no link carries it any more.
+    """
+    if not case.priming_ns:
         return
-    with engine.run(without_pause(plan, length_ns, tuple(sources))) as run:
+    with engine.run(without_pause(plan, case.priming_ns, tuple(sources))) as run:
         for snapshot in run:
             if isinstance(snapshot, Interval):
                 yield Seen(snapshot)
+    time.sleep((GONE_BY_NS + 2 * floors.round_trip_ns(case)) / NS_PER_S)
 
 
 def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:

@@ -82,9 +82,10 @@ class Bench:
                 cpus,
                 running.addresses,
             )
-            subject = running.facts()
             addresses = isolation.sources if isolation else FRESH_SOURCES
-            yield from priming.prime(self.engine, plan, case.priming_ns, addresses)
+            yield from priming.prime(self.engine, case, plan, addresses)
+            # Told now: what a link has carried by now is no part of the trial.
+            subject = running.facts()
             trial = yield from self._record(case, slot, plan, cpus, subject, running)
             environments.require_whole(isolation)
             return trial.model_copy(update={"subject": observed.carried(subject, running.first)})

@@ -1,4 +1,7 @@
-"""Break-even: what set-up and message cost on both sides, and after how many messages it pays."""
+"""Break-even: what set-up and message cost on both sides, and after how many messages it pays.
+
+The first place is drawn, too.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,19 @@ from markupsafe import Markup
 
 from wiretrial.report import break_even, markup
 from wiretrial.report.break_even import Place
+from wiretrial.report.canvas import NARROW, WIDE, Frame
 from wiretrial.report.model import ReportModel
+from wiretrial.report.views import amortised
 
 
 def tables(model: ReportModel) -> Markup:
     """A table per environment and level; empty where no set-up was timed."""
     parts = []
-    for place in model.places:
-        parts += [markup.heading(place.title[:1].upper() + place.title[1:]), _table(place)]
+    for number, place in enumerate(model.places):
+        parts.append(markup.heading(place.title[:1].upper() + place.title[1:]))
+        if number == 0:
+            parts += _pictures(model, place)
+        parts.append(_table(place))
     if parts:
         parts.append(
             markup.key(
@@ -22,6 +30,16 @@ def tables(model: ReportModel) -> Markup:
             )
         )
     return markup.joined(parts)
+
+
+def _pictures(model: ReportModel, place: Place) -> list[Markup]:
+    drawn = [
+        markup.both(
+            *(amortised.picture(model, place, quantity, Frame(width)) for width in (WIDE, NARROW))
+        )
+        for quantity in amortised.quantities(place)
+    ]
+    return [*drawn, markup.key(amortised.KEY)] if drawn else []
 
 
 def _table(place: Place) -> Markup:
