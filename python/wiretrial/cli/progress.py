@@ -326,7 +326,8 @@ def _done(trial: Trial, number: int, total: int) -> str:
     if trial.driven:
         return _driven(trial, number, total)
     place = f"{number:>{len(str(total))}}/{total}"
-    return f"{place}  {trial.scenario.name:<34} {_rate(trial)}   {trial.judgement.verdict}"
+    # The name last: some are long, and what stands before it stays in its column.
+    return f"{place} {_rate(trial)}  {trial.judgement.verdict:<12}  {trial.scenario.name}"
 
 
 def _rate(trial: Trial) -> str:
@@ -347,6 +348,6 @@ def _driven(trial: Trial, number: int, total: int) -> str:
     mean_us = hdr.decode(times).mean / 1e3 if times else 0.0
     cpu_us = (used.cpu_user_ns + used.cpu_system_ns) / ok / 1e3
     return (
-        f"{number:>{len(str(total))}}/{total}  {trial.scenario.name:<40} {mean_us:>10,.1f} us,"
-        f" CPU {cpu_us:>8,.1f} us   {trial.judgement.verdict}"
+        f"{number:>{len(str(total))}}/{total} {mean_us:>10,.1f} us, CPU {cpu_us:>8,.1f} us"
+        f"  {trial.judgement.verdict:<12}  {trial.scenario.name}"
     )

@@ -38,6 +38,8 @@ BEST_IS = {
     metrics.USER_MEMORY.key: "the server's memory per connection is least",
     metrics.BANDWIDTH.key: "most bytes per second are echoed",
 }
+MOST_NAMED = 8
+"""More names are no sentence."""
 UNDECIDED = ("no difference shown", "invalid")
 
 
@@ -45,7 +47,8 @@ def untold(family: Family) -> list[str]:
     """What the data cannot tell, at which levels."""
     metric = family.metric
     what = QUANTITIES.get(metric.key, f"{metric.title} of the response time")
-    names = units.listed(family.labels)
+    labels = family.labels
+    names = units.listed(labels) if len(labels) <= MOST_NAMED else f"any of the {len(labels)}"
     few: list[Group] = []
     bound: dict[tuple[str, ...], list[Group]] = {}
     same: list[Group] = []

@@ -6,12 +6,13 @@
 mod echo;
 #[path = "../shared/rust-server/flags.rs"]
 mod flags;
+#[path = "../shared/rust-server/program.rs"]
+mod program;
 #[path = "../shared/rust-server/version.rs"]
 mod version;
 
 use std::error::Error;
 use std::io;
-use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use axum::Router;
@@ -19,37 +20,26 @@ use axum::serve::ListenerExt;
 use axum_server::accept::NoDelayAcceptor;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use tokio::net::TcpListener;
-use tokio::runtime;
 
 use crate::echo::Manner;
 use crate::flags::Flags;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("server: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::run(serve)
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
-    let flags = Flags::read(std::env::args().skip(1))?;
+fn serve(flags: &Flags) -> Result<(), Box<dyn Error>> {
     if flags.has("version") {
         println!("axum {}", version::of("axum").ok_or("axum is not locked")?);
         return Ok(());
     }
     let manner = if flags.has("tuned") { Manner::Tuned } else { Manner::Default };
-    let workers = runtime::Builder::new_multi_thread()
-        .worker_threads(flags.number::<NonZeroUsize>("threads")?.get())
-        .enable_all()
-        .build()?;
+    let workers = program::workers(flags)?;
     let host = flags.text("host")?;
     let bind = |port: u16| workers.block_on(TcpListener::bind((host, port)));
 
     let plain = bind(flags.number("port")?)?;
-    let mut serving = vec![workers.spawn(serve(plain, echo::routes(manner), manner))];
+    let mut serving = vec![workers.spawn(serve_plain(plain, echo::routes(manner), manner))];
     if flags.has("tls-port") {
         let secure = bind(flags.number("tls-port")?)?;
         let pem = RustlsConfig::from_pem_file(flags.text("cert")?, flags.text("key")?);
@@ -62,7 +52,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-async fn serve(listener: TcpListener, routes: Router, manner: Manner) -> io::Result<()> {
+async fn serve_plain(listener: TcpListener, routes: Router, manner: Manner) -> io::Result<()> {
     if manner == Manner::Default {
         return axum::serve(listener, routes).await;
     }

@@ -2,6 +2,8 @@
 //!
 //! `server --host H --port P --styx-port P --threads N [--tuned]`
 
+#[path = "../shared/rust-server/accept.rs"]
+mod accept;
 mod binary;
 #[path = "../shared/rust-server/flags.rs"]
 mod flags;
@@ -9,26 +11,21 @@ mod hall;
 mod json;
 mod outbox;
 mod packet;
+#[path = "../shared/rust-server/program.rs"]
+mod program;
 mod session;
 mod stream;
 mod websocket;
 
 use std::error::Error;
 use std::io;
-use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime;
-use tokio::time::sleep;
 
 use crate::flags::Flags;
 use crate::hall::Hall;
-
-/// Where nobody can be accepted, as without a free descriptor, it is tried again after this.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// What packets travel over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,22 +35,12 @@ enum Carrier {
 }
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("server: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::run(serve)
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
-    let flags = Flags::read(std::env::args().skip(1))?;
+fn serve(flags: &Flags) -> Result<(), Box<dyn Error>> {
     let tuned = flags.has("tuned");
-    let workers = runtime::Builder::new_multi_thread()
-        .worker_threads(flags.number::<NonZeroUsize>("threads")?.get())
-        .enable_all()
-        .build()?;
+    let workers = program::workers(flags)?;
     let host = flags.text("host")?;
     let bind = |port: u16| workers.block_on(TcpListener::bind((host, port)));
 
@@ -61,23 +48,16 @@ fn run() -> Result<(), Box<dyn Error>> {
     let messages = bind(flags.number("port")?)?;
     let packets = bind(flags.number("styx-port")?)?;
     workers.spawn(hall::tell_lobby(Arc::clone(&hall)));
-    workers.spawn(serve(messages, Carrier::WebSocket, Arc::clone(&hall), tuned));
-    workers.block_on(workers.spawn(serve(packets, Carrier::Stream, hall, tuned)))?;
+    let talk_on = |carrier: Carrier| {
+        let hall = Arc::clone(&hall);
+        move |stream| talk(stream, carrier, Arc::clone(&hall), tuned)
+    };
+    workers.spawn(accept::each(messages, talk_on(Carrier::WebSocket)));
+    workers.block_on(workers.spawn(accept::each(packets, talk_on(Carrier::Stream))))?;
     Ok(())
 }
 
-async fn serve(listener: TcpListener, carrier: Carrier, hall: Arc<Hall>, tuned: bool) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                tokio::spawn(talk(stream, carrier, Arc::clone(&hall), tuned));
-            }
-            Err(_) => sleep(ACCEPT_PAUSE).await,
-        }
-    }
-}
-
-/// One connection, to its end. Whatever ends it concerns nobody else.
+/// One connection, to its end.
 async fn talk(stream: TcpStream, carrier: Carrier, hall: Arc<Hall>, tuned: bool) -> io::Result<()> {
     if tuned {
         stream.set_nodelay(true)?;

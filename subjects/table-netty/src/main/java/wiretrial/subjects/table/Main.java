@@ -13,6 +13,7 @@ import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.Version;
 import java.util.concurrent.TimeUnit;
+import wiretrial.server.Flags;
 
 /**
  * A table server with Netty: packets on one port, over WebSocket on another.
@@ -31,15 +32,7 @@ public final class Main {
             System.out.println(Version.identify().get("netty-common").artifactVersion());
             return;
         }
-        Options options;
-        try {
-            options = Options.read(words);
-        } catch (IllegalArgumentException error) {
-            System.err.println("server: " + error.getMessage());
-            System.exit(2);
-            return;
-        }
-        serve(options);
+        serve(Flags.readOrExit(words, Options::of));
     }
 
     private static void serve(Options options) throws InterruptedException {
