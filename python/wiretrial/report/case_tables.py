@@ -242,7 +242,7 @@ def _said(factor: str, level: int | float | str | None) -> str:
         return ""
     if factor in _NAMES and level in _NAMES[factor]:
         return _NAMES[factor][level]
-    number = units.trimmed(level) if isinstance(level, int | float) else level
+    number = units.asked(level) if isinstance(level, int | float) else level
     return _SHORT.get(factor, "{}").format(number)
 
 

@@ -26,6 +26,8 @@ BY_ARITHMETIC = 1.05
 """A published figure within this factor of what arithmetic gives is no finding of its own."""
 
 
+TOO_WIDE = 2.0
+"""An interval whose ends are so many times apart holds too much to confirm anything."""
 MOSTLY_FLOOR = 0.5
 """Times of which arithmetic gives this share are alike from trial to trial: one tells the ratio."""
 
@@ -147,6 +149,9 @@ def _verdict(
     if low / claim.within <= published <= high * claim.within:
         if claims_a_difference and low <= 1 <= high:
             return "cannot be told", "the interval holds the claim, and no difference as well"
+        if high / low > TOO_WIDE:
+            span = f"{units.significant(low)} to {units.significant(high)}"
+            return "cannot be told", f"an interval from {span} is too wide to confirm it"
         what = "interval" if here.low is not None else "one trial each, which mostly waits"
         return "reproduced", f"within a factor of {claim.within:g} of the {what}"
     direction = "smaller" if here.ratio < published else "greater"

@@ -160,7 +160,7 @@ def _level(name: str, level: Level | None) -> str:
     """A level in words: `20 bytes per message`."""
     if level is None or isinstance(level, str):
         return level or ""
-    return f"{units.trimmed(level)} {AXES.get(name, name)}"
+    return f"{units.asked(level)} {AXES.get(name, name)}"
 
 
 def _key(group: Group) -> tuple[object, ...]:

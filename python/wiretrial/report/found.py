@@ -15,7 +15,16 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from wiretrial.report import adoption, break_even, case_tables, clients, held, metrics, units
+from wiretrial.report import (
+    adoption,
+    break_even,
+    case_tables,
+    clients,
+    held,
+    metrics,
+    sentences,
+    units,
+)
 from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
 from wiretrial.report.claims import Verdict
 from wiretrial.report.families import Family
@@ -176,7 +185,7 @@ def of_report(model: ReportModel) -> Found:
             FoundClaim(
                 text=row.claim.text,
                 published=row.published,
-                here="–" if row.here is None else units.significant(row.here.ratio),
+                here="–" if row.here is None else sentences.interval_ratio(row.here),
                 verdict=row.verdict,
                 why=row.why,
             )

@@ -134,7 +134,8 @@ def _print_cases(console: Console, family: Family, model: ReportModel) -> None:
     for table in found:
         if table.title:
             console.print(Text(f"\n{table.title}"))
-        console.print(text_tables.cases(console, table))
+        for part in text_tables.cases(console, table):
+            console.print(part)
     for line in text_tables.how_to_read(found):
         console.print(Text(line, style="dim"))
 

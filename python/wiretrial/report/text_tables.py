@@ -6,6 +6,7 @@ Knows rows and columns; must not know what stands around them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -43,11 +44,22 @@ def levels(console: Console, family: Family) -> Table:
     return table if _fits(console, table) else _levels(family, with_intervals=False)
 
 
-def cases(console: Console, table: CaseTable) -> Table:
-    """A row per subject, a column per case; with as much beside the times as the width allows."""
+def cases(console: Console, table: CaseTable) -> list[Table]:
+    """A row per subject, a column per case; with as much beside the times as the width allows.
+
+    Where not even the times fit, as many tables below each other as the width makes of the columns.
+    """
     made = [_cases(table, with_intervals=True), _cases(table, with_intervals=False)]
-    made.append(_cases(table, with_intervals=False, between="\n"))
-    return next((one for one in made if _fits(console, one)), made[-1])
+    if fitting := next((one for one in made if _fits(console, one)), None):
+        return [fitting]
+    tables = []
+    left = range(len(table.columns))
+    while left:
+        some = (_part(table, left[:count]) for count in range(len(left), 0, -1))
+        found = next((one for one in some if _fits(console, one)), _part(table, left[:1]))
+        tables.append(found)
+        left = left[len(found.columns) - 1 :]
+    return tables
 
 
 def how_to_read(found: Sequence[CaseTable]) -> tuple[str, ...]:
@@ -163,6 +175,19 @@ def _adopted(texts: Sequence[Sequence[str]], shown: Sequence[int]) -> Table:
     for name, *cells in texts:
         table.add_row(Text(name), *(Text(cells[index]) for index in shown))
     return table
+
+
+def _part(table: CaseTable, places: Sequence[int]) -> Table:
+    """Some of the columns, and the rows that have something there."""
+    rows = [
+        replace(row, cells=tuple(row.cells[place] for place in places))
+        for row in table.rows
+        if any(row.cells[place] for place in places)
+    ]
+    columns = tuple(table.columns[place] for place in places)
+    return _cases(
+        replace(table, columns=columns, rows=tuple(rows)), with_intervals=False, between="\n"
+    )
 
 
 def _cases(table: CaseTable, *, with_intervals: bool, between: str = " ") -> Table:

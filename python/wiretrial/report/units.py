@@ -65,6 +65,11 @@ def trimmed(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def asked(value: float) -> str:
+    """A level as it was asked for: a whole number with all of its digits, `1,024`."""
+    return f"{value:,.0f}" if float(value).is_integer() else trimmed(value)
+
+
 def duration(ns: float) -> str:
     """A time with the unit that fits it, for running text and the terminal."""
     return fitting(TIMES, (ns,)).text(ns) if ns else "0 s"

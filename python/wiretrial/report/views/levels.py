@@ -252,7 +252,7 @@ def _per(metric: Metric, unit: units.Unit) -> str:
 def _alternative(strip: Strip, metric: Metric, unit: units.Unit, points: Sequence[Row]) -> str:
     lines: dict[str, list[str]] = {}
     for row in points:
-        at = units.trimmed(row["level"])
+        at = units.asked(row["level"])
         lines.setdefault(row["name"], []).append(
             f"{unit.figure(row['y'] * unit.size)} {unit.short} at {at}"
         )
