@@ -58,7 +58,8 @@ def test_one_way_that_is_never_dearer_has_no_break_even() -> None:
 
 def test_whoever_is_cheaper_at_first_only_is_so_until_then() -> None:
     found = find(blocks(400, 4, 0, 1), blocks(100, 10, 0, 2))
-    assert (found.outcome, found.messages) == ("until", pytest.approx(50))
+    assert found.outcome == "until"
+    assert found.messages == pytest.approx(50)
 
 
 @pytest.mark.parametrize("saved", [0.1, -0.1])
