@@ -238,7 +238,6 @@ fn a_small_write_of_which_the_kernel_takes_a_part_is_finished_later() {
     let (mut client, mut server) = (Transport::plain(client), Transport::plain(server));
     let message = pattern(WRITE * 4000);
     let mut writes = message.chunks(WRITE);
-    let mut got = Vec::new();
     for write in writes.by_ref() {
         client.out().extend_from_slice(write);
         let done = client.flush(&mut driver).expect("flush").done;
@@ -251,18 +250,12 @@ fn a_small_write_of_which_the_kernel_takes_a_part_is_finished_later() {
     for write in writes {
         client.out().extend_from_slice(write);
     }
-    for _ in 0..20_000 {
-        client.flush(&mut driver).expect("flush");
-        while let Fill::Data(data, ..) = server.fill(&mut driver, &mut Vec::new()) {
-            got.extend_from_slice(data);
-        }
-        if got.len() == message.len() {
-            break;
-        }
-        driver.wait(Some(Duration::from_millis(1))).expect("wait");
-        while driver.next().is_some() {}
-    }
-    assert!(got == message, "{} of {} bytes, or others", got.len(), message.len());
+    let whole = message.len();
+    let (_, at_server) = exchange(&mut driver, &mut client, &mut server, |_, server, _, _| {
+        server.bytes.len() >= whole
+    });
+    let got = at_server.bytes;
+    assert!(got == message, "{} of {whole} bytes, or others", got.len());
 }
 
 #[test]

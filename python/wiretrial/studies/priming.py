@@ -19,7 +19,6 @@ from wiretrial.snapshot import Interval
 from wiretrial.studies import floors
 from wiretrial.studies.events import Event, Seen
 from wiretrial.studies.spec import Case, Study
-from wiretrial.studies.workloads import FRESH_SOURCES
 from wiretrial.subjects import registry
 
 NS_PER_S = 1_000_000_000
@@ -41,7 +40,7 @@ def primed(study: Study) -> Study:
 
 
 def prime(
-    engine: Engine, case: Case, plan: Plan, sources: Sequence[str] = FRESH_SOURCES
+    engine: Engine, case: Case, plan: Plan, sources: Sequence[str]
 ) -> Generator[Event, None, None]:
     """Runs the case's load as a closed loop; `sources`: local addresses for new connections.
 

@@ -48,11 +48,8 @@ class Recording:
         plan: Plan,
         server_pids: Sequence[int] = (),
         watch: Watch | None = None,
-        *,
-        is_primed: bool = False,
     ) -> None:
         self._watch = watch
-        self._is_primed = is_primed
         self.begun_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
         self.start: Start | None = None
         self.intervals: list[Interval] = []
@@ -138,7 +135,7 @@ class Recording:
             duration_ns=None if self.plan.stop.is_counted else self.plan.stop.duration_ns,
             is_opening=judge.is_opening(self.plan),
         )
-        observation = self._observation(window)
+        observation = self._observation(window, subject)
         fleet = self._run.account() if isinstance(self._run, _OfMany) else None
         apart = fleet is not None or scenario.environment not in WITHOUT_A_LINK
         known = judge.Known(
@@ -194,7 +191,7 @@ class Recording:
             return ()
         return observed.samples(self._observer.seen.readings, begun)
 
-    def _observation(self, window: Window) -> Observation | None:
+    def _observation(self, window: Window, subject: SubjectFacts | None) -> Observation | None:
         begun, observer = self._run.begun_ns, self._observer
         if observer is None or begun is None:
             return None
@@ -204,7 +201,8 @@ class Recording:
             interfaces=observer.interfaces,
             rates=self._rates,
             # A server that was asked before has memory already for what it is asked now.
-            tells_memory=self.plan.load.requests_per_connection is None and not self._is_primed,
+            tells_memory=self.plan.load.requests_per_connection is None
+            and not (subject and subject.primed_ns),
         )
         return observed.observation(observer.seen, window, origin)
 

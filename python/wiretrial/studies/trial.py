@@ -101,8 +101,7 @@ class Bench:
     ) -> Generator[Event, None, Trial]:
         watch = _watch(case)
         pids = running.pids if running else ()
-        is_primed = bool(case.priming_ns)
-        with Recording(self.engine, plan, pids, watch, is_primed=is_primed) as recording:
+        with Recording(self.engine, plan, pids, watch) as recording:
             for snapshot in recording:
                 yield Seen(snapshot)
         return recording.trial(
