@@ -113,6 +113,7 @@ class QuickWorkload(_Part):
     requests_each: Counts | None = None
     connections: Counts | None = None
     hold: Length | None = None
+    duration: Length | None = None
     subjects: tuple[str, ...] | None = None
     trials: int | None = Field(default=None, ge=1)
 

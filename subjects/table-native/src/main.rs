@@ -1,6 +1,6 @@
 //! A table server: packets on one port, over WebSocket on another.
 //!
-//! `server --host H --port P --styx-port P --threads N [--tuned]`
+//! `server --host H --port P --styx-port P --threads N [--tuned] [--nagle]`
 
 #[path = "../shared/rust-server/accept.rs"]
 mod accept;
@@ -34,12 +34,19 @@ enum Carrier {
     WebSocket,
 }
 
+/// What the command line chose for every connection.
+#[derive(Debug, Clone, Copy)]
+struct Settings {
+    small_buffers: bool,
+    nagle: bool,
+}
+
 fn main() -> ExitCode {
     program::run(serve)
 }
 
 fn serve(flags: &Flags) -> Result<(), Box<dyn Error>> {
-    let tuned = flags.has("tuned");
+    let settings = Settings { small_buffers: flags.has("tuned"), nagle: flags.has("nagle") };
     let workers = program::workers(flags)?;
     let host = flags.text("host")?;
     let bind = |port: u16| workers.block_on(TcpListener::bind((host, port)));
@@ -50,7 +57,7 @@ fn serve(flags: &Flags) -> Result<(), Box<dyn Error>> {
     workers.spawn(hall::tell_lobby(Arc::clone(&hall)));
     let talk_on = |carrier: Carrier| {
         let hall = Arc::clone(&hall);
-        move |stream| talk(stream, carrier, Arc::clone(&hall), tuned)
+        move |stream| talk(stream, carrier, Arc::clone(&hall), settings)
     };
     workers.spawn(accept::each(messages, talk_on(Carrier::WebSocket)));
     workers.block_on(workers.spawn(accept::each(packets, talk_on(Carrier::Stream))))?;
@@ -58,12 +65,18 @@ fn serve(flags: &Flags) -> Result<(), Box<dyn Error>> {
 }
 
 /// One connection, to its end.
-async fn talk(stream: TcpStream, carrier: Carrier, hall: Arc<Hall>, tuned: bool) -> io::Result<()> {
-    if tuned {
-        stream.set_nodelay(true)?;
-    }
+async fn talk(
+    stream: TcpStream,
+    carrier: Carrier,
+    hall: Arc<Hall>,
+    settings: Settings,
+) -> io::Result<()> {
+    // A player's answer must not wait until the one before it is acknowledged.
+    stream.set_nodelay(!settings.nagle)?;
     match carrier {
         Carrier::Stream => stream::talk(stream, hall).await,
-        Carrier::WebSocket => websocket::talk(stream, hall, tuned).await.map_err(io::Error::other),
+        Carrier::WebSocket => {
+            websocket::talk(stream, hall, settings.small_buffers).await.map_err(io::Error::other)
+        }
     }
 }

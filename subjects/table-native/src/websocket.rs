@@ -26,10 +26,10 @@ const SMALL_BUFFER: usize = 4 << 10;
 
 type Socket = WebSocketStream<TcpStream>;
 
-pub(crate) async fn talk(stream: TcpStream, hall: Arc<Hall>, tuned: bool) -> Result<(), Error> {
+pub(crate) async fn talk(stream: TcpStream, hall: Arc<Hall>, small_buffers: bool) -> Result<(), Error> {
     let config =
         WebSocketConfig::default().max_message_size(Some(LARGEST)).max_frame_size(Some(LARGEST));
-    let config = if tuned { config.read_buffer_size(SMALL_BUFFER) } else { config };
+    let config = if small_buffers { config.read_buffer_size(SMALL_BUFFER) } else { config };
     let mut socket = accept_hdr_async_with_config(stream, only_at_the_path, Some(config)).await?;
     let Some(first) = first_message(&mut socket).await? else { return Ok(()) };
     let encoding = if first.is_text() { Encoding::Json } else { Encoding::Binary };
