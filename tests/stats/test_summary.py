@@ -40,8 +40,10 @@ def test_the_interval_holds_the_median() -> None:
     assert estimate.low <= estimate.median <= estimate.high
 
 
-def test_one_trial_or_a_zero_has_no_interval() -> None:
+def test_one_trial_two_or_a_zero_have_no_interval() -> None:
     assert summarise([3]).low is None
+    assert summarise([3, 4]).low is None
+    assert summarise([3, 4, 5]).low is not None
     assert summarise([0, 1, 2]).rule == "none"
     with pytest.raises(ValueError, match="no value"):
         summarise([])

@@ -4,7 +4,8 @@ From six trials on the interval is the distribution-free one between two order s
 and Nagaraja, *Order Statistics*, 3rd ed., 7.1; Le Boudec, *Performance Evaluation of Computer and
 Communication Systems*, theorem 2.1). Five trials or fewer cannot reach 95 % that way (the range of
 five covers the median with 93.75 %), so the t interval on the logarithms is used, stretched where
-needed to hold the median; it takes the logarithms as about normal.
+needed to hold the median; it takes the logarithms as about normal. Two trials have none: theirs
+would reach over several powers of ten and say nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from wiretrial.stats import student
 Rule = Literal["order statistics", "t on logarithms", "none"]
 
 CONFIDENCE = 0.95
+FEWEST = 3
+"""Trials of which an interval can be given."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ def summarise(values: Sequence[float], confidence: float = CONFIDENCE) -> Estima
     if rank := order_statistic_rank(len(ordered), confidence):
         low, high = ordered[rank - 1], ordered[-rank]
         return Estimate(middle, low, high, len(ordered), "order statistics")
-    if len(ordered) < 2 or ordered[0] <= 0:
+    if len(ordered) < FEWEST or ordered[0] <= 0:
         return Estimate(middle, None, None, len(ordered), "none")
     logs = [math.log(value) for value in ordered]
     centre = fmean(logs)
