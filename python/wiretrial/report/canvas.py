@@ -59,6 +59,15 @@ def data(rows: Sequence[Row]) -> alt.Data:
     return alt.Data(values=list(rows))  # type: ignore[no-untyped-call]
 
 
+def fixed(channel: type[Any], value: float | str) -> Any:
+    """The same for all marks, as `fixed(alt.XValue, 4)`: pixels, or a colour.
+
+    A channel of its own class: Altair takes a hundred times as long to find out which one
+    `alt.value` is meant for.
+    """
+    return channel(value)
+
+
 def broken(name: str, limit: int) -> str:
     """The name on two lines if it is longer, broken after the blank or slash next to its middle.
 
@@ -75,37 +84,41 @@ def broken(name: str, limit: int) -> str:
 def finish(
     layers: Sequence[alt.Chart], frame: Frame, height: float, padding: Padding
 ) -> alt.LayerChart:
-    """Layers to one chart of the frame's width; the plot gets what the padding leaves."""
-    chart: alt.LayerChart = (
-        alt.layer(*layers)
-        .properties(
-            width=frame.width - padding.left - padding.right,
-            height=height,
-            autosize=alt.AutoSizeParams(type="none"),
-            padding={
-                "left": padding.left,
-                "right": padding.right,
-                "top": padding.top,
-                "bottom": padding.bottom,
-            },
-        )
-        .configure(font=FONT, background="transparent")
-        .configure_view(stroke=None)
-        .configure_axis(
-            aria=False,
-            domain=False,
-            gridColor=palette.HAIRLINE,
-            labelColor=palette.MUTED,
-            labelFontSize=12,
-            labelPadding=6,
-            ticks=False,
-            titleColor=palette.MUTED,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            titlePadding=10,
-        )
+    """Layers to one chart of the frame's width; the plot gets what the padding leaves.
+
+    Made in one go: each later change of a chart would copy all its data.
+    """
+    axes = alt.AxisConfig(
+        aria=False,
+        domain=False,
+        gridColor=palette.HAIRLINE,
+        labelColor=palette.MUTED,
+        labelFontSize=12,
+        labelPadding=6,
+        ticks=False,
+        titleColor=palette.MUTED,
+        titleFontSize=12,
+        titleFontWeight="normal",
+        titlePadding=10,
     )
-    return chart
+    return alt.LayerChart(
+        layer=list(layers),
+        width=frame.width - padding.left - padding.right,
+        height=height,
+        autosize=alt.AutoSizeParams(type="none"),
+        padding={
+            "left": padding.left,
+            "right": padding.right,
+            "top": padding.top,
+            "bottom": padding.bottom,
+        },
+        config=alt.Config(
+            font=FONT,
+            background="transparent",
+            view=alt.ViewConfig(stroke=None),
+            axis=axes,
+        ),
+    )
 
 
 def inline_svg(picture: Picture, css_class: str) -> str:

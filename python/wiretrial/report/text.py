@@ -121,7 +121,8 @@ def _print_rankings(console: Console, model: ReportModel) -> None:
         if family.is_cases and family.has_factors:
             _print_cases(console, family, model)
             continue
-        console.print(text_tables.levels(console, family))
+        for table in text_tables.levels(console, family):
+            console.print(table)
         if any(group.contest.extremes[0] for group in family.groups):
             console.print(
                 Text("* best of its row; several where no difference is shown", style="dim")

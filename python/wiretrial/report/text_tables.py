@@ -5,8 +5,9 @@ Knows rows and columns; must not know what stands around them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -26,6 +27,8 @@ from wiretrial.report.marks import CLAIM_MARKS, claim_ratio
 from wiretrial.report.model import Group, ScenarioResult
 from wiretrial.results.adoption import Adopted
 
+Column = TypeVar("Column")
+
 UNLIMITED = 1000
 _ASCII = str.maketrans({"×": "x", "−": "-"})
 
@@ -38,10 +41,19 @@ def new(*heads: str) -> Table:
     return table
 
 
-def levels(console: Console, family: Family) -> Table:
-    """A row per level, a column per label; with intervals where the width allows."""
-    table = _levels(family, with_intervals=True)
-    return table if _fits(console, table) else _levels(family, with_intervals=False)
+def levels(console: Console, family: Family) -> list[Table]:
+    """A row per level, a column per label; with intervals where the width allows.
+
+    Where not even the medians fit, as many tables below each other as the width makes of the
+    labels.
+    """
+    labels = family.labels
+    made = [_levels(family, labels, with_intervals=with_them) for with_them in (True, False)]
+    if fitting := next((one for one in made if _fits(console, one)), None):
+        return [fitting]
+    return _below_each_other(
+        console, labels, lambda some: _levels(family, some, with_intervals=False)
+    )
 
 
 def cases(console: Console, table: CaseTable) -> list[Table]:
@@ -52,14 +64,9 @@ def cases(console: Console, table: CaseTable) -> list[Table]:
     made = [_cases(table, with_intervals=True), _cases(table, with_intervals=False)]
     if fitting := next((one for one in made if _fits(console, one)), None):
         return [fitting]
-    tables = []
-    left = range(len(table.columns))
-    while left:
-        some = (_part(table, left[:count]) for count in range(len(left), 0, -1))
-        found = next((one for one in some if _fits(console, one)), _part(table, left[:1]))
-        tables.append(found)
-        left = left[len(found.columns) - 1 :]
-    return tables
+    return _below_each_other(
+        console, range(len(table.columns)), lambda places: _part(table, places)
+    )
 
 
 def how_to_read(found: Sequence[CaseTable]) -> tuple[str, ...]:
@@ -107,14 +114,8 @@ def knees(found: Sequence[Knee]) -> Table:
 def adopted(console: Console, rows: Sequence[Adopted]) -> list[Table]:
     """A row per subject; as many tables below each other as the width makes of the columns."""
     texts = [[ascii_only(text).replace("–", "-") for text in row] for row in adoption.rows(rows)]
-    left = range(len(adoption.COLUMNS))
-    tables = []
-    while left:
-        some = [_adopted(texts, left[:count]) for count in range(len(left), 0, -1)]
-        table = next((one for one in some if _fits(console, one)), some[-1])
-        tables.append(table)
-        left = left[len(table.columns) - 1 :]
-    return tables
+    columns = range(len(adoption.COLUMNS))
+    return _below_each_other(console, columns, lambda shown: _adopted(texts, shown))
 
 
 def held(found: held_tables.Table) -> Table:
@@ -161,6 +162,22 @@ def ascii_only(text: str) -> str:
         .replace("”", '"')
         .translate(_ASCII)
     )
+
+
+def _below_each_other(
+    console: Console,
+    columns: Sequence[Column],
+    table_of: Callable[[Sequence[Column]], Table],
+) -> list[Table]:
+    """Tables of all these columns, each with as many as the width allows, and one at least."""
+    tables = []
+    left = columns
+    while left:
+        some = [table_of(left[:count]) for count in range(len(left), 0, -1)]
+        table = next((one for one in some if _fits(console, one)), some[-1])
+        tables.append(table)
+        left = left[len(table.columns) - 1 :]
+    return tables
 
 
 def _fits(console: Console, table: Table) -> bool:
@@ -248,16 +265,15 @@ def _client(cell: clients_of.Cell | None, with_ratios: bool) -> str:
     return ", ".join(parts)
 
 
-def _levels(family: Family, *, with_intervals: bool) -> Table:
+def _levels(family: Family, labels: Sequence[str], *, with_intervals: bool) -> Table:
     metric = family.metric
     medians = (s.median(metric) for group in family.groups for s in group.scenarios)
     unit = units.fitting(metric.units, (value for value in medians if value is not None))
     per = "/message" if metric in metrics.PER_MESSAGE else ""
-    table = new(f"{ascii_only(unit.short)}{per}", *family.labels)
+    table = new(f"{ascii_only(unit.short)}{per}", *labels)
+    table.columns[0].no_wrap = True
     for group in family.groups:
-        cells = (
-            _cell(family.of(label, group), group, unit, with_intervals) for label in family.labels
-        )
+        cells = (_cell(family.of(label, group), group, unit, with_intervals) for label in labels)
         table.add_row(family.level(group), *cells)
     return table
 

@@ -11,7 +11,7 @@ from wiretrial.report import palette, units
 from wiretrial.report.break_even import Crossing, Curve, Place, Side
 from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish
 from wiretrial.report.model import ReportModel
-from wiretrial.report.views.axes import domain_of, end_labels, ends_of, height_for, ticks
+from wiretrial.report.views.axes import caption, domain_of, end_labels, ends_of, height_for, ticks
 
 HEIGHT = {False: 300, True: 240}
 """By whether the frame is narrow."""
@@ -84,16 +84,14 @@ def picture(model: ReportModel, place: Place, quantity: str, frame: Frame) -> Pi
             x=x,
             y=y,
             color=alt.Color("colour:N", scale=None),
-            detail="name:N",
+            detail=alt.Detail("name:N"),
             strokeDash=alt.StrokeDash("dash:N", scale=None),
         ),
         base.mark_point(filled=True, opacity=1, size=64).encode(
-            shape=alt.Shape("shape:N", scale=None), description="text:N"
+            shape=alt.Shape("shape:N", scale=None), description=alt.Description("text:N")
         ),
         *_rings(rings, across, domain, x, y),
-        alt.Chart(data([{"text": f"{_counted(quantity, unit)} per message, log scale"}]))
-        .mark_text(aria=False, align="left", fontSize=12, color=palette.MUTED)
-        .encode(x=alt.value(4 - padding.left), y=alt.value(-14), text="text:N"),
+        caption(f"{_counted(quantity, unit)} per message, log scale", padding),
         *end_labels(ends_of(points, across, domain, width, height), frame, width, height),
     ]
     return Picture(finish(layers, frame, height, padding), _alternative(place, quantity, points))

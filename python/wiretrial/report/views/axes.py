@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import altair as alt
 
 from wiretrial.report import palette
-from wiretrial.report.canvas import Frame, Row, broken, data
+from wiretrial.report.canvas import Frame, Padding, Row, broken, data, fixed
 
 SHORT_DOMAIN = 3
 MOST_TICKS = 8
@@ -96,11 +96,11 @@ def end_labels(
         base = alt.Chart(data([{"name": name}]))
         layers.append(
             base.mark_rule(aria=False, strokeWidth=1, opacity=0.7).encode(
-                x=alt.value(end.x + 3),
-                x2=alt.value(plot_width + 12),
-                y=alt.value(end.y),
-                y2=alt.value(at),
-                color=alt.value(palette.scenario(end.colour)),
+                x=fixed(alt.XValue, end.x + 3),
+                x2=fixed(alt.X2Value, plot_width + 12),
+                y=fixed(alt.YValue, end.y),
+                y2=fixed(alt.Y2Value, at),
+                color=fixed(alt.ColorValue, palette.scenario(end.colour)),
             )
         )
         layers.append(
@@ -112,9 +112,23 @@ def end_labels(
                 fontSize=12 if frame.is_narrow else 13,
                 lineBreak="\n",
                 dy=-7 if "\n" in name else 0,
-            ).encode(x=alt.value(plot_width + 16), y=alt.value(at), text="name:N")
+            ).encode(
+                x=fixed(alt.XValue, plot_width + 16),
+                y=fixed(alt.YValue, at),
+                text=alt.Text("name:N"),
+            )
         )
     return layers
+
+
+def caption(text: str, padding: Padding) -> alt.Chart:
+    """What the vertical axis counts, above it, where it is read without turning the head."""
+    mark = alt.Chart(data([{"text": text}])).mark_text(
+        aria=False, align="left", fontSize=12, color=palette.MUTED
+    )
+    left, above = fixed(alt.XValue, 4 - padding.left), fixed(alt.YValue, -14)
+    chart: alt.Chart = mark.encode(x=left, y=above, text=alt.Text("text:N"))
+    return chart
 
 
 def height_for(names: Iterable[str], frame: Frame, usual: float) -> float:

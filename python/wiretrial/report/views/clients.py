@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from wiretrial.report import client_words, markup, metrics, palette, sentences, units
 from wiretrial.report import clients as rows_of
-from wiretrial.report.canvas import NARROW, WIDE, Frame, Padding, Picture, Row, data, finish
+from wiretrial.report.canvas import NARROW, WIDE, Frame, Padding, Picture, Row, data, finish, fixed
 from wiretrial.report.clients import Cell, Table
 from wiretrial.report.families import Family
 from wiretrial.report.metrics import Metric
@@ -89,13 +89,17 @@ def picture(group: Group, frame: Frame) -> Picture:
     with_cpu = base.transform_filter("datum.cpu > 0")
     shape = alt.Shape("shape:N", scale=None)
     layers = [
-        base.mark_rule(aria=False, strokeWidth=1, opacity=0.45).encode(x="from:Q", x2="wall:Q"),
-        base.mark_rule(aria=False, strokeWidth=4, opacity=0.45).encode(x="low:Q", x2="high:Q"),
+        base.mark_rule(aria=False, strokeWidth=1, opacity=0.45).encode(
+            x=alt.X("from:Q"), x2=alt.X2("wall:Q")
+        ),
+        base.mark_rule(aria=False, strokeWidth=4, opacity=0.45).encode(
+            x=alt.X("low:Q"), x2=alt.X2("high:Q")
+        ),
         with_cpu.mark_point(aria=False, filled=False, size=55, strokeWidth=2, opacity=1).encode(
-            x="cpu:Q", shape=shape
+            x=alt.X("cpu:Q"), shape=shape
         ),
         base.mark_point(filled=True, size=80, opacity=1).encode(
-            x=x, shape=shape, description="text:N"
+            x=x, shape=shape, description=alt.Description("text:N")
         ),
         *_labels(rows, y, frame, frame.width - padding.left - padding.right),
     ]
@@ -131,7 +135,7 @@ def _labels(rows: Sequence[Row], y: alt.Y, frame: Frame, plot_width: int) -> lis
 
     def text(field: str, at: float, align: Align, **style: Any) -> alt.Chart:
         mark = base.mark_text(aria=False, align=align, baseline="middle", dy=lift, **style)
-        chart: alt.Chart = mark.encode(x=alt.value(at), text=alt.Text(f"{field}:N"))
+        chart: alt.Chart = mark.encode(x=fixed(alt.XValue, at), text=alt.Text(f"{field}:N"))
         return chart
 
     name = {"fontSize": 13.5, "color": palette.INK}

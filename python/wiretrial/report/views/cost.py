@@ -9,7 +9,7 @@ import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, sentences, units
-from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row, data, finish
+from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row, data, finish, fixed
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ReportModel, ScenarioResult
 from wiretrial.report.views.ranking import swatch
@@ -144,15 +144,15 @@ def picture(ranked: Sequence[Group], panel: Panel) -> Picture:
         .mark_rule(strokeWidth=10)
         .encode(
             x=x,
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=y,
             color=alt.Color("colour:N", scale=None),
             opacity=alt.Opacity("opacity:Q", scale=None),
-            description="text:N",
+            description=alt.Description("text:N"),
         ),
         alt.Chart(data(names))
         .mark_text(aria=False, align="left", baseline="middle", fontSize=12.5, color=palette.INK)
-        .encode(x=alt.value(0), y=y, text="name:N"),
+        .encode(x=fixed(alt.XValue, 0), y=y, text=alt.Text("name:N")),
         alt.Chart(data(names))
         .mark_text(
             aria=False,
@@ -163,7 +163,7 @@ def picture(ranked: Sequence[Group], panel: Panel) -> Picture:
             fontWeight=600,
             color=palette.INK,
         )
-        .encode(x=alt.X("end:Q"), y=alt.Y("foot:Q"), text="figure:N"),
+        .encode(x=alt.X("end:Q"), y=alt.Y("foot:Q"), text=alt.Text("figure:N")),
     ]
     chart = finish(
         layers, Frame(width + padding.left + padding.right), round(PITCH * rows), padding

@@ -9,10 +9,11 @@ import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import palette, units
-from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish
+from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish, fixed
 from wiretrial.report.knees import Knee, Step
 from wiretrial.report.model import ReportModel
 from wiretrial.report.views.axes import (
+    caption,
     domain_of,
     end_labels,
     ends_of,
@@ -77,7 +78,7 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
     hue = alt.Color("colour:N", scale=None)
     lines = [row for knee in knees for row in _line(knee, time, rate)]
     rings = _rings(knees, time, rate)
-    base = alt.Chart(data(rows)).encode(x=x, y=y, color=hue, description="text:N")
+    base = alt.Chart(data(rows)).encode(x=x, y=y, color=hue, description=alt.Description("text:N"))
     layers = [
         alt.Chart(data([{"y": limit}]))
         .mark_rule(aria=False, strokeWidth=1.25, color=palette.MUTED)
@@ -85,7 +86,9 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
         alt.Chart(data([{"text": f"objective: {objective.limit}"}]))
         .mark_text(aria=False, align="left", dy=-7, fontSize=12, color=palette.MUTED)
         .encode(
-            x=alt.value(4), y=alt.value(height - log_place(limit, domain, height)), text="text:N"
+            x=fixed(alt.XValue, 4),
+            y=fixed(alt.YValue, height - log_place(limit, domain, height)),
+            text=alt.Text("text:N"),
         ),
         alt.Chart(data(lines))
         .mark_line(aria=False, strokeWidth=2, opacity=0.8)
@@ -93,7 +96,7 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
             x=x,
             y=y,
             color=hue,
-            detail="name:N",
+            detail=alt.Detail("name:N"),
             strokeDash=alt.StrokeDash("dash:N", scale=None),
         ),
         base.transform_filter("!datum.refused").mark_point(
@@ -104,13 +107,12 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
         ),
         alt.Chart(data(rings))
         .mark_point(filled=False, size=300, opacity=1, strokeWidth=2.5, shape="circle")
-        .encode(x=x, y=y, color=hue, description="text:N"),
-        alt.Chart(data([{"text": f"p{100 * objective.quantile:g} of the response time, "
-                                 f"{time.name}, log scale"}]))
-        .mark_text(aria=False, align="left", fontSize=12, color=palette.MUTED)
-        .encode(x=alt.value(4 - padding.left), y=alt.value(-14), text="text:N"),
+        .encode(x=x, y=y, color=hue, description=alt.Description("text:N")),
+        caption(
+            f"p{100 * objective.quantile:g} of the response time, {time.name}, log scale", padding
+        ),
         *_names(knees, lines, rings, across, domain, frame, width, height),
-    ]  # fmt: skip
+    ]
     return Picture(finish(layers, frame, height, padding), _alternative(knees))
 
 
@@ -246,9 +248,9 @@ def _names(
             fontSize=12 if frame.is_narrow else 13,
         )
         .encode(
-            x=alt.value(log_place(ring["x"], across, width) + RING),
-            y=alt.value(height - log_place(ring["y"], domain, height) + 4),
-            text="name:N",
+            x=fixed(alt.XValue, log_place(ring["x"], across, width) + RING),
+            y=fixed(alt.YValue, height - log_place(ring["y"], domain, height) + 4),
+            text=alt.Text("name:N"),
         )
         for ring in rings
     ]

@@ -14,6 +14,7 @@ from wiretrial.report.families import Family, Strip
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ScenarioResult
 from wiretrial.report.views.axes import (
+    caption,
     domain_of,
     end_labels,
     ends_of,
@@ -63,7 +64,7 @@ def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
     # Where it is small, nobody hovers over a single trial.
     aside: dict[str, Any] = {"aria": False} if frame.is_narrow else {}
     if not frame.is_narrow:
-        single = single.encode(description="text:N")
+        single = single.encode(description=alt.Description("text:N"))
     layers = [
         *_maximum(most, x, y),
         single.transform_filter("!datum.marked").mark_point(
@@ -73,15 +74,15 @@ def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
             filled=False, opacity=0.8, size=30, strokeWidth=1.25, **aside
         ),
         base.mark_line(aria=False, strokeWidth=2.25).encode(
-            y=y, detail="name:N", strokeDash=alt.StrokeDash("dash:N", scale=None)
+            y=y, detail=alt.Detail("name:N"), strokeDash=alt.StrokeDash("dash:N", scale=None)
         ),
         base.mark_rule(aria=False, strokeWidth=2.5, strokeCap="round").encode(
-            y=alt.Y("low:Q"), y2="high:Q"
+            y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
         ),
         base.mark_point(filled=True, opacity=1, size=64).encode(
-            y=y, shape=alt.Shape("shape:N", scale=None), description="text:N"
+            y=y, shape=alt.Shape("shape:N", scale=None), description=alt.Description("text:N")
         ),
-        _caption(_unit_words(metric, unit), padding),
+        caption(_unit_words(metric, unit), padding),
         *end_labels(ends_of(points, across, domain, width, height), frame, width, height),
     ]
     return Picture(
@@ -109,7 +110,7 @@ def _maximum(most: Sequence[Row], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     name = alt.Chart(data([{**most[0], "text": "theoretical maximum"}])).mark_text(
         aria=False, align="left", dx=4, dy=-8, fontSize=11, color=palette.MUTED
     )
-    return [line.encode(x=x, y=y), name.encode(x=x, y=y, text="text:N")]
+    return [line.encode(x=x, y=y), name.encode(x=x, y=y, text=alt.Text("text:N"))]
 
 
 def unit_of(groups: Sequence[Group], metric: Metric) -> units.Unit:
@@ -228,16 +229,6 @@ def _named(strip: Strip) -> list[float]:
     levels = [strip.at(group) for group in strip.groups]
     step = -(-len(levels) // MOST_LEVELS_NAMED)
     return levels[::step]
-
-
-def _caption(text: str, padding: Padding) -> alt.Chart:
-    """What the vertical axis counts, above it, where it is read without turning the head."""
-    chart: alt.Chart = (
-        alt.Chart(data([{"text": text}]))
-        .mark_text(aria=False, align="left", fontSize=12, color=palette.MUTED)
-        .encode(x=alt.value(4 - padding.left), y=alt.value(-14), text="text:N")
-    )
-    return chart
 
 
 def _unit_words(metric: Metric, unit: units.Unit) -> str:

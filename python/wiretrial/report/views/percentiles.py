@@ -46,13 +46,15 @@ def picture(model: ReportModel, group: Group, frame: Frame) -> Picture:
     )
     colour = alt.Color("colour:N", scale=None)
     dash = alt.StrokeDash("dash:N", scale=None)
-    base = alt.Chart(data(rows)).encode(x=x, color=colour, detail="name:N")
+    base = alt.Chart(data(rows)).encode(x=x, color=colour, detail=alt.Detail("name:N"))
     dots = base.transform_filter("datum.tick")
     layers = [
-        base.mark_area(aria=False, opacity=0.16, line=False).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        base.mark_area(aria=False, opacity=0.16, line=False).encode(
+            y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
+        ),
         base.mark_line(aria=False, strokeWidth=2.25).encode(y=y, strokeDash=dash),
         dots.mark_point(filled=True, size=42, opacity=1).encode(
-            y=y, shape=alt.Shape("shape:N", scale=None), description="text:N"
+            y=y, shape=alt.Shape("shape:N", scale=None), description=alt.Description("text:N")
         ),
         *end_labels(
             _ends(group, drawn, unit, domain, last, plot_width, height), frame, plot_width, height

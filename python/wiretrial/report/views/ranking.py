@@ -9,7 +9,7 @@ import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, sentences, units
-from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken, data, finish
+from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken, data, finish, fixed
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ScenarioResult
 from wiretrial.report.views.axes import domain_of, ticks
@@ -145,7 +145,9 @@ def _dots(
     )
     hue = alt.Color("colour:N", scale=None)
     base = alt.Chart(data(medians)).encode(y=y, color=hue)
-    single = alt.Chart(data(trials)).encode(x=x, y=y, color=hue, description="text:N")
+    single = alt.Chart(data(trials)).encode(
+        x=x, y=y, color=hue, description=alt.Description("text:N")
+    )
     return [
         single.transform_filter("!datum.marked").mark_point(
             filled=True, opacity=0.45, size=30, strokeWidth=0
@@ -154,10 +156,12 @@ def _dots(
             filled=False, opacity=1, size=44, strokeWidth=1.5
         ),
         base.mark_rule(aria=False, strokeWidth=3, strokeCap="round").encode(
-            x=alt.X("low:Q"), x2="high:Q"
+            x=alt.X("low:Q"), x2=alt.X2("high:Q")
         ),
         base.mark_point(filled=True, opacity=1, size=130).encode(
-            x=alt.X("x:Q"), shape=alt.Shape("shape:N", scale=None), description="text:N"
+            x=alt.X("x:Q"),
+            shape=alt.Shape("shape:N", scale=None),
+            description=alt.Description("text:N"),
         ),
     ]
 
@@ -196,7 +200,7 @@ def _labels(
 
     def text(field: str, x: float, dy: float, align: Align, **style: Any) -> alt.Chart:
         mark = base.mark_text(aria=False, align=align, baseline="middle", dy=dy, **style)
-        chart: alt.Chart = mark.encode(x=alt.value(x), text=alt.Text(f"{field}:N"))
+        chart: alt.Chart = mark.encode(x=fixed(alt.XValue, x), text=alt.Text(f"{field}:N"))
         return chart
 
     layers: list[alt.Chart] = []
@@ -220,7 +224,7 @@ def _labels(
         layers += [
             alt.Chart(data([{"row": a - 0.3, "end": b + 0.3} for a, b in lane]))
             .mark_rule(aria=False, strokeWidth=2, color=muted)
-            .encode(y=y, y2="end:Q", x=alt.value(left - first - step * at))
+            .encode(y=y, y2=alt.Y2("end:Q"), x=fixed(alt.XValue, left - first - step * at))
             for at, lane in enumerate(side_by_side)
         ]
     return layers
