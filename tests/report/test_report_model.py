@@ -9,7 +9,7 @@ import pytest
 
 from tests.report.synthetic import DEMO, NODE, ORDER, REFERENCE, demo_trials
 from wiretrial import warnings
-from wiretrial.report import metrics
+from wiretrial.report import metrics, summaries
 from wiretrial.report.model import Group, ReportModel, build
 from wiretrial.results.model import Trial
 
@@ -97,6 +97,18 @@ def test_one_block_tells_nothing() -> None:
     report = made(demo_trials(blocks=1))
     assert all("cannot tell: too few valid trials" in s for s in report.verdict_sentences[:-1])
     assert {row.code for row in report.warnings} == {"few-trials"}
+
+
+def test_too_few_messages_for_a_quantile_are_no_lack_of_trials(report: ReportModel) -> None:
+    first = report.groups[0]
+    rare = tuple(
+        replace(s, estimates={key: e for key, e in s.estimates.items() if key != "p99"})
+        for s in first.scenarios
+    )
+    assert summaries.lacks(replace(first, scenarios=rare), metrics.P99)
+    assert not summaries.lacks(first, metrics.P99)
+    lost = tuple(replace(s, trials=s.trials[:1]) for s in rare)
+    assert not summaries.lacks(replace(first, scenarios=lost), metrics.P99), "too few trials"
 
 
 def test_all_trials_invalid_still_makes_a_report() -> None:

@@ -44,6 +44,32 @@ def test_levels_of_a_workload_are_one_family(study: ReportModel) -> None:
     assert found.levels(found.groups[:2]) == "10 and 100 connections"
 
 
+def test_levels_that_follow_each_other_are_told_as_a_stretch() -> None:
+    shapes = tuple(
+        replace(
+            shape,
+            name=f"{shape.subject}: echo, {connections:,} connections",
+            group=f"echo, {connections:,} connections",
+            levels={**shape.levels, "connections": connections},
+        )
+        for connections in (10, 20, 30, 500, 1000, 2000)
+        for shape in echo(SUBJECTS[:2])[:2]
+    )
+    report = build(
+        demo_trials(blocks=2, shapes=shapes),
+        question="Q?",
+        title="T",
+        command="again",
+        order=[shape.name for shape in shapes],
+        chart="connections",
+    )
+    found = family(report, "echo")
+    groups = found.groups
+    assert found.levels(groups[:3]) == "10, 20 and 30 connections"
+    assert found.levels(groups[1:5]) == "20 to 1,000 connections"
+    assert found.levels([*groups[:4], groups[5]]) == "10 to 500 and 2,000 connections"
+
+
 def test_a_second_factor_makes_a_strip_each() -> None:
     shapes = tuple(
         replace(

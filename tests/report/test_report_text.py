@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from tests.report.synthetic import DEMO, one_trial
 from wiretrial import warnings
-from wiretrial.report import load_json, markdown, text
+from wiretrial.report import load_json, markdown, text, text_tables
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Judgement, Trial
 
@@ -64,6 +65,16 @@ def test_many_levels_in_a_small_window(study: ReportModel) -> None:
     found = text.render(study, width=80)
     golden("levels-80.txt", found)
     assert max(map(len, found.splitlines())) <= 80
+
+
+def test_labels_that_do_not_fit_stand_in_tables_of_their_own(study: ReportModel) -> None:
+    family = next(family for family in study.families if len(family.groups) > 1)
+    made = text_tables.levels(Console(width=36), family)
+    assert len(made) > 1
+    assert [column.header for one in made for column in one.columns[1:]] == list(family.labels)
+    for one in made:
+        levels = [family.level(group) for group in family.groups]
+        assert list(one.columns[0].cells) == levels, "each row says what it is"
 
 
 def test_a_time_per_case(cases: ReportModel) -> None:

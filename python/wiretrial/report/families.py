@@ -36,6 +36,8 @@ AXES = {
     "requests_per_connection": "requests per connection",
 }
 CASES = "cases"
+SHORTEST_STRETCH = 4
+"""Fewer levels that follow each other are told one by one."""
 
 
 @dataclass(frozen=True)
@@ -127,14 +129,30 @@ class Family:
         return group.title.removeprefix(f"{workload}, ")
 
     def levels(self, groups: Sequence[Group]) -> str:
-        """Several levels in words: `10 and 100 connections`."""
+        """Several levels in words: `10 and 100 connections`, `10 and 100 to 500 connections`."""
         told = [self.level(group) for group in groups]
         parts = [words.partition(" ") for words in told]
         units_named = {unit for _, _, unit in parts}
         numbers = all(number.replace(",", "").isdigit() for number, _, _ in parts)
         if len(units_named) == 1 and numbers and len(parts) > 1:
-            return f"{units.listed(number for number, _, _ in parts)} {units_named.pop()}".strip()
+            return f"{units.listed(self._stretches(groups))} {units_named.pop()}".strip()
         return units.listed(told)
+
+    def _stretches(self, groups: Sequence[Group]) -> list[str]:
+        """The levels' numbers; as `100 to 500` where no level of the family lies between them."""
+        places = sorted(self.groups.index(group) for group in groups)
+        stretches: list[list[int]] = []
+        for place in places:
+            if stretches and place == stretches[-1][-1] + 1:
+                stretches[-1].append(place)
+            else:
+                stretches.append([place])
+        said = []
+        for stretch in stretches:
+            numbers = [self.level(self.groups[place]).partition(" ")[0] for place in stretch]
+            together = len(numbers) >= SHORTEST_STRETCH
+            said += [f"{numbers[0]} to {numbers[-1]}"] if together else numbers
+        return said
 
     @property
     def every(self) -> str:

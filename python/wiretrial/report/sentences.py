@@ -215,6 +215,8 @@ def _untold(group: Group, groups: int) -> str | None:
             f"the {what} of {bound} cannot be ranked, because the generator was the limit and the "
             f"figure is “{summaries.bounded(group.contest.metric)}”."
         )
+    if verdicts == {"invalid"} and summaries.lacks(group, group.contest.metric):
+        return f"too few messages came to tell a {group.contest.metric.title} of {names}."
     if verdicts == {"invalid"}:
         return f"the data cannot tell: too few valid trials to compare {names}."
     if verdicts <= {"no difference shown", "invalid"}:

@@ -50,6 +50,7 @@ def untold(family: Family) -> list[str]:
     labels = family.labels
     names = units.listed(labels) if len(labels) <= MOST_NAMED else f"any of the {len(labels)}"
     few: list[Group] = []
+    short: list[Group] = []
     bound: dict[tuple[str, ...], list[Group]] = {}
     same: list[Group] = []
     for group in family.groups:
@@ -57,6 +58,8 @@ def untold(family: Family) -> list[str]:
         limited = tuple(group.called[s.name] for s in group.scenarios if s.at_least)
         if limited and "invalid" in verdicts and metric.key in metrics.BOUNDS:
             bound.setdefault(limited, []).append(group)
+        elif verdicts == {"invalid"} and lacks(group, metric):
+            short.append(group)
         elif verdicts == {"invalid"}:
             # One trial each, because more would show nothing, is no lack of trials.
             few += [group] if any(s.wanted != 1 for s in group.scenarios) else []
@@ -67,6 +70,8 @@ def untold(family: Family) -> list[str]:
         said.append(
             f"{_where(family, few)} the data cannot tell: too few valid trials to compare {names}."
         )
+    if short:
+        said.append(f"{_where(family, short)} too few messages came to tell a {metric.title}.")
     if family.is_cases and bound:
         # A sentence each would be a list of cases, which the table is already.
         anybody = tuple(dict.fromkeys(label for limited in bound for label in limited))
@@ -82,6 +87,15 @@ def untold(family: Family) -> list[str]:
             f"between {names}."
         )
     return said
+
+
+def lacks(group: Group, metric: Metric) -> bool:
+    """Whether there are trials enough, but of none the figure is known.
+
+    So it is with a quantile of few messages.
+    """
+    usable = [s for s in group.scenarios if s.usable > 1]
+    return len(usable) > 1 and not any(metric.key in s.estimates for s in usable)
 
 
 def told(family: Family, baselines: Sequence[str]) -> list[str]:
