@@ -55,14 +55,7 @@ def test_levels_that_follow_each_other_are_told_as_a_stretch() -> None:
         for connections in (10, 20, 30, 500, 1000, 2000)
         for shape in echo(SUBJECTS[:2])[:2]
     )
-    report = build(
-        demo_trials(blocks=2, shapes=shapes),
-        question="Q?",
-        title="T",
-        command="again",
-        order=[shape.name for shape in shapes],
-        chart="connections",
-    )
+    report = made(shapes, chart="connections")
     found = family(report, "echo")
     groups = found.groups
     assert found.levels(groups[:3]) == "10, 20 and 30 connections"
@@ -81,14 +74,7 @@ def test_a_second_factor_makes_a_strip_each() -> None:
         for shape in echo(SUBJECTS[:2])
         for payload in (20, 1020)
     )
-    report = build(
-        demo_trials(blocks=2, shapes=shapes),
-        question="Q?",
-        title="T",
-        command="again",
-        order=[shape.name for shape in shapes],
-        chart="connections",
-    )
+    report = made(shapes, chart="connections")
     strips = family(report, "echo").strips
     assert [strip.title for strip in strips] == [
         "echo, 20 bytes per message",

@@ -47,12 +47,11 @@ def levels(console: Console, family: Family) -> list[Table]:
     Where not even the medians fit, as many tables below each other as the width makes of the
     labels.
     """
-    labels = family.labels
-    made = [_levels(family, labels, with_intervals=with_them) for with_them in (True, False)]
-    if fitting := next((one for one in made if _fits(console, one)), None):
-        return [fitting]
+    whole = _levels(family, family.labels, with_intervals=True)
+    if _fits(console, whole):
+        return [whole]
     return _below_each_other(
-        console, labels, lambda some: _levels(family, some, with_intervals=False)
+        console, family.labels, lambda some: _levels(family, some, with_intervals=False)
     )
 
 

@@ -26,7 +26,11 @@ const SMALL_BUFFER: usize = 4 << 10;
 
 type Socket = WebSocketStream<TcpStream>;
 
-pub(crate) async fn talk(stream: TcpStream, hall: Arc<Hall>, small_buffers: bool) -> Result<(), Error> {
+pub(crate) async fn talk(
+    stream: TcpStream,
+    hall: Arc<Hall>,
+    small_buffers: bool,
+) -> Result<(), Error> {
     let config =
         WebSocketConfig::default().max_message_size(Some(LARGEST)).max_frame_size(Some(LARGEST));
     let config = if small_buffers { config.read_buffer_size(SMALL_BUFFER) } else { config };
