@@ -353,13 +353,17 @@ def test_levels_that_are_compared_stand_beside_each_other(tmp_path: Path) -> Non
     assert len({case.scenario.name for case in cases}) == len(cases) == 2 * 2 * 2 * 2 * 2
     groups = {case.scenario.group for case in cases}
     assert groups == {
-        f"{bots} connections, each {words}"
+        f"{subject}, {bots} connections, each {words}"
+        for subject in ("one", "two:tuned")
         for bots in (10, 100)
         for words in ("at a phase of its own", "after its response")
     }
     labels = {case.scenario.label for case in cases}
-    assert len(labels) == 8
-    assert "two:tuned, JSON over WebSocket, lobby on" in labels
+    assert len(labels) == 4
+    assert "JSON over WebSocket, lobby on" in labels
+    names = {case.scenario.name for case in cases}
+    assert any(name.startswith("two:tuned, JSON over WebSocket, lobby on: ") for name in names)
+    assert {case.scenario.levels["subject"] for case in cases} == {"one", "two:tuned"}
 
 
 def test_the_rate_grows_with_the_connections(tmp_path: Path) -> None:

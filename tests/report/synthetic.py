@@ -59,6 +59,7 @@ class Shape:
     levels: Mapping[str, int | float | str] = field(default_factory=dict)
     twin_of: str | None = None
     search: str | None = None
+    ranked_by: str | None = None
     requests: int | None = None
     slow: float = 1.0
     """Times as slow to answer as the rate says: what a server beyond its knee is."""
@@ -156,6 +157,7 @@ def one_trial(
             levels=dict(shape.levels),
             twin_of=shape.twin_of,
             search=shape.search,
+            ranked_by=shape.ranked_by,
         ),
         started_at=f"2026-11-20T08:{block:02d}:{position * 4:02d}Z",
         plan=plan,

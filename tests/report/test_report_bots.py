@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pydantic import ValidationError
 
@@ -15,24 +17,27 @@ BYTES = {"styx": (43, 39), "styx+json+ws": (115, 107)}
 BOTS = (100, 1000, 2000)
 
 
-def shape(protocol: str, bots: int) -> Shape:
-    label = f"table-netty, {FORMS[protocol]}"
+SERVERS = ("table-native", "table-netty")
+
+
+def shape(protocol: str, bots: int, server: str = "table-netty") -> Shape:
     return Shape(
-        name=f"{label}: bots, {bots:,} connections",
-        group=f"bots, {bots:,} connections",
+        name=f"{server}, {FORMS[protocol]}: bots, {bots:,} connections",
+        group=f"bots, {server}, {bots:,} connections",
         protocol=protocol,
-        subject="table-netty",
+        subject=server,
         language="Java",
         rate=20_000.0,
-        server_us=20.0,
+        server_us=20.0 if protocol == "styx" else 30.0,
         system_share=0.5,
         generator_us=5.0,
         sent_bytes=BYTES[protocol][0],
         received_bytes=BYTES[protocol][1],
         offered=float(bots),
         connections=bots,
-        label=label,
-        levels={"workload": "bots", "connections": bots, "protocol": protocol},
+        label=FORMS[protocol],
+        levels={"workload": "bots", "subject": server, "connections": bots, "protocol": protocol},
+        ranked_by="server",
     )
 
 
@@ -47,7 +52,9 @@ def bound(below_ms: float, bots: int = 2000) -> Claim:
 
 
 def report(*claims: Claim) -> ReportModel:
-    shapes = tuple(shape(protocol, bots) for bots in BOTS for protocol in FORMS)
+    shapes = tuple(
+        shape(protocol, bots, server) for bots in BOTS for server in SERVERS for protocol in FORMS
+    )
     return build(
         demo_trials(blocks=5, shapes=shapes),
         question="Q?",
@@ -59,11 +66,22 @@ def report(*claims: Claim) -> ReportModel:
     )
 
 
-def test_protocols_are_lines_along_the_number_of_bots() -> None:
-    (family,) = report().families
-    assert family.factor == "connections"
-    assert family.labels == tuple(f"table-netty, {words}" for words in FORMS.values())
-    assert family.metric is metrics.P99
+def test_protocols_are_lines_along_the_number_of_bots_a_server_at_a_time() -> None:
+    for server, family in zip(SERVERS, report().families, strict=True):
+        assert family.title == f"bots, {server}"
+        assert family.factor == "connections"
+        assert family.labels == tuple(FORMS.values())
+        assert family.metric is metrics.SERVER
+        assert family.levels(family.groups) == "100, 1,000 and 2,000 connections"
+
+
+def test_the_verdict_begins_with_what_a_message_costs_each_server() -> None:
+    native, netty, *_ = report().verdict_sentences
+    for said, server in ((native, SERVERS[0]), (netty, SERVERS[1])):
+        assert said.startswith(
+            f"Bots, {server}: the server's CPU per message is least with binary over TCP "
+            "at every number of connections (JSON over WebSocket 1."
+        )
 
 
 def test_throughput_stands_beside_what_was_offered() -> None:
@@ -72,9 +90,9 @@ def test_throughput_stands_beside_what_was_offered() -> None:
         (bots, float(bots)) for bots in BOTS
     }
     page = html.render(model)
-    assert "Throughput against the theoretical maximum: bots" in page
+    assert "Throughput against the theoretical maximum: bots, table-native" in page
     assert "by connections, beside the theoretical maximum" in page
-    assert "TCP payload of bots by connections" in page
+    assert "TCP payload of bots, table-native by connections" in page
 
 
 def test_a_ratio_between_protocols_finds_its_sides() -> None:
@@ -112,3 +130,49 @@ def test_a_claim_says_one_thing(wrong: dict[str, object]) -> None:
     told = {"text": "T", "source": "S", "metric": "p50", "of": side("styx", 100), **wrong}
     with pytest.raises(ValidationError):
         Claim.model_validate(told)
+
+
+def noisy(**differing: float) -> ReportModel:
+    """Five trials of eight levels, each of them too noisy to tell.
+
+    `differing`: how many times as much CPU JSON takes, at so many connections.
+    """
+    shapes = tuple(
+        replace(
+            shape(protocol, bots),
+            server_us=20.0 * (differing.get(f"at_{bots}", 1.0) if protocol != "styx" else 1.0),
+        )
+        for bots in range(100, 900, 100)
+        for protocol in FORMS
+    )
+    return build(
+        demo_trials(blocks=5, shapes=shapes, noise=0.2, seed=4),
+        question="Q?",
+        title="T",
+        command="again",
+        order=[one.name for one in shapes],
+        chart="connections",
+    )
+
+
+def test_levels_that_tell_nothing_alone_are_taken_together() -> None:
+    report = noisy(**{f"at_{bots}": 1.4 for bots in range(100, 900, 100)})
+    (family,) = report.families
+    found = family.together[metrics.SERVER.key]
+    (pair,) = found.against
+    assert (found.best, found.levels, pair.a) == ("binary over TCP", 8, "JSON over WebSocket")
+    assert pair.comparison is not None
+    assert (pair.comparison.low or 2) < 1.4 < (pair.comparison.high or 0)
+    said = report.verdict_sentences[0]
+    assert "with binary over TCP over all 8 levels together (JSON over WebSocket 1." in said
+    assert "Taken alone, 6 of 8 levels show no difference in server CPU per message." in said
+
+
+def test_one_level_makes_no_difference_of_all() -> None:
+    (family,) = noisy(at_800=60.0).families
+    assert metrics.SERVER.key not in family.together
+
+
+def test_nothing_is_shown_together_where_nothing_differs() -> None:
+    (family,) = noisy().families
+    assert not family.together

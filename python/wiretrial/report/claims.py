@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from wiretrial.report import contest, metrics, units
 from wiretrial.report.metrics import Metric
 from wiretrial.results.claims import Claim, Side
+from wiretrial.results.model import WITHIN
 from wiretrial.stats.compare import Comparison
 
 if TYPE_CHECKING:
@@ -116,10 +117,9 @@ def _of_floors(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparis
 
 
 def _find(side: Side, scenarios: Sequence[ScenarioResult]) -> ScenarioResult | None:
-    # Behind the subject a label may have the levels that stand beside each other in its group.
     for scenario in scenarios:
         if (
-            side.subject in (scenario.label, scenario.label.partition(", ")[0])
+            side.subject in (scenario.label, scenario.levels.get(WITHIN))
             and scenario.levels.get("workload") == side.workload
             and all(scenario.levels.get(name) == level for name, level in side.levels.items())
             and scenario.twin_of is None

@@ -47,7 +47,7 @@ class Pair:
             self.b,
             self.a,
             self.metric,
-            self.comparison and _inverse(self.comparison),
+            self.comparison and self.comparison.inverse,
             swapped.get(self.verdict, self.verdict),
         )
 
@@ -100,6 +100,15 @@ def against(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison 
     return _compare(a, b, metric)
 
 
+def by_block(scenario: ScenarioResult, metric: Metric) -> dict[int, float]:
+    """The usable figures above 0, by block."""
+    return {
+        row.block: row.figures[metric.key]
+        for row in scenario.trials
+        if row.is_usable and row.figures.get(metric.key, 0) > 0
+    }
+
+
 def twins(scenarios: Sequence[ScenarioResult]) -> tuple[Pair, ...]:
     """Each scenario that was measured twice, against itself; a family of its own.
 
@@ -128,8 +137,7 @@ def _metrics(group: Sequence[ScenarioResult]) -> tuple[Metric, ...]:
         ranked = metrics.ranked_metric(
             is_open_loop=group[0].is_open_loop, is_driven=group[0].is_driven
         )
-    beside = metrics.P99 if ranked is metrics.SERVER else metrics.cost_of(ranked)
-    return (ranked, beside)
+    return (ranked, metrics.beside(ranked))
 
 
 def _contest(group: tuple[ScenarioResult, ...], pairs: Mapping[str, tuple[Pair, ...]]) -> Contest:
@@ -174,27 +182,8 @@ def _pairs(
 
 def _compare(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison | None:
     """The comparison over the blocks in which both have a usable figure."""
-    left, right = _by_block(a, metric), _by_block(b, metric)
+    left, right = by_block(a, metric), by_block(b, metric)
     blocks = sorted(left.keys() & right.keys())
     if len(blocks) < 2:
         return None
     return compare([left[block] for block in blocks], [right[block] for block in blocks])
-
-
-def _by_block(scenario: ScenarioResult, metric: Metric) -> dict[int, float]:
-    return {
-        row.block: row.figures[metric.key]
-        for row in scenario.trials
-        if row.is_usable and row.figures.get(metric.key, 0) > 0
-    }
-
-
-def _inverse(comparison: Comparison) -> Comparison:
-    return Comparison(
-        ratio=1 / comparison.ratio,
-        low=None if comparison.high is None else 1 / comparison.high,
-        high=None if comparison.low is None else 1 / comparison.low,
-        p=comparison.p,
-        p_equal=comparison.p_equal,
-        pairs=comparison.pairs,
-    )

@@ -6,14 +6,16 @@ Knows groups; must not know how a family is drawn or put into words.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from wiretrial.report import metrics, units
 from wiretrial.report.metrics import Metric
+from wiretrial.results.model import WITHIN
 
 if TYPE_CHECKING:
     from wiretrial.report.model import Group, ScenarioResult
+    from wiretrial.report.pooled import Pooled
 
 Level = int | float | str
 
@@ -70,6 +72,8 @@ class Family:
     """The factors in which the groups differ."""
     factor: str | None
     """The one of them that a picture shows along its axis."""
+    together: Mapping[str, Pooled] = field(default_factory=dict)
+    """What its levels show together, by the key of the metric, where they show something."""
 
     @property
     def metric(self) -> Metric:
@@ -90,6 +94,11 @@ class Family:
     def is_cases(self) -> bool:
         """Whether its result is a time per case."""
         return self.metric is metrics.ELAPSED
+
+    def is_bound(self, metric: Metric) -> bool:
+        """Whether some of its figures are bounds, because the generator was the limit."""
+        limited = any(scenario.at_least for group in self.groups for scenario in group.scenarios)
+        return limited and metric.key in metrics.BOUNDS
 
     @property
     def has_factors(self) -> bool:
@@ -123,10 +132,12 @@ class Family:
 
     def level(self, group: Group) -> str:
         """What tells the group from the others of its family, as in `10 connections`."""
-        workload = group.scenarios[0].levels.get("workload")
+        levels = group.scenarios[0].levels
+        workload = levels.get("workload")
         if self.is_cases or workload is None:
             return group.title
-        return group.title.removeprefix(f"{workload}, ")
+        title = group.title.removeprefix(f"{workload}, ")
+        return title.removeprefix(f"{levels[WITHIN]}, ") if WITHIN in levels else title
 
     def levels(self, groups: Sequence[Group]) -> str:
         """Several levels in words: `10 and 100 connections`, `10 and 100 to 500 connections`."""
@@ -185,11 +196,12 @@ def _key(group: Group) -> tuple[object, ...]:
     metric = group.contest.metric
     if metric is metrics.ELAPSED:
         return (CASES, group.is_outside)
-    workload = shared(group).get("workload")
+    levels = shared(group)
+    workload = levels.get("workload")
     if workload is None:
         return (group.title,)
     loop = group.scenarios[0].is_open_loop
-    return (CASES, group.is_outside, workload, loop, metric.key)
+    return (CASES, group.is_outside, workload, levels.get(WITHIN), loop, metric.key)
 
 
 def _family(groups: Sequence[Group], chart: str | None) -> Family:
@@ -212,8 +224,10 @@ def _title(groups: Sequence[Group]) -> str:
     first = groups[0]
     if first.contest.metric is metrics.ELAPSED and len(groups) > 1:
         return "time per case"
-    workload = shared(first).get("workload")
-    return first.title if len(groups) == 1 or workload is None else str(workload)
+    levels = shared(first)
+    if len(groups) == 1 or "workload" not in levels:
+        return first.title
+    return ", ".join(str(levels[name]) for name in ("workload", WITHIN) if name in levels)
 
 
 def _can_be_drawn(

@@ -163,6 +163,11 @@ def ranked_metric(
     return P99 if is_open_loop else THROUGHPUT
 
 
+def beside(ranked: Metric) -> Metric:
+    """What is compared beside what is ranked: the cost, or where that is ranked, the response."""
+    return P99 if ranked is SERVER else cost_of(ranked)
+
+
 def cost_of(ranked: Metric) -> Metric:
     """What stands beside what is ranked: the subject's CPU time, or its memory."""
     if ranked is CONNECT_RATE:

@@ -12,7 +12,7 @@ from functools import cached_property
 from statistics import median
 
 from wiretrial import warnings
-from wiretrial.report import break_even, contest, facts, metrics, sentences, units
+from wiretrial.report import break_even, contest, facts, metrics, pooled, sentences, units
 from wiretrial.report.claims import ClaimRow, judge
 from wiretrial.report.contest import OUTSIDE, Contest, Pair
 from wiretrial.report.families import Family, families
@@ -289,7 +289,7 @@ def build(
     colours = _colours(trials, order)
     scenarios = _scenarios(plain, order, colours, common_rate)
     groups = _groups([scenario for scenario in scenarios if scenario.twin_of is None])
-    together = families(groups, chart)
+    together = pooled.told(families(groups, chart))
     searched = knees(trials, objectives or {}, colours)
     twins = contest.twins(scenarios)
     notes: dict[str, str] = {}

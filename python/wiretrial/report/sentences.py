@@ -45,8 +45,8 @@ def verdict(
 ) -> tuple[str, ...]:
     """A paragraph per workload, then who was the limit.
 
-    Tables of cases come first, then what cannot be told. Levels of one workload never get a
-    paragraph each.
+    Tables of cases come first, then the workloads in the order of the study, which begins with its
+    question. Levels of one workload never get a paragraph each.
     """
     counted = [family for family in families if not family.is_outside]
     several = len(counted) + len({knee.group for knee in searched}) > 1
@@ -54,10 +54,11 @@ def verdict(
     for family in counted:
         untold, found = _of_family(family, baselines, len(counted))
         name = f"{family.title}: " if several else ""
-        if parts := [*untold, *found]:
+        few = bool(found) and summaries.begins_with_what_is_told(family)
+        if parts := [*found, *untold] if few else [*untold, *found]:
             rest = (_sentence(part, family.labels) for part in parts[1:])
             text = _sentence(name + " ".join([parts[0], *rest]), family.labels)
-            told.append((not untold and not family.is_cases, text))
+            told.append((not family.is_cases, text))
     paragraphs = [text for _, text in sorted(told, key=lambda entry: entry[0])]
     for title in dict.fromkeys(knee.group for knee in searched):
         text = summaries.knees([knee for knee in searched if knee.group == title])
@@ -227,9 +228,7 @@ def _untold(group: Group, groups: int) -> str | None:
 def _told(group: Group, baselines: Sequence[str], groups: int) -> list[str]:
     """What the group shows, in its ranked metric and in the server's CPU time."""
     ranked = group.contest.metric
-    shown = dict.fromkeys((ranked, metrics.cost_of(ranked)))
-    if group.contest.metric is metrics.SERVER:
-        shown[metrics.P99] = None
+    shown = (ranked, metrics.beside(ranked))
     short = _short_names(group, groups)
     sentences = (_metric_sentence(group, metric, baselines, short) for metric in shown)
     return [sentence for sentence in sentences if sentence is not None]

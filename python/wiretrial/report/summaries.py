@@ -81,7 +81,11 @@ def untold(family: Family) -> list[str]:
             f"{_where(family, groups)} the {what} of {units.listed(limited)} cannot be ranked, "
             f"because the generator was the limit and the figure is “{bounded(metric)}”."
         )
-    if same:
+    if same and _is_told_together(family, metric):
+        alone = f"{len(same)} of {len(family.groups)} levels show no"
+        alone = "no level shows a" if len(same) == len(family.groups) else alone
+        said.append(f"Taken alone, {alone} difference in {what}.")
+    elif same:
         said.append(
             f"{_where(family, same)} the data cannot tell: no difference in {what} is shown "
             f"between {names}."
@@ -99,17 +103,27 @@ def lacks(group: Group, metric: Metric) -> bool:
 
 
 def told(family: Family, baselines: Sequence[str]) -> list[str]:
-    """The family in its ranked metric and in the server's CPU time, a sentence each.
+    """The family in its ranked metric and in what stands beside it, a sentence each.
 
     Of cases, who stalls and what is waiting stand between the two.
     """
-    ranked, cost = family.metric, metrics.cost_of(family.metric)
-    found = [_told(family, ranked, baselines)]
+    found = [_together(family, family.metric) or _told(family, family.metric, baselines)]
     if family.is_cases:
         found += [case_tables.stall_sentence(family), case_tables.floor_sentence(family)]
-    if cost is not ranked:
-        found.append(_told(family, cost, baselines))
+    beside = metrics.beside(family.metric)
+    found.append(_together(family, beside) or _told(family, beside, baselines))
     return [sentence for sentence in found if sentence]
+
+
+def begins_with_what_is_told(family: Family) -> bool:
+    """Whether several levels tell more than they leave open, one by one or together.
+
+    Not where the generator was the limit: that is said first, however few levels it concerns.
+    """
+    metric = family.metric
+    if len(family.groups) < 2 or family.is_bound(metric):
+        return False
+    return _is_mostly_told(family, metric) or _is_told_together(family, metric)
 
 
 def knees(searched: Sequence[Knee]) -> str:
@@ -129,6 +143,33 @@ def knees(searched: Sequence[Knee]) -> str:
         parts.append(f"{knee.label} {least}{unit.figure(knee.sustained)}{guess}")
     text = f"the highest sustained rate with {objective}: {units.listed(parts)} {unit.name}"
     return f"{text}; {units.listed(none)} kept it at none." if none else f"{text}."
+
+
+def _together(family: Family, metric: Metric) -> str | None:
+    """The family over its levels at once, where the most of them alone tell nothing."""
+    if not _is_told_together(family, metric):
+        return None
+    found = family.together[metric.key]
+    unshown = [pair.a for pair in found.against if pair.verdict in UNDECIDED]
+    clauses = [_shown(pair) for pair in found.against if pair.verdict not in UNDECIDED]
+    clauses += [f"for {units.listed(unshown)} no difference is shown"] if unshown else []
+    total = len(family.groups)
+    levels = "both" if found.levels == total == 2 else f"{found.levels} of {total}"
+    levels = f"all {total}" if found.levels == total > 2 else levels
+    together = f"over {levels} levels together ({'; '.join(clauses)})"
+    return f"{_best_is(metric)} with {found.best} {together}."
+
+
+def _shown(pair: Pair) -> str:
+    """`gorilla 2.3 times as much, 2.1 to 2.4`; where more is better, `2.3 times gorilla, …`."""
+    assert pair.comparison is not None
+    is_more = pair.metric.higher_is_better
+    found = pair.comparison.inverse if is_more else pair.comparison
+    ratio = f"{units.significant(found.ratio)} times"
+    said = f"{ratio} {pair.a}" if is_more else f"{pair.a} {ratio} as much"
+    if found.low is None or found.high is None:
+        return said
+    return f"{said}, {units.significant(found.low)} to {units.significant(found.high)}"
 
 
 def _told(family: Family, metric: Metric, baselines: Sequence[str]) -> str | None:
@@ -265,6 +306,15 @@ def _leaders(group: Group, metric: Metric) -> list[str]:
     beaten = {pair.a if pair.winner == pair.b else pair.b for pair in pairs if pair.winner}
     known = [s for s in group.scenarios if metric.key in s.estimates]
     return [group.called[s.name] for s in known if s.name not in beaten]
+
+
+def _is_told_together(family: Family, metric: Metric) -> bool:
+    return metric.key in family.together and not _is_mostly_told(family, metric)
+
+
+def _is_mostly_told(family: Family, metric: Metric) -> bool:
+    """Whether half of the levels or more show who is better, or who are equal."""
+    return 2 * sum(_is_told(group, metric) for group in family.groups) >= len(family.groups)
 
 
 def _is_told(group: Group, metric: Metric) -> bool:

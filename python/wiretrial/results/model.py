@@ -60,6 +60,10 @@ class Scenario(_Part):
     """How many such trials ran at the same time, each of which mostly waits."""
 
 
+WITHIN = "subject"
+"""The level that says whose levels a group compares, where it does not compare subjects."""
+
+
 class SubjectFacts(_Part):
     """What ran as the subject, and where."""
 

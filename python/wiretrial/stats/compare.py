@@ -41,6 +41,18 @@ class Comparison:
     p_equal: float
     pairs: int
 
+    @property
+    def inverse(self) -> Comparison:
+        """The same seen from the other side: B / A."""
+        return Comparison(
+            ratio=1 / self.ratio,
+            low=None if self.high is None else 1 / self.high,
+            high=None if self.low is None else 1 / self.low,
+            p=self.p,
+            p_equal=self.p_equal,
+            pairs=self.pairs,
+        )
+
 
 def compare(
     a: Sequence[float], b: Sequence[float], *, test: Test = "t", band: float = BAND

@@ -32,7 +32,7 @@ Pacing = Literal["constant", "poisson", "phased", "after-response"]
 Compared = Literal["protocol", "pacing", "lobby"]
 Pattern = Literal["steady", "random-burst"]
 """Of a closed loop: each connection goes on by itself; or all wait for the slowest of a burst."""
-Ranked = Literal["bandwidth"]
+Ranked = Literal["bandwidth", "server"]
 """What scenarios can be ranked by beside what their load suggests."""
 
 IPv6 = Literal["refused", "silent"]
@@ -199,7 +199,7 @@ class Workload(_Part):
     subjects: tuple[str, ...] | None = None
     """Only these, with `:tuned` where that configuration is meant; None: all of the study."""
     compare: tuple[Compared, ...] = ()
-    """Factors whose levels stand beside each other in one group, as subjects do."""
+    """Factors whose levels are compared, within each subject; none: the subjects are compared."""
     group: str | None = None
     """Scenarios of one group are compared; None: those that differ in the subject alone."""
     family: str | None = None

@@ -22,7 +22,7 @@ from wiretrial.plan import (
     Styx,
     WebSocket,
 )
-from wiretrial.results.model import Scenario
+from wiretrial.results.model import WITHIN, Scenario
 from wiretrial.studies import environments, floors, wording
 from wiretrial.studies.document import (
     AFTER_RESPONSE,
@@ -49,6 +49,8 @@ Item = TypeVar("Item")
 TWIN_GROUP = "A/A"
 CONNECT_RATE = "connect_rate"
 """Key of the figure that held connections are ranked by."""
+SERVER_CPU = "server"
+"""Key of the server's CPU per message: what a twin too can be ranked by."""
 UNKNOWN_RATE = 1.0
 
 
@@ -162,9 +164,14 @@ def _cases(document: Document, workload: Workload) -> Iterator[Case]:
         title = ", ".join([*([titled] if several or not told else []), *told])
         for subject in workload.subjects or document.subjects:
             own = (workload.label or "{subject}").replace("{subject}", subject)
-            label = ", ".join([own, *beside])
-            called = label if not several and not told else f"{label}: {title}"
-            yield _case(workload, subject, levels, _Names(called, label, title))
+            whole = ", ".join([own, *beside])
+            called = whole if not several and not told else f"{whole}: {title}"
+            names = _Names(called, own, title, None)
+            if workload.compare:
+                # What differs is those factors then, and a group holds nothing else that does.
+                within = ", ".join([*([titled] if several or not told else []), own, *told])
+                names = _Names(called, ", ".join(beside), within, own)
+            yield _case(workload, subject, levels, names)
 
 
 class _Names(NamedTuple):
@@ -173,6 +180,8 @@ class _Names(NamedTuple):
     name: str
     label: str
     title: str
+    within: str | None
+    """Whose levels the group compares; None: it compares subjects."""
 
 
 LABELLED = ("protocol", "payload")
@@ -257,7 +266,11 @@ def _case(workload: Workload, subject: str, chosen: Mapping[str, Any], names: _N
             environment=levels["environment"],
             group=workload.group or names.title,
             label=names.label,
-            levels={"workload": workload.family or workload.name, **shown},
+            levels={
+                "workload": workload.family or workload.name,
+                **({WITHIN: names.within} if names.within else {}),
+                **shown,
+            },
             together=workload.together,
             ranked_by=CONNECT_RATE if workload.hold else workload.rank,
         ),
@@ -395,9 +408,10 @@ def _with_rate(case: Case, cases: Sequence[Case]) -> Case:
 def _twin(document: Document, cases: Sequence[Case]) -> Case | None:
     """One case again under another name: what the suite shows where there is no difference."""
     wanted = document.twin or document.subjects[0]
-    plain = [case for case in cases if case.stage == 1 and case.scenario.ranked_by is None]
-    # Behind the subject a label may have the levels that stand beside each other in its group.
-    its_own = [c for c in plain if wanted in (_label(c.scenario), *_label(c.scenario).split(", "))]
+    plain = [c for c in cases if c.stage == 1 and c.scenario.ranked_by in (None, SERVER_CPU)]
+    its_own = [
+        c for c in plain if wanted in (_label(c.scenario), c.scenario.levels.get(WITHIN, ""))
+    ]
     candidates = its_own or plain
     if not candidates:
         return None

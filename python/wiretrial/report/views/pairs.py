@@ -13,7 +13,7 @@ def table(group: Group) -> Markup:
     """One row per pair, the ranked metric and the server's CPU time beside each other."""
     shown = [
         metric
-        for metric in dict.fromkeys((group.contest.metric, metrics.cost_of(group.contest.metric)))
+        for metric in (group.contest.metric, metrics.beside(group.contest.metric))
         if group.contest.pairs.get(metric.key)
     ]
     if not shown:

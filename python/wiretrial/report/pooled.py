@@ -1,0 +1,152 @@
+"""The labels of a family compared over all its levels at once.
+
+Knows families and their trials' figures; must not know how a comparison is put into words. Where
+each level alone is too noisy to tell, the mean over the levels within a block is not: noise
+averages out, and the blocks stay independent of each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from wiretrial.report import contest, metrics
+from wiretrial.report.contest import Pair
+from wiretrial.report.metrics import Metric
+from wiretrial.stats.compare import ALPHA, Comparison, compare, holm, verdict
+from wiretrial.stats.summary import FEWEST
+
+if TYPE_CHECKING:
+    from wiretrial.report.families import Family
+
+LEAST_SHARE = 0.5
+"""Of no more of the levels, what is left would not speak for the family."""
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """The best label over the levels, and all others against it."""
+
+    best: str
+    against: tuple[Pair, ...]
+    """`b` is the best; the sides are labels."""
+    levels: int
+    """So many are in it: those at which every label has a figure in each of the blocks."""
+
+
+def told(families: Sequence[Family]) -> tuple[Family, ...]:
+    """The families, each with what its levels show together.
+
+    Holm's family is, as with single levels, all that the study compares in one metric. A family has
+    nothing to show together where a level shows another winner, because a mean over a crossing
+    says nothing; where a single level makes the difference; where the generator was the limit
+    somewhere; and where its levels are cases.
+    """
+    found: list[dict[str, Pooled]] = [{} for _ in families]
+    compared = [_metrics(family) for family in families]
+    for metric in dict.fromkeys(metric for row in compared for metric in row):
+        logs = {
+            place: one
+            for place, family in enumerate(families)
+            if metric in compared[place] and (one := _logs(family, metric))
+        }
+        pairs = iter(_pairs(logs.values(), metric))
+        for place, one in logs.items():
+            own = [next(pairs) for _ in combinations(one.labels, 2)]
+            if result := _pooled(families[place], metric, one, own):
+                found[place][metric.key] = result
+    return tuple(replace(family, together=own) for family, own in zip(families, found, strict=True))
+
+
+@dataclass(frozen=True)
+class _Logs:
+    """Per label a row for each level that stands, of the figure's logarithm in each block."""
+
+    labels: Mapping[str, Sequence[Sequence[float]]]
+
+    @property
+    def levels(self) -> int:
+        return len(next(iter(self.labels.values())))
+
+    def mean(self, label: str) -> float:
+        """Over levels and blocks."""
+        return fmean(fmean(row) for row in self.labels[label])
+
+    def compared(self, a: str, b: str, without: int | None = None) -> Comparison:
+        """Two labels by their geometric means over the levels, without one of them if asked."""
+        return compare(self._means(a, without), self._means(b, without))
+
+    def _means(self, label: str, without: int | None) -> list[float]:
+        rows = [row for place, row in enumerate(self.labels[label]) if place != without]
+        return [math.exp(fmean(block)) for block in zip(*rows, strict=True)]
+
+
+def _metrics(family: Family) -> tuple[Metric, ...]:
+    if family.is_cases or family.is_outside or len(family.groups) < 2:
+        return ()
+    both = (family.metric, metrics.beside(family.metric))
+    return tuple(metric for metric in both if not family.is_bound(metric))
+
+
+def _logs(family: Family, metric: Metric) -> _Logs | None:
+    """None where too few levels or blocks hold a figure of everybody."""
+    known = []
+    for group in family.groups:
+        sides = {label: family.of(label, group) for label in family.labels}
+        known.append(
+            {label: contest.by_block(side, metric) if side else {} for label, side in sides.items()}
+        )
+    blocks = sorted({block for level in known for side in level.values() for block in side})
+    whole = [level for level in known if all(set(blocks) <= side.keys() for side in level.values())]
+    few = len(whole) < 2 or len(whole) <= LEAST_SHARE * len(known)
+    if few or len(blocks) < FEWEST or len(family.labels) < 2:
+        return None
+    return _Logs(
+        {
+            label: [[math.log(level[label][block]) for block in blocks] for level in whole]
+            for label in family.labels
+        }
+    )
+
+
+def _pairs(logs: Iterable[_Logs], metric: Metric) -> list[Pair]:
+    """Every two labels of each family, one family after the other."""
+    sides = [(one, a, b) for one in logs for a, b in combinations(one.labels, 2)]
+    found = [one.compared(a, b) for one, a, b in sides]
+    adjusted = holm([comparison.p for comparison in found])
+    pairs = []
+    for (one, a, b), comparison, p in zip(sides, found, adjusted, strict=True):
+        said = verdict(comparison, p, higher_is_better=metric.higher_is_better)
+        if said in ("A faster", "B faster") and not _holds_without_any(one, a, b, comparison):
+            said = "no difference shown"
+        pairs.append(Pair(a, b, metric, comparison, said))
+    return pairs
+
+
+def _holds_without_any(logs: _Logs, a: str, b: str, found: Comparison) -> bool:
+    """Whether no single level makes the difference: it is there whichever of them is left out."""
+    rest = [logs.compared(a, b, without) for without in range(logs.levels)]
+    return all(one.p < ALPHA and (one.ratio > 1) == (found.ratio > 1) for one in rest)
+
+
+def _pooled(family: Family, metric: Metric, logs: _Logs, pairs: Sequence[Pair]) -> Pooled | None:
+    order = sorted(logs.labels, key=logs.mean)
+    best = order[-1 if metric.higher_is_better else 0]
+    against = tuple(pair.seen_from(best) for pair in pairs if best in (pair.a, pair.b))
+    if not any(pair.winner == best for pair in against) or _crosses(family, metric, best):
+        return None
+    return Pooled(best, against, logs.levels)
+
+
+def _crosses(family: Family, metric: Metric, best: str) -> bool:
+    """Whether a level alone shows somebody to be better than the best of all."""
+    for group in family.groups:
+        own = family.of(best, group)
+        pairs = group.contest.against(own.name, metric) if own else ()
+        if any(pair.winner == pair.a for pair in pairs):
+            return True
+    return False
