@@ -116,6 +116,13 @@ def test_one_scenario_is_measured_twice(tmp_path: Path) -> None:
     assert twin.scenario.label == "two:tuned"
 
 
+def test_a_quick_search_looks_less_closely(tmp_path: Path) -> None:
+    whole, quick = (expanded(tmp_path, quick=quick).stage(3)[0].knee for quick in (False, True))
+    assert whole is not None
+    assert quick is not None
+    assert (whole.tolerance, quick.tolerance) == (0.05, 0.25)
+
+
 def test_quick_keeps_the_shape(tmp_path: Path) -> None:
     study = expanded(tmp_path, quick=True)
     assert study.trials == 2

@@ -29,7 +29,8 @@ from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
 from wiretrial.report.claims import Verdict
 from wiretrial.report.families import Family
 from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST
-from wiretrial.report.model import ReportModel
+from wiretrial.report.metrics import Metric
+from wiretrial.report.model import ReportModel, ScenarioResult
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.answers import KEPT
@@ -81,6 +82,15 @@ class FoundRanking(_Part):
 
     title: str
     rows: tuple[FoundRow, ...]
+
+
+class FoundLevels(_Part):
+    """One figure of a workload at all its levels, in words."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    """What stands before the columns first."""
 
 
 class FoundClient(_Part):
@@ -141,6 +151,7 @@ class Found(_Part):
     sentences: tuple[str, ...]
     tables: tuple[FoundTable, ...]
     rankings: tuple[FoundRanking, ...]
+    levels: tuple[FoundLevels, ...] = ()
     clients: FoundClients | None = None
     break_even: tuple[FoundBreakEven, ...] = ()
     held: tuple[FoundHeld, ...] = ()
@@ -153,6 +164,7 @@ def of_report(model: ReportModel) -> Found:
     """What is kept of a report."""
     first = model.trials[0]
     cases = [family for family in model.families if family.is_cases]
+    rest = [f for f in model.families if not f.is_cases and f.metric is not metrics.WALL]
     return Found(
         study=first.study,
         command=model.command,
@@ -161,12 +173,8 @@ def of_report(model: ReportModel) -> Found:
         trials=len(model.trials),
         sentences=model.all_sentences,
         tables=tuple(_kept(table) for f in cases for table in case_tables.tables(f, model.absent)),
-        rankings=tuple(
-            ranking
-            for f in model.families
-            if not f.is_cases and f.metric is not metrics.WALL
-            for ranking in _rankings(f)
-        ),
+        rankings=tuple(ranking for f in rest if not _is_table(f) for ranking in _rankings(f)),
+        levels=tuple(table for f in rest if _is_table(f) for table in _levels(f)),
         clients=_clients(model),
         break_even=tuple(
             FoundBreakEven(title=place.title, rows=tuple(break_even.rows(place)))
@@ -267,6 +275,42 @@ def _client(cell: clients.Cell | None) -> FoundClient | None:
     )
 
 
+def _is_table(family: Family) -> bool:
+    """Whether levels and labels cross: a table of both says it in less than a ranking each."""
+    return len(family.groups) > 1 and len(family.labels) > 1
+
+
+def _levels(family: Family) -> Iterator[FoundLevels]:
+    """What is ranked, and what stands beside it; the longer of labels and levels goes down."""
+    levels = [family.level(group) for group in family.groups]
+    for metric in (family.metric, metrics.beside(family.metric)):
+        sides = [[family.of(label, group) for group in family.groups] for label in family.labels]
+        known = [v for row in sides for s in row if s and (v := s.median(metric)) is not None]
+        if not known:
+            continue
+        unit = units.fitting(metric.units, known)
+        cells = [[_figure(scenario, metric, unit) for scenario in row] for row in sides]
+        across, down = (family.labels, levels), (levels, family.labels)
+        is_long = len(levels) > len(family.labels)
+        heads, names = across if is_long else down
+        columns = zip(*cells, strict=True) if is_long else cells
+        yield FoundLevels(
+            title=f"{metric.title}, {unit.name}: {family.title}",
+            heads=tuple(heads),
+            rows=tuple((name, *row) for name, row in zip(names, columns, strict=True)),
+        )
+
+
+def _figure(scenario: ScenarioResult | None, metric: Metric, unit: units.Unit) -> str:
+    """`143 (121 to 160)`."""
+    estimate = scenario.estimates.get(metric.key) if scenario else None
+    if scenario is None or estimate is None:
+        return "–"
+    interval = sentences.interval_text(estimate, unit)
+    aside = f" ({interval})" if interval else ""
+    return f"{scenario.bound(metric)}{unit.figure(estimate.median)}{aside}"
+
+
 def _rankings(family: Family) -> Iterator[FoundRanking]:
     for group in family.groups:
         metric = group.contest.metric
@@ -331,6 +375,9 @@ def _section(found: Found) -> Iterator[str]:
         yield f"**{ranking.title}**"
         rows = [[row.label, row.figure, row.interval, str(row.trials)] for row in ranking.rows]
         yield _table(["", "median", "95 % interval", "trials"], rows)
+    for grid in found.levels:
+        yield f"**{grid.title}**"
+        yield _table(["", *grid.heads], [list(row) for row in grid.rows])
     for place in found.break_even:
         yield f"**Break-even, {place.title} (HTTP, then the socket)**"
         yield _table([*break_even.HEAD], [[*row] for row in place.rows])

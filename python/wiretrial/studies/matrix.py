@@ -52,6 +52,8 @@ CONNECT_RATE = "connect_rate"
 SERVER_CPU = "server"
 """Key of the server's CPU per message: what a twin too can be ranked by."""
 UNKNOWN_RATE = 1.0
+QUICK_TOLERANCE = 0.25
+"""A quick search for the highest rate looks no closer."""
 
 
 def expand(
@@ -109,7 +111,7 @@ def _quickened(document: Document) -> Document:
             "duration": min(quick.duration, document.duration),
             "warmup": min(quick.warmup, document.warmup),
             "workload": tuple(
-                _fewer_iterations(_fewer_levels(workload, quick.levels), quick)
+                _fewer_steps(_fewer_iterations(_fewer_levels(workload, quick.levels), quick))
                 for workload in document.workload
             ),
         }
@@ -139,6 +141,16 @@ def _fewer_iterations(workload: Workload, quick: Quick) -> Workload:
             ),
             "warmup_iterations": min(workload.warmup_iterations, quick.warmup_iterations),
         }
+    )
+
+
+def _fewer_steps(workload: Workload) -> Workload:
+    """A search that ends sooner, with a coarser answer."""
+    if workload.knee is None:
+        return workload
+    tolerance = max(workload.knee.tolerance, QUICK_TOLERANCE)
+    return workload.model_copy(
+        update={"knee": workload.knee.model_copy(update={"tolerance": tolerance})}
     )
 
 
