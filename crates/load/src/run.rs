@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use wiretrial_net::clock::realtime_ns;
-use wiretrial_net::machine::{pin_current_thread, set_timer_slack_min};
+use wiretrial_net::machine::{pin_current_thread, set_timer_slack_min, set_turns_min};
 
 use crate::clock::{Clock, Monotonic, Nanos};
 use crate::control::{Control, Report};
@@ -214,6 +214,7 @@ fn work(setup: Arc<Setup>, share: Share, wires: Wires, clock: Monotonic) {
     let cpus = &setup.plan.generator.cpus;
     let cpu = cpus.get(number as usize % cpus.len().max(1)).copied();
     set_timer_slack_min();
+    set_turns_min();
     let worker =
         pin_current_thread(cpu.as_slice()).and_then(|()| Worker::new(setup, share, wires, clock));
     match worker {

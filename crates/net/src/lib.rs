@@ -25,7 +25,7 @@ pub use driver::{Driver, DriverConfig, Fill, Flush, Key, PollerKind, Ready, Wake
 pub use error::{NetError, NetErrorClass};
 pub use machine::{
     DescriptorLimit, descriptor_limit, peak_rss_bytes, pin_current_thread, process_cpu,
-    raise_descriptor_limit, resolve, set_timer_slack_min, thread_run_queue_ns,
+    raise_descriptor_limit, resolve, set_timer_slack_min, set_turns_min, thread_run_queue_ns,
 };
 pub use socket::{ConnectSpec, Listener, Socket, TcpInfo};
 pub use tls::{ClientTls, ClientTlsSettings, ServerTls};

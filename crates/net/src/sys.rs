@@ -96,6 +96,36 @@ pub(crate) fn bind_address_no_port(socket: BorrowedFd<'_>) -> Result<(), Errno> 
     if result == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
+/// `sched_setattr`: the turn that the calling thread asks for where others
+/// want the CPU too. Nothing changes for a thread of a policy of its own.
+pub(crate) fn set_turn(turn: Duration) -> Result<(), Errno> {
+    const SIZE: u32 = size_of::<libc::sched_attr>() as u32;
+    let mut attributes = libc::sched_attr {
+        size: SIZE,
+        sched_policy: 0,
+        sched_flags: 0,
+        sched_nice: 0,
+        sched_priority: 0,
+        sched_runtime: 0,
+        sched_deadline: 0,
+        sched_period: 0,
+    };
+    // SAFETY: the kernel writes at most as many bytes as the structure has, and
+    // any integers are a valid value of it.
+    let got =
+        unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, SIZE, 0_u32) };
+    if got != 0 {
+        return Err(last_errno());
+    }
+    if attributes.sched_policy != libc::SCHED_OTHER as u32 {
+        return Ok(());
+    }
+    attributes.sched_runtime = u64::try_from(turn.as_nanos()).unwrap_or(u64::MAX);
+    // SAFETY: the kernel reads one whole structure that outlives the call.
+    let set = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0_u32) };
+    if set == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
 /// `TCP_INFO` as bytes; what an older kernel does not fill stays zero.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> Result<[u8; TCP_INFO_BYTES], Errno> {
     let mut info = [0_u8; TCP_INFO_BYTES];

@@ -52,6 +52,15 @@ fn a_timeout_is_not_rounded_up_to_milliseconds() {
 }
 
 #[test]
+fn short_turns_change_nothing_else() {
+    let niceness = || rustix::process::getpriority_process(None).expect("told");
+    let before = niceness();
+    machine::set_turns_min();
+    assert_eq!(niceness(), before);
+    assert!(shortest_sleep(&mut driver(), 200_000, 21) >= 200_000);
+}
+
+#[test]
 fn a_spinning_driver_keeps_time_and_can_be_woken() {
     let config = DriverConfig { spin: true, ..common::config() };
     let mut driver = Driver::new(&config).expect("a driver");

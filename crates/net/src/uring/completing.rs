@@ -47,7 +47,7 @@ impl Uring {
             0 => state.set(flag::ENDED, true),
             ..0 => match Errno::from_raw_os_error(-completion.result) {
                 Errno::CANCELED | Errno::NOBUFS | Errno::AGAIN | Errno::INTR => {}
-                errno => state.failed = Some(errno),
+                errno => state.fail(errno),
             },
             _ => {
                 let reading = state.has(flag::READING);

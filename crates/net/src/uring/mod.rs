@@ -200,9 +200,9 @@ impl Uring {
             return Some(Ready { connected: true, ..silent });
         }
         Some(Ready {
-            readable: state.is_readable() || state.failed.is_some(),
+            readable: state.is_readable() || state.failed().is_some(),
             writable: state.has(flag::UNSENT),
-            hangup: state.failed.is_some(),
+            hangup: state.failed().is_some(),
             ..silent
         })
     }
@@ -211,7 +211,7 @@ impl Uring {
     /// they are.
     pub(crate) fn receive(&mut self, socket: &mut Socket, buffer: &mut [u8]) -> Received {
         let at = socket.state;
-        if let Some(input) = self.states.get(at).kept_input() {
+        if let Some(input) = self.states.kept_input(at) {
             let count = input.len().min(buffer.len());
             for (place, byte) in buffer.iter_mut().zip(input.drain(..count)) {
                 *place = byte;
@@ -225,7 +225,7 @@ impl Uring {
             return self.received(socket, count, Place::Lent(piece));
         }
         let state = self.states.get(at);
-        if let Some(errno) = state.failed {
+        if let Some(errno) = state.failed() {
             return Received::Failed(NetError::doing("cannot receive", errno));
         }
         if state.has(flag::ENDED) {
@@ -281,16 +281,15 @@ impl Uring {
         if !abort {
             socket.finish();
         }
-        state.set(flag::CLOSING, true);
         state.set(flag::READING, false);
-        state.closing = Some(socket.fd);
+        self.states.close(at, socket.fd);
         self.cancel(operation, at);
     }
 
     fn received(&mut self, socket: &mut Socket, count: usize, place: Place) -> Received {
         socket.bytes_received += count as u64;
         let state = self.states.get(socket.state);
-        let more = state.has_input() || state.has(flag::ENDED) || state.failed.is_some();
+        let more = state.has_input() || state.has(flag::ENDED) || state.failed().is_some();
         Received::Bytes { place, count, drained: !more }
     }
 
@@ -371,10 +370,7 @@ impl Uring {
     /// Copies bytes that were not read.
     fn keep_input(&mut self, at: u32) {
         while let Some(piece) = self.states.pop_piece(at) {
-            let bytes = &*self.ring.piece(piece);
-            let input = &mut self.states.kept(at).input;
-            input.reserve_exact(bytes.len());
-            input.extend(bytes);
+            self.states.keep_input(at, self.ring.piece(piece));
         }
     }
 

@@ -21,7 +21,7 @@ impl Uring {
     pub(crate) fn flush(&mut self, socket: &mut Socket) -> Result<Flush, NetError> {
         let at = socket.state;
         let state = self.states.get(at);
-        if let Some(errno) = state.failed.filter(|_| socket.pending() > 0) {
+        if let Some(errno) = state.failed().filter(|_| socket.pending() > 0) {
             return Err(NetError::doing("cannot send", errno));
         }
         if state.has(flag::CONNECTING) {
@@ -39,7 +39,7 @@ impl Uring {
             };
             socket.advance(bytes);
         }
-        let done = socket.pending() == 0 && self.states.get(at).kept_output().is_none();
+        let done = socket.pending() == 0 && !self.states.get(at).has_kept_output();
         if done && socket.finishing {
             self.shutdown_write(socket);
         }
@@ -51,7 +51,7 @@ impl Uring {
         if self.states.get(socket.state).has(flag::STAGED) {
             self.submit();
         }
-        let unsent = self.states.get(socket.state).kept_output().is_some();
+        let unsent = self.states.get(socket.state).has_kept_output();
         socket.finishing = unsent || socket.pending() > 0;
         if !socket.finishing {
             socket.finish();
@@ -61,7 +61,7 @@ impl Uring {
     /// Has the doors watch for what the ring does not tell.
     pub(super) fn attend(&mut self, socket: &mut Socket) -> Result<(), NetError> {
         let state = self.states.get(socket.state);
-        let unsent = socket.pending() > 0 || state.kept_output().is_some();
+        let unsent = socket.pending() > 0 || state.has_kept_output();
         let mut flags = EventFlags::empty();
         flags.set(EventFlags::OUT, unsent);
         let wanted = (unsent || !socket.reading).then_some(flags);
@@ -79,13 +79,12 @@ impl Uring {
             ..0 => match Errno::from_raw_os_error(-result) {
                 Errno::AGAIN | Errno::INTR => 0,
                 errno => {
-                    state.failed.get_or_insert(errno);
+                    state.fail(errno);
                     return self.tell(at);
                 }
             },
         };
-        let rest = &self.ring.staged(staged)[taken..];
-        self.states.kept(at).output.extend_from_slice(rest);
+        self.states.keep_output(at, &self.ring.staged(staged)[taken..]);
         self.states.get(at).set(flag::UNSENT, true);
         self.tell(at);
     }
@@ -113,9 +112,8 @@ impl Uring {
 
     /// Sends what the kernel did not take before; true: nothing of it is left.
     fn send_kept(&mut self, socket: &Socket) -> Result<bool, NetError> {
-        let state = self.states.get(socket.state);
-        state.set(flag::UNSENT, false);
-        let Some(output) = state.kept_output() else { return Ok(true) };
+        self.states.get(socket.state).set(flag::UNSENT, false);
+        let Some(output) = self.states.kept_output(socket.state) else { return Ok(true) };
         let count = socket.send(output)?;
         output.drain(..count);
         let done = output.is_empty();

@@ -2,7 +2,7 @@
 //!
 //! Knows flags and what waits. Must not know the kernel.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::os::fd::{OwnedFd, RawFd};
 
 use rustix::io::Errno;
@@ -38,9 +38,13 @@ pub(super) mod flag {
     pub(in crate::uring) const TOLD: u16 = 1 << 8;
     /// Gone, but for what the ring still does with it.
     pub(in crate::uring) const CLOSING: u16 = 1 << 9;
+    /// Bytes from an earlier turn were kept, and not read.
+    pub(super) const INPUT: u16 = 1 << 10;
+    /// Bytes were kept that go before all others.
+    pub(super) const OUTPUT: u16 = 1 << 11;
 }
 
-/// One socket.
+/// One socket. There may be a million of them, so what is rare is elsewhere.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) key: Key,
@@ -48,23 +52,19 @@ pub(super) struct State {
     /// Tells apart those that had this number one after the other.
     pub(super) generation: u32,
     flags: u16,
-    pub(super) failed: Option<Errno>,
-    /// First and last piece that was not read.
-    first: u32,
+    /// What went wrong first; 0: nothing. Linux has no number of an error above 4095.
+    error: u16,
+    /// Last piece that was not read; the one behind it is the first.
     last: u32,
-    /// What is rare.
-    kept: Option<Box<Kept>>,
-    /// Open until the ring is done with it.
-    pub(super) closing: Option<OwnedFd>,
 }
 
 /// Bytes that could not stay where they were.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+struct Kept {
     /// Received, and not read in the turn in which they came.
-    pub(super) input: VecDeque<u8>,
+    input: VecDeque<u8>,
     /// Staged, and not taken by the kernel.
-    pub(super) output: Vec<u8>,
+    output: Vec<u8>,
 }
 
 impl State {
@@ -80,42 +80,42 @@ impl State {
         }
     }
 
+    /// What went wrong first.
+    pub(super) fn failed(&self) -> Option<Errno> {
+        (self.error != 0).then(|| Errno::from_raw_os_error(self.error.into()))
+    }
+
+    pub(super) fn fail(&mut self, errno: Errno) {
+        if self.error == 0 {
+            self.error = errno.raw_os_error() as u16;
+        }
+    }
+
     /// More is to be received, and nobody sees to it.
     pub(super) fn wants_arming(&self) -> bool {
         let settled = flag::RECEIVING | flag::ENDED | flag::CLOSING | flag::CONNECTING;
-        let wants = self.has(flag::READING) && !self.has(settled) && self.failed.is_none();
+        let wants = self.has(flag::READING) && !self.has(settled) && self.failed().is_none();
         wants && !self.has_input()
     }
 
     pub(super) fn has_input(&self) -> bool {
-        self.first != NONE || self.kept.as_ref().is_some_and(|kept| !kept.input.is_empty())
+        self.last != NONE || self.has(flag::INPUT)
     }
 
     /// `fill` has something.
     pub(super) fn is_readable(&self) -> bool {
-        let told = self.has_input() || self.has(flag::ENDED) || self.failed.is_some();
+        let told = self.has_input() || self.has(flag::ENDED) || self.failed().is_some();
         self.has(flag::READING) && told
     }
 
     /// There is something to tell.
     pub(super) fn tells(&self) -> bool {
-        self.is_readable() || self.failed.is_some() || self.has(flag::CONNECTED | flag::UNSENT)
+        self.is_readable() || self.failed().is_some() || self.has(flag::CONNECTED | flag::UNSENT)
     }
 
-    /// Bytes from an earlier turn.
-    pub(super) fn kept_input(&mut self) -> Option<&mut VecDeque<u8>> {
-        self.kept.as_mut().map(|kept| &mut kept.input).filter(|input| !input.is_empty())
-    }
-
-    /// Bytes that go before all others.
-    pub(super) fn kept_output(&mut self) -> Option<&mut Vec<u8>> {
-        self.kept.as_mut().map(|kept| &mut kept.output).filter(|output| !output.is_empty())
-    }
-}
-
-impl Kept {
-    fn is_empty(&self) -> bool {
-        self.input.is_empty() && self.output.is_empty()
+    /// Bytes wait that go before all others.
+    pub(super) fn has_kept_output(&self) -> bool {
+        self.has(flag::OUTPUT)
     }
 }
 
@@ -124,28 +124,22 @@ impl Kept {
 pub(super) struct States {
     all: Vec<State>,
     free: Vec<u32>,
-    /// For each piece of this turn, the next one of the same socket.
+    /// For each piece of this turn, the next one of the same socket; behind the last comes the
+    /// first.
     next: Vec<u32>,
+    /// Of those whose flags say that there is something.
+    kept: HashMap<u32, Kept>,
+    /// Of those that are closing: open until the ring is done with them.
+    closing: HashMap<u32, OwnedFd>,
     /// Empty ones, with their memory.
-    #[expect(clippy::vec_box, reason = "they come and go boxed")]
-    spare: Vec<Box<Kept>>,
+    spare: Vec<Kept>,
 }
 
 impl States {
     pub(super) fn insert(&mut self, key: Key, fd: RawFd, flags: u16) -> u32 {
         let at = self.free.pop().unwrap_or(self.all.len() as u32);
         let generation = self.all.get(at as usize).map_or(0, |state| state.generation);
-        let state = State {
-            key,
-            fd,
-            generation,
-            flags,
-            failed: None,
-            first: NONE,
-            last: NONE,
-            kept: None,
-            closing: None,
-        };
+        let state = State { key, fd, generation, flags, error: 0, last: NONE };
         match self.all.get_mut(at as usize) {
             Some(place) => *place = state,
             None => self.all.push(state),
@@ -157,11 +151,21 @@ impl States {
     pub(super) fn remove(&mut self, at: u32) {
         let state = &mut self.all[at as usize];
         state.generation = (state.generation + 1) & super::token::GENERATIONS;
+        if state.has(flag::INPUT | flag::OUTPUT) {
+            self.kept.remove(&at);
+        }
+        if state.has(flag::CLOSING) {
+            self.closing.remove(&at);
+        }
         state.flags = 0;
-        state.kept = None;
-        state.closing = None;
-        state.first = NONE;
+        state.last = NONE;
         self.free.push(at);
+    }
+
+    /// Its owner is done with it; it stays open until the ring is too.
+    pub(super) fn close(&mut self, at: u32, fd: OwnedFd) {
+        self.all[at as usize].set(flag::CLOSING, true);
+        self.closing.insert(at, fd);
     }
 
     pub(super) fn get(&mut self, at: u32) -> &mut State {
@@ -173,15 +177,45 @@ impl States {
         self.all.get_mut(at as usize).filter(|state| state.generation == generation)
     }
 
-    /// Where bytes go that can't stay where they are.
-    pub(super) fn kept(&mut self, at: u32) -> &mut Kept {
-        let kept = &mut self.all[at as usize].kept;
-        kept.get_or_insert_with(|| self.spare.pop().unwrap_or_default())
+    /// Keeps bytes that came and were not read in their turn.
+    pub(super) fn keep_input(&mut self, at: u32, bytes: &[u8]) {
+        let input = &mut self.keep(at, flag::INPUT).input;
+        input.reserve_exact(bytes.len());
+        input.extend(bytes);
+    }
+
+    /// Keeps bytes that the kernel did not take.
+    pub(super) fn keep_output(&mut self, at: u32, bytes: &[u8]) {
+        self.keep(at, flag::OUTPUT).output.extend_from_slice(bytes);
+    }
+
+    /// Bytes from an earlier turn, if there are any. Whoever takes some says so by
+    /// [`forget_kept`](Self::forget_kept).
+    pub(super) fn kept_input(&mut self, at: u32) -> Option<&mut VecDeque<u8>> {
+        if !self.all[at as usize].has(flag::INPUT) {
+            return None;
+        }
+        self.kept.get_mut(&at).map(|kept| &mut kept.input)
+    }
+
+    /// Bytes that go before all others, if there are any; as for those that came.
+    pub(super) fn kept_output(&mut self, at: u32) -> Option<&mut Vec<u8>> {
+        if !self.all[at as usize].has(flag::OUTPUT) {
+            return None;
+        }
+        self.kept.get_mut(&at).map(|kept| &mut kept.output)
     }
 
     /// Some of them were taken: of none, nothing is kept.
     pub(super) fn forget_kept(&mut self, at: u32) {
-        let Some(kept) = self.all[at as usize].kept.take_if(|kept| kept.is_empty()) else { return };
+        let Some(kept) = self.kept.get(&at) else { return };
+        let state = &mut self.all[at as usize];
+        state.set(flag::INPUT, !kept.input.is_empty());
+        state.set(flag::OUTPUT, !kept.output.is_empty());
+        if state.has(flag::INPUT | flag::OUTPUT) {
+            return;
+        }
+        let Some(kept) = self.kept.remove(&at) else { return };
         let small = kept.input.capacity().max(kept.output.capacity()) <= SPARE_CAPACITY;
         if small && self.spare.len() < SPARE {
             self.spare.push(kept);
@@ -191,24 +225,27 @@ impl States {
     /// A piece came for this socket.
     pub(super) fn push_piece(&mut self, at: u32, piece: u32) {
         self.number_piece(piece);
-        let state = &mut self.all[at as usize];
-        if state.first == NONE {
-            state.first = piece;
-        } else {
-            self.next[state.last as usize] = piece;
-        }
-        state.last = piece;
+        let last = std::mem::replace(&mut self.all[at as usize].last, piece);
+        let first = match last {
+            NONE => piece,
+            last => std::mem::replace(&mut self.next[last as usize], piece),
+        };
+        self.next[piece as usize] = first;
     }
 
     /// The oldest piece that was not read.
     pub(super) fn pop_piece(&mut self, at: u32) -> Option<u32> {
         let state = &mut self.all[at as usize];
-        let piece = state.first;
-        if piece == NONE {
+        if state.last == NONE {
             return None;
         }
-        state.first = self.next[piece as usize];
-        Some(piece)
+        let first = self.next[state.last as usize];
+        if first == state.last {
+            state.last = NONE;
+        } else {
+            self.next[state.last as usize] = self.next[first as usize];
+        }
+        Some(first)
     }
 
     /// A new turn: pieces are numbered from 0 again.
@@ -216,8 +253,63 @@ impl States {
         self.next.clear();
     }
 
+    fn keep(&mut self, at: u32, which: u16) -> &mut Kept {
+        self.all[at as usize].set(which, true);
+        let Self { kept, spare, .. } = self;
+        kept.entry(at).or_insert_with(|| spare.pop().unwrap_or_default())
+    }
+
     fn number_piece(&mut self, piece: u32) {
         // Pieces of sockets that have gone have a number too.
         self.next.resize(piece as usize + 1, NONE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(states: &mut States) -> u32 {
+        states.insert(Key { slot: 0, generation: 0 }, 0, flag::READING)
+    }
+
+    #[test]
+    fn a_million_of_them_are_24_megabytes() {
+        assert_eq!(size_of::<State>(), 24);
+    }
+
+    #[test]
+    fn pieces_are_read_in_their_order_whosever_they_are() {
+        let mut states = States::default();
+        let (one, other) = (state(&mut states), state(&mut states));
+        for piece in 0..6 {
+            states.push_piece(if piece % 3 == 0 { one } else { other }, piece);
+        }
+        assert_eq!(states.pop_piece(one), Some(0));
+        states.push_piece(one, 6);
+        let mut all = |at| std::iter::from_fn(|| states.pop_piece(at)).collect::<Vec<_>>();
+        assert_eq!((all(one), all(other), all(one)), (vec![3, 6], vec![1, 2, 4, 5], vec![]));
+        states.push_piece(one, 7);
+        assert_eq!(states.pop_piece(one), Some(7));
+    }
+
+    #[test]
+    fn what_is_kept_is_told_by_its_flag_alone() {
+        let mut states = States::default();
+        let at = state(&mut states);
+        assert!(states.kept_input(at).is_none() && !states.get(at).has_input());
+        states.keep_input(at, b"in");
+        states.keep_output(at, b"out");
+        states.keep_input(at, b"put");
+        assert!(states.get(at).has_input() && states.get(at).has_kept_output());
+        let input = states.kept_input(at).expect("kept");
+        assert_eq!(input.drain(..).collect::<Vec<_>>(), b"input");
+        states.forget_kept(at);
+        assert!(!states.get(at).has_input());
+        assert_eq!(states.kept_output(at).expect("kept"), b"out");
+        states.remove(at);
+        assert!(states.kept.is_empty());
+        assert_eq!(state(&mut states), at);
+        assert!(states.kept_output(at).is_none());
     }
 }
