@@ -143,8 +143,8 @@ pub(crate) struct LoadFlags {
     /// HTTP status of a right reply.
     #[arg(long, default_value = "200", value_name = "STATUS")]
     pub(crate) expect_status: u16,
-    /// Content of a right reply: echo, learned (as the first one), @FILE. Default: learned for http and socketio, echo otherwise.
-    #[arg(long, value_name = "echo|learned|@FILE")]
+    /// Content of a right reply: echo, learned (as the first one), broadcast (each message comes to all connections), @FILE. Default: learned for http and socketio, echo otherwise.
+    #[arg(long, value_name = "echo|learned|broadcast|@FILE")]
     pub(crate) expect: Option<String>,
     /// Close a connection after so many requests, and open a new one.
     #[arg(long, value_parser = count, value_name = "N")]

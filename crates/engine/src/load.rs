@@ -154,9 +154,12 @@ fn content(flags: &LoadFlags) -> Result<ContentDocument, Failed> {
         None => Ok(ContentDocument::Auto),
         Some("echo") => Ok(ContentDocument::Echo),
         Some("learned") => Ok(ContentDocument::Learned),
+        Some("broadcast") => Ok(ContentDocument::Broadcast),
         Some(other) => match other.strip_prefix('@') {
             Some(path) => Ok(ContentDocument::Fixed { base64: read(path, "--expect")? }),
-            None => Err(Failed::Usage(format!("--expect '{other}': not echo, learned or @FILE"))),
+            None => Err(Failed::Usage(format!(
+                "--expect '{other}': not echo, learned, broadcast or @FILE"
+            ))),
         },
     }
 }

@@ -129,7 +129,7 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
         }
     };
     let verifier = match &plan.target.expect.content {
-        ContentRule::Echo => Verifier::Echo,
+        ContentRule::Echo | ContentRule::Broadcast => Verifier::Echo,
         ContentRule::Fixed(bytes) => Verifier::Fixed(Arc::from(bytes.as_slice())),
         ContentRule::Learned if answer.echoes => Verifier::Echo,
         ContentRule::Learned => Verifier::Fixed(Arc::from(answer.content)),
@@ -435,7 +435,8 @@ impl<'p> Exchange<'p> {
     fn verifier(&self) -> Verifier {
         match &self.plan.target.expect.content {
             ContentRule::Fixed(bytes) => Verifier::Fixed(Arc::from(bytes.as_slice())),
-            ContentRule::Echo | ContentRule::Learned => Verifier::Echo,
+            // Whoever is alone hears of itself alone.
+            ContentRule::Echo | ContentRule::Broadcast | ContentRule::Learned => Verifier::Echo,
         }
     }
 

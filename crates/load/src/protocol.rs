@@ -46,6 +46,8 @@ pub(crate) enum ProtocolFactory {
     Http(Arc<[RequestHead]>),
     /// The upgrade.
     WebSocket(Arc<WebSocketConfig>),
+    /// The same, where each message comes to all connections.
+    Broadcast(Arc<WebSocketConfig>),
     /// Nothing.
     Stream,
     /// Players and tables.
@@ -74,7 +76,11 @@ impl ProtocolFactory {
             Scheme::Stream => Ok(Self::Stream),
             Scheme::WebSocket => {
                 let kind = if target.text { MessageKind::Text } else { MessageKind::Binary };
-                Ok(Self::WebSocket(upgrade(target, kind, max_message(target))?))
+                let config = upgrade(target, kind, max_message(target))?;
+                Ok(match target.expect.content {
+                    ContentRule::Broadcast => Self::Broadcast(config),
+                    _ => Self::WebSocket(config),
+                })
             }
             Scheme::SocketIo => {
                 Ok(Self::SocketIo(upgrade(target, MessageKind::Text, MAX_MESSAGE)?))
@@ -121,7 +127,7 @@ impl ProtocolFactory {
     pub(crate) fn make(&self, number: u32, entropy: [u64; 2]) -> Protocol {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
-            Self::WebSocket(config) => {
+            Self::WebSocket(config) | Self::Broadcast(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
             }
             Self::Stream => Protocol::Stream(RawClient::new()),
@@ -140,7 +146,7 @@ impl ProtocolFactory {
     /// Kind of a right reply; none where the protocol has no kinds.
     pub(crate) fn reply_kind(&self) -> Option<MessageKind> {
         match self {
-            Self::WebSocket(config) => Some(config.kind),
+            Self::WebSocket(config) | Self::Broadcast(config) => Some(config.kind),
             Self::SocketIo(_) => Some(MessageKind::Text),
             Self::Http(_) | Self::Stream | Self::Styx(..) => None,
         }
@@ -148,7 +154,12 @@ impl ProtocolFactory {
 
     /// Do replies name their message, by its number on its connection?
     pub(crate) fn numbers_messages(&self) -> bool {
-        matches!(self, Self::Styx(..) | Self::SocketIo(_))
+        matches!(self, Self::Styx(..) | Self::SocketIo(_) | Self::Broadcast(_))
+    }
+
+    /// Does each message come to all connections?
+    pub(crate) fn is_broadcast(&self) -> bool {
+        matches!(self, Self::Broadcast(_))
     }
 }
 
@@ -177,7 +188,7 @@ fn max_message(target: &Target) -> u64 {
         return MAX_MESSAGE;
     }
     let right = match &target.expect.content {
-        ContentRule::Echo => Payloads::new(&target.payload).longest(),
+        ContentRule::Echo | ContentRule::Broadcast => Payloads::new(&target.payload).longest(),
         ContentRule::Fixed(content) => content.len(),
         ContentRule::Learned => return MAX_INFLATED,
     };

@@ -154,6 +154,11 @@ impl Connection {
         self.protocol.table()
     }
 
+    /// Does it hear what is said to all?
+    pub(crate) fn listens(&self) -> bool {
+        self.protocol.listens()
+    }
+
     /// Does it look at the lobby?
     pub(crate) fn looks(&self) -> bool {
         self.protocol.looks()

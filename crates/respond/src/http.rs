@@ -50,6 +50,8 @@ pub(crate) enum Standing {
 pub(crate) enum Upgrade {
     /// Messages come back, compressed where that was agreed on.
     Echo(Option<DeflateAnswer>),
+    /// Messages come to all who are here, compressed likewise.
+    Broadcast(Option<DeflateAnswer>),
     /// A player's packets.
     Styx,
     SocketIo,
@@ -293,11 +295,11 @@ impl HttpConversation {
     }
 }
 
-/// Appends the answer that upgrades to WebSocket; says what is spoken over it. Only echoes are
-/// compressed.
+/// Appends the answer that upgrades to WebSocket; says what is spoken over it. Only messages of no
+/// further protocol are compressed.
 fn accept(key: &str, request: &ServerRequest<'_>, sink: &mut Sink<'_>) -> Upgrade {
     let door = Door::of(request.target);
-    if door != Door::Echo {
+    if let Door::Styx | Door::SocketIo = door {
         WebSocketServer::accept(key, None, sink.out);
         return if door == Door::Styx { Upgrade::Styx } else { Upgrade::SocketIo };
     }
@@ -307,5 +309,5 @@ fn accept(key: &str, request: &ServerRequest<'_>, sink: &mut Sink<'_>) -> Upgrad
         None => WebSocketServer::accept(key, None, sink.out),
         Some(answer) => WebSocketServer::accept_deflate(key, None, answer, sink.out),
     }
-    Upgrade::Echo(deflate)
+    if door == Door::Broadcast { Upgrade::Broadcast(deflate) } else { Upgrade::Echo(deflate) }
 }

@@ -5,6 +5,7 @@
 //! script). Must not know the load generator: the two meet only on the wire.
 #![forbid(unsafe_code)]
 
+mod broadcast;
 mod connection;
 mod content;
 mod http;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use wiretrial_proto::http1::DateField;
 
+use crate::broadcast::Listener;
 use crate::http::{HttpConversation, Standing, Upgrade};
 use crate::plan::Kind;
 use crate::sink::Sink;
@@ -24,6 +25,7 @@ pub(crate) enum Protocol {
     /// Boxed, because there may be a million of the others.
     Styx(Box<StyxConversation>),
     SocketIo(Box<SocketIoConversation>),
+    Broadcast(Box<Listener>),
     /// Bytes come back as they are. One stretch that was read is one reply.
     Raw,
 }
@@ -66,7 +68,7 @@ impl Protocol {
                     let Standing::Upgraded(upgrade) = standing else {
                         return Heard { taken, blocked: standing == Standing::Blocked };
                     };
-                    *self = Self::upgraded(upgrade, sink);
+                    *self = Self::upgraded(upgrade, sink, desk);
                 }
                 Self::WebSocket(echo) => {
                     let heard = echo.take(rest, unpacked, sink);
@@ -78,6 +80,10 @@ impl Protocol {
                 }
                 Self::SocketIo(client) => {
                     let heard = client.take(rest, unpacked, sink);
+                    return Heard { taken: taken + heard.taken, ..heard };
+                }
+                Self::Broadcast(listener) => {
+                    let heard = listener.take(rest, unpacked, sink, desk);
                     return Heard { taken: taken + heard.taken, ..heard };
                 }
                 Self::Raw => {
@@ -92,11 +98,12 @@ impl Protocol {
         }
     }
 
-    /// What its table or the lobby says to a player.
+    /// What its table, the lobby or somebody else says.
     pub(crate) fn tell(&mut self, word: &Word, sink: &mut Sink<'_>) {
         match (self, word) {
             (Self::Styx(player), Word::Copy(copy)) => player.copy(*copy, sink),
             (Self::Styx(player), Word::Lobby(lobby)) => player.show(lobby, sink),
+            (Self::Broadcast(listener), Word::Said(said)) => listener.hear(said, sink),
             _ => {}
         }
     }
@@ -114,20 +121,30 @@ impl Protocol {
         matches!(self, Self::Styx(player) if player.looks())
     }
 
+    /// Does the connection hear what is said to all?
+    pub(crate) fn listens(&self) -> bool {
+        matches!(self, Self::Broadcast(_))
+    }
+
     /// Appends what a server says that goes away.
     pub(crate) fn go_away(&mut self, out: &mut Vec<u8>) {
         match self {
             Self::WebSocket(echo) => echo.go_away(out),
             Self::Styx(player) => player.go_away(out),
             Self::SocketIo(client) => client.go_away(out),
+            Self::Broadcast(listener) => listener.go_away(out),
             Self::Http(_) | Self::Raw => {}
         }
     }
 
-    fn upgraded(upgrade: Upgrade, sink: &mut Sink<'_>) -> Self {
+    fn upgraded(upgrade: Upgrade, sink: &mut Sink<'_>, desk: &mut Desk<'_>) -> Self {
         let limit = sink.shared().max_message;
         match upgrade {
             Upgrade::Echo(deflate) => Self::WebSocket(WebSocketEcho::new(limit, deflate.as_ref())),
+            Upgrade::Broadcast(deflate) => {
+                desk.listen();
+                Self::Broadcast(Box::new(Listener::new(limit, deflate.as_ref())))
+            }
             Upgrade::Styx => Self::Styx(Box::new(StyxConversation::websocket())),
             Upgrade::SocketIo => {
                 let session = sink.shared().number_session();

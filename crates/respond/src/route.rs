@@ -45,6 +45,7 @@ pub(crate) enum Door {
     Echo,
     Styx,
     SocketIo,
+    Broadcast,
 }
 
 impl Door {
@@ -52,6 +53,7 @@ impl Door {
         match path(target) {
             "/socket" => Self::Styx,
             "/socket.io/" => Self::SocketIo,
+            "/broadcast" => Self::Broadcast,
             _ => Self::Echo,
         }
     }
@@ -227,6 +229,7 @@ mod tests {
             ("/socket/", Door::Echo),
             ("/socket.io/?EIO=4&transport=websocket", Door::SocketIo),
             ("/socket.io", Door::Echo),
+            ("/broadcast", Door::Broadcast),
         ];
         for (target, door) in table {
             assert_eq!(Door::of(target), door, "{target}");

@@ -1,7 +1,7 @@
-//! Who sits at which table, and the way of a copy to each of them.
+//! Who sits at which table or listens to all, and the way of a copy to each of them.
 //!
-//! Knows players, tables and where their connections are; must not know how a copy is written, nor
-//! sockets.
+//! Knows players, tables, listeners and where their connections are; must not know how a copy is
+//! written, nor sockets.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wiretrial_net::{Key, Waker};
 use wiretrial_proto::styx::{Listed, LoadResponse, Lobby, MOST_LISTED};
 
+use crate::broadcast::Said;
 use crate::lobby::Lookers;
 
 /// The first number of a player whose name has none.
@@ -21,6 +22,7 @@ const FIRST_UNNUMBERED: i32 = 1 << 30;
 #[derive(Debug)]
 pub(crate) struct Tables {
     seats: Mutex<BTreeMap<i32, Vec<Seat>>>,
+    listeners: Mutex<Vec<Seat>>,
     /// By thread.
     mailboxes: Vec<Mailbox>,
     next_player: AtomicI32,
@@ -40,6 +42,8 @@ pub(crate) enum Word {
     Copy(LoadResponse),
     /// How the lobby is.
     Lobby(Arc<Lobby>),
+    /// Somebody said this to all who listen.
+    Said(Arc<Said>),
 }
 
 /// A thread's own part: what it has to pass on.
@@ -89,6 +93,7 @@ impl Tables {
     pub(crate) fn new(threads: u32) -> Self {
         Self {
             seats: Mutex::default(),
+            listeners: Mutex::default(),
             mailboxes: (0..threads).map(|_| Mailbox::default()).collect(),
             next_player: AtomicI32::new(FIRST_UNNUMBERED),
         }
@@ -133,12 +138,23 @@ impl Tables {
     fn copy(&self, response: LoadResponse, thread: usize, errands: &mut Errands) {
         let seats = locked(&self.seats);
         for seat in seats.get(&response.table).into_iter().flatten() {
-            let post = Post { to: seat.key, word: Word::Copy(response) };
-            if seat.thread == thread {
-                errands.posts.push(post);
-            } else {
-                self.mailboxes[seat.thread].put(post);
-            }
+            self.post(*seat, Word::Copy(response), thread, errands);
+        }
+    }
+
+    /// Tells everybody who listens what somebody said, on behalf of a thread.
+    fn say(&self, said: &Arc<Said>, thread: usize, errands: &mut Errands) {
+        for seat in &*locked(&self.listeners) {
+            self.post(*seat, Word::Said(Arc::clone(said)), thread, errands);
+        }
+    }
+
+    fn post(&self, seat: Seat, word: Word, thread: usize, errands: &mut Errands) {
+        let post = Post { to: seat.key, word };
+        if seat.thread == thread {
+            errands.posts.push(post);
+        } else {
+            self.mailboxes[seat.thread].put(post);
         }
     }
 }
@@ -199,6 +215,22 @@ impl Desk<'_> {
         if seats.is_empty() {
             tables.remove(&table);
         }
+    }
+
+    /// The connection hears what is said to all. It must not listen yet.
+    pub(crate) fn listen(&mut self) {
+        locked(&self.tables.listeners).push(self.seat());
+    }
+
+    /// The connection listens no more.
+    pub(crate) fn turn_away(&mut self) {
+        let seat = self.seat();
+        locked(&self.tables.listeners).retain(|other| *other != seat);
+    }
+
+    /// Everybody who listens hears this, the connection itself too.
+    pub(crate) fn say(&mut self, said: &Arc<Said>) {
+        self.tables.say(said, self.thread, self.errands);
     }
 
     /// The connection looks at the lobby from now (nanoseconds) on. It must not look yet.
@@ -277,6 +309,7 @@ mod tests {
         let numbers = errands.take_posts().into_iter().map(|post| match post.word {
             Word::Copy(copy) => (post.to.slot, copy.seq),
             Word::Lobby(lobby) => (post.to.slot, lobby.seq),
+            Word::Said(_) => unreachable!("nobody said anything"),
         });
         numbers.collect()
     }

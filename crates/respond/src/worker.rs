@@ -267,6 +267,9 @@ impl Worker {
         if connection.looks() {
             desk.look_away();
         }
+        if connection.listens() {
+            desk.turn_away();
+        }
         let transport = connection.into_transport();
         if abort {
             transport.abort(&mut self.driver);

@@ -28,7 +28,11 @@ fn table_of_wrong_words() {
         (&["load", "http://h/", "--deflate"], 2, "only ws and wss compress messages"),
         (&["load", "http://h/", "-H", "A: b\r\nc: d"], 2, "control character"),
         (&["load", "http://h/", "--method", "G T"], 2, "not a word of HTTP"),
-        (&["load", "http://h/", "--expect", "anything"], 2, "not echo, learned or @FILE"),
+        (
+            &["load", "http://h/", "--expect", "anything"],
+            2,
+            "not echo, learned, broadcast or @FILE",
+        ),
         (&["load", "http://h/", "--expect", "echo"], 2, "an echo needs a payload"),
         (&["load", "styx://h:1", "--payload", "20"], 2, "carries no payload; leave it out"),
         (

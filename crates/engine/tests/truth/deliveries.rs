@@ -181,7 +181,7 @@ fn plans_that_cannot_be_are_refused() {
             "carries no payload",
         ),
         (json!({"expect": {"content": {"is": "learned"}}}), json!({}), "each copy is checked"),
-        (json!({}), json!({"depth": 65}), "at most 64 actions"),
+        (json!({}), json!({"depth": 65}), "at most 64 messages"),
         (json!({}), json!({"requests_per_connection": 5}), "players stay"),
         (json!({"styx": {"table_size": 8}}), json!({"connections": 8}), "use --threads 1"),
     ];

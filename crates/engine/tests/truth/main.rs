@@ -1,6 +1,7 @@
 //! Truth on real sockets: the load generator against the reference server, in one process, with
 //! delays, stalls and faults that are known. Only lower bounds and counts are asserted of times.
 
+mod broadcast;
 mod bursts;
 #[path = "../common/certificates.rs"]
 mod certificates;

@@ -9,7 +9,7 @@ use super::{Connection, Ending, Link, State};
 use crate::clock::Nanos;
 use crate::deliveries::Deliveries;
 use crate::measure::{Arrival, Class, Recorder, Timeline};
-use crate::source::{Payloads, Progress, Verifier};
+use crate::source::{Payloads, Progress, Verifier, number_in};
 
 /// What there is of a reply that has not come whole.
 #[derive(Debug, Default)]
@@ -20,6 +20,8 @@ pub(super) struct Partial {
     progress: Progress,
     /// When it began to come.
     first_byte: Option<Nanos>,
+    /// What came of a copy, of which nobody knows before its end what it should be.
+    copy: Vec<u8>,
 }
 
 impl Partial {
@@ -39,6 +41,8 @@ pub(crate) struct Expected<'w> {
     pub(crate) recorder: &'w mut Recorder,
     /// Who is owed what, and whose bytes these are; none where replies are nobody else's.
     pub(crate) deliveries: Option<(&'w mut Deliveries, u32)>,
+    /// Each message is a copy of somebody's.
+    pub(crate) broadcast: bool,
 }
 
 /// What one fill brought.
@@ -54,6 +58,30 @@ pub(crate) struct Received {
     pub(crate) drained: bool,
     /// When the bytes were there.
     pub(crate) at: Nanos,
+    /// Right replies that were not recorded yet, all with this timeline: those of a pack that
+    /// came together have one, and are recorded at once.
+    alike: Option<(Timeline, u32)>,
+}
+
+impl Received {
+    /// A reply came whole and was right.
+    #[inline]
+    fn right(&mut self, timeline: Timeline, recorder: &mut Recorder, open_loop: bool) {
+        match &mut self.alike {
+            Some((first, count)) if *first == timeline => *count += 1,
+            _ => {
+                self.record_alike(recorder, open_loop);
+                self.alike = Some((timeline, 1));
+            }
+        }
+    }
+
+    #[inline]
+    fn record_alike(&mut self, recorder: &mut Recorder, open_loop: bool) {
+        if let Some((timeline, count)) = self.alike.take() {
+            recorder.replies(&timeline, count, open_loop);
+        }
+    }
 }
 
 impl Connection {
@@ -94,6 +122,7 @@ impl Connection {
                 self.carry(carry);
             }
         }
+        received.record_alike(expected.recorder, expected.open_loop);
         if let Some(link) = &self.link {
             // With TLS a fill sends too: what the handshake asks for, and what waited.
             let after = link.transport.bytes();
@@ -144,6 +173,16 @@ impl Connection {
     fn take_in(&mut self, event: Event<'_>, received: &mut Received, expected: &mut Expected<'_>) {
         match event {
             Event::Open => received.opened = true,
+            Event::Chunk(piece) if expected.broadcast => {
+                expected.recorder.bytes.payload_received += piece.len() as u64;
+                let partial = self.partial.get_or_insert_default();
+                partial.first_byte.get_or_insert(received.at);
+                partial.copy.extend_from_slice(piece);
+                if partial.copy.len() > expected.payloads.longest() {
+                    let text = "a message came that is longer than any that was sent".to_owned();
+                    received.ending = Some(Ending::Failed(Class::Mismatch, text));
+                }
+            }
             Event::Chunk(piece) => {
                 let tag = self.link.as_ref().map_or(Tag::Next, |link| link.codec.answering());
                 let Some(pending) = self.in_flight.answered(tag) else {
@@ -156,6 +195,7 @@ impl Connection {
                 partial.first_byte.get_or_insert(received.at);
                 expected.verifier.update(&mut partial.progress, seq, piece, expected.payloads);
             }
+            Event::Reply(reply) if expected.broadcast => self.copied(&reply, received, expected),
             Event::Reply(reply) => self.reply(&reply, received, expected),
             Event::Delivery(copy) => self.delivery(&copy, received, expected),
             Event::Bulletin(bulletin) => expected.recorder.bulletin(&bulletin),
@@ -173,6 +213,34 @@ impl Connection {
         }
     }
 
+    /// A message of a broadcast came whole: whose is it, and is it that one?
+    fn copied(&mut self, reply: &Reply<'_>, received: &mut Received, expected: &mut Expected<'_>) {
+        expected.recorder.bytes.payload_received += reply.payload.len() as u64;
+        let partial = self.partial.as_mut();
+        let begun = partial.and_then(|it| it.first_byte.take().map(|_| &mut it.copy));
+        let mut whole = begun.map(std::mem::take).unwrap_or_default();
+        let payload = if whole.is_empty() {
+            reply.payload
+        } else {
+            whole.extend_from_slice(reply.payload);
+            whole.as_slice()
+        };
+        let Some(number) = number_in(payload) else {
+            let text = "a message came that does not begin with the number of any".to_owned();
+            received.ending = Some(Ending::Failed(Class::Mismatch, text));
+            return;
+        };
+        let origin = (number >> 32) as u32;
+        let right_kind = expected.kind.is_none_or(|kind| kind == reply.kind);
+        let copy = Delivery {
+            origin: origin.cast_signed(),
+            seq: number as u32,
+            own: expected.deliveries.as_ref().is_some_and(|(_, at)| *at == origin),
+            intact: right_kind && expected.payloads.get(number) == payload,
+        };
+        self.delivery(&copy, received, expected);
+    }
+
     /// A copy of somebody's message; of its own, the reply to it.
     fn delivery(&mut self, copy: &Delivery, received: &mut Received, expected: &mut Expected<'_>) {
         let now = received.at;
@@ -182,7 +250,7 @@ impl Connection {
         };
         let arrival = deliveries.arrived(*at, copy);
         if arrival == Arrival::Unknown {
-            let text = "a copy came of a message that nobody at the table sent".to_owned();
+            let text = "a copy came of a message that nobody of its company sent".to_owned();
             received.ending = Some(Ending::Failed(Class::Protocol, text));
             return;
         }
@@ -197,7 +265,7 @@ impl Connection {
         if copy.intact {
             let timeline =
                 Timeline { due: pending.due, sent: pending.sent, first_byte: now, done: now };
-            recorder.reply(&timeline, expected.open_loop);
+            received.right(timeline, recorder, expected.open_loop);
         } else {
             recorder.failure(Class::Mismatch, now - pending.sent);
             recorder.example(Class::Mismatch, || "a copy that differs from its message".to_owned());
@@ -211,14 +279,16 @@ impl Connection {
         };
         let now = received.at;
         let partial = self.partial.as_mut();
-        let (mut progress, first_byte) = partial.map_or_else(Default::default, |it| {
-            (std::mem::take(&mut it.progress), it.first_byte.take())
-        });
-        let first_byte = first_byte.unwrap_or(now);
+        let begun = partial.and_then(|it| Some((it.first_byte.take()?, &mut it.progress)));
         let Expected { verifier, payloads, recorder, .. } = expected;
         recorder.bytes.payload_received += reply.payload.len() as u64;
-        verifier.update(&mut progress, pending.seq, reply.payload, payloads);
-        let content = verifier.finish(&mut progress, pending.seq, payloads);
+        let (first_byte, content) = match begun {
+            None => (now, verifier.check(pending.seq, reply.payload, payloads)),
+            Some((first_byte, progress)) => {
+                verifier.update(progress, pending.seq, reply.payload, payloads);
+                (first_byte, verifier.finish(progress, pending.seq, payloads))
+            }
+        };
         received.done += 1;
 
         let elapsed = now - pending.sent;
@@ -233,7 +303,7 @@ impl Connection {
             recorder.example(Class::Mismatch, || format!("a {:?} message", reply.kind));
         } else {
             let timeline = Timeline { due: pending.due, sent: pending.sent, first_byte, done: now };
-            recorder.reply(&timeline, expected.open_loop);
+            received.right(timeline, recorder, expected.open_loop);
         }
         if reply.last {
             received.ending = Some(Ending::Orderly("server"));

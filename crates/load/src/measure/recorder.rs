@@ -63,13 +63,15 @@ pub struct IntervalRecord {
 }
 
 impl Recorder {
-    /// A reply came whole and was right. Open loop: its response time and lag count too.
-    pub fn reply(&mut self, timeline: &Timeline, open_loop: bool) {
-        self.ok += 1;
-        self.record(Metric::ServiceTime, timeline.service_time());
-        self.record(Metric::FirstByteTime, timeline.first_byte_time());
+    /// So many replies with the same timeline came whole and were right. Open loop: their response
+    /// time counts too.
+    pub fn replies(&mut self, timeline: &Timeline, count: u32, open_loop: bool) {
+        self.ok += u64::from(count);
+        let mut record = |metric: Metric, value| self.times[metric as usize].record(value, count);
+        record(Metric::ServiceTime, timeline.service_time());
+        record(Metric::FirstByteTime, timeline.first_byte_time());
         if open_loop {
-            self.record(Metric::ResponseTime, timeline.response_time());
+            record(Metric::ResponseTime, timeline.response_time());
         }
     }
 
@@ -143,7 +145,7 @@ impl Recorder {
 
     /// Records one value of a metric.
     pub fn record(&mut self, metric: Metric, value: Nanos) {
-        self.times[metric as usize].record(value);
+        self.times[metric as usize].record(value, 1);
     }
 
     /// The histogram of a metric; none: nothing was recorded.
@@ -289,7 +291,7 @@ mod tests {
         for at in 0..3u64 {
             part.clear();
             part.sent = 2;
-            part.reply(&timeline(0, 10, 1000 * (at + 1)), true);
+            part.replies(&timeline(0, 10, 1000 * (at + 1)), 1, true);
             part.failure(Class::Mismatch, Nanos(5));
             total.add(&part);
         }

@@ -4,6 +4,7 @@
 //! machine that holds a million connections has a worker for each 20,000 of them.
 
 use std::borrow::Cow;
+use std::iter::repeat_n;
 
 use hdrhistogram::Histogram;
 
@@ -25,15 +26,15 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Records one value.
+    /// Records the same value so many times.
     #[inline]
-    pub(super) fn record(&mut self, value: Nanos) {
+    pub(super) fn record(&mut self, value: Nanos, times: u32) {
         if let Some(many) = &mut self.many {
-            many.saturating_record(value.0);
+            many.saturating_record_n(value.0, times.into());
             return;
         }
-        self.few.push(value.0);
-        if self.few.len() == FEW {
+        self.few.extend(repeat_n(value.0, times as usize));
+        if self.few.len() >= FEW {
             self.count();
         }
     }
@@ -49,7 +50,7 @@ impl Times {
     /// Adds what another holds.
     pub(super) fn add(&mut self, other: &Self) {
         for &value in &other.few {
-            self.record(Nanos(value));
+            self.record(Nanos(value), 1);
         }
         let Some(theirs) = other.many.as_deref().filter(|many| !many.is_empty()) else { return };
         // Both have the same range and precision, so adding can't fail.
@@ -90,7 +91,7 @@ mod tests {
     fn times(values: impl IntoIterator<Item = u64>) -> Times {
         let mut made = Times::default();
         for value in values {
-            made.record(Nanos(value));
+            made.record(Nanos(value), 1);
         }
         made
     }
@@ -103,6 +104,16 @@ mod tests {
             let made = times(values.iter().copied());
             assert_eq!(made.many.is_some(), count >= FEW);
             assert_eq!(made.histogram().as_deref(), Some(&histogram_of(&values)), "{count}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_comes_often_is_that_value_so_often() {
+        for (before, often) in [(0, 1), (0, FEW - 1), (FEW - 1, 10), (FEW, 10), (3, 3 * FEW)] {
+            let mut made = times(0..before as u64);
+            made.record(Nanos(4711), often as u32);
+            let all: Vec<u64> = (0..before as u64).chain(repeat_n(4711, often)).collect();
+            assert_eq!(made.histogram().as_deref(), Some(&histogram_of(&all)), "{before} {often}");
         }
     }
 
@@ -123,7 +134,7 @@ mod tests {
         assert!(made.histogram().is_none() && made.many.is_some());
         made.clear();
         assert!(made.many.is_none());
-        made.record(Nanos(7));
+        made.record(Nanos(7), 1);
         assert_eq!(made.histogram().map(|found| found.len()), Some(1));
     }
 }

@@ -275,6 +275,9 @@ pub enum ContentDocument {
     Echo,
     /// What the first reply of the run, before any load, carried.
     Learned,
+    /// The server sends each message to all connections (ws, wss; a sequence of 16 bytes or more): every
+    /// copy is checked.
+    Broadcast,
     /// These bytes.
     Fixed {
         /// The content, base64.

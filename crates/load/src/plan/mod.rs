@@ -126,6 +126,8 @@ pub enum ContentRule {
     Echo,
     /// What the preflight exchange's reply carried.
     Learned,
+    /// Each message comes to all connections.
+    Broadcast,
     /// These bytes.
     Fixed(Vec<u8>),
 }
@@ -248,9 +250,17 @@ pub struct SharePlan {
 pub struct PlanError(pub String);
 
 impl Plan {
-    /// Connections that belong together, so that one worker must have them: those at one table.
+    /// Connections that belong together, so that one worker must have them.
     pub fn together(&self) -> u32 {
-        self.target.styx.as_ref().map_or(1, |styx| styx.table_size)
+        self.audience().unwrap_or(1)
+    }
+
+    /// To how many connections each message comes: those at its table, or all. None: it is answered,
+    /// and nobody else hears of it.
+    pub fn audience(&self) -> Option<u32> {
+        let table = self.target.styx.as_ref().map(|styx| styx.table_size);
+        let all = self.target.expect.content == ContentRule::Broadcast;
+        table.or(all.then_some(self.load.connections))
     }
 
     /// Reads the JSON of a plan.

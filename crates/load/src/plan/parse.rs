@@ -15,9 +15,12 @@ use super::{
     Phases, Plan, PlanError, Scheme, SharePlan, Stop, StyxPlan, Target, TargetUrl, TlsPlan,
 };
 use crate::clock::Nanos;
+use crate::source::NUMBER_BYTES;
 
 /// Largest payload of a request, bytes.
 const MAX_PAYLOAD: u64 = 1 << 30;
+/// The most connections of a broadcast: each is told apart from each.
+const MOST_IN_BROADCAST: u32 = 1000;
 /// Longest duration, nanoseconds: 30 days.
 const MAX_DURATION: u64 = 30 * 24 * 3_600_000_000_000;
 /// Most workers of all engines together: the number of one is part of its messages'.
@@ -41,10 +44,15 @@ impl Plan {
         let generator = generator(document.generator)?;
         let target = target(document.target)?;
         let load = load(&document.load, &generator)?;
-        if let Some(styx) = &target.styx {
-            at_tables(styx, &load, &generator)?;
-        }
         let share = share(document.share.as_ref(), &load, &generator)?;
+        if let Some(styx) = &target.styx {
+            in_company(styx.table_size, ["players", "tables"], &load, &generator)?;
+        }
+        if target.expect.content == ContentRule::Broadcast {
+            in_broadcast(&load, share)?;
+            let names = ["the connections of a broadcast", "broadcasts"];
+            in_company(load.connections, names, &load, &generator)?;
+        }
         Ok(Self {
             target,
             stop: stop(&document.stop, &load)?,
@@ -174,6 +182,11 @@ fn is_empty(payload: &PayloadPlan) -> bool {
     }
 }
 
+/// Does each payload begin with the whole number of its message?
+fn is_numbered(payload: &PayloadPlan) -> bool {
+    matches!(payload, PayloadPlan::Sequence(bytes) if *bytes >= NUMBER_BYTES)
+}
+
 /// The event that is emitted where none is named.
 const USUAL_EVENT: &str = r#"["get","messages","testing"]"#;
 
@@ -222,29 +235,46 @@ fn styx(document: StyxDocument) -> Result<StyxPlan, PlanError> {
     Ok(StyxPlan { table_size, first_table, user, first_player, password, delay_ms, lobby })
 }
 
-/// Tables need players that stay, and a worker for each.
-fn at_tables(styx: &StyxPlan, load: &Load, generator: &GeneratorPlan) -> Result<(), PlanError> {
+/// Who is sent copies of what others send must stay, and one worker must have all of a company, as
+/// the players of a table are.
+fn in_company(
+    size: u32,
+    [members, companies]: [&str; 2],
+    load: &Load,
+    generator: &GeneratorPlan,
+) -> Result<(), PlanError> {
     if load.requests_per_connection.is_some() {
-        return wrong(
-            "load.requests_per_connection: players stay at their tables; leave it out".into(),
-        );
+        return wrong(format!("load.requests_per_connection: {members} stay; leave it out"));
     }
     if load.depth > DELIVERY_WINDOW {
         return wrong(format!(
-            "load.depth: a player has at most {DELIVERY_WINDOW} actions in flight"
+            "load.depth: {members} have at most {DELIVERY_WINDOW} messages in flight each"
         ));
     }
     if load.loop_ == LoopPlan::RandomBurst {
-        return wrong(
-            "load.executor: players act by themselves, not in bursts; use another".into(),
-        );
-    }
-    let tables = load.connections.div_ceil(styx.table_size);
-    if tables < generator.threads {
         return wrong(format!(
-            "load.connections: {tables} tables can't be shared by {} threads; use --threads {tables}",
+            "load.executor: {members} act by themselves, not in bursts; use another"
+        ));
+    }
+    let count = load.connections.div_ceil(size);
+    if count < generator.threads {
+        return wrong(format!(
+            "load.connections: {count} {companies} can't be shared by {} threads; use --threads {count}",
             generator.threads
         ));
+    }
+    Ok(())
+}
+
+/// Each one knows what it has heard of each other one.
+fn in_broadcast(load: &Load, share: SharePlan) -> Result<(), PlanError> {
+    if load.connections > MOST_IN_BROADCAST {
+        return wrong(format!(
+            "load.connections: the copies of a broadcast are told apart among {MOST_IN_BROADCAST} connections at most"
+        ));
+    }
+    if share.connections != load.connections {
+        return wrong("share: a broadcast can't be shared by several engines; use one".to_owned());
     }
     Ok(())
 }
@@ -267,6 +297,15 @@ fn content(
         }
         ContentDocument::Auto | ContentDocument::Echo => ContentRule::Echo,
         ContentDocument::Learned => ContentRule::Learned,
+        ContentDocument::Broadcast if url.scheme != Scheme::WebSocket => {
+            return wrong("expect.content: only ws and wss have broadcasts".to_owned());
+        }
+        ContentDocument::Broadcast if !is_numbered(payload) => {
+            return wrong(format!(
+                "expect.content: each message of a broadcast carries its number; use --payload with a size, {NUMBER_BYTES} bytes or more"
+            ));
+        }
+        ContentDocument::Broadcast => ContentRule::Broadcast,
         ContentDocument::Fixed { base64 } => ContentRule::Fixed(decode(base64)?),
     };
     if url.scheme == Scheme::Stream && rule != ContentRule::Echo {
@@ -305,6 +344,12 @@ fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, Plan
     }
     if requests_per_connection == Some(0) {
         return wrong("load.requests_per_connection starts at 1".to_owned());
+    }
+    if requests_per_connection.is_some_and(|requests| requests > u64::from(u32::MAX)) {
+        return wrong(format!(
+            "load.requests_per_connection is at most {}; leave it out to keep connections",
+            u32::MAX
+        ));
     }
     if requests_per_connection.is_some_and(|requests| !requests.is_multiple_of(u64::from(pack))) {
         return wrong("load.requests_per_connection must be a multiple of the pack".to_owned());

@@ -1,7 +1,7 @@
 //! Bytes with places for a sequence number: written in place, never rebuilt.
 
 /// Hexadecimal digits of a sequence number.
-const DIGITS: usize = 16;
+pub(crate) const DIGITS: usize = 16;
 const PLACEHOLDER: &str = "{seq}";
 
 /// Bytes with places for a sequence number.
@@ -37,7 +37,12 @@ impl Template {
     pub(super) fn write(&mut self, seq: u64) -> &[u8] {
         let digits = hexadecimal(seq);
         for &(at, width) in &self.places {
-            self.bytes[at..at + width].copy_from_slice(&digits[DIGITS - width..]);
+            let place = &mut self.bytes[at..at + width];
+            match place.first_chunk_mut() {
+                // All digits: one store, where a stretch of any width would be a call.
+                Some(whole) => *whole = digits,
+                None => place.copy_from_slice(&digits[DIGITS - width..]),
+            }
         }
         &self.bytes
     }
@@ -45,6 +50,16 @@ impl Template {
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
+}
+
+/// The sequence number with which a message begins, in all its digits; none where it does not.
+pub(crate) fn number_in(message: &[u8]) -> Option<u64> {
+    let digits = message.first_chunk::<DIGITS>()?;
+    digits.iter().try_fold(0, |number: u64, digit| match digit {
+        b'0'..=b'9' => Some(number << 4 | u64::from(digit - b'0')),
+        b'a'..=b'f' => Some(number << 4 | u64::from(digit - b'a' + 10)),
+        _ => None,
+    })
 }
 
 #[inline]
@@ -87,8 +102,19 @@ mod tests {
                 [1_u64 << shift, 0xfedc_ba98_7654_3210_u64.rotate_left(shift), u64::MAX >> shift]
             {
                 assert_eq!(hexadecimal(seq), format!("{seq:016x}").as_bytes(), "{seq}");
+                assert_eq!(number_in(&hexadecimal(seq)), Some(seq));
             }
         }
+    }
+
+    #[test]
+    fn what_does_not_begin_with_a_number_has_none() {
+        for message in
+            ["", "123456789abcdef", "0000000000000 01", "000000000000000A", "+00000000000000a"]
+        {
+            assert_eq!(number_in(message.as_bytes()), None, "{message}");
+        }
+        assert_eq!(number_in(b"00000000000000ffmore"), Some(255));
     }
 
     #[test]

@@ -34,6 +34,18 @@ pub struct Mismatch {
 }
 
 impl Verifier {
+    /// Checks the reply to message `seq`, of which all came at once.
+    ///
+    /// # Errors
+    /// Where it first differs.
+    #[inline]
+    pub fn check(&self, seq: u64, reply: &[u8], payloads: &mut Payloads) -> Result<(), Mismatch> {
+        if self.expected(seq, payloads) == reply {
+            return Ok(());
+        }
+        self.first_difference(seq, reply, payloads)
+    }
+
     /// Checks the next `piece` of the reply to message `seq`.
     pub fn update(&self, progress: &mut Progress, seq: u64, piece: &[u8], payloads: &mut Payloads) {
         let offset = progress.received;
@@ -74,6 +86,18 @@ impl Verifier {
         }
         let expected = self.expected(seq, payloads).get(received as usize).copied();
         Err(Mismatch { at: received, got: None, expected })
+    }
+
+    #[cold]
+    fn first_difference(
+        &self,
+        seq: u64,
+        reply: &[u8],
+        payloads: &mut Payloads,
+    ) -> Result<(), Mismatch> {
+        let mut progress = Progress::default();
+        self.update(&mut progress, seq, reply, payloads);
+        self.finish(&mut progress, seq, payloads)
     }
 
     fn length(&self, seq: u64, payloads: &Payloads) -> u64 {
@@ -132,6 +156,8 @@ mod tests {
             for piece in 1..=21 {
                 assert_eq!(check(&Verifier::Echo, 9, reply, piece), expected, "pieces of {piece}");
             }
+            let mut payloads = Payloads::new(&PayloadPlan::Sequence(20));
+            assert_eq!(Verifier::Echo.check(9, reply, &mut payloads), expected, "all at once");
         }
         assert_eq!(check(&Verifier::Fixed(Arc::from(*right)), 1, right, 7), Ok(()));
     }

@@ -156,8 +156,7 @@ impl Worker {
             Some(each) => slots.with_quota(each / u64::from(plan.load.pack)),
             None => slots,
         };
-        let deliveries = plan.target.styx.as_ref();
-        let deliveries = deliveries.map(|styx| Deliveries::new(share.connections, styx.table_size));
+        let deliveries = plan.audience().map(|size| Deliveries::new(share.connections, size));
         let now = clock.now();
         Ok(Self {
             clock,
@@ -245,6 +244,12 @@ impl Worker {
 
     fn plan(&self) -> &Plan {
         &self.setup.plan
+    }
+
+    /// What stands before the number of a connection's message in its payload: where all hear of it,
+    /// whose it is.
+    fn origin(&self, at: u32) -> u64 {
+        if self.setup.factory.is_broadcast() { u64::from(at) << 32 } else { 0 }
     }
 
     /// Connections are opened anew after so many requests, as part of an exchange.

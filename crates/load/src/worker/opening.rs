@@ -153,16 +153,24 @@ impl Worker {
         self.recorder.opened += 1;
         self.opening -= 1;
         self.open += 1;
+        let origin = self.origin(at);
         let connection = &mut self.connections[at as usize];
         connection.state = State::Ready;
         let player = connection.link.as_ref().and_then(|link| link.codec.player());
+        let listener = self.setup.factory.is_broadcast().then_some(at.cast_signed());
+        let player = player.or(listener);
         if let (Some(deliveries), Some(player)) = (&mut self.deliveries, player) {
             deliveries.sit(at, player);
         }
         for place in 0..connection.in_flight.len() {
             let Some(pending) = connection.in_flight.get(place) else { break };
             let payloads = &mut self.payloads;
-            connection.encode(pending.seq, payloads, &mut self.buffers, &mut self.recorder);
+            connection.encode(
+                origin | pending.seq,
+                payloads,
+                &mut self.buffers,
+                &mut self.recorder,
+            );
         }
         if self.renews().is_none() {
             self.slots.set_available(at, true);
@@ -245,7 +253,7 @@ impl Worker {
         let connection = &mut self.connections[at as usize];
         connection.state = State::Backoff;
         let doubled = FIRST_BACKOFF.0 << connection.attempts.min(7);
-        connection.attempts += 1;
+        connection.attempts = connection.attempts.saturating_add(1);
         let longest = doubled.min(LONGEST_BACKOFF.0);
         // Between half and the whole, so that a thousand connections don't come back at one instant.
         let wait = longest / 2 + self.rng.u64(0..=longest / 2);

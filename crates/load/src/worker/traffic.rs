@@ -75,10 +75,11 @@ impl Worker {
         let Assignment { connection: at, messages, due } = assignment;
         let renews = self.renews();
         let numbered = self.setup.factory.numbers_messages();
+        let origin = self.origin(at);
         let connection = &mut self.connections[at as usize];
         match connection.state {
             State::Ready => {
-                let after = connection.requests + u64::from(messages);
+                let after = u64::from(connection.requests) + u64::from(messages);
                 if connection.congested || renews.is_some_and(|limit| after > limit) {
                     connection.queue.push(Waiting { messages, due });
                     return;
@@ -90,7 +91,8 @@ impl Worker {
                     let seq = number(connection, &mut self.seq, numbered);
                     connection.in_flight.push(seq, due);
                     let payloads = &mut self.payloads;
-                    connection.encode(seq, payloads, &mut self.buffers, &mut self.recorder);
+                    let number = origin | seq;
+                    connection.encode(number, payloads, &mut self.buffers, &mut self.recorder);
                     if let Some(deliveries) = &mut self.deliveries {
                         let owed = deliveries.sent(at, seq as u32, due, now);
                         self.recorder.deliveries.expected += owed.expected;
@@ -218,6 +220,7 @@ impl Worker {
             payloads: &mut self.payloads,
             recorder: &mut self.recorder,
             deliveries: self.deliveries.as_mut().map(|deliveries| (deliveries, at)),
+            broadcast: self.setup.factory.is_broadcast(),
         };
         let connection = &mut self.connections[at as usize];
         let came = || self.came.unwrap_or_else(|| self.clock.now());
@@ -254,7 +257,7 @@ impl Worker {
 
     fn has_had_its_share(&self, at: u32) -> bool {
         let connection = &self.connections[at as usize];
-        self.renews().is_some_and(|limit| connection.requests >= limit)
+        self.renews().is_some_and(|limit| u64::from(connection.requests) >= limit)
             && connection.in_flight.is_empty()
     }
 

@@ -131,7 +131,7 @@ impl World {
                 first_byte: Nanos(done.0),
                 done: Nanos(done.0),
             };
-            self.recorder.reply(&timeline, self.open);
+            self.recorder.replies(&timeline, 1, self.open);
             if self.open {
                 self.recorder.lag(timeline.pacing_lag());
             }

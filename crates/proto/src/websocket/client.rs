@@ -26,8 +26,6 @@ pub struct WebSocketClient {
     random: Random,
     message: Message,
     phase: Phase,
-    /// Boxed, because most connections are without.
-    deflate: Option<Box<Deflate>>,
 }
 
 #[derive(Debug)]
@@ -36,13 +34,23 @@ enum Phase {
     New,
     /// Boxed: a million open connections need not carry what only the first moment needs.
     Upgrading(Box<Expected>),
-    Open,
+    /// With the compression that was agreed on: boxed, because most connections are without.
+    Open(Option<Box<Deflate>>),
     /// Our close frame went out, the peer's did not come yet.
-    Closing,
+    Closing(Option<Box<Deflate>>),
     /// Closed by the peer's close frame or by an error. Whatever follows is ignored.
     Closed,
     /// The upgrade was answered with this status.
     Refused(u16),
+}
+
+impl Phase {
+    fn deflate(&mut self) -> Option<&mut Deflate> {
+        match self {
+            Self::Open(deflate) | Self::Closing(deflate) => deflate.as_deref_mut(),
+            _ => None,
+        }
+    }
 }
 
 impl WebSocketClient {
@@ -51,13 +59,7 @@ impl WebSocketClient {
     /// The configuration must be [valid](WebSocketConfig::validate). Masks and the handshake's
     /// key come from `seed`: draw it from the operating system, for each connection anew.
     pub fn new(config: Arc<WebSocketConfig>, seed: [u64; 2]) -> Self {
-        Self {
-            config,
-            random: Random::new(seed),
-            message: Message::NONE,
-            phase: Phase::New,
-            deflate: None,
-        }
+        Self { config, random: Random::new(seed), message: Message::NONE, phase: Phase::New }
     }
 
     /// The HTTP status with which the server refused the upgrade, if it did.
@@ -74,15 +76,20 @@ impl WebSocketClient {
     pub fn message(&mut self, kind: MessageKind, payload: &[u8], out: &mut Vec<u8>) {
         debug_assert!(self.is_open(), "a message needs an open conversation");
         let (opcode, mask) = (Opcode::of(kind), self.random.mask());
-        match &mut self.deflate {
-            None => frame::append_masked(opcode, payload, mask, out),
-            Some(deflate) => deflate.append_message(opcode, payload, Some(mask), out),
+        match &mut self.phase {
+            Phase::Open(Some(deflate)) => {
+                deflate.append_message(opcode, payload, Some(mask), out);
+            }
+            _ => frame::append_masked(opcode, payload, mask, out),
         }
     }
 
-    /// What was agreed on for the compression of messages; none before the upgrade and without.
+    /// What was agreed on for the compression of messages; none without, and while none are passed.
     pub fn deflate(&self) -> Option<&DeflateConfig> {
-        self.deflate.as_ref().map(|deflate| &deflate.agreed)
+        match &self.phase {
+            Phase::Open(Some(deflate)) | Phase::Closing(Some(deflate)) => Some(&deflate.agreed),
+            _ => None,
+        }
     }
 
     fn upgrade<'a>(&mut self, input: &'a [u8]) -> Result<Step<Event<'a>>, ProtocolError> {
@@ -90,8 +97,7 @@ impl WebSocketClient {
         match expected.read(input, &self.config) {
             Ok(Answer::Incomplete { consumed }) => Ok(waits(consumed)),
             Ok(Answer::Upgraded { consumed, deflate }) => {
-                self.phase = Phase::Open;
-                self.deflate = deflate.map(Deflate::of_client);
+                self.phase = Phase::Open(deflate.map(Deflate::of_client));
                 Ok(Step { consumed, event: Some(Event::Open) })
             }
             Ok(Answer::Refused { status }) => {
@@ -116,7 +122,7 @@ impl WebSocketClient {
         loop {
             if !self.message.expects_payload() {
                 let inside = self.message.is_under_way();
-                let deflate = self.deflate.is_some();
+                let deflate = matches!(self.phase, Phase::Open(Some(_)) | Phase::Closing(Some(_)));
                 let header = Header::read(&input[at..], Sender::Server, inside, deflate)?;
                 let Some(header) = header else { return Ok(waits(at)) };
                 let start = at + header.size;
@@ -177,14 +183,14 @@ impl WebSocketClient {
         input: &[u8],
         scratch: &mut Scratch,
     ) -> Result<(usize, usize), ProtocolError> {
-        let Some(deflate) = &mut self.deflate else { return Ok((0, 0)) };
+        let Some(deflate) = self.phase.deflate() else { return Ok((0, 0)) };
         let payload = &input[..self.message.available(input.len())];
         deflate.inflater.step(payload, scratch, &mut self.message, self.config.max_message)
     }
 
     #[cold]
     fn finish_compressed(&mut self) -> Result<MessageKind, ProtocolError> {
-        match &mut self.deflate {
+        match self.phase.deflate() {
             Some(deflate) => deflate.inflater.finish(&mut self.message),
             None => self.message.finish(),
         }
@@ -213,7 +219,7 @@ impl WebSocketClient {
 
     /// Appends a close frame, unless one went out already.
     fn say_goodbye(&mut self, code: u16, out: &mut Vec<u8>) {
-        if matches!(self.phase, Phase::Open) {
+        if self.is_open() {
             let body = Body::new(code, "");
             frame::append_masked(Opcode::Close, body.as_bytes(), self.random.mask(), out);
         }
@@ -236,7 +242,7 @@ impl ClientCodec for WebSocketClient {
 
     #[inline]
     fn is_open(&self) -> bool {
-        matches!(self.phase, Phase::Open)
+        matches!(self.phase, Phase::Open(_))
     }
 
     #[inline]
@@ -253,7 +259,7 @@ impl ClientCodec for WebSocketClient {
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
         match self.phase {
-            Phase::Open | Phase::Closing => {
+            Phase::Open(_) | Phase::Closing(_) => {
                 self.frames(input, scratch, out).map_err(|error| self.fail(error, out))
             }
             Phase::New | Phase::Upgrading(_) => self.upgrade(input),
@@ -265,10 +271,10 @@ impl ClientCodec for WebSocketClient {
         let detail = match self.phase {
             Phase::Closed | Phase::Refused(_) => return Ok(None),
             Phase::New | Phase::Upgrading(_) => "the connection ended before the upgrade",
-            Phase::Open | Phase::Closing if self.message.is_under_way() => {
+            Phase::Open(_) | Phase::Closing(_) if self.message.is_under_way() => {
                 "the connection ended inside a message"
             }
-            Phase::Open | Phase::Closing => "the connection ended without a close frame",
+            Phase::Open(_) | Phase::Closing(_) => "the connection ended without a close frame",
         };
         self.phase = Phase::Closed;
         Err(ProtocolError::new(ErrorClass::Truncated, detail))
@@ -277,7 +283,11 @@ impl ClientCodec for WebSocketClient {
     fn close(&mut self, out: &mut Vec<u8>) {
         if self.is_open() {
             self.say_goodbye(close::NORMAL, out);
-            self.phase = Phase::Closing;
+            let deflate = match &mut self.phase {
+                Phase::Open(deflate) => deflate.take(),
+                _ => None,
+            };
+            self.phase = Phase::Closing(deflate);
         }
     }
 }

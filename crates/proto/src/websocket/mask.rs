@@ -4,6 +4,8 @@
 
 /// How much is copied before it is masked: the copy is still in the first-level cache then.
 const BLOCK: usize = 8 * 1024;
+/// What is not longer is masked on its way, word by word: less than a call that copies it costs.
+const SMALL: usize = 64;
 
 /// Masks, or unmasks, in place. `mask[0]` belongs to the first byte of `data`.
 #[inline]
@@ -26,11 +28,30 @@ pub(super) fn apply(mask: [u8; 4], data: &mut [u8]) {
 /// Appends the masked payload.
 #[inline]
 pub(super) fn append(mask: [u8; 4], payload: &[u8], out: &mut Vec<u8>) {
+    if payload.len() <= SMALL {
+        return append_small(mask, payload, out);
+    }
     for block in payload.chunks(BLOCK) {
         let start = out.len();
         out.extend_from_slice(block);
         apply(mask, &mut out[start..]);
     }
+}
+
+#[inline]
+fn append_small(mask: [u8; 4], payload: &[u8], out: &mut Vec<u8>) {
+    let half = u32::from_ne_bytes(mask);
+    let whole = u64::from(half) | u64::from(half) << 32;
+    out.reserve(payload.len());
+    let (words, rest) = payload.as_chunks::<8>();
+    for word in words {
+        out.extend_from_slice(&(u64::from_ne_bytes(*word) ^ whole).to_ne_bytes());
+    }
+    let (words, rest) = rest.as_chunks::<4>();
+    for word in words {
+        out.extend_from_slice(&(u32::from_ne_bytes(*word) ^ half).to_ne_bytes());
+    }
+    out.extend(rest.iter().zip(mask).map(|(byte, mask)| byte ^ mask));
 }
 
 /// The mask as it stands `by` bytes further on.
@@ -63,7 +84,7 @@ mod tests {
 
     #[test]
     fn appending_keeps_its_phase_over_blocks() {
-        for length in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5] {
+        for length in (0..=SMALL + 1).chain([BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5]) {
             let data: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
             let mut out = b"before".to_vec();
             append(MASK, &data, &mut out);
