@@ -225,6 +225,28 @@ class Loadtest(_Found):
         return _number(r"Completed requests:\s*(\d+)", text)
 
 
+class Artillery(_Found):
+    """Artillery, for WebSocket: each virtual user sends when its last message is back."""
+
+    name = program = "artillery"
+    remedy = "npm install --global artillery"
+    SCRIPT = Path(__file__).with_name("echo.yml")
+
+    def does(self, load: Workload) -> bool:
+        alone = load.depth == 1 and load.connections <= 1_000
+        return load.is_websocket and alone and not load.is_secure and load.message_bytes == 20
+
+    def command(self, load: Workload, ask: Ask) -> list[str]:
+        users = {"phases": [{"duration": 1, "arrivalCount": load.connections}]}
+        words = ["env", f"SECONDS={ask.seconds}", "WORKERS=1", "artillery", "run"]
+        words += ["--target", ask.url, "--overrides", json.dumps({"config": users})]
+        return [*words, str(self.SCRIPT)]
+
+    def messages(self, text: str) -> int:
+        # What comes now and then on the way is followed by the sum of all.
+        return _number(r"websocket\.messages_received\W+(\d+)", text.partition("Summary report")[2])
+
+
 def all_of(engine: Path, release: Path) -> list[Generator]:
     """Every generator, the floor first: the others are set against it."""
     return [
@@ -237,6 +259,7 @@ def all_of(engine: Path, release: Path) -> list[Generator]:
         Autocannon(),
         K6(),
         Loadtest(),
+        Artillery(),
     ]
 
 

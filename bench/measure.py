@@ -30,6 +30,7 @@ class Run:
     wall_s: float
     user_s: float
     system_s: float
+    peak_bytes: int
 
     @property
     def cpu_s(self) -> float:
@@ -37,15 +38,16 @@ class Run:
         return self.user_s + self.system_s
 
 
-def run(command: Sequence[str], *, cpu: int, seconds: float, folder: Path) -> Run:
-    """Runs a command to its end on one CPU.
+def run(command: Sequence[str], *, cpu: int | None, seconds: float, folder: Path) -> Run:
+    """Runs a command to its end, on one CPU where one is named.
 
     Raises RunFailed where it ends badly, or not at all.
     """
+    pinned = [] if cpu is None else ["taskset", "--cpu-list", str(cpu)]
     with tempfile.TemporaryFile(mode="w+b") as output:
         began = time.monotonic()
         child = subprocess.Popen(
-            ["taskset", "--cpu-list", str(cpu), *command],
+            [*pinned, *command],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -62,7 +64,13 @@ def run(command: Sequence[str], *, cpu: int, seconds: float, folder: Path) -> Ru
     if status != 0:
         last = text.strip().splitlines()[-1:] or ["nothing said"]
         raise RunFailed(f"{Path(command[0]).name} ended with {status}: {last[0][:200]}")
-    return Run(text=text, wall_s=wall, user_s=usage.ru_utime, system_s=usage.ru_stime)
+    return Run(
+        text=text,
+        wall_s=wall,
+        user_s=usage.ru_utime,
+        system_s=usage.ru_stime,
+        peak_bytes=usage.ru_maxrss * 1024,
+    )
 
 
 def _await(

@@ -25,7 +25,11 @@ impl<'p> Conversation<'p> {
 
     /// A connection on which requests may be sent.
     pub(crate) fn open(&self) -> io::Result<TcpStream> {
-        let mut stream = TcpStream::connect(self.address)?;
+        self.greet(TcpStream::connect(self.address)?)
+    }
+
+    /// As before, once TCP stands.
+    pub(crate) fn greet(&self, mut stream: TcpStream) -> io::Result<TcpStream> {
         stream.set_nodelay(true)?;
         if self.protocol == Protocol::WebSocket {
             // In one write: some servers do not wait for the rest of a first line.

@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "no clock module: it looks for the end only")]
 
 mod connect;
+mod hold;
 mod ring;
 
 use std::io;
@@ -14,21 +15,28 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use connect::{Conversation, Protocol};
+use hold::Crowd;
 use ring::Ring;
 
 const USAGE: &str =
     "usage: wiretrial-floor ws|http IP:PORT PATH CONNECTIONS DEPTH BYTES SECONDS CPU
-  ws: DEPTH echoes of BYTES go in one write; http: DEPTH GET requests are in flight";
+  ws: DEPTH echoes of BYTES go in one write; http: DEPTH GET requests are in flight
+usage: wiretrial-floor hold IP:PORT PATH CONNECTIONS THREADS
+  how long it takes until so many WebSocket connections stand";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let Some(plan) = Plan::parse(&arguments) else {
+    let done = if let Some(plan) = Plan::parse(&arguments) {
+        run(&plan).map(|messages| format!("{{\"messages\": {messages}}}"))
+    } else if let Some(crowd) = Crowd::parse(&arguments) {
+        crowd.open().map(|seconds| format!("{{\"seconds\": {seconds:.3}}}"))
+    } else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    match run(&plan) {
-        Ok(messages) => {
-            println!("{{\"messages\": {messages}}}");
+    match done {
+        Ok(found) => {
+            println!("{found}");
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -1,0 +1,170 @@
+"""How long it takes until many connections stand: the engine beside bare loops.
+
+Both open as many WebSocket connections to a reference server of their own, in turn, with the same
+limit of descriptors per process; bare loops connect, upgrade and read the answer, and verify
+nothing. The engine then asks each connection for one reply, which is timed apart.
+
+Usage: python -m bench.scale [CONNECTIONS] [--rounds N] [--descriptors N]. Exit code 0: the engine
+took at most 1.25 times as long; 1: longer, or something failed; 2: usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import psutil
+
+from bench import measure
+from wiretrial.engine import Engine
+from wiretrial.errors import WiretrialError
+from wiretrial.plan import (
+    GeneratorSettings,
+    Hold,
+    Load,
+    Message,
+    Phases,
+    Plan,
+    SequencePayload,
+    Stop,
+    Target,
+)
+from wiretrial.snapshot import Summary
+from wiretrial.subjects.process import free_ports
+
+FLOOR = Path(__file__).resolve().parent.parent / "target" / "release" / "wiretrial-floor"
+ENGINE, LOOPS = "engine", "bare loops"
+SOURCES = tuple(f"127.1.0.{number}" for number in range(1, 127))
+"""Each has local ports of its own; bare loops come from the same."""
+CONNECTIONS = 100_000
+ROUNDS = 3
+ALLOWED = 1.25
+LIMIT_S = 300
+SPARE = 0.07
+"""Of a table of descriptors, left free: the kernel does not spread connections evenly."""
+
+
+@dataclass(frozen=True)
+class Stood:
+    """One crowd: when the last connection stood, and what was asked of them then."""
+
+    seconds: float
+    alive_s: float | None
+    """In which each connection then gave a verified reply; bare loops ask none."""
+    peak_bytes: int
+
+
+def main() -> int:
+    """Compares as often as it was asked to; the exit code."""
+    flags = _flags()
+    if not FLOOR.is_file():
+        print("scale: no bare loops here; cargo build --release --package wiretrial-floor")
+        return 2
+    try:
+        # For the processes of this run too: none of them is to raise it again.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (flags.descriptors, flags.descriptors))
+    except ValueError:
+        print("scale: --descriptors is over the limit of this process; see ulimit -Hn")
+        return 2
+    engine = Engine.find()
+    found: dict[str, list[Stood]] = {ENGINE: [], LOOPS: []}
+    print(f"{flags.connections:,} connections, {flags.descriptors:,} descriptors per process")
+    for number in range(flags.rounds):
+        for who in random.Random(number).sample(sorted(found), len(found)):
+            try:
+                stood = _crowd(who, engine, flags.connections, flags.descriptors)
+            except (measure.RunFailed, WiretrialError) as failure:
+                print(f"scale: {who}: {failure}", file=sys.stderr)
+                return 1
+            found[who].append(stood)
+            print(_line(who, stood), flush=True)
+    ratio = median(
+        ours.seconds / theirs.seconds
+        for ours, theirs in zip(found[ENGINE], found[LOOPS], strict=True)
+    )
+    print(f"the engine took {ratio:.2f} times as long (median), {ALLOWED:g} are allowed")
+    return 0 if ratio <= ALLOWED else 1
+
+
+def _crowd(who: str, engine: Engine, connections: int, descriptors: int) -> Stood:
+    threads = -(-connections // round(descriptors * (1 - SPARE))) + 1
+    with _server(engine, threads) as port:
+        if who == ENGINE:
+            return _of_engine(engine, port, connections, threads)
+        words = ["hold", f"127.0.0.1:{port}", "/", str(connections), str(threads)]
+        with tempfile.TemporaryDirectory(prefix="wiretrial-scale-") as folder:
+            run = measure.run([str(FLOOR), *words], cpu=None, seconds=LIMIT_S, folder=Path(folder))
+        return Stood(json.loads(run.text)["seconds"], None, run.peak_bytes)
+
+
+def _of_engine(engine: Engine, port: int, connections: int, threads: int) -> Stood:
+    limit_ns = LIMIT_S * 1_000_000_000
+    plan = Plan(
+        target=Target(
+            url=f"ws://127.0.0.1:{port}/",
+            sources=SOURCES,
+            message=Message(source=SequencePayload(bytes=20)),
+        ),
+        load=Load(connections=connections, executor=Hold()),
+        stop=Stop(requests=connections, duration_ns=limit_ns),
+        phases=Phases(connect_ns=limit_ns, timeout_ns=limit_ns),
+        generator=GeneratorSettings(threads=threads),
+    )
+    with engine.run(plan) as run:
+        summary = list(run)[-1]
+    assert isinstance(summary, Summary)
+    counters = summary.counters
+    if counters.errors or counters.ok < connections:
+        raise measure.RunFailed(f"{counters.ok:,} replies were right, errors: {counters.errors}")
+    return Stood(
+        seconds=((summary.connected_ns or 0) - (summary.connect_start_ns or 0)) / 1e9,
+        alive_s=(summary.end_ns - summary.first_send_ns) / 1e9,
+        peak_bytes=summary.generator.peak_rss_bytes,
+    )
+
+
+@contextmanager
+def _server(engine: Engine, threads: int) -> Iterator[int]:
+    """The reference server with as many tables of descriptors, until the block ends."""
+    (port,) = free_ports(["127.0.0.1"], ["http"], None).values()
+    words = [str(engine.binary), "respond", "--http", f"127.0.0.1:{port}", "--own-descriptors"]
+    server = psutil.Popen([*words, "--threads", str(threads)], stdout=subprocess.PIPE)
+    try:
+        # The first line is its address: it listens.
+        server.stdout.readline()
+        yield port
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _line(who: str, stood: Stood) -> str:
+    peak = f"{stood.peak_bytes / 1e6:,.0f} MB at most"
+    if stood.alive_s is None:
+        return f"{who:<12} {stood.seconds:>7.1f} s, {peak}"
+    return f"{who:<12} {stood.seconds:>7.1f} s, {peak}, all verified in {stood.alive_s:.1f} s more"
+
+
+def _flags() -> argparse.Namespace:
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    parser = argparse.ArgumentParser(
+        prog="bench.scale", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("connections", nargs="?", type=int, default=CONNECTIONS)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"crowds of each [{ROUNDS}]")
+    parser.add_argument("--descriptors", type=int, default=most, help="per process [ulimit -n]")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
