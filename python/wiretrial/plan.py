@@ -130,6 +130,12 @@ class LearnedContent(_Part):
     rule: Literal["learned"] = Field(default="learned", alias="is")
 
 
+class BroadcastContent(_Part):
+    """The server sends each message to all connections (ws, wss), and each copy is checked."""
+
+    rule: Literal["broadcast"] = Field(default="broadcast", alias="is")
+
+
 class FixedContent(_Part):
     """These bytes, base64."""
 
@@ -138,7 +144,8 @@ class FixedContent(_Part):
 
 
 Content = Annotated[
-    AutoContent | EchoContent | LearnedContent | FixedContent, Field(discriminator="rule")
+    AutoContent | EchoContent | LearnedContent | BroadcastContent | FixedContent,
+    Field(discriminator="rule"),
 ]
 
 

@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/gorilla/websocket"
 )
 
 const library = "github.com/gorilla/websocket"
@@ -33,7 +35,7 @@ func main() {
 		return
 	}
 
-	server := http.Server{Handler: routes(*delay, echo(*tuned, *deflate))}
+	server := http.Server{Handler: routes(*delay, echo(*tuned, *deflate), broadcast(*deflate))}
 	if *tuned {
 		server.ErrorLog = log.New(io.Discard, "", 0)
 	}
@@ -64,9 +66,14 @@ func echo(tuned, deflate bool) http.HandlerFunc {
 	}
 }
 
-func routes(delay time.Duration, echo http.HandlerFunc) http.Handler {
+func broadcast(deflate bool) http.HandlerFunc {
+	return newHall().handler(websocket.Upgrader{EnableCompression: deflate})
+}
+
+func routes(delay time.Duration, echo, broadcast http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", echo)
+	mux.HandleFunc("GET /broadcast", broadcast)
 	mux.HandleFunc("POST /echo", echoBody)
 	mux.HandleFunc("GET /message", giveMessage)
 	mux.HandleFunc("POST /test", receive(delay))

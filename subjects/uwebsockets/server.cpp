@@ -20,6 +20,8 @@ using wiretrial::Options;
 
 struct PerSocketData {};
 
+constexpr std::string_view ROOM = "room";
+
 /// Whether messages are compressed, as the example EchoServer does it. Off where nobody asks.
 bool compresses() {
     return std::getenv("DEFLATE") != nullptr;
@@ -52,23 +54,39 @@ void serve_on_this_thread(const Options& options) {
     uWS::run();
 }
 
+/// What all WebSockets have in common.
 template <typename App>
-void add_routes(App& app, const Options& options) {
-    app.template ws<PerSocketData>("/", {
+auto sockets() {
+    return typename App::template WebSocketBehavior<PerSocketData>{
         .compression = compresses()
             ? uWS::CompressOptions(uWS::DEDICATED_COMPRESSOR | uWS::DEDICATED_DECOMPRESSOR)
             : uWS::DISABLED,
         .maxPayloadLength = wiretrial::MAX_BODY,
         .idleTimeout = 0,
-        // What is over this limit is dropped; an echo must not be.
+        // What is over this limit is dropped; an answer must not be.
         .maxBackpressure = 8 * wiretrial::MAX_BODY,
         // With no idle timeout there is nothing that a ping could keep alive.
         .sendPingsAutomatically = false,
-        .message = [compress = compresses()](auto* socket, std::string_view message,
+    };
+}
+
+template <typename App>
+void add_routes(App& app, const Options& options) {
+    auto echo = sockets<App>();
+    echo.message = [compress = compresses()](auto* socket, std::string_view message,
                                              uWS::OpCode code) {
-            socket->send(message, code, compress);
-        },
-    });
+        socket->send(message, code, compress);
+    };
+    app.template ws<PerSocketData>("/", std::move(echo));
+
+    // As the example Broadcast does it: a topic, of which a socket's own publish would leave it out.
+    auto room = sockets<App>();
+    room.open = [](auto* socket) { socket->subscribe(ROOM); };
+    room.message = [&app, compress = compresses()](auto*, std::string_view message,
+                                                   uWS::OpCode code) {
+        app.publish(ROOM, message, code, compress);
+    };
+    app.template ws<PerSocketData>("/broadcast", std::move(room));
 
     app.post("/echo", [](auto* response, auto*) {
         with_body(response, [response](std::string body) {

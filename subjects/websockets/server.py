@@ -8,9 +8,27 @@ import ssl
 from typing import Any
 
 import uvloop
-from websockets.asyncio.server import ServerConnection, serve
+from websockets.asyncio.server import ServerConnection, broadcast, serve
 
 LARGEST = 128 << 20
+
+room: set[ServerConnection] = set()
+
+
+async def talk(connection: ServerConnection) -> None:
+    """What is spoken at the path that was asked for."""
+    path = connection.request.path if connection.request else "/"
+    await (hear_all if path == "/broadcast" else echo)(connection)
+
+
+async def hear_all(connection: ServerConnection) -> None:
+    """The broadcast of the library's page "Broadcasting"."""
+    room.add(connection)
+    try:
+        async for message in connection:
+            broadcast(room, message)
+    finally:
+        room.remove(connection)
 
 
 async def echo(connection: ServerConnection) -> None:
@@ -25,8 +43,8 @@ async def run(options: argparse.Namespace) -> None:
     inside.load_cert_chain(options.cert, options.key)
     chosen: dict[str, Any] = {"compression": None} if options.tuned else {}
     async with (
-        serve(echo, options.host, options.port, max_size=LARGEST, **chosen),
-        serve(echo, options.host, options.tls_port, ssl=inside, max_size=LARGEST, **chosen),
+        serve(talk, options.host, options.port, max_size=LARGEST, **chosen),
+        serve(talk, options.host, options.tls_port, ssl=inside, max_size=LARGEST, **chosen),
     ):
         await asyncio.get_running_loop().create_future()
 

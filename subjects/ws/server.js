@@ -1,7 +1,7 @@
-// ws and node:http on one port, and both over TLS on another: a WebSocket echo at /, and the routes
-// of the HTTP contracts.
+// ws and node:http on one port, and both over TLS on another: a WebSocket echo at /, a broadcast at
+// /broadcast, and the routes of the HTTP contracts.
 
-import { WebSocketServer } from "ws";
+import WebSocket, { WebSocketServer } from "ws";
 import { LARGEST, delayMs, open } from "./shared/node-server/ports.js";
 
 const TEXT = "text/plain";
@@ -11,23 +11,46 @@ const MESSAGE = Buffer.from(
 );
 const LABELS = "/test/labels/";
 const MESSAGES = "/messages/";
+/** Who hears a broadcast. */
+const room = new Set();
 
 await open((server) => {
   server.on("request", answer);
   const sockets = new WebSocketServer({
-    server,
-    path: "/",
+    noServer: true,
     maxPayload: LARGEST,
     // Off by default, as ws itself has it.
     perMessageDeflate: process.env.DEFLATE === "1",
   });
-  sockets.on("connection", echo);
+  // Two paths on one server, as the documentation of ws has it.
+  server.on("upgrade", (request, connection, head) => {
+    const talk = { "/": echo, "/broadcast": broadcast }[request.url.split("?")[0]];
+    if (talk === undefined) {
+      connection.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      return;
+    }
+    sockets.handleUpgrade(request, connection, head, (socket) => {
+      // Without a listener, the first bad frame of any client ends the whole process.
+      socket.on("error", () => socket.terminate());
+      talk(socket);
+    });
+  });
 });
 
 function echo(socket) {
-  // Without a listener, the first bad frame of any client ends the whole process.
-  socket.on("error", () => socket.terminate());
   socket.on("message", (data, isBinary) => socket.send(data, { binary: isBinary }));
+}
+
+function broadcast(socket) {
+  room.add(socket);
+  socket.on("close", () => room.delete(socket));
+  socket.on("message", (data, isBinary) => {
+    for (const each of room) {
+      if (each.readyState === WebSocket.OPEN) {
+        each.send(data, { binary: isBinary });
+      }
+    }
+  });
 }
 
 function answer(request, response) {

@@ -74,6 +74,15 @@ def test_fresh_connections_need_local_ports() -> None:
     assert all(finding.enough for finding in preflight.check(more))
 
 
+@pytest.mark.parametrize("exempt", [False, True])
+def test_open_files_bind_everybody_but_the_administrator(
+    monkeypatch: pytest.MonkeyPatch, exempt: bool
+) -> None:
+    monkeypatch.setattr(facts, "administers", lambda: exempt)
+    findings = preflight.check(preflight.Demand(connections=10))
+    assert ("files" in {one.name for one in findings}) is not exempt
+
+
 def test_the_disk_of_a_folder_that_is_not_there_yet_is_checked(tmp_path: Path) -> None:
     demand = preflight.Demand(connections=1, trials=10, folder=tmp_path / "a" / "b")
     (disk,) = [finding for finding in preflight.check(demand) if finding.name == "disk"]

@@ -36,6 +36,7 @@ SYSCTLS = (
 )
 """Settings that have been seen to change a result."""
 
+_CAP_SYS_ADMIN = 1 << 21
 _CPU = Path("/sys/devices/system/cpu")
 
 
@@ -71,6 +72,17 @@ def collect() -> dict[str, Any]:
             "libc": " ".join(platform.libc_ver()).strip() or None,
         },
     }
+
+
+def administers() -> bool:
+    """Whether the machine's own limits, as that of open files, don't bind this process.
+
+    They don't where CAP_SYS_ADMIN is effective in the namespace of users that all others are in.
+    """
+    status = _read(Path("/proc/self/status")) or ""
+    users = (_read(Path("/proc/self/uid_map")) or "").split()
+    effective = next((line[7:] for line in status.splitlines() if line.startswith("CapEff:")), "0")
+    return users == ["0", "0", "4294967295"] and bool(int(effective, 16) & _CAP_SYS_ADMIN)
 
 
 def steal_ticks() -> int | None:

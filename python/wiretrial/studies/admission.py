@@ -79,6 +79,7 @@ def workload_of(case: Case) -> Workload:
         table_size=case.styx.table_size,
         lobby=case.styx.lobby,
         held=case.is_held,
+        broadcast=case.contract == "ws-broadcast",
     )
 
 

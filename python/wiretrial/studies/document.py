@@ -90,6 +90,11 @@ Counts = Annotated[
 """A number, or a list of levels, each of which makes a scenario."""
 
 
+NUMBER_BYTES = 16
+MOST_IN_BROADCAST = 1000
+"""What the load generator can tell apart of a broadcast."""
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -244,6 +249,7 @@ class Workload(_Part):
             raise ValueError('rate = "common" needs `rate_of`, a closed-loop workload')
         self._check_rates()
         self._check_tables()
+        self._check_broadcast()
         if self.requests_each and (self.requests or self.rate is not None or self.knee):
             raise ValueError(
                 "`requests_each` is a closed loop's: leave `requests`, `rate` and `knee` out"
@@ -273,6 +279,19 @@ class Workload(_Part):
                 raise ValueError("players carry no payload, and stay: leave both out")
         elif self.table_size != (1,) or self.lobby != ("off",):
             raise ValueError("`table_size` and `lobby` are for the contract `table`")
+
+    def _check_broadcast(self) -> None:
+        if self.contract != "ws-broadcast":
+            return
+        if self.requests_per_connection is not None or self.hold or self.pattern != ("steady",):
+            raise ValueError(
+                "who hears a broadcast stays: leave `requests_per_connection`, `hold` and `pattern`"
+                " out"
+            )
+        if self.payload == "json" or min(self.payload or (20,)) < NUMBER_BYTES:
+            raise ValueError(f"a broadcast carries numbers: give `payload` {NUMBER_BYTES} or more")
+        if max(self.connections) > MOST_IN_BROADCAST:
+            raise ValueError(f"a broadcast has {MOST_IN_BROADCAST} connections at most")
 
     def _check_load(self) -> None:
         """What excludes each other of the kinds of load."""

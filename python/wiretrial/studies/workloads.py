@@ -11,6 +11,7 @@ from ipaddress import IPv4Address
 from typing import Literal, NamedTuple
 
 from wiretrial.plan import (
+    BroadcastContent,
     EchoContent,
     Expect,
     FixedContent,
@@ -32,6 +33,7 @@ PATHS: dict[ContractName, str] = {
     "http-echo": "/echo",
     "static": "/message",
     "ws-echo": "/",
+    "ws-broadcast": "/broadcast",
     "raw-echo": "",
     "rest": "/test",
     "rpc": "/messages/testing",
@@ -48,6 +50,7 @@ JSON_MESSAGE = TemplatePayload(text='{"seq":"{seq}","text":"one message of 64 by
 DEFAULT_BYTES: dict[ContractName, int] = {
     "http-echo": 64,
     "ws-echo": 20,
+    "ws-broadcast": 20,
     "raw-echo": 20,
     "rest": 64,
 }
@@ -105,6 +108,9 @@ def request(
                 Message(source=FixedPayload(base64=_base64(sent))),
                 Expect(content=FixedContent(base64=_base64(REST_PREFIX + sent))),
             )
+        case "ws-broadcast":
+            message = Message(source=SequencePayload(bytes=int(size or DEFAULT_BYTES[contract])))
+            return Request(path, Http(), message, Expect(content=BroadcastContent()))
         case "table":
             return Request(path, Http(), Message(), Expect())
         case "rpc":

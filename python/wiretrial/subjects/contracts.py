@@ -13,6 +13,7 @@ from websockets.exceptions import WebSocketException
 
 from wiretrial.errors import SubjectFailed
 from wiretrial.subjects import (
+    checks_broadcast,
     checks_http,
     checks_raw,
     checks_rest,
@@ -52,6 +53,8 @@ def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
         found = _OVER_HTTP[contract]
     elif protocol in ("socketio+ws", "socketio+wss"):
         found = _OVER_SOCKETIO[contract]
+    elif contract == "ws-broadcast":
+        found = checks_broadcast.BROADCAST
     elif protocol in ("ws", "wss"):
         found = checks_websocket.ECHO
     else:

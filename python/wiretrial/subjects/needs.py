@@ -34,6 +34,8 @@ class Workload:
     """Players at each table, where there are tables."""
     lobby: bool = False
     """Whether the players look at the lobby."""
+    broadcast: bool = False
+    """Whether each message comes to all connections."""
 
 
 def needed_parts(workload: Workload) -> frozenset[Part]:
@@ -55,7 +57,7 @@ def needed_parts(workload: Workload) -> frozenset[Part]:
             needed.add("delay")
     elif workload.delay_ms:
         needed |= {"delay", "pool"}
-    if workload.table_size > 1:
+    if workload.table_size > 1 or (workload.broadcast and workload.connections > 1):
         needed.add("fan-out")
     if workload.lobby:
         needed.add("lobby")

@@ -38,7 +38,9 @@ Protocol = Literal[
     "styx+json+ws",
     "styx+json+wss",
 ]
-ContractName = Literal["rest", "http-echo", "static", "ws-echo", "rpc", "raw-echo", "table"]
+ContractName = Literal[
+    "rest", "http-echo", "static", "ws-echo", "ws-broadcast", "rpc", "raw-echo", "table"
+]
 ConfigurationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """`default` and `tuned` are compared; any other shows an artefact on purpose."""
 Mode = Literal["kept", "fresh"]
@@ -47,6 +49,7 @@ PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
     "http-echo": ("http", "https"),
     "static": ("http", "https"),
     "ws-echo": ("ws", "wss", "socketio+ws", "socketio+wss"),
+    "ws-broadcast": ("ws", "wss"),
     "rest": ("http", "https"),
     "rpc": ("http", "https", "socketio+ws", "socketio+wss"),
     "raw-echo": ("tcp", "tls"),
