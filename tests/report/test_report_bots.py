@@ -8,8 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from tests.report.synthetic import Shape, demo_trials
-from wiretrial.report import html, metrics
+from wiretrial.report import canvas, html, metrics
 from wiretrial.report.model import ReportModel, build
+from wiretrial.report.views import cost
 from wiretrial.results.claims import Claim, Side
 
 FORMS = {"styx": "binary over TCP", "styx+json+ws": "JSON over WebSocket"}
@@ -176,3 +177,11 @@ def test_one_level_makes_no_difference_of_all() -> None:
 def test_nothing_is_shown_together_where_nothing_differs() -> None:
     (family,) = noisy().families
     assert not family.together
+
+
+def test_bars_of_several_groups_stand_under_their_titles() -> None:
+    model = report()
+    picture = cost.picture(model.groups, cost.panels(model.groups)[0])
+    drawn = canvas.inline_svg(picture, "picture")
+    assert drawn.count(">bots, table-netty, 1,000 connections<") == 1
+    assert drawn.count(">binary over TCP<") == len(model.groups)

@@ -16,6 +16,8 @@ from wiretrial.report.views.ranking import swatch
 
 PITCH = 38
 GROUP_GAP = 0.4
+TITLE = 0.55
+"""Height of a group's title, in rows."""
 FRAME = Frame(NARROW)
 _SAME_BYTES = 0.005
 
@@ -110,23 +112,38 @@ def constants(model: ReportModel) -> tuple[str, ...]:
 
 
 def picture(ranked: Sequence[Group], panel: Panel) -> Picture:
-    """A bar per scenario, its name above, its figure at the end."""
-    groups = [
-        shown
+    """A bar per scenario, its name above, its figure at the end; groups stand under their titles."""
+    shown = [
+        (group, known)
         for group in ranked
-        if (shown := [s for s in group.ranked if panel.total.key in s.estimates])
+        if (known := [s for s in group.ranked if panel.total.key in s.estimates])
     ]
+    groups = [known for _, known in shown]
     drawn = [scenario for group in groups for scenario in group]
-    called = ranked[0].called if len(ranked) == 1 else {s.name: s.name for s in drawn}
+    # A title above each single bar would be no shorter than its whole name.
+    is_titled = len(shown) > 1 and all(g.has_labels and len(known) > 1 for g, known in shown)
+    if is_titled or len(ranked) == 1:
+        called = {name: label for group in ranked for name, label in group.called.items()}
+    else:
+        called = {s.name: s.name for s in drawn}
     unit = next((u for u in panel.total.units if u.name in panel.title), panel.total.units[0])
     padding = Padding(2, 52, 4, 4)
     width = FRAME.width - padding.left - padding.right
     greatest = max(_value(s, panel.total, unit) for s in drawn)
     x = alt.X("from:Q", axis=None, scale=alt.Scale(domain=[0, greatest], nice=False))
-    rows = len(drawn) + GROUP_GAP * (len(groups) - 1)
+    title = TITLE if is_titled else 0.0
+    rows = len(drawn) + GROUP_GAP * (len(groups) - 1) + title * len(groups)
     y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[0, rows], reverse=True))
-    bars, names = [], []
-    gaps = [number * GROUP_GAP for number, group in enumerate(groups) for _ in group]
+    bars, names, titles = [], [], []
+    gaps = [
+        number * GROUP_GAP + (number + 1) * title
+        for number, group in enumerate(groups)
+        for _ in group
+    ]
+    place = 0
+    for group, known in shown if is_titled else ():
+        titles.append({"row": place + gaps[place] - 0.6 * title, "title": group.title})
+        place += len(known)
     for index, scenario in enumerate(drawn):
         top = index + gaps[index]
         bars += _bar(scenario, panel, unit, top)
@@ -165,6 +182,20 @@ def picture(ranked: Sequence[Group], panel: Panel) -> Picture:
         )
         .encode(x=alt.X("end:Q"), y=alt.Y("foot:Q"), text=alt.Text("figure:N")),
     ]
+    if titles:
+        layers.insert(
+            1,
+            alt.Chart(data(titles))
+            .mark_text(
+                aria=False,
+                align="left",
+                baseline="middle",
+                fontSize=12,
+                color=palette.MUTED,
+                limit=FRAME.width,
+            )
+            .encode(x=fixed(alt.XValue, 0), y=y, text=alt.Text("title:N")),
+        )
     chart = finish(
         layers, Frame(width + padding.left + padding.right), round(PITCH * rows), padding
     )
