@@ -122,6 +122,20 @@ def test_players_get_copies_and_events_are_acknowledged(
     assert "sent 500  ok 500" in done.stdout
 
 
+def test_a_broadcast_is_checked_at_everybody(
+    wiretrial: Run, reference: tuple[psutil.Process, str]
+) -> None:
+    _, address = reference
+    flags = ("-c", "5", "-n", "200", "--payload", "20", "--expect", "broadcast")
+    done = wiretrial("load", f"ws://{address}/broadcast", *flags, "--format", "json")
+    assert done.returncode in MEASURED, done.stderr
+    copies = json.loads(done.stdout)["deliveries"]
+    assert (copies["expected"], copies["ok"]) == (5 * 200, 5 * 200)
+    refused = wiretrial("load", f"http://{address}/", *flags)
+    assert refused.returncode == 2
+    assert "only ws and wss have broadcasts" in refused.stderr
+
+
 def test_load_shows_what_compression_saves(
     wiretrial: Run, reference: tuple[psutil.Process, str]
 ) -> None:

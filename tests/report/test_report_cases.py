@@ -257,3 +257,17 @@ def test_a_time_that_the_generator_set_is_at_most(rest: ReportModel) -> None:
     assert verdicts[frozenset((name, name.replace("uneven", "steady")))] == "invalid"
     assert verdicts[frozenset((name, name.replace("uneven", "stuck")))] in ("A faster", "B faster")
     assert "is “at most”" in made.verdict_sentences[0]
+
+
+def test_who_is_never_far_from_the_best_is_told() -> None:
+    cases = [
+        {"a": 1.0, "b": 1.1, "c": 5.0, "gone": 0.9},
+        {"a": 3.0, "b": 1.5, "c": 1.0},
+    ]
+    assert case_tables.nearest(cases) == (
+        "over all 2 cases b stays nearest to the best of each: at most 1.50 times its time "
+        "(a 3.00, c 5.56)."
+    )
+    assert case_tables.nearest(cases[:1]) is None
+    assert case_tables.nearest([]) is None
+    assert case_tables.nearest([{"a": 1.0}, {"a": 2.0, "b": 1.0}]) is None

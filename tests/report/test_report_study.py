@@ -13,8 +13,9 @@ from tests.report import synthetic_study
 from tests.report.synthetic import Shape, demo_trials
 from tests.report.synthetic_study import KNEES, SUBJECTS, USER_KB, echo
 from wiretrial.errors import StoreError
-from wiretrial.report import metrics, palette
+from wiretrial.report import metrics, palette, sentences
 from wiretrial.report.families import Family
+from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel, build
 from wiretrial.results import absent
 from wiretrial.results.absent import Absent
@@ -93,6 +94,24 @@ def test_more_subjects_than_colours_differ_in_shape_and_dash() -> None:
     looks = [(palette.scenario(i), palette.shape(i), tuple(palette.dash(i))) for i in range(20)]
     for one, other in combinations(looks, 2):
         assert one[0] != other[0] or (one[1] != other[1] and one[2] != other[2])
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        (metrics.SERVER, "ws costs the server 7 of CPU per message"),
+        (metrics.CLIENT, "ws spends 7 of CPU per round trip"),
+        (metrics.WALL, "ws takes 7 for a round trip"),
+        (metrics.THROUGHPUT, "ws reaches 7"),
+        (metrics.ELAPSED, "ws takes 7"),
+        (metrics.CONNECT_RATE, "ws opens 7"),
+        (metrics.USER_MEMORY, "ws takes 7 of memory per connection"),
+        (metrics.BANDWIDTH, "ws echoes 7"),
+        (metrics.P99, "ws answers within 7 (p99)"),
+    ],
+)
+def test_each_figure_has_its_verb(metric: Metric, said: str) -> None:
+    assert sentences.opening("ws", metric, "7") == said
 
 
 def test_a_family_gets_a_sentence_per_metric_and_no_level_a_paragraph(study: ReportModel) -> None:

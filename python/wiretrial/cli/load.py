@@ -142,8 +142,9 @@ def load(
         str,
         typer.Option(
             "--expect",
-            metavar="auto|echo|learned|@FILE",
-            help="The right reply's content. auto: echo for ws, tcp; learned for http.",
+            metavar="auto|echo|learned|broadcast|@FILE",
+            help="The right reply's content. auto: echo for ws, tcp; learned for http. broadcast: "
+            "each message comes to all connections.",
         ),
     ] = "auto",
     expect_status: Annotated[

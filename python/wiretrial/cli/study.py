@@ -189,7 +189,13 @@ def run(
     on_agent_loss: fleet_options.AgentLoss = None,
 ) -> int:
     """Run a study: every trial is stored before the next begins, and can be gone on with."""
-    if sum(given is not None for given in (name, resume, again)) != 1:
+    ways = sum(given is not None for given in (name, resume, again))
+    if ways > 1:
+        raise UsageProblem(
+            "a study's name, --resume and --from are one or the other",
+            "leave the name out: DIR and REPORT know theirs",
+        )
+    if ways == 0:
         raise UsageProblem("which study?", "name one, or use --resume DIR, or --from REPORT")
     many = FleetWanted.of(fleet, fleet_certificates, fleet_agents, on_agent_loss)
     use_prefix(prefix)

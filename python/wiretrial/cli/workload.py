@@ -19,6 +19,7 @@ from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
     AfterResponse,
     AutoContent,
+    BroadcastContent,
     ClosedLoop,
     Content,
     Deflate,
@@ -379,9 +380,11 @@ def _content(expect: str) -> Content:
             return EchoContent()
         case "learned":
             return LearnedContent()
+        case "broadcast":
+            return BroadcastContent()
     if expect.startswith("@"):
         return FixedContent(base64=_base64(_read(expect, "--expect")))
-    raise UsageProblem(f"--expect {expect!r}", "use auto, echo, learned or @FILE")
+    raise UsageProblem(f"--expect {expect!r}", "use auto, echo, learned, broadcast or @FILE")
 
 
 def _read(argument: str, flag: str) -> bytes:

@@ -7,7 +7,7 @@ those of one environment and one way to connect make a table of their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -267,6 +267,34 @@ _SHORT = {
     "payload": "{} bytes",
     "depth": "depth {}",
 }
+
+
+def nearest_sentence(family: Family) -> str | None:
+    """Whom to take where all the cases matter; None where nobody has a time in each of them."""
+    cases = []
+    for group in family.groups:
+        key = group.contest.metric.key
+        known = ((group.called[s.name], s.estimates.get(key)) for s in group.scenarios)
+        cases.append({label: found.median for label, found in known if found})
+    return nearest(cases)
+
+
+def nearest(cases: Sequence[Mapping[str, float]]) -> str | None:
+    """How far each is from the best of a case at most, the nearest first.
+
+    `cases`: the times of each, by label, of those that came to their end. Who has none in a case
+    is not told; None where that leaves fewer than two, or there are fewer than two cases.
+    """
+    labels = [label for label in cases[0] if all(label in case for case in cases)] if cases else []
+    if len(cases) < 2 or len(labels) < 2:
+        return None
+    furthest = {label: max(case[label] / min(case.values()) for case in cases) for label in labels}
+    first, *rest = sorted(labels, key=furthest.__getitem__)
+    others = ", ".join(f"{label} {units.significant(furthest[label])}" for label in rest)
+    return (
+        f"over all {len(cases)} cases {first} stays nearest to the best of each: at most "
+        f"{units.significant(furthest[first])} times its time ({others})."
+    )
 
 
 def floor_sentence(family: Family) -> str | None:

@@ -195,6 +195,27 @@ def verdict_text(pair: Pair) -> str:
     return f"{pair.winner} faster"
 
 
+def opening(name: str, metric: Metric, figure: str) -> str:
+    """What a scenario does, with its figure in the metric that it is ranked by."""
+    if metric is metrics.SERVER:
+        return f"{name} costs the server {figure} of CPU per message"
+    if metric is metrics.CLIENT:
+        return f"{name} spends {figure} of CPU per round trip"
+    if metric is metrics.WALL:
+        return f"{name} takes {figure} for a round trip"
+    if metric is metrics.THROUGHPUT:
+        return f"{name} reaches {figure}"
+    if metric is metrics.ELAPSED:
+        return f"{name} takes {figure}"
+    if metric is metrics.CONNECT_RATE:
+        return f"{name} opens {figure}"
+    if metric is metrics.USER_MEMORY:
+        return f"{name} takes {figure} of memory per connection"
+    if metric is metrics.BANDWIDTH:
+        return f"{name} echoes {figure}"
+    return f"{name} answers within {figure} ({metric.title})"
+
+
 def _found(group: Group, baselines: Sequence[str], groups: int) -> list[str]:
     """What the group shows, after what it cannot tell."""
     untold = _untold(group, groups)
@@ -258,7 +279,7 @@ def _metric_sentence(
         return None
     least = f"{summaries.bounded(metric)} " if base.bound(metric) else ""
     figure = f"{least}{unit.figure(estimate.median)} {unit.name}"
-    return f"{'; '.join((_opening(short[base.name], metric, figure), *told))}."
+    return f"{'; '.join((opening(short[base.name], metric, figure), *told))}."
 
 
 def _base(group: Group, metric: Metric, baselines: Sequence[str]) -> ScenarioResult | None:
@@ -273,20 +294,6 @@ def _base(group: Group, metric: Metric, baselines: Sequence[str]) -> ScenarioRes
     if not known:
         return None
     return max(known, key=figure) if metric.higher_is_better else min(known, key=figure)
-
-
-def _opening(name: str, metric: Metric, figure: str) -> str:
-    if metric is metrics.SERVER:
-        return f"{name} costs the server {figure} of CPU per message"
-    if metric is metrics.CLIENT:
-        return f"{name} spends {figure} of CPU per round trip"
-    if metric is metrics.WALL:
-        return f"{name} takes {figure} for a round trip"
-    if metric is metrics.THROUGHPUT:
-        return f"{name} reaches {figure}"
-    if metric is metrics.ELAPSED:
-        return f"{name} takes {figure}"
-    return f"{name} answers within {figure} ({metric.title})"
 
 
 def _clause(pair: Pair, short: Mapping[str, str]) -> str | None:

@@ -105,10 +105,12 @@ def lacks(group: Group, metric: Metric) -> bool:
 def told(family: Family, baselines: Sequence[str]) -> list[str]:
     """The family in its ranked metric and in what stands beside it, a sentence each.
 
-    Of cases, who stalls and what is waiting stand between the two.
+    Of cases, who is never far from the best comes first, and who stalls and what is waiting stand
+    between the two.
     """
     found = [_together(family, family.metric) or _told(family, family.metric, baselines)]
     if family.is_cases:
+        found.insert(0, case_tables.nearest_sentence(family))
         found += [case_tables.stall_sentence(family), case_tables.floor_sentence(family)]
     beside = metrics.beside(family.metric)
     found.append(_together(family, beside) or _told(family, beside, baselines))

@@ -112,7 +112,7 @@ def constants(model: ReportModel) -> tuple[str, ...]:
 
 
 def picture(ranked: Sequence[Group], panel: Panel) -> Picture:
-    """A bar per scenario, its name above, its figure at the end; groups stand under their titles."""
+    """A bar per scenario, its name above, its figure at the end; groups stand under titles."""
     shown = [
         (group, known)
         for group in ranked

@@ -107,8 +107,10 @@ def _maximum(most: Sequence[Row], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     line = alt.Chart(data(most)).mark_line(
         aria=False, strokeWidth=1, strokeDash=[2, 3], color=palette.MUTED
     )
-    name = alt.Chart(data([{**most[0], "text": "theoretical maximum"}])).mark_text(
-        aria=False, align="left", dx=4, dy=-8, fontSize=11, color=palette.MUTED
+    # Left of the line's middle: it rises, and what is measured lies on it or below.
+    middle = {**most[len(most) // 2], "text": "theoretical maximum"}
+    name = alt.Chart(data([middle])).mark_text(
+        aria=False, align="right", dx=-8, dy=-8, fontSize=11, color=palette.MUTED
     )
     return [line.encode(x=x, y=y), name.encode(x=x, y=y, text=alt.Text("text:N"))]
 
