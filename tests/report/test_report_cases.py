@@ -270,4 +270,5 @@ def test_who_is_never_far_from_the_best_is_told() -> None:
     )
     assert case_tables.nearest(cases[:1]) is None
     assert case_tables.nearest([]) is None
+    assert case_tables.nearest([{"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 2.5}]) is None
     assert case_tables.nearest([{"a": 1.0}, {"a": 2.0, "b": 1.0}]) is None

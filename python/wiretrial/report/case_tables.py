@@ -283,13 +283,16 @@ def nearest(cases: Sequence[Mapping[str, float]]) -> str | None:
     """How far each is from the best of a case at most, the nearest first.
 
     `cases`: the times of each, by label, of those that came to their end. Who has none in a case
-    is not told; None where that leaves fewer than two, or there are fewer than two cases.
+    is not told; None where that leaves fewer than two, where there are fewer than two cases, and
+    where one is the best in each, which is said otherwise.
     """
     labels = [label for label in cases[0] if all(label in case for case in cases)] if cases else []
     if len(cases) < 2 or len(labels) < 2:
         return None
     furthest = {label: max(case[label] / min(case.values()) for case in cases) for label in labels}
     first, *rest = sorted(labels, key=furthest.__getitem__)
+    if furthest[first] == 1:
+        return None
     others = ", ".join(f"{label} {units.significant(furthest[label])}" for label in rest)
     return (
         f"over all {len(cases)} cases {first} stays nearest to the best of each: at most "

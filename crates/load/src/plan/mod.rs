@@ -76,6 +76,9 @@ pub struct TlsPlan {
 /// Messages of a player whose copies are told apart at a time.
 pub(crate) const DELIVERY_WINDOW: u32 = 64;
 
+/// Hexadecimal digits of a message's number, of which a whole one is told from all others.
+pub(crate) const NUMBER_BYTES: usize = 16;
+
 /// Players and tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyxPlan {

@@ -11,11 +11,11 @@ use super::document::{
 use wiretrial_proto::websocket::DeflateConfig;
 
 use super::{
-    ContentRule, DELIVERY_WINDOW, Expect, GeneratorPlan, Load, LoopPlan, Overflow, PayloadPlan,
-    Phases, Plan, PlanError, Scheme, SharePlan, Stop, StyxPlan, Target, TargetUrl, TlsPlan,
+    ContentRule, DELIVERY_WINDOW, Expect, GeneratorPlan, Load, LoopPlan, NUMBER_BYTES, Overflow,
+    PayloadPlan, Phases, Plan, PlanError, Scheme, SharePlan, Stop, StyxPlan, Target, TargetUrl,
+    TlsPlan,
 };
 use crate::clock::Nanos;
-use crate::source::NUMBER_BYTES;
 
 /// Largest payload of a request, bytes.
 const MAX_PAYLOAD: u64 = 1 << 30;

@@ -8,5 +8,5 @@ mod template;
 mod verify;
 
 pub use payload::Payloads;
-pub(crate) use template::{DIGITS as NUMBER_BYTES, number_in};
+pub(crate) use template::number_in;
 pub use verify::{Mismatch, Progress, Verifier};

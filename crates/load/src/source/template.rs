@@ -1,7 +1,7 @@
 //! Bytes with places for a sequence number: written in place, never rebuilt.
 
-/// Hexadecimal digits of a sequence number.
-pub(crate) const DIGITS: usize = 16;
+use crate::plan::NUMBER_BYTES;
+
 const PLACEHOLDER: &str = "{seq}";
 
 /// Bytes with places for a sequence number.
@@ -20,8 +20,8 @@ impl Template {
         let mut parts = text.split(PLACEHOLDER);
         bytes.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
         for part in parts {
-            places.push((bytes.len(), DIGITS));
-            bytes.extend_from_slice(&[b'0'; DIGITS]);
+            places.push((bytes.len(), NUMBER_BYTES));
+            bytes.extend_from_slice(&[b'0'; NUMBER_BYTES]);
             bytes.extend_from_slice(part.as_bytes());
         }
         Self { bytes, places }
@@ -30,7 +30,7 @@ impl Template {
     /// `length` printable bytes that begin with a place, as wide as fits.
     pub(super) fn of_length(length: usize) -> Self {
         let bytes = (0..length).map(|at| b'a' + (at % 26) as u8).collect();
-        Self { bytes, places: vec![(0, length.min(DIGITS))] }
+        Self { bytes, places: vec![(0, length.min(NUMBER_BYTES))] }
     }
 
     /// The bytes for this sequence number. A place narrower than 16 digits takes the last ones.
@@ -41,7 +41,7 @@ impl Template {
             match place.first_chunk_mut() {
                 // All digits: one store, where a stretch of any width would be a call.
                 Some(whole) => *whole = digits,
-                None => place.copy_from_slice(&digits[DIGITS - width..]),
+                None => place.copy_from_slice(&digits[NUMBER_BYTES - width..]),
             }
         }
         &self.bytes
@@ -54,7 +54,7 @@ impl Template {
 
 /// The sequence number with which a message begins, in all its digits; none where it does not.
 pub(crate) fn number_in(message: &[u8]) -> Option<u64> {
-    let digits = message.first_chunk::<DIGITS>()?;
+    let digits = message.first_chunk::<NUMBER_BYTES>()?;
     digits.iter().try_fold(0, |number: u64, digit| match digit {
         b'0'..=b'9' => Some(number << 4 | u64::from(digit - b'0')),
         b'a'..=b'f' => Some(number << 4 | u64::from(digit - b'a' + 10)),
@@ -63,8 +63,8 @@ pub(crate) fn number_in(message: &[u8]) -> Option<u64> {
 }
 
 #[inline]
-fn hexadecimal(seq: u64) -> [u8; DIGITS] {
-    let mut digits = [0; DIGITS];
+fn hexadecimal(seq: u64) -> [u8; NUMBER_BYTES] {
+    let mut digits = [0; NUMBER_BYTES];
     digits[..8].copy_from_slice(&eight_digits((seq >> 32) as u32).to_be_bytes());
     digits[8..].copy_from_slice(&eight_digits(seq as u32).to_be_bytes());
     digits
