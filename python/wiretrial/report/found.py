@@ -29,8 +29,7 @@ from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
 from wiretrial.report.claims import Verdict
 from wiretrial.report.families import Family
 from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST
-from wiretrial.report.metrics import Metric
-from wiretrial.report.model import ReportModel, ScenarioResult
+from wiretrial.report.model import ReportModel
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.answers import KEPT
@@ -289,7 +288,7 @@ def _levels(family: Family) -> Iterator[FoundLevels]:
         if not known:
             continue
         unit = units.fitting(metric.units, known)
-        cells = [[_figure(scenario, metric, unit) for scenario in row] for row in sides]
+        cells = [[sentences.figure_text(s, metric, unit) for s in row] for row in sides]
         across, down = (family.labels, levels), (levels, family.labels)
         is_long = len(levels) > len(family.labels)
         heads, names = across if is_long else down
@@ -301,16 +300,6 @@ def _levels(family: Family) -> Iterator[FoundLevels]:
         )
 
 
-def _figure(scenario: ScenarioResult | None, metric: Metric, unit: units.Unit) -> str:
-    """`143 (121 to 160)`."""
-    estimate = scenario.estimates.get(metric.key) if scenario else None
-    if scenario is None or estimate is None:
-        return "–"
-    interval = sentences.interval_text(estimate, unit)
-    aside = f" ({interval})" if interval else ""
-    return f"{scenario.bound(metric)}{unit.figure(estimate.median)}{aside}"
-
-
 def _rankings(family: Family) -> Iterator[FoundRanking]:
     for group in family.groups:
         metric = group.contest.metric
@@ -320,14 +309,12 @@ def _rankings(family: Family) -> Iterator[FoundRanking]:
         rows = []
         for scenario in group.ranked:
             estimate = scenario.estimates.get(metric.key)
-            span = (estimate.low, estimate.high) if estimate else (None, None)
+            interval = sentences.interval_text(estimate, unit) if estimate else ""
             rows.append(
                 FoundRow(
                     label=scenario.label,
                     figure="–" if estimate is None else unit.text(estimate.median),
-                    interval="–"
-                    if span[0] is None or span[1] is None
-                    else f"{unit.figure(span[0])} to {unit.figure(span[1])}",
+                    interval=interval or "–",
                     trials=scenario.usable,
                 )
             )

@@ -20,8 +20,7 @@ from wiretrial.report import (
 from wiretrial.report.case_tables import Cell, time_words
 from wiretrial.report.families import Family
 from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST, claim_ratio
-from wiretrial.report.metrics import Metric
-from wiretrial.report.model import Group, ReportModel, ScenarioResult
+from wiretrial.report.model import Group, ReportModel
 from wiretrial.results.absent import Absent
 
 BESIDE = (metrics.SERVER, metrics.P50, metrics.P99)
@@ -129,7 +128,13 @@ def _levels(family: Family) -> str:
     medians = (s.median(metric) for group in family.groups for s in group.scenarios)
     unit = units.fitting(metric.units, (value for value in medians if value is not None))
     rows = [
-        [label, *(_figure(family.of(label, group), metric, unit) for group in family.groups)]
+        [
+            label,
+            *(
+                sentences.figure_text(family.of(label, group), metric, unit)
+                for group in family.groups
+            ),
+        ]
         for label in family.labels
     ]
     return _table([unit.name, *(family.level(group) for group in family.groups)], rows)
@@ -151,7 +156,7 @@ def _ranking(group: Group) -> str:
         [
             str(ranks.get(scenario.name, "–")),
             group.called[scenario.name],
-            *(_figure(scenario, metric, fitted[metric.key]) for metric in shown),
+            *(sentences.figure_text(scenario, metric, fitted[metric.key]) for metric in shown),
         ]
         for scenario in group.ranked
     ]
@@ -204,15 +209,6 @@ def _absent(model: ReportModel) -> Iterator[str]:
     if model.absent:
         yield "### Not measured"
         yield "\n".join(f"- {_text(row.subject)}: {_text(row.reason)}" for row in model.absent)
-
-
-def _figure(scenario: ScenarioResult | None, metric: Metric, unit: units.Unit) -> str:
-    estimate = None if scenario is None else scenario.estimates.get(metric.key)
-    if scenario is None or estimate is None:
-        return "–"
-    bound = scenario.bound(metric)
-    interval = sentences.interval_text(estimate, unit)
-    return f"{bound}{unit.figure(estimate.median)}{f' ({interval})' if interval else ''}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -32,6 +32,17 @@ BOTTLENECKS = {
     "client": "the client",
     "waiting": "waiting",
 }
+OPENINGS = {
+    metrics.SERVER.key: "costs the server {figure} of CPU per message",
+    metrics.CLIENT.key: "spends {figure} of CPU per round trip",
+    metrics.WALL.key: "takes {figure} for a round trip",
+    metrics.THROUGHPUT.key: "reaches {figure}",
+    metrics.ELAPSED.key: "takes {figure}",
+    metrics.CONNECT_RATE.key: "opens {figure}",
+    metrics.USER_MEMORY.key: "takes {figure} of memory per connection",
+    metrics.BANDWIDTH.key: "echoes {figure}",
+}
+"""What a scenario does with its figure; all others are times within which it answers."""
 ARTEFACTS = (
     warnings.Code.DELAYED_ACK,
     warnings.Code.RETRANSMISSION,
@@ -54,8 +65,8 @@ def verdict(
     for family in counted:
         untold, found = _of_family(family, baselines, len(counted))
         name = f"{family.title}: " if several else ""
-        few = bool(found) and summaries.begins_with_what_is_told(family)
-        if parts := [*found, *untold] if few else [*untold, *found]:
+        is_told = bool(found) and summaries.begins_with_what_is_told(family)
+        if parts := [*found, *untold] if is_told else [*untold, *found]:
             rest = (_sentence(part, family.labels) for part in parts[1:])
             text = _sentence(name + " ".join([parts[0], *rest]), family.labels)
             told.append((not family.is_cases, text))
@@ -171,6 +182,16 @@ def interval_text(estimate: Estimate, unit: units.Unit) -> str:
     return f"{unit.figure(estimate.low)} to {unit.figure(estimate.high)}"
 
 
+def figure_text(scenario: ScenarioResult | None, metric: Metric, unit: units.Unit) -> str:
+    """`≥ 143 (121 to 160)`: bound, median and interval; a dash where there is none."""
+    estimate = scenario.estimates.get(metric.key) if scenario else None
+    if scenario is None or estimate is None:
+        return "–"
+    interval = interval_text(estimate, unit)
+    aside = f" ({interval})" if interval else ""
+    return f"{scenario.bound(metric)}{unit.figure(estimate.median)}{aside}"
+
+
 def ratio_text(pair: Pair) -> str:
     """`0.42 (0.40 to 0.44)`: how many times `b` the scenario `a` has."""
     return "unknown" if pair.comparison is None else interval_ratio(pair.comparison)
@@ -197,23 +218,8 @@ def verdict_text(pair: Pair) -> str:
 
 def opening(name: str, metric: Metric, figure: str) -> str:
     """What a scenario does, with its figure in the metric that it is ranked by."""
-    if metric is metrics.SERVER:
-        return f"{name} costs the server {figure} of CPU per message"
-    if metric is metrics.CLIENT:
-        return f"{name} spends {figure} of CPU per round trip"
-    if metric is metrics.WALL:
-        return f"{name} takes {figure} for a round trip"
-    if metric is metrics.THROUGHPUT:
-        return f"{name} reaches {figure}"
-    if metric is metrics.ELAPSED:
-        return f"{name} takes {figure}"
-    if metric is metrics.CONNECT_RATE:
-        return f"{name} opens {figure}"
-    if metric is metrics.USER_MEMORY:
-        return f"{name} takes {figure} of memory per connection"
-    if metric is metrics.BANDWIDTH:
-        return f"{name} echoes {figure}"
-    return f"{name} answers within {figure} ({metric.title})"
+    does = OPENINGS.get(metric.key, "answers within {figure} ({title})")
+    return f"{name} {does.format(figure=figure, title=metric.title)}"
 
 
 def _found(group: Group, baselines: Sequence[str], groups: int) -> list[str]:

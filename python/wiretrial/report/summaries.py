@@ -156,8 +156,9 @@ def _together(family: Family, metric: Metric) -> str | None:
     clauses = [_shown(pair) for pair in found.against if pair.verdict not in UNDECIDED]
     clauses += [f"for {units.listed(unshown)} no difference is shown"] if unshown else []
     total = len(family.groups)
-    levels = "both" if found.levels == total == 2 else f"{found.levels} of {total}"
-    levels = f"all {total}" if found.levels == total > 2 else levels
+    levels = f"{found.levels} of {total}"
+    if found.levels == total:
+        levels = "both" if total == 2 else f"all {total}"
     together = f"over {levels} levels together ({'; '.join(clauses)})"
     return f"{_best_is(metric)} with {found.best} {together}."
 

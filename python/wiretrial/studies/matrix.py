@@ -173,7 +173,8 @@ def _cases(document: Document, workload: Workload) -> Iterator[Case]:
         words = {name: said for name in varied if (said := wording.words(name, levels[name]))}
         told = [said for name, said in words.items() if name not in workload.compare]
         beside = [said for name, said in words.items() if name in workload.compare]
-        title = ", ".join([*([titled] if several or not told else []), *told])
+        head = [titled] if several or not told else []
+        title = ", ".join([*head, *told])
         for subject in workload.subjects or document.subjects:
             own = (workload.label or "{subject}").replace("{subject}", subject)
             whole = ", ".join([own, *beside])
@@ -181,8 +182,7 @@ def _cases(document: Document, workload: Workload) -> Iterator[Case]:
             names = _Names(called, own, title, None)
             if workload.compare:
                 # What differs is those factors then, and a group holds nothing else that does.
-                within = ", ".join([*([titled] if several or not told else []), own, *told])
-                names = _Names(called, ", ".join(beside), within, own)
+                names = _Names(called, ", ".join(beside), ", ".join([*head, own, *told]), own)
             yield _case(workload, subject, levels, names)
 
 

@@ -12,7 +12,7 @@ from typing import Self
 from wiretrial.subjects import websocket_parts
 from wiretrial.subjects.checks import Check
 from wiretrial.subjects.endpoint import Endpoint, expect, payload
-from wiretrial.subjects.websocket_connection import Message, WebSocket
+from wiretrial.subjects.websocket_connection import Message, WebSocket, expect_same
 
 PATH = "/broadcast"
 LARGE = 1 << 20
@@ -57,15 +57,7 @@ def _text(message: Message) -> str:
 
 
 def _same(heard: Message, said: Message) -> None:
-    expect(
-        type(heard) is type(said),
-        f"a {_kind(said)} message was heard as {_kind(heard)}",
-    )
-    expect(heard == said, f"{len(said)} bytes were heard as {len(heard)} other bytes")
-
-
-def _kind(message: Message) -> str:
-    return "text" if isinstance(message, str) else "binary"
+    expect_same(heard, said, "arrived")
 
 
 def _fan_out(endpoint: Endpoint) -> None:

@@ -9,8 +9,8 @@ from typing import Self
 
 from wiretrial.subjects import websocket_parts
 from wiretrial.subjects.checks import Check
-from wiretrial.subjects.endpoint import Endpoint, expect, payload
-from wiretrial.subjects.websocket_connection import Message, WebSocket
+from wiretrial.subjects.endpoint import Endpoint, payload
+from wiretrial.subjects.websocket_connection import Message, WebSocket, expect_same
 
 PATH = "/"
 LARGE = 1 << 20
@@ -44,16 +44,7 @@ def _message(number: int) -> Message:
 
 
 def _same(websocket: WebSocket, message: Message) -> None:
-    answer = websocket.receive()
-    expect(
-        type(answer) is type(message),
-        f"a {_kind(message)} message came back as {_kind(answer)}",
-    )
-    expect(answer == message, f"{len(message)} bytes came back as {len(answer)} other bytes")
-
-
-def _kind(message: Message) -> str:
-    return "text" if isinstance(message, str) else "binary"
+    expect_same(websocket.receive(), message, "came back")
 
 
 def _sizes(endpoint: Endpoint) -> None:

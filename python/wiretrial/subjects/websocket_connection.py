@@ -129,6 +129,12 @@ class WebSocket:
             self.socket.sendall(data)
 
 
+def expect_same(came: Message, sent: Message, how: str) -> None:
+    """Raises where a message, which `how` says how it came, is of another kind or content."""
+    expect(type(came) is type(sent), f"a {_kind(sent)} message {how} as {_kind(came)}")
+    expect(came == sent, f"{len(sent)} bytes {how} as {len(came)} other bytes")
+
+
 def half_a_handshake(endpoint: Endpoint, path: str) -> socket.socket:
     """A peer that asks for an upgrade and stops in the middle of it."""
     connection = endpoint.connect()
@@ -143,3 +149,7 @@ def half_a_frame(endpoint: Endpoint, path: str) -> socket.socket:
     opened = WebSocket(endpoint, path)
     opened.socket.sendall(b"\x82\xc0\x00\x00\x00\x00half")
     return opened.socket
+
+
+def _kind(message: Message) -> str:
+    return "text" if isinstance(message, str) else "binary"
