@@ -32,6 +32,10 @@ void serve(const Options& options) {
 
     lws_context_creation_info info{};
     info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
+    if (options.host.find(':') == std::string::npos) {
+        // With IPv6 it would listen on every address, and a second copy on another one not at all.
+        info.options |= LWS_SERVER_OPTION_DISABLE_IPV6;
+    }
     if (options.tuned) {
         lws_set_log_level(0, nullptr);
         info.pt_serv_buf_size = LARGE_BUFFER;
