@@ -53,8 +53,8 @@ def main() -> int:
         samples = _compare(load, present, engine, seconds, flags.rounds)
         found[load.name] = table.rows(samples, seconds)
         print(table.text(f"\n{load.name}", found[load.name]), flush=True)
-    if flags.output:
-        table.write(flags.output, _machine(), seconds, found)
+        if flags.output:
+            table.write(flags.output, _machine(), seconds, found)
     return 0 if all(found.values()) else 1
 
 
@@ -94,7 +94,12 @@ def _flags() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="runs of 3 s")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each generator [3]")
     parser.add_argument("--generator", action="append", help="only this one; may be given again")
-    parser.add_argument("-o", "--output", type=Path, help="keep the figures here, as JSON")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        help="keep the figures here, as JSON, beside those of other workloads",
+    )
     return parser.parse_args()
 
 

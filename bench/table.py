@@ -114,17 +114,28 @@ def text(title: str, found: Sequence[Row]) -> str:
 def write(
     path: Path, machine: Mapping[str, str], seconds: int, found: Mapping[str, Sequence[Row]]
 ) -> None:
-    """Keeps the rows, one workload a line."""
+    """Keeps the rows, one workload a line, beside those of other workloads that the file has.
+
+    What was measured on another machine, or in runs of another length, is not kept beside it.
+    """
+    head = {"schema": SCHEMA, "version": VERSION, "machine": dict(machine), "seconds": seconds}
+    rows_of = {name: [_rounded(row) for row in rows_] for name, rows_ in found.items()}
     lines = [
-        json.dumps(name) + ": " + json.dumps([_rounded(row) for row in list_])
-        for name, list_ in found.items()
+        json.dumps(name) + ": " + json.dumps(rows_)
+        for name, rows_ in (_kept(path, head) | rows_of).items()
     ]
-    head = json.dumps(
-        {"schema": SCHEMA, "version": VERSION, "machine": dict(machine), "seconds": seconds}
-    )
     body = ",\n  ".join(lines)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'{head[:-1]}, "workloads": {{\n  {body}\n}}}}\n', encoding="utf-8")
+    path.write_text(f'{json.dumps(head)[:-1]}, "workloads": {{\n  {body}\n}}}}\n', encoding="utf-8")
+
+
+def _kept(path: Path, head: Mapping[str, object]) -> dict[str, list[dict[str, object]]]:
+    """The rows of a file with this head."""
+    if not path.is_file():
+        return {}
+    document = json.loads(path.read_text(encoding="utf-8"))
+    workloads: dict[str, list[dict[str, object]]] = document.pop("workloads", {})
+    return workloads if document == head else {}
 
 
 def _rounded(row: Row) -> dict[str, object]:

@@ -11,6 +11,7 @@ use wiretrial_proto::{MessageKind, Scratch, ServerCodec, ServerEvent};
 use crate::protocol::Heard;
 use crate::sink::{BACKLOG_LIMIT, Ending, Sink, Twist};
 use crate::table::Desk;
+use crate::websocket::agreed;
 
 /// What somebody said to all.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,14 +31,7 @@ pub(crate) struct Listener {
 
 impl Listener {
     pub(crate) fn new(max_message: u64, deflate: Option<&DeflateAnswer>) -> Self {
-        Self {
-            codec: match deflate {
-                None => WebSocketServer::new(max_message),
-                Some(agreed) => WebSocketServer::with_deflate(max_message, agreed),
-            },
-            kind: MessageKind::Binary,
-            message: Vec::new(),
-        }
+        Self { codec: agreed(max_message, deflate), kind: MessageKind::Binary, message: Vec::new() }
     }
 
     pub(crate) fn take(

@@ -28,14 +28,7 @@ enum Message {
 
 impl WebSocketEcho {
     pub(crate) fn new(max_message: u64, deflate: Option<&DeflateAnswer>) -> Self {
-        Self {
-            codec: match deflate {
-                None => WebSocketServer::new(max_message),
-                Some(agreed) => WebSocketServer::with_deflate(max_message, agreed),
-            },
-            message: Message::None,
-            twist: Twist::None,
-        }
+        Self { codec: agreed(max_message, deflate), message: Message::None, twist: Twist::None }
     }
 
     /// Takes all of the input that can be taken. What was compressed well and goes out less so may
@@ -111,6 +104,14 @@ impl WebSocketEcho {
         if self.message == Message::None {
             self.codec.close(1001, "", out);
         }
+    }
+}
+
+/// The codec of a connection that asked for an upgrade, compressing where both sides agreed on it.
+pub(crate) fn agreed(max_message: u64, deflate: Option<&DeflateAnswer>) -> WebSocketServer {
+    match deflate {
+        None => WebSocketServer::new(max_message),
+        Some(deflate) => WebSocketServer::with_deflate(max_message, deflate),
     }
 }
 

@@ -32,6 +32,13 @@ pub(crate) fn run(plan: &Value) -> Result<Outcome, RunError> {
     run_with(plan, &Arc::default())
 }
 
+/// Runs a plan that has to come to its end, with sums that are right.
+pub(crate) fn checked(plan: &Value) -> Outcome {
+    let outcome = run(plan).expect("the run ends");
+    outcome.check_sums();
+    outcome
+}
+
 /// Runs a plan that somebody may stop.
 pub(crate) fn run_with(plan: &Value, control: &Arc<Control>) -> Result<Outcome, RunError> {
     run_until(plan, control, |_| false)

@@ -26,6 +26,12 @@ impl Rig {
         Self::start(ServerPlan { script, ..ServerPlan::default() })
     }
 
+    /// One that does something wrong, as [`Script::faults`] are written.
+    #[allow(dead_code, reason = "each test binary uses its own part of this")]
+    pub(crate) fn faulty(fault: &str) -> Self {
+        Self::new(Script { faults: vec![fault.parse().expect("a fault")], ..Script::default() })
+    }
+
     /// One that compresses WebSocket messages.
     #[allow(dead_code, reason = "each test binary uses its own part of this")]
     pub(crate) fn with_deflate(deflate: DeflateConfig) -> Self {

@@ -12,7 +12,7 @@ use wiretrial_net::monotonic_ns;
 use wiretrial_respond::Script;
 
 use crate::certificates::Certificate;
-use crate::outcome::run;
+use crate::outcome::{checked, run};
 use crate::rig::Rig;
 use crate::scene::{pollers, server_config};
 use crate::scripted::Scripted;
@@ -96,7 +96,7 @@ fn of_several_addresses_the_first_that_answers_is_used_and_named() {
     let server = Scripted::start(Speech::Stream, None, vec![vec![Serve]]);
     let url = format!("tcp://localhost:{}", server.address().port());
     for plan in plans(&url) {
-        let outcome = run(&plan).expect("the run ends");
+        let outcome = checked(&plan);
         assert_eq!(outcome.start.addresses, [server.address().to_string()]);
         assert_eq!(outcome.summary.counters.ok, 10);
     }
@@ -245,8 +245,7 @@ fn an_unproven_certificate_is_taken_only_where_asked_for_and_recorded() {
         let server = Scripted::start(Speech::of(scheme), config, vec![vec![Open, Serve]]);
         for mut plan in plans(&format!("{scheme}://{}/", server.address())) {
             plan["target"]["tls"] = json!({"insecure": true});
-            let outcome = run(&plan).expect("the run ends");
-            outcome.check_sums();
+            let outcome = checked(&plan);
             assert!(outcome.start.insecure && outcome.start.tls.is_some());
             assert_eq!(outcome.summary.counters.ok, 10, "{scheme}: {:?}", outcome.errors());
         }

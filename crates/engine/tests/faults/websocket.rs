@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wiretrial_respond::Script;
 
 use crate::certificates::Certificate;
-use crate::outcome::run;
+use crate::outcome::checked;
 use crate::rig::Rig;
 use crate::scene::{Case, check_all, pollers, server_config};
 use crate::scripted::Step::{self, Open, Read, Reply, ReplyAs, Send, Serve, Swap};
@@ -191,8 +191,7 @@ fn a_deflate_bomb_is_closed_when_it_is_too_big() {
             plan["target"]["websocket"] = json!({"deflate": {}});
             plan["generator"] = json!({"poller": poller});
             plan["stop"] = json!({"requests": 10});
-            let outcome = run(&plan).expect("the run ends");
-            outcome.check_sums();
+            let outcome = checked(&plan);
             assert_eq!(outcome.errors()["too_big"], 1, "{:?}", outcome.summary.examples);
             assert_eq!(outcome.summary.counters.ok, 9, "{:?}", outcome.errors());
             let unpacked = outcome.summary.bytes.payload_received;
@@ -234,8 +233,7 @@ fn who_was_sent_away_does_not_come_back_at_once() {
         plan["target"]["url"] = json!(format!("ws://{}/", server.address()));
         plan["generator"] = json!({"poller": poller});
         plan["stop"] = json!({"requests": 3});
-        let outcome = run(&plan).expect("the run ends");
-        outcome.check_sums();
+        let outcome = checked(&plan);
         assert_eq!(outcome.summary.counters.ok, 3, "{:?}", outcome.errors());
         // The first connection is the preflight's, which does not wait for a farewell.
         let seen = server.end();

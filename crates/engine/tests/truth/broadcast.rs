@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wiretrial_load::plan::Plan;
 use wiretrial_respond::{DeflateConfig, Script};
 
-use crate::outcome::{Outcome, run};
+use crate::outcome::checked;
 use crate::rig::Rig;
 
 const MS: u64 = 1_000_000;
@@ -17,16 +17,6 @@ fn broadcast(rig: &Rig, scheme: &str, connections: u32) -> Value {
     plan["target"]["expect"] = json!({"content": {"is": "broadcast"}});
     plan["load"] = json!({"connections": connections});
     plan
-}
-
-fn checked(plan: &Value) -> Outcome {
-    let outcome = run(plan).expect("the run ends");
-    outcome.check_sums();
-    outcome
-}
-
-fn faulty(fault: &str) -> Rig {
-    Rig::new(Script { faults: vec![fault.parse().expect("a fault")], ..Script::default() })
 }
 
 #[test]
@@ -98,7 +88,7 @@ fn an_echo_alone_leaves_copies_missing() {
 #[test]
 fn each_fault_is_told_apart() {
     for fault in ["repeat@10", "wrong@10"] {
-        let rig = faulty(fault);
+        let rig = Rig::faulty(fault);
         let mut plan = broadcast(&rig, "ws", 2);
         plan["stop"] = json!({"requests": 200});
         let outcome = checked(&plan);

@@ -3,7 +3,7 @@
 use serde_json::json;
 use wiretrial_respond::Script;
 
-use crate::outcome::run;
+use crate::outcome::checked;
 use crate::rig::{PROTOCOLS, Rig};
 
 const MS: u64 = 1_000_000;
@@ -20,8 +20,7 @@ fn bursts_send_exactly_what_the_plan_says() {
             });
             plan["stop"] = json!({"requests": 1003});
             plan["generator"]["threads"] = json!(threads);
-            let outcome = run(&plan).expect("the run ends");
-            outcome.check_sums();
+            let outcome = checked(&plan);
             let counters = &outcome.summary.counters;
             let what = format!("{scheme}, {connections}: {:?}", outcome.errors());
             assert_eq!((counters.sent, counters.ok), (1003, 1003), "{what}");
@@ -40,8 +39,7 @@ fn a_burst_waits_for_the_last_reply_of_the_one_before() {
             "connections": 30, "depth": 2, "pack": 2, "executor": {"kind": "random-burst"},
         });
         plan["stop"] = json!({"requests": 5 * 60});
-        let outcome = run(&plan).expect("the run ends");
-        outcome.check_sums();
+        let outcome = checked(&plan);
         assert_eq!(outcome.summary.counters.ok, 300, "{scheme}: {:?}", outcome.errors());
         let took = outcome.summary.end_ns - outcome.summary.first_send_ns;
         assert!(took >= 5 * 20 * MS, "{scheme}: {took} ns for five bursts of 20 ms");
@@ -58,8 +56,7 @@ fn held_connections_are_idle_first_and_then_each_is_alive() {
         });
         plan["stop"] = json!({"duration_ns": 20_000 * MS, "requests": connections});
         plan["generator"]["threads"] = json!(2);
-        let outcome = run(&plan).expect("the run ends");
-        outcome.check_sums();
+        let outcome = checked(&plan);
         let summary = &outcome.summary;
         assert_eq!(summary.counters.ok, connections, "{scheme}: {:?}", outcome.errors());
         assert_eq!(summary.connections.closed.get("plan"), None, "{scheme}: none is renewed");
@@ -77,6 +74,6 @@ fn connections_that_are_not_kept_have_no_instant_at_which_all_stood() {
     let rig = Rig::new(Script::default());
     let mut plan = rig.plan("ws");
     plan["load"] = json!({"connections": 2, "requests_per_connection": 1});
-    let outcome = run(&plan).expect("the run ends");
+    let outcome = checked(&plan);
     assert_eq!((outcome.summary.connect_start_ns, outcome.summary.connected_ns), (None, None));
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wiretrial_load::plan::Plan;
 use wiretrial_respond::{DeflateConfig, Script};
 
-use crate::outcome::{Outcome, run};
+use crate::outcome::{Outcome, checked, run};
 use crate::rig::Rig;
 
 const BYTES: u64 = 2000;
@@ -15,8 +15,7 @@ fn compressed(scheme: &str, server: DeflateConfig, offer: &Value) -> Outcome {
     plan["target"]["websocket"] = json!({"deflate": offer});
     plan["target"]["message"] = json!({"source": {"from": "sequence", "bytes": BYTES}});
     plan["load"] = json!({"connections": 3, "depth": 4, "pack": 2});
-    let outcome = run(&plan).expect("the run ends");
-    outcome.check_sums();
+    let outcome = checked(&plan);
     assert_eq!(outcome.summary.counters.ok, 100, "{:?}", outcome.errors());
     outcome
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use wiretrial_respond::Script;
 
-use crate::outcome::run;
+use crate::outcome::checked;
 use crate::rig::{PROTOCOLS, Rig};
 
 const MS: u64 = 1_000_000;
@@ -19,8 +19,7 @@ fn no_reply_is_faster_than_a_constant_delay() {
         let mut plan = rig.plan(scheme);
         plan["load"] = json!({"connections": 10});
         plan["stop"] = json!({"requests": 200});
-        let outcome = run(&plan).expect("the run ends");
-        outcome.check_sums();
+        let outcome = checked(&plan);
         let times = outcome.histogram("service_time").expect("recorded");
         assert_eq!(times.len(), 200, "{scheme}");
         // A histogram tells its least value by the lower edge of its bucket.
@@ -35,8 +34,7 @@ fn both_modes_of_a_delay_are_recovered_in_their_shares() {
         let mut plan = rig.plan(scheme);
         plan["load"] = json!({"connections": 50});
         plan["stop"] = json!({"requests": 1500});
-        let outcome = run(&plan).expect("the run ends");
-        outcome.check_sums();
+        let outcome = checked(&plan);
         let times = outcome.histogram("service_time").expect("recorded");
         assert!(times.min() >= times.lowest_equivalent(MS), "{scheme}: {} ns", times.min());
         // The draws are seeded; 1500 at 0.1 have a standard deviation of 12. Between the modes lie
@@ -54,8 +52,7 @@ fn an_open_loop_shows_a_stall_in_full() {
         let mut plan = rig.plan(scheme);
         plan["load"] = json!({"connections": 4, "executor": {"kind": "open", "rate": 500.0}});
         plan["stop"] = json!({"duration_ns": 2000 * MS});
-        let outcome = run(&plan).expect("the run ends");
-        outcome.check_sums();
+        let outcome = checked(&plan);
         let (response, service) =
             (outcome.histogram("response_time"), outcome.histogram("service_time"));
         let (response, service) = (response.expect("recorded"), service.expect("recorded"));
@@ -84,8 +81,7 @@ fn what_falls_due_while_others_are_sent_does_not_wait() {
         plan["stop"] = json!({"duration_ns": 900 * MS});
         plan["phases"]["interval_ns"] = json!(1000 * MS);
         plan["phases"]["drain_ns"] = json!(MS);
-        let outcome = run(&plan).expect("the run ends");
-        outcome.check_sums();
+        let outcome = checked(&plan);
         let lag = outcome.histogram("pacing_lag").expect("recorded");
         assert_eq!(lag.len(), 20_000, "{scheme}");
         // All were due in the first 100 ms, a few microseconds apart, which is less than a send takes:
@@ -103,8 +99,7 @@ fn a_closed_loop_shows_a_stall_as_blocked_time() {
         let mut plan = rig.plan(scheme);
         plan["load"] = json!({"connections": 4});
         plan["stop"] = json!({"duration_ns": 2000 * MS});
-        let outcome = run(&plan).expect("the run ends");
-        outcome.check_sums();
+        let outcome = checked(&plan);
         let blocked = outcome.summary.blocked;
         assert!(blocked.exchanges >= 4, "{scheme}: {blocked:?}");
         assert!(blocked.slot_ns >= 4 * 900 * MS, "{scheme}: {blocked:?}");

@@ -5,28 +5,18 @@ use wiretrial_load::measure::snapshot::{Deliveries, Lobby};
 use wiretrial_load::plan::Plan;
 use wiretrial_respond::Script;
 
-use crate::outcome::{Outcome, run};
+use crate::outcome::checked;
 use crate::rig::Rig;
 
 const SCHEMES: [&str; 6] =
     ["styx", "styx+json", "styx+ws", "styx+json+ws", "styx+wss", "styx+json+wss"];
 const MS: u64 = 1_000_000;
 
-fn faulty(fault: &str) -> Rig {
-    Rig::new(Script { faults: vec![fault.parse().expect("a fault")], ..Script::default() })
-}
-
 fn at_tables(rig: &Rig, scheme: &str, connections: u32, table_size: u32) -> Value {
     let mut plan = rig.plan(scheme);
     plan["target"]["styx"] = json!({"table_size": table_size});
     plan["load"] = json!({"connections": connections});
     plan
-}
-
-fn checked(plan: &Value) -> Outcome {
-    let outcome = run(plan).expect("the run ends");
-    outcome.check_sums();
-    outcome
 }
 
 #[test]
@@ -112,7 +102,7 @@ fn the_lobby_is_counted_apart_from_copies() {
 
 #[test]
 fn copies_that_come_twice_are_duplicates() {
-    let rig = faulty("repeat@10");
+    let rig = Rig::faulty("repeat@10");
     let mut plan = at_tables(&rig, "styx", 2, 2);
     plan["stop"] = json!({"requests": 200});
     let outcome = checked(&plan);
@@ -126,7 +116,7 @@ fn copies_that_come_twice_are_duplicates() {
 #[test]
 fn copies_that_overtake_each_other_are_out_of_order() {
     // One in four: the third of each pack, behind the one that preflight had, so that there is a next.
-    let rig = faulty("swap@4");
+    let rig = Rig::faulty("swap@4");
     let mut plan = at_tables(&rig, "styx", 1, 1);
     plan["load"] = json!({"connections": 1, "depth": 4, "pack": 4});
     plan["stop"] = json!({"requests": 400});
@@ -140,7 +130,7 @@ fn copies_that_overtake_each_other_are_out_of_order() {
 
 #[test]
 fn copies_with_other_content_are_mismatches() {
-    let rig = faulty("wrong@10");
+    let rig = Rig::faulty("wrong@10");
     let mut plan = at_tables(&rig, "styx+ws", 2, 2);
     plan["stop"] = json!({"requests": 200});
     let outcome = checked(&plan);
@@ -154,7 +144,7 @@ fn copies_with_other_content_are_mismatches() {
 #[test]
 fn copies_that_never_come_are_missing() {
     // A copy that is cut ends its connection: the others at the table go on, and what it was owed is missing.
-    let rig = faulty("close@50");
+    let rig = Rig::faulty("close@50");
     let mut plan = at_tables(&rig, "styx", 4, 4);
     plan["load"]["executor"] = json!({"kind": "open", "rate": 200.0, "pacing": "phased"});
     plan["stop"] = json!({"duration_ns": 1_000 * MS});

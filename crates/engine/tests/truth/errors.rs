@@ -3,27 +3,19 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use wiretrial_respond::Script;
 
-use crate::outcome::{Outcome, run};
+use crate::outcome::{Outcome, checked};
 use crate::rig::Rig;
 
-/// Every 10th reply goes wrong.
-fn faulty(kind: &str) -> Rig {
-    let fault = format!("{kind}@10").parse().expect("a fault");
-    Rig::new(Script { faults: vec![fault], ..Script::default() })
-}
-
+/// Of a run whose every 10th reply goes wrong.
 fn outcome(kind: &str, scheme: &str, depth: u32) -> Outcome {
-    let rig = faulty(kind);
+    let rig = Rig::faulty(&format!("{kind}@10"));
     let mut plan = rig.plan(scheme);
     plan["load"] = json!({"connections": 2, "depth": depth});
     // Whoever is answered has all the time in the world: a busy machine is no fault.
     let timeout: u64 = if kind == "silent" { 300_000_000 } else { 20_000_000_000 };
     plan["phases"]["timeout_ns"] = json!(timeout);
-    let outcome = run(&plan).expect("the run ends");
-    outcome.check_sums();
-    outcome
+    checked(&plan)
 }
 
 /// Classes of failed messages, and of connections that failed with no message on its way: a reply
@@ -89,13 +81,12 @@ fn garbage_in_a_byte_stream_is_a_mismatch() {
 
 #[test]
 fn other_connections_are_not_touched_by_one_that_fails() {
-    let rig = faulty("silent");
+    let rig = Rig::faulty("silent@10");
     let mut plan = rig.plan("ws");
     plan["load"] = json!({"connections": 20});
     plan["stop"] = json!({"duration_ns": 1_000_000_000});
     plan["phases"]["timeout_ns"] = json!(200_000_000);
-    let outcome = run(&plan).expect("the run ends");
-    outcome.check_sums();
+    let outcome = checked(&plan);
     assert_eq!(outcome.errors().keys().collect::<Vec<_>>(), ["timeout"]);
     let times = outcome.histogram("service_time").expect("recorded");
     assert!(times.len() > 100, "{} right replies", times.len());

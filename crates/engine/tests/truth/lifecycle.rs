@@ -9,7 +9,7 @@ use wiretrial_load::measure::snapshot::{End, Phase};
 use wiretrial_load::{Control, Refusal, RunError};
 use wiretrial_respond::Script;
 
-use crate::outcome::{run, run_with};
+use crate::outcome::{checked, run, run_with};
 use crate::rig::Rig;
 
 fn refused(plan: &Value) -> String {
@@ -46,8 +46,7 @@ fn a_run_that_is_stopped_keeps_what_it_has() {
 
 #[test]
 fn replies_that_never_come_are_in_flight_at_the_end() {
-    let fault = "silent".parse().expect("a fault");
-    let rig = Rig::new(Script { faults: vec![fault], ..Script::default() });
+    let rig = Rig::faulty("silent");
     let mut plan = rig.plan("tcp");
     // The preflight's exchange has to be answered: so only its deadline ends it.
     plan["phases"]["connect_ns"] = json!(300_000_000);
@@ -62,8 +61,7 @@ fn intervals_follow_each_other_and_belong_to_one_phase_each() {
     plan["generator"] = json!({"threads": 2});
     plan["stop"] = json!({"duration_ns": 500_000_000});
     plan["phases"]["warmup_ns"] = json!(300_000_000);
-    let outcome = run(&plan).expect("the run ends");
-    outcome.check_sums();
+    let outcome = checked(&plan);
     let intervals = &outcome.intervals;
     assert!(intervals.windows(2).all(|w| w[0].end_ns == w[1].start_ns && w[0].phase <= w[1].phase));
     let count = |phase| intervals.iter().filter(|interval| interval.phase == phase).count();
@@ -94,7 +92,7 @@ fn a_server_that_starts_late_is_waited_for() {
     let rig = Rig::new(Script::default());
     let mut plan = rig.plan("ws");
     plan["target"]["url"] = json!(format!("ws://{free}/"));
-    let outcome = run(&plan).expect("the run ends");
+    let outcome = checked(&plan);
     assert_eq!(outcome.summary.counters.ok, 100);
     drop(late.join());
 }
@@ -118,7 +116,7 @@ fn certificates_that_are_not_right_are_refused_with_the_reason() {
     assert!(text.starts_with("tls: ") && text.contains("elsewhere.example"), "{text}");
 
     plan["target"]["tls"] = json!({"insecure": true});
-    let outcome = run(&plan).expect("the run ends");
+    let outcome = checked(&plan);
     assert_eq!((outcome.summary.counters.ok, outcome.start.insecure), (100, true));
     assert!(!run(&rig.plan("https")).expect("the run ends").start.insecure);
 }
@@ -136,7 +134,7 @@ fn wrong_status_and_wrong_content_are_refused_before_the_load() {
     assert!(text.starts_with("status: ") && text.contains("404"), "{text}");
 
     plan["target"]["expect"] = json!({"status": 404});
-    assert_eq!(run(&plan).expect("the run ends").summary.counters.ok, 100);
+    assert_eq!(checked(&plan).summary.counters.ok, 100);
 
     let mut plan = rig.plan("http");
     plan["target"]["expect"]["content"] = json!({"is": "fixed", "base64": "AAAA"});

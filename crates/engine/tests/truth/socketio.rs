@@ -4,7 +4,7 @@ use serde_json::json;
 use wiretrial_load::plan::Plan;
 use wiretrial_respond::Script;
 
-use crate::outcome::run;
+use crate::outcome::checked;
 use crate::rig::Rig;
 
 #[test]
@@ -20,8 +20,7 @@ fn every_event_is_acknowledged() {
                 "requests_per_connection": per_connection,
             });
             plan["stop"] = json!({"requests": 400});
-            let outcome = run(&plan).expect("the run ends");
-            outcome.check_sums();
+            let outcome = checked(&plan);
             let counters = &outcome.summary.counters;
             let name = format!("{scheme}, depth {depth}");
             assert_eq!((counters.sent, counters.ok), (400, 400), "{name}: {:?}", outcome.errors());
@@ -53,8 +52,7 @@ fn arguments_are_echoed_and_large_ones_are_checked_as_they_flow() {
         plan["load"] = json!({"connections": 2, "depth": 5});
         plan["stop"] = json!({"requests": 20});
         plan["phases"]["timeout_ns"] = json!(60_000_000_000_u64);
-        let outcome = run(&plan).expect("the run ends");
-        outcome.check_sums();
+        let outcome = checked(&plan);
         let counters = &outcome.summary.counters;
         // What differs from event to event cannot be learned from one: it is a mismatch, and counted.
         let wrong = counters.errors.get("mismatch").copied().unwrap_or_default();
@@ -65,24 +63,20 @@ fn arguments_are_echoed_and_large_ones_are_checked_as_they_flow() {
 #[test]
 fn acknowledgements_in_another_order_find_their_events() {
     // The seventh of each pack of eight, behind the one that preflight had, so that there is a next.
-    let fault = "swap@8".parse().expect("a fault");
-    let rig = Rig::new(Script { faults: vec![fault], ..Script::default() });
+    let rig = Rig::faulty("swap@8");
     let mut plan = rig.plan("socketio+ws");
     plan["load"] = json!({"connections": 1, "depth": 8, "pack": 8});
     plan["stop"] = json!({"requests": 400});
-    let outcome = run(&plan).expect("the run ends");
-    outcome.check_sums();
+    let outcome = checked(&plan);
     assert_eq!(outcome.summary.counters.ok, 400, "{:?}", outcome.errors());
 }
 
 #[test]
 fn an_altered_acknowledgement_is_a_mismatch() {
-    let fault = "wrong@10".parse().expect("a fault");
-    let rig = Rig::new(Script { faults: vec![fault], ..Script::default() });
+    let rig = Rig::faulty("wrong@10");
     let mut plan = rig.plan("socketio+ws");
     plan["stop"] = json!({"requests": 99});
-    let outcome = run(&plan).expect("the run ends");
-    outcome.check_sums();
+    let outcome = checked(&plan);
     assert_eq!(outcome.errors().get("mismatch"), Some(&10), "{:?}", outcome.errors());
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 use wiretrial_respond::Script;
 
-use crate::outcome::run;
+use crate::outcome::checked;
 use crate::rig::{PROTOCOLS, Rig};
 
 #[test]
@@ -15,8 +15,7 @@ fn every_transport_sends_exactly_what_the_plan_says() {
             plan["load"] = json!({"connections": connections, "depth": depth, "pack": pack});
             plan["stop"] = json!({"requests": 1003});
             plan["generator"] = json!({"threads": threads});
-            let outcome = run(&plan).expect("the run ends");
-            outcome.check_sums();
+            let outcome = checked(&plan);
             let counters = &outcome.summary.counters;
             assert_eq!(
                 (counters.sent, counters.ok),
@@ -40,8 +39,7 @@ fn an_open_loop_sends_what_is_due_and_nothing_else() {
                 "executor": {"kind": "open", "rate": 2000.0, "pacing": pacing},
             });
             plan["stop"] = json!({"duration_ns": 1_000_000_000});
-            let outcome = run(&plan).expect("the run ends");
-            outcome.check_sums();
+            let outcome = checked(&plan);
             let counters = &outcome.summary.counters;
             let arrivals = counters.sent + counters.dropped;
             if pacing == "constant" {
@@ -65,8 +63,7 @@ fn a_connection_per_request_is_a_connection_per_request() {
             let mut plan = rig.plan(scheme);
             plan["load"] = json!({"connections": 4, "requests_per_connection": per_connection});
             plan["stop"] = json!({"requests": 200});
-            let outcome = run(&plan).expect("the run ends");
-            outcome.check_sums();
+            let outcome = checked(&plan);
             let counters = &outcome.summary.counters;
             assert_eq!((counters.sent, counters.ok), (200, 200), "{scheme} {:?}", outcome.errors());
             let opened = outcome.summary.connections.opened;
@@ -90,8 +87,7 @@ fn each_connection_sends_its_own_number_of_messages_and_ends() {
                     "connections": 5, "depth": depth, "requests_per_connection": per_connection,
                 });
                 plan["stop"] = json!({"requests_each": 30});
-                let outcome = run(&plan).expect("the run ends");
-                outcome.check_sums();
+                let outcome = checked(&plan);
                 let counters = &outcome.summary.counters;
                 let what = format!("{scheme}, {per_connection:?}: {:?}", outcome.errors());
                 assert_eq!((counters.sent, counters.ok), (150, 150), "{what}");
@@ -112,8 +108,7 @@ fn a_server_that_ends_its_connections_in_order_costs_no_reply() {
         let mut plan = rig.plan("http");
         plan["load"] = json!({"connections": 3, "depth": depth});
         plan["stop"] = json!({"requests": 300});
-        let outcome = run(&plan).expect("the run ends");
-        outcome.check_sums();
+        let outcome = checked(&plan);
         let counters = &outcome.summary.counters;
         assert_eq!(
             (counters.sent, counters.ok),
@@ -130,7 +125,7 @@ fn a_first_reply_that_echoes_is_learned_as_an_echo() {
     let rig = Rig::new(Script::default());
     let mut plan = rig.plan("http");
     plan["target"]["expect"] = json!({"content": {"is": "learned"}});
-    let outcome = run(&plan).expect("the run ends");
+    let outcome = checked(&plan);
     assert_eq!(outcome.summary.counters.ok, 100, "{:?}", outcome.errors());
 }
 
@@ -142,8 +137,7 @@ fn large_messages_are_verified_as_they_flow() {
         plan["target"]["message"] = json!({"source": {"from": "sequence", "bytes": 8 << 20}});
         plan["stop"] = json!({"requests": 3});
         plan["phases"]["timeout_ns"] = json!(60_000_000_000_u64);
-        let outcome = run(&plan).expect("the run ends");
-        outcome.check_sums();
+        let outcome = checked(&plan);
         assert_eq!(outcome.summary.counters.ok, 3, "{scheme}: {:?}", outcome.errors());
         let bytes = outcome.summary.bytes;
         assert!(bytes.application_sent >= 3 * (8 << 20), "{scheme}: {bytes:?}");
@@ -154,8 +148,8 @@ fn large_messages_are_verified_as_they_flow() {
 #[test]
 fn bytes_are_counted_on_both_sides_of_tls() {
     let rig = Rig::new(Script::default());
-    let plain = run(&rig.plan("ws")).expect("the run ends").summary.bytes;
-    let secure = run(&rig.plan("wss")).expect("the run ends").summary.bytes;
+    let plain = checked(&rig.plan("ws")).summary.bytes;
+    let secure = checked(&rig.plan("wss")).summary.bytes;
     assert_eq!(
         plain.sent,
         plain.application_sent + upgrade_bytes(plain.sent - plain.application_sent)
