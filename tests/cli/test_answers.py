@@ -41,6 +41,7 @@ KEPT = {
         ("ws.js reaches 17.5 k/s; v0.14 less. CPU: ws.js.", "ws.js reaches 17.5 k/s; v0.14 less."),
         ("One stops (stalled). Others go on.", "One stops (stalled)."),
         ("It is “at most”. In 1 case it is less.", "It is “at most”."),
+        ("CPU: ws 30.3. In all cases less.", "CPU: ws 30.3."),
         ("", ""),
     ],
 )  # fmt: skip

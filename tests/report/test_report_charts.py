@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 
-from wiretrial.report import charts, units
+from wiretrial.report import canvas, charts, metrics, units
 from wiretrial.report.model import ReportModel
 from wiretrial.report.views.axes import spread, ticks
-from wiretrial.report.views.ranking import lanes
+from wiretrial.report.views.ranking import lanes, picture
 
 
 def test_every_picture_is_a_file_of_both_kinds(report: ReportModel) -> None:
@@ -33,6 +34,16 @@ def test_a_study_has_a_picture_per_factor_and_search(study: ReportModel) -> None
         root = ElementTree.fromstring(charts.render_svg(study, name))
         title = root.findtext("{http://www.w3.org/2000/svg}title") or ""
         assert all(label in title for label in ("uwebsockets", "gorilla", "ws"))
+
+
+def test_a_figure_on_the_page_keeps_its_digits(report: ReportModel) -> None:
+    median = report.groups[0].scenarios[0].estimates["throughput"].median
+    unit = units.Unit("of about the first", "x", median / 0.9376)
+    metric = replace(metrics.THROUGHPUT, units=(unit,))
+    drawn = canvas.inline_svg(
+        picture(report.groups[0], canvas.Frame(canvas.WIDE), metric), "picture"
+    )
+    assert ">0.938 x<" in drawn
 
 
 def test_an_unknown_picture_is_a_key_error(report: ReportModel) -> None:

@@ -165,12 +165,17 @@ def _with_titles(svg: str) -> str:
     )
 
 
+_PLACES = re.compile(r' (d|transform|points|width|height|[xy][12]?)="[^"]*"')
+"""Attributes that say where something lies: all other numbers are figures, and stay as they are."""
+_DECIMALS = re.compile(r"(\d+\.\d\d)\d+")
+
+
 def _slim(svg: str) -> str:
-    """Leaves out what only Vega's own tools read; a number with two decimals is enough."""
+    """Leaves out what only Vega's own tools read; for a place two decimals are enough."""
     svg = re.sub(r' (aria-roledescription|pointer-events)="[^"]*"', "", svg)
     svg = re.sub(r' (role="graphics-(object|symbol)"|aria-hidden="true")', "", svg)
     svg = re.sub(r'<path class="(background|foreground)"[^>]*/>', "", svg)
     svg = re.sub(r' class="[^"]*(mark|role)[^"]*"', "", svg)
     svg = re.sub(r' font-family="[^"]*"| opacity="1"| stroke-dasharray="1,0"', "", svg)
     svg = svg.replace(' transform="translate(0,0)"', "")
-    return re.sub(r"(\d+\.\d\d)\d+", r"\1", svg)
+    return _PLACES.sub(lambda places: _DECIMALS.sub(r"\1", places[0]), svg)

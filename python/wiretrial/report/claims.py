@@ -119,13 +119,18 @@ def _of_floors(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparis
 def _find(side: Side, scenarios: Sequence[ScenarioResult]) -> ScenarioResult | None:
     for scenario in scenarios:
         if (
-            side.subject in (scenario.label, scenario.levels.get(WITHIN))
+            side.subject in (scenario.label, scenario.levels.get(WITHIN), _named(scenario))
             and scenario.levels.get("workload") == side.workload
             and all(scenario.levels.get(name) == level for name, level in side.levels.items())
             and scenario.twin_of is None
         ):
             return scenario
     return None
+
+
+def _named(scenario: ScenarioResult) -> str:
+    """The subject with its configuration: a name begins with it, a label may leave it out."""
+    return scenario.name.partition(": ")[0]
 
 
 def _verdict(

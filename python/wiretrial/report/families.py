@@ -147,7 +147,7 @@ class Family:
         numbers = all(number.replace(",", "").isdigit() for number, _, _ in parts)
         if len(units_named) == 1 and numbers and len(parts) > 1:
             return f"{units.listed(self._stretches(groups))} {units_named.pop()}".strip()
-        return units.listed(told)
+        return units.listed(_apart(words) for words in told)
 
     def _stretches(self, groups: Sequence[Group]) -> list[str]:
         """The levels' numbers; as `100 to 500` where no level of the family lies between them."""
@@ -169,7 +169,8 @@ class Family:
     def every(self) -> str:
         """All its levels in words: `at every number of connections`."""
         if self.is_cases or len(self.varied) != 1 or self.varied[0] not in NOUNS:
-            return f"in all {len(self.groups)} cases"
+            many = len(self.groups)
+            return "in both cases" if many == 2 else f"in all {many} cases"
         return f"at every {NOUNS[self.varied[0]]}"
 
     def of(self, label: str, group: Group) -> ScenarioResult | None:
@@ -183,6 +184,12 @@ def families(groups: Sequence[Group], chart: str | None) -> tuple[Family, ...]:
     for group in groups:
         members.setdefault(_key(group), []).append(group)
     return tuple(_family(found, chart) for found in members.values())
+
+
+def _apart(words: str) -> str:
+    """A level's words within a sentence: in quotes where they would run into it."""
+    is_clear = ", " not in words and any(letter.isdigit() for letter in words)
+    return words if is_clear else f"“{words}”"
 
 
 def _level(name: str, level: Level | None) -> str:

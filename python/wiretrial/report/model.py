@@ -12,7 +12,7 @@ from functools import cached_property
 from statistics import median
 
 from wiretrial import warnings
-from wiretrial.report import break_even, contest, facts, metrics, pooled, sentences, units
+from wiretrial.report import break_even, contest, facts, labels, metrics, pooled, sentences, units
 from wiretrial.report.claims import ClaimRow, judge
 from wiretrial.report.contest import OUTSIDE, Contest, Pair
 from wiretrial.report.families import Family, families
@@ -236,7 +236,9 @@ class ReportModel:
     @property
     def muted_sentences(self) -> tuple[str, ...]:
         """What is of less weight: other rankings, who was the limit, whether twins agree."""
-        return (*self.round_trip_sentences, self.verdict_sentences[-1], *self.twin_sentences)
+        left_out = filter(None, [labels.sentence(self.trials)])
+        limit = self.verdict_sentences[-1]
+        return (*self.round_trip_sentences, limit, *self.twin_sentences, *left_out)
 
     @property
     def all_sentences(self) -> tuple[str, ...]:
@@ -285,6 +287,7 @@ def build(
     """
     if not trials:
         raise ValueError("a report needs at least one trial")
+    trials = labels.shortened(trials)
     plain = [trial for trial in trials if trial.scenario.search is None]
     colours = _colours(trials, order)
     scenarios = _scenarios(plain, order, colours, common_rate)

@@ -63,10 +63,8 @@ def verdict(
     several = len(counted) + len({knee.group for knee in searched}) > 1
     told: list[tuple[bool, str]] = []
     for family in counted:
-        untold, found = _of_family(family, baselines, len(counted))
         name = f"{family.title}: " if several else ""
-        is_told = bool(found) and summaries.begins_with_what_is_told(family)
-        if parts := [*found, *untold] if is_told else [*untold, *found]:
+        if parts := _of_family(family, baselines, len(counted)):
             rest = (_sentence(part, family.labels) for part in parts[1:])
             text = _sentence(name + " ".join([parts[0], *rest]), family.labels)
             told.append((not family.is_cases, text))
@@ -78,19 +76,16 @@ def verdict(
     return (*paragraphs, limit)
 
 
-def _of_family(
-    family: Family, baselines: Sequence[str], families: int
-) -> tuple[list[str], list[str]]:
-    """What cannot be told, and what can."""
+def _of_family(family: Family, baselines: Sequence[str], families: int) -> list[str]:
+    """What can be told and what cannot, in the order in which it is to be read."""
     if family.metric is metrics.WALL:
-        return [], client_words.told(family, baselines)
+        return client_words.told(family, baselines)
     if family.is_cases:
-        return [], [*summaries.told(family, baselines), *summaries.untold(family)]
+        return summaries.of_cases(family, baselines)
     if len(family.groups) > 1:
-        return summaries.untold(family), summaries.told(family, baselines)
+        return summaries.paragraph(family, baselines)
     (group,) = family.groups
-    untold = _untold(group, families)
-    return [untold] if untold else [], _told(group, baselines, families)
+    return _found(group, baselines, families)
 
 
 def round_trips(families: Sequence[Family], baselines: Sequence[str]) -> tuple[str, ...]:
@@ -278,9 +273,9 @@ def _metric_sentence(
         key=lambda pair: pair.comparison.ratio if pair.comparison else 0.0,
         reverse=metric.higher_is_better,
     )
-    told = [clause for pair in others if (clause := _clause(pair, short))]
-    if unshown := [short[pair.a] for pair in others if pair.verdict == "no difference shown"]:
-        told.append(f"for {units.listed(unshown)} no difference is shown")
+    told = summaries.few([clause for pair in others if (clause := _clause(pair, short))])
+    unshown = [short[pair.a] for pair in others if pair.verdict == "no difference shown"]
+    told += summaries.undecided(unshown)
     if not told:
         return None
     least = f"{summaries.bounded(metric)} " if base.bound(metric) else ""

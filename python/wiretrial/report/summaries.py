@@ -7,6 +7,7 @@ where the answer there is another.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from wiretrial.report import case_tables, metrics, units
@@ -40,6 +41,10 @@ BEST_IS = {
 }
 MOST_NAMED = 8
 """More names are no sentence."""
+NAMED = 5
+"""Of more, so many are named from the best on, and the last."""
+MOST_SETS = 2
+"""Of more sets of servers that the generator limited, no sentence each."""
 UNDECIDED = ("no difference shown", "invalid")
 
 
@@ -72,10 +77,15 @@ def untold(family: Family) -> list[str]:
         )
     if short:
         said.append(f"{_where(family, short)} too few messages came to tell a {metric.title}.")
-    if family.is_cases and bound:
-        # A sentence each would be a list of cases, which the table is already.
-        anybody = tuple(dict.fromkeys(label for limited in bound for label in limited))
-        bound = {anybody: [group for groups in bound.values() for group in groups]}
+    if len(bound) > (0 if family.is_cases else MOST_SETS):
+        # A sentence each would be a list of levels, which the table is already.
+        anybody = units.listed(dict.fromkeys(label for limited in bound for label in limited))
+        groups = [group for groups in bound.values() for group in groups]
+        said.append(
+            f"{_where(family, groups)} the {what} of {anybody} cannot be ranked wherever the "
+            f"figure is “{bounded(metric)}”, because the generator was the limit there."
+        )
+        bound = {}
     for limited, groups in bound.items():
         said.append(
             f"{_where(family, groups)} the {what} of {units.listed(limited)} cannot be ranked, "
@@ -102,30 +112,54 @@ def lacks(group: Group, metric: Metric) -> bool:
     return len(usable) > 1 and not any(metric.key in s.estimates for s in usable)
 
 
-def told(family: Family, baselines: Sequence[str]) -> list[str]:
-    """The family in its ranked metric and in what stands beside it, a sentence each.
+def paragraph(family: Family, baselines: Sequence[str]) -> list[str]:
+    """A family of several levels, a sentence each: what is told, and what is not.
 
-    Of cases, who is never far from the best comes first, and who stalls and what is waiting stand
-    between the two.
+    What is not comes first where it is the most, and where the generator was the limit, unless the
+    server's CPU per message tells then what the ranked figure cannot.
     """
-    found = [_together(family, family.metric) or _told(family, family.metric, baselines)]
-    if family.is_cases:
-        found.insert(0, case_tables.nearest_sentence(family))
-        found += [case_tables.stall_sentence(family), case_tables.floor_sentence(family)]
-    beside = metrics.beside(family.metric)
-    found.append(_together(family, beside) or _told(family, beside, baselines))
-    return [sentence for sentence in found if sentence]
+    ranked, beside = _told_of(family, family.metric, baselines), _beside(family, baselines)
+    if family.is_bound(family.metric):
+        tells = metrics.beside(family.metric) is metrics.SERVER
+        first, then = (beside, ranked) if tells else (None, None)
+        rest = [] if tells else [ranked, beside]
+        parts = [first, *untold(family), then, *rest]
+    elif _is_mostly_told(family, family.metric) or _is_told_together(family, family.metric):
+        parts = [ranked, beside, *untold(family)]
+    else:
+        parts = [*untold(family), ranked, beside]
+    return [part for part in parts if part]
 
 
-def begins_with_what_is_told(family: Family) -> bool:
-    """Whether several levels tell more than they leave open, one by one or together.
+def of_cases(family: Family, baselines: Sequence[str]) -> list[str]:
+    """Cases, a sentence each: who is never far from the best comes first.
 
-    Not where the generator was the limit: that is said first, however few levels it concerns.
+    Who stalls, and what is waiting, stand between time and CPU.
     """
-    metric = family.metric
-    if len(family.groups) < 2 or family.is_bound(metric):
-        return False
-    return _is_mostly_told(family, metric) or _is_told_together(family, metric)
+    parts = [
+        case_tables.nearest_sentence(family),
+        _told_of(family, family.metric, baselines),
+        case_tables.stall_sentence(family),
+        case_tables.floor_sentence(family),
+        _beside(family, baselines),
+        *untold(family),
+    ]
+    return [part for part in parts if part]
+
+
+def few(clauses: Sequence[str]) -> list[str]:
+    """Clauses from the best on, those between the first and the last counted if they are many."""
+    if len(clauses) <= MOST_NAMED:
+        return list(clauses)
+    between = len(clauses) - NAMED - 1
+    return [*clauses[:NAMED], f"{between} more, and last {clauses[-1]}"]
+
+
+def undecided(names: Sequence[str]) -> list[str]:
+    """Those of whom no difference is shown, in one clause."""
+    if len(names) > MOST_NAMED:
+        return [f"for {len(names)} no difference is shown"]
+    return [f"for {units.listed(names)} no difference is shown"] if names else []
 
 
 def knees(searched: Sequence[Knee]) -> str:
@@ -147,14 +181,22 @@ def knees(searched: Sequence[Knee]) -> str:
     return f"{text}; {units.listed(none)} kept it at none." if none else f"{text}."
 
 
+def _told_of(family: Family, metric: Metric, baselines: Sequence[str]) -> str | None:
+    return _together(family, metric) or _told(family, metric, baselines)
+
+
+def _beside(family: Family, baselines: Sequence[str]) -> str | None:
+    return _told_of(family, metrics.beside(family.metric), baselines)
+
+
 def _together(family: Family, metric: Metric) -> str | None:
     """The family over its levels at once, where the most of them alone tell nothing."""
     if not _is_told_together(family, metric):
         return None
     found = family.together[metric.key]
-    unshown = [pair.a for pair in found.against if pair.verdict in UNDECIDED]
-    clauses = [_shown(pair) for pair in found.against if pair.verdict not in UNDECIDED]
-    clauses += [f"for {units.listed(unshown)} no difference is shown"] if unshown else []
+    pairs = sorted(found.against, key=_worse)
+    shown = few([_shown(pair) for pair in pairs if pair.verdict not in UNDECIDED])
+    clauses = [*shown, *undecided([pair.a for pair in pairs if pair.verdict in UNDECIDED])]
     total = len(family.groups)
     levels = f"{found.levels} of {total}"
     if found.levels == total:
@@ -175,6 +217,13 @@ def _shown(pair: Pair) -> str:
     return f"{said}, {units.significant(found.low)} to {units.significant(found.high)}"
 
 
+def _worse(pair: Pair) -> float:
+    """How far `a` is behind `b`: above 1 where it is worse."""
+    assert pair.comparison is not None
+    ratio = pair.comparison.ratio
+    return 1 / ratio if pair.metric.higher_is_better else ratio
+
+
 def _told(family: Family, metric: Metric, baselines: Sequence[str]) -> str | None:
     """The family in one metric."""
     if len(family.labels) == 1:
@@ -189,35 +238,45 @@ def _told(family: Family, metric: Metric, baselines: Sequence[str]) -> str | Non
 def _best(family: Family, metric: Metric) -> str | None:
     """Who is best where, and how many times the others'."""
     where: dict[str, list[Group]] = {}
-    shared: list[Group] = []
+    shared: dict[tuple[str, ...], list[Group]] = {}
     for group in family.groups:
         leaders = _leaders(group, metric)
         if len(leaders) == 1 and _is_told(group, metric):
             where.setdefault(leaders[0], []).append(group)
         elif _is_told(group, metric):
-            shared.append(group)
+            shared.setdefault(tuple(leaders), []).append(group)
     clauses = []
     for label, groups in where.items():
-        others = [_multiples(family, metric, other, label, groups) for other in family.labels]
-        listed = "; ".join(text for text in others if text)
+        listed = "; ".join(_others(family, metric, label, groups))
         clauses.append(f"with {label} {_where(family, groups)} ({listed})")
     said = [f"{_best_is(metric)} {', '.join(clauses)}"] if clauses else []
     if shared:
-        names = units.listed(dict.fromkeys(x for g in shared for x in _leaders(g, metric)))
         what = QUANTITIES.get(metric.key, metric.title)
-        said.append(f"the first place in {what} is shared {_where(family, shared)} by {names}")
+        places = (f"{_where(family, at)} by {units.listed(names)}" for names, at in shared.items())
+        said.append(f"the first place in {what} is shared {'; '.join(places)}")
     return f"{'; '.join(said)}." if said else None
 
 
 def _against(family: Family, metric: Metric, label: str) -> str | None:
-    """Everybody as multiples of the baseline."""
-    groups = [group for group in family.groups if _is_told(group, metric)]
-    others = [_of_base(family, metric, other, label, groups) for other in family.labels]
-    clauses = [text for text in others if text]
-    if not groups or not clauses:
+    """Everybody as multiples of the baseline, where that is no bound itself; the best first."""
+    groups = [
+        group
+        for group in family.groups
+        if _is_told(group, metric) and not _is_bound(family.of(label, group), metric)
+    ]
+    found = {
+        other: [p for group in groups if (p := _pair(family, group, metric, other, label))]
+        for other in family.labels
+        if other != label
+    }
+    found = {other: pairs for other, pairs in found.items() if pairs}
+    if not found:
         return None
+    order = sorted(found, key=lambda other: fmean(_worse(pair) for pair in found[other]))
+    clauses = [f"{other} {_span(_ratios(found[other]))}" for other in order]
     what = QUANTITIES.get(metric.key, metric.title)
-    return f"{what} {_where(family, groups)} as multiples of {label}'s: {'; '.join(clauses)}."
+    listed = "; ".join(few(clauses))
+    return f"{what} {_where(family, groups)} as multiples of {label}'s: {listed}."
 
 
 def _alone(family: Family, metric: Metric) -> str | None:
@@ -253,54 +312,53 @@ def _cases(family: Family, metric: Metric) -> str | None:
     return f"{text}; in {undecided} nobody is alone at the top." if undecided else f"{text}."
 
 
-def _multiples(
-    family: Family, metric: Metric, label: str, base: str, groups: Sequence[Group]
-) -> str | None:
-    """The label's figure over those levels beside the base's, None for the base itself.
+def _others(family: Family, metric: Metric, base: str, groups: Sequence[Group]) -> list[str]:
+    """Everybody's figures over those levels beside the base's, the best first.
 
     `gorilla 2.3 to 2.4 times as much`; where more is better, `2.1 to 2.4 times gorilla`.
     """
-    if label == base:
-        return None
-    ratios, unshown = [], []
-    for group in groups:
-        pair = _pair(family, group, metric, label, base)
-        if pair is None or pair.comparison is None:
+    found = {}
+    for label in family.labels:
+        pairs = [(group, _pair(family, group, metric, label, base)) for group in groups]
+        known = [(group, pair) for group, pair in pairs if pair]
+        if label != base and known:
+            found[label] = known
+    least = "at least " if any(_is_bound(family.of(base, g), metric) for g in groups) else ""
+    shown, unshown = [], []
+    for label in sorted(found, key=lambda label: fmean(_worse(pair) for _, pair in found[label])):
+        same = [group for group, pair in found[label] if pair.verdict in UNDECIDED]
+        if len(same) == len(found[label]):
+            unshown.append(label)
             continue
-        ratio = pair.comparison.ratio
-        ratios.append(1 / ratio if metric.higher_is_better else ratio)
-        if pair.verdict in UNDECIDED:
-            unshown.append(group)
-    if not ratios:
-        return None
-    if len(unshown) == len(ratios):
-        return f"for {label} no difference is shown"
-    low, high = units.significant(min(ratios)), units.significant(max(ratios))
-    span = low if low == high else f"{low} to {high}"
-    aside = f", with no difference shown {_where(family, unshown)}" if unshown else ""
-    if metric.higher_is_better:
-        return f"{span} times {label}{aside}"
-    return f"{label} {span} times as much{aside}"
+        aside = f", with no difference shown {_where(family, same)}" if same else ""
+        span = least + _span([_worse(pair) for _, pair in found[label]])
+        more = f"{span} times {label}" if metric.higher_is_better else ""
+        shown.append(f"{more or f'{label} {span} times as much'}{aside}")
+    return [*few(shown), *undecided(unshown)]
 
 
-def _of_base(
-    family: Family, metric: Metric, label: str, base: str, groups: Sequence[Group]
-) -> str | None:
-    """`gorilla 2.3 to 2.9`: how many times the base's the label's figure is."""
-    found = [_pair(family, group, metric, label, base) for group in groups]
-    ratios = [pair.comparison.ratio for pair in found if pair and pair.comparison]
-    if label == base or not ratios:
-        return None
+def _ratios(pairs: Sequence[Pair]) -> list[float]:
+    return [pair.comparison.ratio for pair in pairs if pair.comparison]
+
+
+def _span(ratios: Sequence[float]) -> str:
+    """`2.3 to 2.9`, or one of them where both are the same in words."""
     low, high = units.significant(min(ratios)), units.significant(max(ratios))
-    return f"{label} {low if low == high else f'{low} to {high}'}"
+    return low if low == high else f"{low} to {high}"
+
+
+def _is_bound(scenario: ScenarioResult | None, metric: Metric) -> bool:
+    """Whether the figure is a bound, because the generator was the limit."""
+    return scenario is not None and bool(scenario.bound(metric))
 
 
 def _pair(family: Family, group: Group, metric: Metric, label: str, base: str) -> Pair | None:
+    """The two as they compare there; None where they do not."""
     one, other = family.of(label, group), family.of(base, group)
     if one is None or other is None:
         return None
     pairs = group.contest.against(other.name, metric)
-    return next((pair for pair in pairs if pair.a == one.name), None)
+    return next((pair for pair in pairs if pair.a == one.name and pair.comparison), None)
 
 
 def _leaders(group: Group, metric: Metric) -> list[str]:

@@ -71,7 +71,7 @@ def _print_report(console: Console, model: ReportModel) -> None:
         console.print(text_tables.break_even(place))
     for told in held.tables(model):
         _titled(console, told.title)
-        console.print(text_tables.held(told))
+        console.print(text_tables.held(console, told))
     if model.adopted:
         _titled(console, "What each is like to adopt")
         for number, table in enumerate(text_tables.adopted(console, model.adopted)):
@@ -125,7 +125,7 @@ def _print_rankings(console: Console, model: ReportModel) -> None:
             console.print(table)
         if any(group.contest.extremes[0] for group in family.groups):
             console.print(
-                Text("* best of its row; several where no difference is shown", style="dim")
+                Text("* best of its level; several where no difference is shown", style="dim")
             )
 
 

@@ -5,8 +5,10 @@ Knows rows and columns; must not know what stands around them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from textwrap import wrap
 from typing import TypeVar
 
 from rich.box import SIMPLE_HEAD
@@ -30,6 +32,8 @@ from wiretrial.results.adoption import Adopted
 Column = TypeVar("Column")
 
 UNLIMITED = 1000
+NARROW_HEAD = 12
+INTERVAL = re.compile(r" \([^()]* to [^()]*\)")
 _ASCII = str.maketrans({"×": "x", "−": "-"})
 
 
@@ -42,14 +46,16 @@ def new(*heads: str) -> Table:
 
 
 def levels(console: Console, family: Family) -> list[Table]:
-    """A row per level, a column per label; with intervals where the width allows.
+    """A row per level and a column per label, or the other way round where that fits better.
 
-    Where not even the medians fit, as many tables below each other as the width makes of the
-    labels.
+    With intervals where the width allows. Where not even the medians fit, as many tables below each
+    other as the width makes of the labels.
     """
-    whole = _levels(family, family.labels, with_intervals=True)
-    if _fits(console, whole):
-        return [whole]
+    made = [_levels(family, family.labels, with_intervals=True)]
+    if len(family.labels) > len(family.groups):
+        made += [_by_label(family, with_intervals=wide) for wide in (True, False)]
+    if fitting := next((one for one in made if _fits(console, one)), None):
+        return [fitting]
     return _below_each_other(
         console, family.labels, lambda some: _levels(family, some, with_intervals=False)
     )
@@ -117,14 +123,10 @@ def adopted(console: Console, rows: Sequence[Adopted]) -> list[Table]:
     return _below_each_other(console, columns, lambda shown: _adopted(texts, shown))
 
 
-def held(found: held_tables.Table) -> Table:
-    """A row per server, or per server and number of connections."""
-    heads = (ascii_only(title).replace(", ", "\n") for title, _ in found.columns)
-    table = new("server", *(head[:1].lower() + head[1:] for head in heads))
-    table.columns[0].no_wrap = True
-    for name, *texts in found.rows:
-        table.add_row(Text(name), *(Text(ascii_only(text).replace("–", "-")) for text in texts))
-    return table
+def held(console: Console, found: held_tables.Table) -> Table:
+    """A row per server, or per server and number of connections; intervals where they fit."""
+    whole = _held(found, with_intervals=True)
+    return whole if _fits(console, whole) else _held(found, with_intervals=False)
 
 
 def claims(rows: Sequence[ClaimRow]) -> Table:
@@ -182,6 +184,22 @@ def _below_each_other(
 def _fits(console: Console, table: Table) -> bool:
     wide = Measurement.get(console, console.options.update_width(UNLIMITED), table).maximum
     return wide <= console.width
+
+
+def _held(found: held_tables.Table, *, with_intervals: bool) -> Table:
+    heads = [ascii_only(title[:1].lower() + title[1:]) for title, _ in found.columns]
+    if with_intervals:
+        heads = [head.replace(", ", "\n") for head in heads]
+    else:
+        heads = ["\n".join(wrap(head.replace(",", ""), NARROW_HEAD)) for head in heads]
+    lines = max(head.count("\n") for head in heads)
+    heads = ["\n" * (lines - head.count("\n")) + head for head in heads]
+    table = new("\n" * lines + "server", *heads)
+    table.columns[0].no_wrap = True
+    for name, *texts in found.rows:
+        shown = texts if with_intervals else [INTERVAL.sub("", text) for text in texts]
+        table.add_row(Text(name), *(Text(ascii_only(text).replace("–", "-")) for text in shown))
+    return table
 
 
 def _adopted(texts: Sequence[Sequence[str]], shown: Sequence[int]) -> Table:
@@ -265,16 +283,36 @@ def _client(cell: clients_of.Cell | None, with_ratios: bool) -> str:
 
 
 def _levels(family: Family, labels: Sequence[str], *, with_intervals: bool) -> Table:
-    metric = family.metric
-    medians = (s.median(metric) for group in family.groups for s in group.scenarios)
-    unit = units.fitting(metric.units, (value for value in medians if value is not None))
-    per = "/message" if metric in metrics.PER_MESSAGE else ""
-    table = new(f"{ascii_only(unit.short)}{per}", *labels)
+    unit, corner = _unit(family)
+    table = new(corner, *labels)
     table.columns[0].no_wrap = True
     for group in family.groups:
         cells = (_cell(family.of(label, group), group, unit, with_intervals) for label in labels)
         table.add_row(family.level(group), *cells)
     return table
+
+
+def _by_label(family: Family, *, with_intervals: bool) -> Table:
+    unit, corner = _unit(family)
+    heads = [corner, *(family.level(group).replace(", ", "\n") for group in family.groups)]
+    lines = max(head.count("\n") for head in heads)
+    table = new(*("\n" * (lines - head.count("\n")) + head for head in heads))
+    table.columns[0].no_wrap = True
+    for label in family.labels:
+        cells = (
+            _cell(family.of(label, group), group, unit, with_intervals) for group in family.groups
+        )
+        table.add_row(label, *cells)
+    return table
+
+
+def _unit(family: Family) -> tuple[units.Unit, str]:
+    """What the figures are in, and how the corner says so."""
+    metric = family.metric
+    medians = (s.median(metric) for group in family.groups for s in group.scenarios)
+    unit = units.fitting(metric.units, (value for value in medians if value is not None))
+    per = "/message" if metric in metrics.PER_MESSAGE else ""
+    return unit, f"{ascii_only(unit.short)}{per}"
 
 
 def _cell(

@@ -15,7 +15,7 @@ from wiretrial.results.store import ResultsFolder, folders
 
 FILE = "answer.json"
 KEPT = "results/found.json"
-_END = re.compile(r"(?<=[a-z)”]\.) (?=[A-Z])")
+_END = re.compile(r"(?<=[a-z0-9)”]\.) (?=[A-Z])")
 """Where a sentence ends: names and figures have points too."""
 
 

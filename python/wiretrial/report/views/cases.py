@@ -27,22 +27,25 @@ def tables(family: Family, absent: Sequence[Absent]) -> Markup:
 
 
 def levels(family: Family) -> Markup:
-    """A row per level, a column per label: many levels read better downwards."""
-    head = Markup("").join(
-        Markup('<th class="num">{}{}</th>').format(swatch(_colour(family, label)), label)
-        for label in family.labels
-    )
-    rows = Markup("").join(
-        Markup("<tr><td>{}</td>{}</tr>").format(
-            family.level(group),
-            Markup("").join(
-                _level(family.of(label, group), group, family.metric) for label in family.labels
-            ),
-        )
+    """A row per level, a column per label, or the other way round: the longer goes downwards."""
+    named = [
+        Markup("{}{}").format(swatch(_colour(family, label)), label) for label in family.labels
+    ]
+    told = [Markup("{}").format(family.level(group)) for group in family.groups]
+    grid = [
+        [_level(family.of(label, group), group, family.metric) for label in family.labels]
         for group in family.groups
+    ]
+    across, down = named, told
+    if len(named) > len(told):
+        across, down, grid = told, named, [list(column) for column in zip(*grid, strict=True)]
+    head = Markup("").join(Markup('<th class="num">{}</th>').format(text) for text in across)
+    rows = Markup("").join(
+        Markup("<tr><td>{}</td>{}</tr>").format(name, Markup("").join(cells))
+        for name, cells in zip(down, grid, strict=True)
     )
     return Markup(
-        '<div class="scroll"><table class="cases"><thead><tr><th>Case</th>{}</tr></thead>'
+        '<div class="scroll"><table class="cases"><thead><tr><th></th>{}</tr></thead>'
         "<tbody>{}</tbody></table></div>"
         '<p class="key muted">{} best, {} worst of the case; several where no difference between '
         "them is shown, none where none is shown at all.</p>"

@@ -1,0 +1,139 @@
+"""Many subjects side by side, all in one configuration: what is named, and what is counted."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+from rich.console import Console
+
+from tests.report.synthetic import Shape, demo_trials
+from wiretrial.report import labels, text, text_tables
+from wiretrial.report.model import ReportModel, build
+from wiretrial.results.model import Trial
+
+SUBJECTS = tuple(f"server-{letter}" for letter in "abcdefghij")
+PATTERNS = ("steady", "random bursts")
+PACKS = ("packs of 10", "one at a time")
+BASE = "server-c"
+
+
+def shapes(configuration: str = "tuned") -> tuple[Shape, ...]:
+    """Each server is half as fast as the one before, at each of four levels."""
+    return tuple(
+        Shape(
+            name=f"{subject}:{configuration}: short, {pattern}, {pack}",
+            group=f"short, {pattern}, {pack}",
+            protocol="ws",
+            subject=subject,
+            language="Rust",
+            rate=400e3 * 0.5**place,
+            server_us=2.0 / 0.5**place,
+            system_share=0.6,
+            generator_us=2.0,
+            sent_bytes=26,
+            received_bytes=22,
+            label=f"{subject}:{configuration}",
+            levels={"workload": "short", "pattern": pattern, "pack": pack},
+        )
+        for pattern in PATTERNS
+        for pack in PACKS
+        for place, subject in enumerate(SUBJECTS)
+    )
+
+
+@cache
+def trials(bound: str = "") -> list[Trial]:
+    """Four blocks; the generator is the limit of `bound` in packs of ten."""
+    marks = frozenset(
+        (shape.name, 1) for shape in shapes() if shape.subject == bound and PACKS[0] in shape.name
+    )
+    return [tuned(trial) for trial in demo_trials(blocks=4, shapes=shapes(), client_bound=marks)]
+
+
+def tuned(trial: Trial, configuration: str = "tuned") -> Trial:
+    scenario = trial.scenario.model_copy(update={"configuration": configuration})
+    return trial.model_copy(update={"scenario": scenario})
+
+
+def reported(found: list[Trial]) -> ReportModel:
+    return build(
+        found,
+        question="Q?",
+        title="T",
+        command="again",
+        order=[shape.name for shape in shapes()],
+        baselines=[shape.name for shape in shapes() if shape.subject == BASE],
+    )
+
+
+@pytest.fixture(scope="module")
+def report() -> ReportModel:
+    return reported(trials())
+
+
+def test_one_configuration_is_said_once(report: ReportModel) -> None:
+    assert {scenario.label for scenario in report.scenarios} == set(SUBJECTS)
+    assert report.muted_sentences[-1] == "Everybody ran in the configuration “tuned”."
+    assert "server-a:tuned:" in report.scenarios[0].name
+
+
+def test_a_configuration_for_each_group_is_said_too() -> None:
+    changed = [tuned(t, "deflate") if "random" in t.scenario.group else t for t in trials()]
+    named = [
+        t.model_copy(
+            update={
+                "scenario": t.scenario.model_copy(
+                    update={"label": f"{t.scenario.subject}:{t.scenario.configuration}"}
+                )
+            }
+        )
+        for t in changed
+    ]
+    assert labels.sentence(labels.shortened(named)) == (
+        "Everybody ran in the configurations “deflate” and “tuned”, one of them in each group."
+    )
+
+
+def test_two_configurations_in_a_group_keep_their_names() -> None:
+    some = trials()
+    scenario = some[0].scenario.model_copy(
+        update={"label": f"{some[0].scenario.subject}:other", "configuration": "other"}
+    )
+    mixed = [some[0].model_copy(update={"scenario": scenario}), *some[1:]]
+    assert labels.shortened(mixed) is mixed
+    assert labels.sentence(mixed) is None
+
+
+def test_the_best_and_the_last_are_named_and_the_others_counted(report: ReportModel) -> None:
+    first, cost = re.split(r"(?<=\.) (?=Server)", report.verdict_sentences[0])
+    assert re.fullmatch(
+        r"Throughput in all 4 cases as multiples of server-c's: server-a [34]\.\d+ to 4\.\d+; "
+        r"server-b [12]\.\d+ to 2\.\d+; server-d 0\.\d+ to 0\.\d+; server-e 0\.2\d+ to 0\.2\d+; "
+        r"server-f 0\.1\d+ to 0\.1\d+; 3 more, and last server-j 0\.00\d+ to 0\.00\d+\.",
+        first,
+    )
+    assert re.match(r"Server CPU per message in all 4 cases as multiples of server-c's: "
+                    r"server-a 0\.2", cost)  # fmt: skip
+
+
+def test_nobody_is_a_multiple_of_a_bound() -> None:
+    said = reported(trials(BASE)).verdict_sentences[0]
+    assert re.match(
+        r"Server CPU per message in all 4 cases as multiples of server-c's: .* "
+        r"At “steady, packs of 10” and “random bursts, packs of 10” the throughput of server-c "
+        r"cannot be ranked, because the generator was the limit and the figure is “at least”\. "
+        r"Throughput at “steady, one at a time” and “random bursts, one at a time” as multiples",
+        said,
+    )
+
+
+def test_a_row_for_each_where_they_are_more_than_the_levels(report: ReportModel) -> None:
+    (family,) = report.families
+    (table,) = text_tables.levels(Console(width=100), family)
+    assert [str(column.header).split() for column in table.columns[1:]] == [
+        [*pattern.split(), *pack.split()] for pattern in PATTERNS for pack in PACKS
+    ]
+    assert list(table.columns[0].cells) == list(SUBJECTS)
+    assert max(map(len, text.render(report, width=100).splitlines())) <= 100
