@@ -37,6 +37,7 @@ MANY = {"half-open", "concurrency"}
         (Workload("http", connections=2), {"exchange", "many"} | MANY),
         (Workload("ws", connections=9, held=True), {"exchange", "many", "ping"} | MANY),
         (Workload("tcp", held=True), {"exchange", "many"}),
+        (Workload("tcp", copies=True), {"exchange", "many", "address"}),
         (Workload("http", delay_ms=5), {"exchange", "many", "delay", "pool"}),
     ],
 )

@@ -169,6 +169,7 @@ def test_a_pool_that_keeps_its_contract_passes(engine: Engine, tmp_path: Path) -
 
 FAULTS: list[tuple[str, Part, str]] = [
     ("html", "exchange", "the answer is text/html, not text/plain"),
+    ("everywhere", "address", "it listens on 127.0.0.9 too, but was told 127.0.0.1"),
     ("forgetful", "pipelining", "TimeoutError"),
     ("catch-all", "routes", "GET /no-such-route answered 200, not 404"),
     ("literal", "routes", "GET /test/labels/%61%2Db%5Fc%2Ed%7Ee answered b'%61%2D"),

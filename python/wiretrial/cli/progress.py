@@ -38,7 +38,7 @@ from wiretrial.results.adoption import Adopted
 from wiretrial.results.answers import Answer
 from wiretrial.results.beacon import Beacon
 from wiretrial.results.model import Trial
-from wiretrial.results.store import ResultsFolder
+from wiretrial.results.store import STUDY_FILE, ResultsFolder
 from wiretrial.snapshot import Interval
 from wiretrial.studies import estimate, events, rates, runner, spec
 from wiretrial.studies.document import Knee
@@ -62,11 +62,16 @@ def no_more_to_say(_made: ReportModel) -> Sequence[str]:
 
 def begin(study: Study, base: Path) -> ResultsFolder:
     """A new folder for the study's results."""
-    return ResultsFolder.create(base, study.name, study.model_dump_json(by_alias=True, indent=1))
+    return ResultsFolder.create(base, study.name, _document(study))
+
+
+def _document(study: Study) -> str:
+    """The study as it is kept with its results."""
+    return study.model_dump_json(by_alias=True, indent=1)
 
 
 def resume(folder: Path, name: str | None, trials: int | None) -> tuple[Study, ResultsFolder]:
-    """The study in `folder`, to go on with; `trials` may raise its number of blocks.
+    """The study in `folder`, to go on with; `trials` may raise its number of blocks for good.
 
     `name`: the only study that the command can go on with; None: any.
     """
@@ -76,7 +81,10 @@ def resume(folder: Path, name: str | None, trials: int | None) -> tuple[Study, R
         raise UsageProblem(
             f"{folder} holds the study {study.name!r}", f"resume it with `wiretrial {study.name}`"
         )
-    return (study.model_copy(update={"trials": trials}) if trials else study), results
+    if trials:
+        study = study.with_trials(trials)
+        results.write(STUDY_FILE, _document(study).encode())
+    return study, results
 
 
 def study_of_report(path: Path) -> Study:

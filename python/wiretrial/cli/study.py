@@ -206,7 +206,7 @@ def run(
     if again is not None:
         study = progress.study_of_report(again)
         if wanted:
-            study = study.model_copy(update={"trials": wanted})
+            study = study.with_trials(wanted)
     else:
         chosen = secrets.randbits(32) if seed is None else seed
         choice = _Choice(quick, tuple(only or ()), provoke, tuple(target or ()), pacing)

@@ -80,6 +80,7 @@ def workload_of(case: Case) -> Workload:
         lobby=case.styx.lobby,
         held=case.is_held,
         broadcast=case.contract == "ws-broadcast",
+        copies=case.copies != 1,
     )
 
 

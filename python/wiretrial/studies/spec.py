@@ -6,6 +6,7 @@ Knows names and what makes two studies the same; must not know how a trial is ru
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -197,6 +198,14 @@ class Study(_Part):
             },
         )
         return hashlib.sha256(decisive.encode()).hexdigest()
+
+    def with_trials(self, trials: int) -> Study:
+        """The same study with so many trials of each scenario, as its command then says."""
+        asked = f"--trials {trials}"
+        command, said = re.subn(r"--trials \d+", asked, self.command)
+        return self.model_copy(
+            update={"trials": trials, "command": command if said else f"{command} {asked}"}
+        )
 
     def stage(self, number: int) -> tuple[Case, ...]:
         """Cases whose load is known from the start (1), from stage 1 (2), or searched for (3)."""

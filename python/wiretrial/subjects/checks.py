@@ -13,13 +13,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from wiretrial.subjects.endpoint import Endpoint, expect
+from wiretrial.subjects.endpoint import Broken, Endpoint, expect
 from wiretrial.subjects.spec import Part
 
 MESSAGES = 100
 CONNECTIONS = 50
 PEERS = 4
 """Peers of each kind that stop in the middle."""
+ELSEWHERE = "127.0.0.9"
+"""Loopback too, but nobody is told to listen there."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,20 @@ def exchange(begin: Begin) -> Check:
             conversation.hear(0)
 
     return Check("exchange", "one exchange", check)
+
+
+def address() -> Check:
+    """It listens where it is told and nowhere else: copies share their ports."""
+
+    def check(endpoint: Endpoint) -> None:
+        elsewhere = (ELSEWHERE, endpoint.port)
+        try:
+            socket.create_connection(elsewhere, timeout=endpoint.deadline_s).close()
+        except ConnectionRefusedError:
+            return
+        raise Broken(f"it listens on {ELSEWHERE} too, but was told {endpoint.host}")
+
+    return Check("address", "its address, and no other", check)
 
 
 def many(begin: Begin) -> Check:

@@ -22,7 +22,7 @@ from wiretrial.subjects import (
     checks_table,
     checks_websocket,
 )
-from wiretrial.subjects.checks import Check
+from wiretrial.subjects.checks import Check, address
 from wiretrial.subjects.endpoint import SECURE, Broken, Endpoint
 from wiretrial.subjects.http_connection import HTTP_ERRORS
 from wiretrial.subjects.spec import ContractName, Protocol
@@ -59,7 +59,8 @@ def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
         found = checks_websocket.ECHO
     else:
         found = checks_raw.ECHO
-    return tuple(check for check in found if check.inside_tls or protocol not in SECURE)
+    asked = (*found, address())
+    return tuple(check for check in asked if check.inside_tls or protocol not in SECURE)
 
 
 def problem(check: Check, endpoint: Endpoint) -> str | None:

@@ -36,6 +36,8 @@ class Workload:
     """Whether the players look at the lobby."""
     broadcast: bool = False
     """Whether each message comes to all connections."""
+    copies: bool = False
+    """Whether several copies of it may stand side by side."""
 
 
 def needed_parts(workload: Workload) -> frozenset[Part]:
@@ -49,6 +51,8 @@ def needed_parts(workload: Workload) -> frozenset[Part]:
         needed.add("large")
     if workload.connections > 1:
         needed |= {"half-open", "concurrency"}
+    if workload.copies:
+        needed.add("address")
     if workload.held and workload.protocol in ("ws", "wss", "socketio+ws", "socketio+wss"):
         needed.add("ping")
     if workload.protocol.startswith("styx"):

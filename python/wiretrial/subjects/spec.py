@@ -87,6 +87,7 @@ PLACEHOLDERS = frozenset(
 
 Part = Literal[
     "exchange",
+    "address",
     "many",
     "in-flight",
     "pipelining",

@@ -121,6 +121,7 @@ async def main() -> None:
     """Serves until it is ended."""
     host, port, threads, delay_ms, *faults = sys.argv[1:]
     service = Service(int(threads), int(delay_ms), set(faults))
+    host = "0.0.0.0" if "everywhere" in faults else host
     server = await asyncio.start_server(service.serve, host, int(port), limit=1 << 22)
     await server.serve_forever()
 
