@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from io import StringIO
 
 import pytest
 from rich.console import Console
 
 from tests.report.synthetic import Shape, demo_trials
-from wiretrial.report import labels, text, text_tables
+from wiretrial.report import held, labels, text, text_tables
 from wiretrial.report.model import ReportModel, build
 from wiretrial.results.model import Trial
 
@@ -53,7 +54,9 @@ def trials(bound: str = "") -> list[Trial]:
 
 
 def tuned(trial: Trial, configuration: str = "tuned") -> Trial:
-    scenario = trial.scenario.model_copy(update={"configuration": configuration})
+    """The trial as if its subject had run so, in its label too."""
+    label = f"{trial.scenario.subject}:{configuration}"
+    scenario = trial.scenario.model_copy(update={"label": label, "configuration": configuration})
     return trial.model_copy(update={"scenario": scenario})
 
 
@@ -81,27 +84,14 @@ def test_one_configuration_is_said_once(report: ReportModel) -> None:
 
 def test_a_configuration_for_each_group_is_said_too() -> None:
     changed = [tuned(t, "deflate") if "random" in t.scenario.group else t for t in trials()]
-    named = [
-        t.model_copy(
-            update={
-                "scenario": t.scenario.model_copy(
-                    update={"label": f"{t.scenario.subject}:{t.scenario.configuration}"}
-                )
-            }
-        )
-        for t in changed
-    ]
-    assert labels.sentence(labels.shortened(named)) == (
+    assert labels.sentence(labels.shortened(changed)) == (
         "Everybody ran in the configurations “deflate” and “tuned”, one of them in each group."
     )
 
 
 def test_two_configurations_in_a_group_keep_their_names() -> None:
     some = trials()
-    scenario = some[0].scenario.model_copy(
-        update={"label": f"{some[0].scenario.subject}:other", "configuration": "other"}
-    )
-    mixed = [some[0].model_copy(update={"scenario": scenario}), *some[1:]]
+    mixed = [tuned(some[0], "other"), *some[1:]]
     assert labels.shortened(mixed) is mixed
     assert labels.sentence(mixed) is None
 
@@ -137,3 +127,58 @@ def test_a_row_for_each_where_they_are_more_than_the_levels(report: ReportModel)
     ]
     assert list(table.columns[0].cells) == list(SUBJECTS)
     assert max(map(len, text.render(report, width=100).splitlines())) <= 100
+
+
+HELD = held.Table(
+    held.TITLE,
+    held.COLUMNS,
+    (
+        (
+            *("uwebsockets", "1,000,000", "51 x 1", "≥ 15.6 (14.1 to 17.3)"),
+            *("255 (252 to 258)", "6,770 (6,760 to 6,780)", "all", "24.6 s"),
+        ),
+        (
+            *("tokio-tungstenite", "1,000", "1 x 1", "9.43 (8.70 to 9.72)"),
+            *("17,100 (17,000 to 17,200)", "6,280 (6,270 to 6,290)", "all", "–"),
+        ),
+    ),
+    held.KEY,
+)
+
+
+def drawn(width: int) -> list[str]:
+    """The lines of the held connections in a terminal of that width."""
+    console = Console(width=width, file=StringIO(), record=True)
+    for table in text_tables.held(console, HELD):
+        console.print(table)
+    return [line.rstrip() for line in console.export_text().splitlines()]
+
+
+def test_no_word_of_the_held_connections_is_cut() -> None:
+    assert drawn(100) == [
+        "                                                         user   kernel",
+        "                                                       memory   memory                all",
+        "                                  copies x    opened     each     each           answered",
+        "server              connections    threads    per ms    bytes    bytes   alive         in",
+        "─────────────────────────────────────────────────────────────────────────────────────────",
+        "uwebsockets           1,000,000     51 x 1   >= 15.6      255    6,770     all     24.6 s",
+        "tokio-tungstenite         1,000      1 x 1      9.43   17,100    6,280     all          -",
+    ]
+
+
+def test_the_held_connections_stand_in_two_tables_where_one_is_too_wide() -> None:
+    assert drawn(80) == [
+        "                                                         user   kernel",
+        "                                                       memory   memory",
+        "                                  copies x    opened     each     each",
+        "server              connections    threads    per ms    bytes    bytes   alive",
+        "──────────────────────────────────────────────────────────────────────────────",
+        "uwebsockets           1,000,000     51 x 1   >= 15.6      255    6,770     all",
+        "tokio-tungstenite         1,000      1 x 1      9.43   17,100    6,280     all",
+        "                         all",
+        "                    answered",
+        "server                    in",
+        "────────────────────────────",
+        "uwebsockets           24.6 s",
+        "tokio-tungstenite          -",
+    ]

@@ -20,6 +20,9 @@ from wiretrial.report import palette
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 WIDE = 880
 NARROW = 343
+_PLACES = re.compile(r' (d|transform|points|width|height|[xy][12]?)="[^"]*"')
+"""Attributes that say where something lies: all other numbers are figures, and stay as they are."""
+_DECIMALS = re.compile(r"(\d+\.\d\d)\d+")
 
 Row = dict[str, Any]
 
@@ -163,11 +166,6 @@ def _with_titles(svg: str) -> str:
         r"<\1\3><title>\2</title></\1>",
         svg,
     )
-
-
-_PLACES = re.compile(r' (d|transform|points|width|height|[xy][12]?)="[^"]*"')
-"""Attributes that say where something lies: all other numbers are figures, and stay as they are."""
-_DECIMALS = re.compile(r"(\d+\.\d\d)\d+")
 
 
 def _slim(svg: str) -> str:

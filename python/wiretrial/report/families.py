@@ -169,8 +169,7 @@ class Family:
     def every(self) -> str:
         """All its levels in words: `at every number of connections`."""
         if self.is_cases or len(self.varied) != 1 or self.varied[0] not in NOUNS:
-            many = len(self.groups)
-            return "in both cases" if many == 2 else f"in all {many} cases"
+            return f"in {units.every(len(self.groups))} cases"
         return f"at every {NOUNS[self.varied[0]]}"
 
     def of(self, label: str, group: Group) -> ScenarioResult | None:
@@ -184,6 +183,12 @@ def families(groups: Sequence[Group], chart: str | None) -> tuple[Family, ...]:
     for group in groups:
         members.setdefault(_key(group), []).append(group)
     return tuple(_family(found, chart) for found in members.values())
+
+
+def unit_of(groups: Sequence[Group], metric: Metric) -> units.Unit:
+    """One unit for all levels: what fits their medians."""
+    medians = (s.median(metric) for group in groups for s in group.scenarios)
+    return units.fitting(metric.units, (value for value in medians if value is not None))
 
 
 def _apart(words: str) -> str:

@@ -18,7 +18,7 @@ from wiretrial.report import (
     units,
 )
 from wiretrial.report.case_tables import Cell, time_words
-from wiretrial.report.families import Family
+from wiretrial.report.families import Family, unit_of
 from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST, claim_ratio
 from wiretrial.report.model import Group, ReportModel
 from wiretrial.results.absent import Absent
@@ -125,8 +125,7 @@ def _case(cell: Cell | None) -> str:
 
 def _levels(family: Family) -> str:
     metric = family.metric
-    medians = (s.median(metric) for group in family.groups for s in group.scenarios)
-    unit = units.fitting(metric.units, (value for value in medians if value is not None))
+    unit = unit_of(family.groups, metric)
     rows = [
         [
             label,

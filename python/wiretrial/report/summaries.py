@@ -118,13 +118,12 @@ def paragraph(family: Family, baselines: Sequence[str]) -> list[str]:
     What is not comes first where it is the most, and where the generator was the limit, unless the
     server's CPU per message tells then what the ranked figure cannot.
     """
-    ranked, beside = _told_of(family, family.metric, baselines), _beside(family, baselines)
-    if family.is_bound(family.metric):
-        tells = metrics.beside(family.metric) is metrics.SERVER
-        first, then = (beside, ranked) if tells else (None, None)
-        rest = [] if tells else [ranked, beside]
-        parts = [first, *untold(family), then, *rest]
-    elif _is_mostly_told(family, family.metric) or _is_told_together(family, family.metric):
+    metric = family.metric
+    ranked, beside = _told_of(family, metric, baselines), _beside(family, baselines)
+    is_bound = family.is_bound(metric)
+    if is_bound and metrics.beside(metric) is metrics.SERVER:
+        parts = [beside, *untold(family), ranked]
+    elif not is_bound and (_is_mostly_told(family, metric) or _is_told_together(family, metric)):
         parts = [ranked, beside, *untold(family)]
     else:
         parts = [*untold(family), ranked, beside]
@@ -198,9 +197,7 @@ def _together(family: Family, metric: Metric) -> str | None:
     shown = few([_shown(pair) for pair in pairs if pair.verdict not in UNDECIDED])
     clauses = [*shown, *undecided([pair.a for pair in pairs if pair.verdict in UNDECIDED])]
     total = len(family.groups)
-    levels = f"{found.levels} of {total}"
-    if found.levels == total:
-        levels = "both" if total == 2 else f"all {total}"
+    levels = units.every(total) if found.levels == total else f"{found.levels} of {total}"
     together = f"over {levels} levels together ({'; '.join(clauses)})"
     return f"{_best_is(metric)} with {found.best} {together}."
 
@@ -264,16 +261,10 @@ def _against(family: Family, metric: Metric, label: str) -> str | None:
         for group in family.groups
         if _is_told(group, metric) and not _is_bound(family.of(label, group), metric)
     ]
-    found = {
-        other: [p for group in groups if (p := _pair(family, group, metric, other, label))]
-        for other in family.labels
-        if other != label
-    }
-    found = {other: pairs for other, pairs in found.items() if pairs}
+    found = _against_base(family, metric, label, groups)
     if not found:
         return None
-    order = sorted(found, key=lambda other: fmean(_worse(pair) for pair in found[other]))
-    clauses = [f"{other} {_span(_ratios(found[other]))}" for other in order]
+    clauses = [f"{other} {_span(_ratios([pair for _, pair in pairs]))}" for other, pairs in found]
     what = QUANTITIES.get(metric.key, metric.title)
     listed = "; ".join(few(clauses))
     return f"{what} {_where(family, groups)} as multiples of {label}'s: {listed}."
@@ -317,24 +308,31 @@ def _others(family: Family, metric: Metric, base: str, groups: Sequence[Group]) 
 
     `gorilla 2.3 to 2.4 times as much`; where more is better, `2.1 to 2.4 times gorilla`.
     """
-    found = {}
+    least = "at least " if any(_is_bound(family.of(base, g), metric) for g in groups) else ""
+    shown, unshown = [], []
+    for label, pairs in _against_base(family, metric, base, groups):
+        same = [group for group, pair in pairs if pair.verdict in UNDECIDED]
+        if len(same) == len(pairs):
+            unshown.append(label)
+            continue
+        aside = f", with no difference shown {_where(family, same)}" if same else ""
+        span = least + _span([_worse(pair) for _, pair in pairs])
+        more = f"{span} times {label}" if metric.higher_is_better else ""
+        shown.append(f"{more or f'{label} {span} times as much'}{aside}")
+    return [*few(shown), *undecided(unshown)]
+
+
+def _against_base(
+    family: Family, metric: Metric, base: str, groups: Sequence[Group]
+) -> list[tuple[str, list[tuple[Group, Pair]]]]:
+    """Each other label with its comparisons to the base over those levels, the best first."""
+    found = []
     for label in family.labels:
         pairs = [(group, _pair(family, group, metric, label, base)) for group in groups]
         known = [(group, pair) for group, pair in pairs if pair]
         if label != base and known:
-            found[label] = known
-    least = "at least " if any(_is_bound(family.of(base, g), metric) for g in groups) else ""
-    shown, unshown = [], []
-    for label in sorted(found, key=lambda label: fmean(_worse(pair) for _, pair in found[label])):
-        same = [group for group, pair in found[label] if pair.verdict in UNDECIDED]
-        if len(same) == len(found[label]):
-            unshown.append(label)
-            continue
-        aside = f", with no difference shown {_where(family, same)}" if same else ""
-        span = least + _span([_worse(pair) for _, pair in found[label]])
-        more = f"{span} times {label}" if metric.higher_is_better else ""
-        shown.append(f"{more or f'{label} {span} times as much'}{aside}")
-    return [*few(shown), *undecided(unshown)]
+            found.append((label, known))
+    return sorted(found, key=lambda one: fmean(_worse(pair) for _, pair in one[1]))
 
 
 def _ratios(pairs: Sequence[Pair]) -> list[float]:

@@ -71,13 +71,10 @@ def _print_report(console: Console, model: ReportModel) -> None:
         console.print(text_tables.break_even(place))
     for told in held.tables(model):
         _titled(console, told.title)
-        console.print(text_tables.held(console, told))
+        _print_below(console, text_tables.held(console, told))
     if model.adopted:
         _titled(console, "What each is like to adopt")
-        for number, table in enumerate(text_tables.adopted(console, model.adopted)):
-            if number:
-                console.print()
-            console.print(table)
+        _print_below(console, text_tables.adopted(console, model.adopted))
     if model.claims:
         _titled(console, "Published / here")
         console.print(text_tables.claims(model.claims))
@@ -139,6 +136,14 @@ def _print_cases(console: Console, family: Family, model: ReportModel) -> None:
             console.print(part)
     for line in text_tables.how_to_read(found):
         console.print(Text(line, style="dim"))
+
+
+def _print_below(console: Console, tables: Sequence[Table]) -> None:
+    """The parts of one table below each other, a blank line between them."""
+    for number, table in enumerate(tables):
+        if number:
+            console.print()
+        console.print(table)
 
 
 def _titled(console: Console, title: str) -> None:

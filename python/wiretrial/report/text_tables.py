@@ -23,7 +23,7 @@ from wiretrial.report import clients as clients_of
 from wiretrial.report import held as held_tables
 from wiretrial.report.case_tables import CaseTable, Cell, most_together, time_words
 from wiretrial.report.claims import ClaimRow
-from wiretrial.report.families import Family
+from wiretrial.report.families import Family, unit_of
 from wiretrial.report.knees import Knee
 from wiretrial.report.marks import CLAIM_MARKS, claim_ratio
 from wiretrial.report.model import Group, ScenarioResult
@@ -32,7 +32,8 @@ from wiretrial.results.adoption import Adopted
 Column = TypeVar("Column")
 
 UNLIMITED = 1000
-NARROW_HEAD = 12
+NARROW_HEAD = 9
+"""Heads without intervals are wrapped here; a longer word stays whole."""
 INTERVAL = re.compile(r" \([^()]* to [^()]*\)")
 _ASCII = str.maketrans({"×": "x", "−": "-"})
 
@@ -123,10 +124,19 @@ def adopted(console: Console, rows: Sequence[Adopted]) -> list[Table]:
     return _below_each_other(console, columns, lambda shown: _adopted(texts, shown))
 
 
-def held(console: Console, found: held_tables.Table) -> Table:
-    """A row per server, or per server and number of connections; intervals where they fit."""
-    whole = _held(found, with_intervals=True)
-    return whole if _fits(console, whole) else _held(found, with_intervals=False)
+def held(console: Console, found: held_tables.Table) -> list[Table]:
+    """A row per server, or per server and number of connections; intervals where they fit.
+
+    Where not even the medians fit, as many tables below each other as the width makes of the
+    columns.
+    """
+    columns = range(len(found.columns))
+    whole = _held(found, columns, with_intervals=True)
+    if _fits(console, whole):
+        return [whole]
+    return _below_each_other(
+        console, columns, lambda shown: _held(found, shown, with_intervals=False)
+    )
 
 
 def claims(rows: Sequence[ClaimRow]) -> Table:
@@ -186,20 +196,24 @@ def _fits(console: Console, table: Table) -> bool:
     return wide <= console.width
 
 
-def _held(found: held_tables.Table, *, with_intervals: bool) -> Table:
-    heads = [ascii_only(title[:1].lower() + title[1:]) for title, _ in found.columns]
+def _held(found: held_tables.Table, shown: Sequence[int], *, with_intervals: bool) -> Table:
+    titles = [ascii_only(found.columns[index][0]) for index in shown]
+    heads = [title[:1].lower() + title[1:] for title in titles]
     if with_intervals:
         heads = [head.replace(", ", "\n") for head in heads]
     else:
-        heads = ["\n".join(wrap(head.replace(",", ""), NARROW_HEAD)) for head in heads]
-    lines = max(head.count("\n") for head in heads)
-    heads = ["\n" * (lines - head.count("\n")) + head for head in heads]
-    table = new("\n" * lines + "server", *heads)
+        heads = [_narrow(head.replace(",", "")) for head in heads]
+    table = new("server", *heads)
     table.columns[0].no_wrap = True
     for name, *texts in found.rows:
-        shown = texts if with_intervals else [INTERVAL.sub("", text) for text in texts]
-        table.add_row(Text(name), *(Text(ascii_only(text).replace("–", "-")) for text in shown))
+        cells = [ascii_only(texts[index]).replace("–", "-") for index in shown]
+        cells = cells if with_intervals else [INTERVAL.sub("", cell) for cell in cells]
+        table.add_row(Text(name), *(Text(cell) for cell in cells))
     return table
+
+
+def _narrow(head: str) -> str:
+    return "\n".join(wrap(head, NARROW_HEAD, break_long_words=False))
 
 
 def _adopted(texts: Sequence[Sequence[str]], shown: Sequence[int]) -> Table:
@@ -225,9 +239,7 @@ def _part(table: CaseTable, places: Sequence[int]) -> Table:
 
 
 def _cases(table: CaseTable, *, with_intervals: bool, between: str = " ") -> Table:
-    lines = max(len(column.head) for column in table.columns)
-    heads = ("\n".join(column.head) for column in table.columns)
-    made = new("\n" * (lines - 1), *heads)
+    made = new("", *("\n".join(column.head) for column in table.columns))
     made.columns[0].no_wrap = True
     for row in table.rows:
         shown = (_case(cell, with_intervals, between) for cell in row.cells)
@@ -294,9 +306,7 @@ def _levels(family: Family, labels: Sequence[str], *, with_intervals: bool) -> T
 
 def _by_label(family: Family, *, with_intervals: bool) -> Table:
     unit, corner = _unit(family)
-    heads = [corner, *(family.level(group).replace(", ", "\n") for group in family.groups)]
-    lines = max(head.count("\n") for head in heads)
-    table = new(*("\n" * (lines - head.count("\n")) + head for head in heads))
+    table = new(corner, *(family.level(group).replace(", ", "\n") for group in family.groups))
     table.columns[0].no_wrap = True
     for label in family.labels:
         cells = (
@@ -309,8 +319,7 @@ def _by_label(family: Family, *, with_intervals: bool) -> Table:
 def _unit(family: Family) -> tuple[units.Unit, str]:
     """What the figures are in, and how the corner says so."""
     metric = family.metric
-    medians = (s.median(metric) for group in family.groups for s in group.scenarios)
-    unit = units.fitting(metric.units, (value for value in medians if value is not None))
+    unit = unit_of(family.groups, metric)
     per = "/message" if metric in metrics.PER_MESSAGE else ""
     return unit, f"{ascii_only(unit.short)}{per}"
 

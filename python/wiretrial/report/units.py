@@ -80,6 +80,11 @@ def plural(n: int, word: str) -> str:
     return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
 
 
+def every(n: int) -> str:
+    """`both`, `all 3`: so many, and none left out."""
+    return "both" if n == 2 else f"all {n}"
+
+
 def listed(words: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *first, last = [*words] or [""]

@@ -10,9 +10,9 @@ from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, sentences, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish
-from wiretrial.report.families import Family, Strip
+from wiretrial.report.families import Family, Strip, unit_of
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import Group, ScenarioResult
+from wiretrial.report.model import ScenarioResult
 from wiretrial.report.views.axes import (
     caption,
     domain_of,
@@ -113,12 +113,6 @@ def _maximum(most: Sequence[Row], x: alt.X, y: alt.Y) -> list[alt.Chart]:
         aria=False, align="right", dx=-8, dy=-8, fontSize=11, color=palette.MUTED
     )
     return [line.encode(x=x, y=y), name.encode(x=x, y=y, text=alt.Text("text:N"))]
-
-
-def unit_of(groups: Sequence[Group], metric: Metric) -> units.Unit:
-    """One unit for all levels."""
-    known = (s.median(metric) for group in groups for s in group.scenarios)
-    return units.fitting(metric.units, (value for value in known if value is not None))
 
 
 def has(strip: Strip, metric: Metric) -> bool:
