@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import psutil
+
 from bench import generators, measure, servers, table, workloads
 from bench.generators import Ask, Generator
 from bench.workloads import Workload
@@ -73,18 +75,35 @@ def _compare(
         ask = Ask(endpoint.url(load.path), str(endpoint.authority), seconds, GENERATOR_CPU)
         for _ in range(rounds):
             for one in order.sample(able, len(able)):
-                samples[one.name].append(_sample(one, load, ask, Path(scratch)))
+                samples[one.name].append(_sample(one, load, ask, server.pid, Path(scratch)))
     return samples
 
 
-def _sample(one: Generator, load: Workload, ask: Ask, folder: Path) -> table.Sample | None:
+def _sample(
+    one: Generator, load: Workload, ask: Ask, server: int, folder: Path
+) -> table.Sample | None:
+    before = _cpu_s(server)
     try:
         run = measure.run(one.command(load, ask), cpu=ask.cpu, seconds=ask.seconds, folder=folder)
         messages = one.messages(run.text)
     except (measure.RunFailed, ValueError, KeyError) as failure:
         print(f"bench: {one.name}, {load.name}: {failure}", file=sys.stderr)
         return None
-    return table.Sample(messages, run.wall_s, run.user_s, run.system_s)
+    return table.Sample(
+        messages=messages,
+        wall_s=run.wall_s,
+        user_s=run.user_s,
+        system_s=run.system_s,
+        peak_bytes=run.peak_bytes,
+        server_cpu_s=_cpu_s(server) - before,
+    )
+
+
+def _cpu_s(server: int) -> float:
+    """User and system time of a server and its children."""
+    root = psutil.Process(server)
+    family = [root, *root.children(recursive=True)]
+    return sum(used.user + used.system for used in (one.cpu_times() for one in family))
 
 
 def _flags() -> argparse.Namespace:

@@ -215,7 +215,8 @@ class Loadtest(_Found):
     remedy = "npm install --global loadtest"
 
     def does(self, load: Workload) -> bool:
-        return load.depth == 1 and load.connections <= 1_000 and not load.is_secure
+        few = load.connections <= 1_000 and load.message_bytes <= 20
+        return load.depth == 1 and few and not load.is_secure
 
     def command(self, load: Workload, ask: Ask) -> list[str]:
         words = ["loadtest", "--cores", "1", "-c", str(load.connections), "-t", str(ask.seconds)]

@@ -13,45 +13,21 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import resource
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-import psutil
-
-from bench import measure
+from bench import crowds, measure
 from wiretrial.engine import Engine
 from wiretrial.errors import WiretrialError
-from wiretrial.plan import (
-    GeneratorSettings,
-    Hold,
-    Load,
-    Message,
-    Phases,
-    Plan,
-    SequencePayload,
-    Stop,
-    Target,
-)
 from wiretrial.snapshot import Summary
-from wiretrial.subjects.process import free_ports
 
-FLOOR = Path(__file__).resolve().parent.parent / "target" / "release" / "wiretrial-floor"
 ENGINE, LOOPS = "engine", "bare loops"
-SOURCES = tuple(f"127.1.0.{number}" for number in range(1, 127))
-"""Each has local ports of its own; bare loops come from the same."""
 CONNECTIONS = 100_000
 ROUNDS = 3
 ALLOWED = 1.25
-LIMIT_S = 300
-SPARE = 0.07
-"""Of a table of descriptors, left free: the kernel does not spread connections evenly."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +43,11 @@ class Stood:
 def main() -> int:
     """Compares as often as it was asked to; the exit code."""
     flags = _flags()
-    if not FLOOR.is_file():
-        print("scale: no bare loops here; cargo build --release --package wiretrial-floor")
+    if not crowds.FLOOR.is_file():
+        print(f"scale: no bare loops here; {crowds.REMEDY}")
         return 2
     try:
-        # For the processes of this run too: none of them is to raise it again.
-        resource.setrlimit(resource.RLIMIT_NOFILE, (flags.descriptors, flags.descriptors))
+        crowds.limit_descriptors(flags.descriptors)
     except ValueError:
         print("scale: --descriptors is over the limit of this process; see ulimit -Hn")
         return 2
@@ -97,30 +72,18 @@ def main() -> int:
 
 
 def _crowd(who: str, engine: Engine, connections: int, descriptors: int) -> Stood:
-    threads = -(-connections // round(descriptors * (1 - SPARE))) + 1
-    with _server(engine, threads) as port:
+    threads = crowds.threads_for(connections, descriptors)
+    with crowds.server(engine, threads) as port:
         if who == ENGINE:
             return _of_engine(engine, port, connections, threads)
-        words = ["hold", f"127.0.0.1:{port}", "/", str(connections), str(threads)]
+        command = crowds.of_floor("hold", port, connections, threads)
         with tempfile.TemporaryDirectory(prefix="wiretrial-scale-") as folder:
-            run = measure.run([str(FLOOR), *words], cpu=None, seconds=LIMIT_S, folder=Path(folder))
+            run = measure.run(command, cpu=None, seconds=crowds.LIMIT_S, folder=Path(folder))
         return Stood(json.loads(run.text)["seconds"], None, run.peak_bytes)
 
 
 def _of_engine(engine: Engine, port: int, connections: int, threads: int) -> Stood:
-    limit_ns = LIMIT_S * 1_000_000_000
-    plan = Plan(
-        target=Target(
-            url=f"ws://127.0.0.1:{port}/",
-            sources=SOURCES,
-            message=Message(source=SequencePayload(bytes=20)),
-        ),
-        load=Load(connections=connections, executor=Hold()),
-        stop=Stop(requests=connections, duration_ns=limit_ns),
-        phases=Phases(connect_ns=limit_ns, timeout_ns=limit_ns),
-        generator=GeneratorSettings(threads=threads),
-    )
-    with engine.run(plan) as run:
+    with engine.run(crowds.plan(port, connections, threads, requests=connections)) as run:
         summary = list(run)[-1]
     assert isinstance(summary, Summary)
     counters = summary.counters
@@ -133,21 +96,6 @@ def _of_engine(engine: Engine, port: int, connections: int, threads: int) -> Sto
     )
 
 
-@contextmanager
-def _server(engine: Engine, threads: int) -> Iterator[int]:
-    """The reference server with as many tables of descriptors, until the block ends."""
-    (port,) = free_ports(["127.0.0.1"], ["http"], None).values()
-    words = [str(engine.binary), "respond", "--http", f"127.0.0.1:{port}", "--own-descriptors"]
-    server = psutil.Popen([*words, "--threads", str(threads)], stdout=subprocess.PIPE)
-    try:
-        # The first line is its address: it listens.
-        server.stdout.readline()
-        yield port
-    finally:
-        server.terminate()
-        server.wait()
-
-
 def _line(who: str, stood: Stood) -> str:
     peak = f"{stood.peak_bytes / 1e6:,.0f} MB at most"
     if stood.alive_s is None:
@@ -156,7 +104,7 @@ def _line(who: str, stood: Stood) -> str:
 
 
 def _flags() -> argparse.Namespace:
-    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = crowds.most_descriptors()
     parser = argparse.ArgumentParser(
         prog="bench.scale", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

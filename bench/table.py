@@ -14,7 +14,7 @@ from statistics import median
 from wiretrial.stats.compare import compare
 
 SCHEMA = "wiretrial-bench"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Sample:
     wall_s: float
     user_s: float
     system_s: float
+    peak_bytes: int
+    server_cpu_s: float
 
     @property
     def per_cpu_second(self) -> float:
@@ -36,6 +38,16 @@ class Sample:
         """Part of the generator's CPU that was spent outside the kernel."""
         return self.user_s / (self.user_s + self.system_s)
 
+    @property
+    def busy(self) -> float:
+        """Part of the run in which the generator's CPU worked for it."""
+        return (self.user_s + self.system_s) / self.wall_s
+
+    @property
+    def server_busy(self) -> float:
+        """Part of the run in which the server's CPU worked for it."""
+        return self.server_cpu_s / self.wall_s
+
 
 @dataclass(frozen=True)
 class Row:
@@ -45,6 +57,9 @@ class Row:
     per_cpu_second: float
     throughput: float
     user_share: float
+    busy: float
+    server_busy: float
+    peak_bytes: int
     against: str | None
     ratio: float | None
     low: float | None
@@ -87,6 +102,9 @@ def _row(
         per_cpu_second=median(one.per_cpu_second for one in stand),
         throughput=median(one.messages for one in stand) / seconds,
         user_share=median(one.user_share for one in stand),
+        busy=median(one.busy for one in stand),
+        server_busy=median(one.server_busy for one in stand),
+        peak_bytes=round(median(one.peak_bytes for one in stand)),
         against=against if against != name else None,
         ratio=ratio,
         low=low,
@@ -98,17 +116,23 @@ def _row(
 def text(title: str, found: Sequence[Row]) -> str:
     """A table for people."""
     against = next((row.against for row in found if row.against), None)
-    head = f"{'':14}{'msg/CPU-s':>12}{'msg/s':>12}{'user':>7}"
+    head = f"{'':14}{'msg/CPU-s':>12}{'msg/s':>12}{'user':>7}{'busy':>7}{'server':>8}{'peak MB':>9}"
     lines = [title, head + (f"   ratio to {against}" if against else "")]
     for row in found:
         ratio = "" if row.ratio is None else f"   {row.ratio:.3f}"
         if row.low is not None and row.high is not None:
             ratio += f" [{row.low:.3f}, {row.high:.3f}]"
         lines.append(
-            f"  {row.generator:12}{row.per_cpu_second:12,.0f}{row.throughput:12,.0f}"
-            f"{row.user_share:7.1%}{ratio}"
+            f"  {row.generator:12}{_count(row.per_cpu_second)}{_count(row.throughput)}"
+            f"{row.user_share:7.1%}{row.busy:7.0%}{row.server_busy:8.0%}"
+            f"{row.peak_bytes / 1e6:9,.0f}{ratio}"
         )
     return "\n".join(lines)
+
+
+def _count(per_second: float) -> str:
+    """Large messages are few."""
+    return f"{per_second:12,.0f}" if per_second >= 100 else f"{per_second:12.2f}"
 
 
 def write(

@@ -44,9 +44,9 @@ class Workload:
 
 def _echo(connections: int, *, pack: int = 1, message_bytes: int = 20) -> Workload:
     packed = f", packs of {pack}" if pack > 1 else ""
-    size = f"{message_bytes} B" if message_bytes < 1024 else f"{message_bytes // 1024} KiB"
+    plural = "connection" if connections == 1 else "connections"
     return Workload(
-        name=f"echo {size}{packed}, {connections:,} connections",
+        name=f"echo {_size(message_bytes)}{packed}, {connections:,} {plural}",
         scheme="ws",
         server="uwebsockets",
         connections=connections,
@@ -54,6 +54,12 @@ def _echo(connections: int, *, pack: int = 1, message_bytes: int = 20) -> Worklo
         pack=pack,
         message_bytes=message_bytes,
     )
+
+
+def _size(count: int) -> str:
+    if count < 1024:
+        return f"{count} B"
+    return f"{count // 1024} KiB" if count < 1 << 20 else f"{count >> 20} MiB"
 
 
 def _get(server: str, path: str, *, scheme: Scheme = "http", depth: int = 1) -> Workload:
@@ -72,6 +78,7 @@ ALL: tuple[Workload, ...] = (
     *(_echo(connections) for connections in (100, 1_000, 10_000)),
     *(_echo(connections, pack=10) for connections in (100, 1_000, 10_000)),
     _echo(100, message_bytes=16 * 1024),
+    _echo(1, message_bytes=100 << 20),
     _get("nginx", "/message"),
     _get("nginx", "/message", depth=16),
     _get("uwebsockets", "/message"),

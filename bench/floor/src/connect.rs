@@ -35,11 +35,15 @@ impl<'p> Conversation<'p> {
             // In one write: some servers do not wait for the rest of a first line.
             let upgrade = format!(
                 "GET {} HTTP/1.1\r\nHost: {}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-                 Sec-WebSocket-Key: dGhlIGZsb29yIGlzIGhlcmU=\r\nSec-WebSocket-Version: 13\r\n\r\n",
+                 Sec-WebSocket-Key: YSBmbG9vciBmb3IgdGhpcw==\r\nSec-WebSocket-Version: 13\r\n\r\n",
                 self.path, self.address
             );
             stream.write_all(upgrade.as_bytes())?;
-            read_head(&mut stream)?;
+            let head = read_head(&mut stream)?;
+            if !head.starts_with("HTTP/1.1 101 ") {
+                let line = head.lines().next().unwrap_or_default();
+                return Err(io::Error::other(format!("no upgrade, but {line}")));
+            }
         }
         Ok(stream)
     }

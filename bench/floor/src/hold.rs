@@ -1,9 +1,10 @@
 //! What opening many connections costs at least: threads that connect, ask for the upgrade and read
 //! the answer, one connection after the other. Nothing is verified, nothing is timed but the whole.
+//! And what holding them costs at least: an epoll set per thread that has them all.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
-use std::os::fd::FromRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
@@ -22,6 +23,7 @@ pub(crate) struct Crowd {
     path: String,
     connections: usize,
     threads: usize,
+    watched: bool,
 }
 
 impl Crowd {
@@ -32,8 +34,14 @@ impl Crowd {
             path: path.clone(),
             connections: connections.parse().ok()?,
             threads: threads.parse().ok()?,
+            watched: word == "watch",
         };
-        (word == "hold" && crowd.threads > 0).then_some(crowd)
+        ((word == "hold" || crowd.watched) && crowd.threads > 0).then_some(crowd)
+    }
+
+    /// Whether they stand until the input ends.
+    pub(crate) fn stays(&self) -> bool {
+        self.watched
     }
 
     /// Opens all of them; gives the seconds until the last one stood. They stand until the process
@@ -44,7 +52,13 @@ impl Crowd {
         for place in 0..self.threads {
             let (crowd, done) = (self.clone(), done.clone());
             thread::Builder::new().stack_size(STACK).spawn(move || {
-                let (kept, outcome) = match crowd.open_share(place) {
+                let opened = crowd.open_share(place).and_then(|kept| {
+                    if crowd.watched {
+                        watch(&kept)?;
+                    }
+                    Ok(kept)
+                });
+                let (kept, outcome) = match opened {
                     Ok(kept) => (kept, Ok(())),
                     Err(error) => (Vec::new(), Err(error)),
                 };
@@ -96,6 +110,21 @@ impl Crowd {
         }
         Ok(stream)
     }
+}
+
+/// What an event loop needs of each connection: that it does not block, and a place in an epoll set.
+/// The set stays until the process ends.
+fn watch(streams: &[TcpStream]) -> io::Result<()> {
+    // SAFETY: makes a descriptor.
+    let set = succeeded(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+    for (number, stream) in streams.iter().enumerate() {
+        stream.set_nonblocking(true)?;
+        let mut interest = libc::epoll_event { events: libc::EPOLLIN as u32, u64: number as u64 };
+        let fd = stream.as_raw_fd();
+        // SAFETY: two descriptors of ours, and a value that lives as long as the call.
+        succeeded(unsafe { libc::epoll_ctl(set, libc::EPOLL_CTL_ADD, fd, &raw mut interest) })?;
+    }
+    Ok(())
 }
 
 fn raw(address: SocketAddrV4) -> libc::sockaddr_in {

@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "no clock module: it looks for the end only")]
 
 mod connect;
+mod gaps;
 mod hold;
 mod ring;
 
@@ -22,14 +23,22 @@ const USAGE: &str =
     "usage: wiretrial-floor ws|http IP:PORT PATH CONNECTIONS DEPTH BYTES SECONDS CPU
   ws: DEPTH echoes of BYTES go in one write; http: DEPTH GET requests are in flight
 usage: wiretrial-floor hold IP:PORT PATH CONNECTIONS THREADS
-  how long it takes until so many WebSocket connections stand";
+  how long it takes until so many WebSocket connections stand
+usage: wiretrial-floor watch IP:PORT PATH CONNECTIONS THREADS
+  the same, in epoll sets; they stand until the input ends
+usage: wiretrial-floor gaps SECONDS CPU
+  when a program that only reads the clock did not run";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut stands = false;
     let done = if let Some(plan) = Plan::parse(&arguments) {
         run(&plan).map(|messages| format!("{{\"messages\": {messages}}}"))
     } else if let Some(crowd) = Crowd::parse(&arguments) {
+        stands = crowd.stays();
         crowd.open().map(|seconds| format!("{{\"seconds\": {seconds:.3}}}"))
+    } else if let Some((duration, cpu)) = gaps::parse(&arguments) {
+        pin(cpu).map(|()| format!("{{\"gaps_ns\": {:?}}}", gaps::seen(duration)))
     } else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
@@ -37,6 +46,10 @@ fn main() -> ExitCode {
     match done {
         Ok(found) => {
             println!("{found}");
+            if stands {
+                // Its end is the word to go; what it says, and whether it says it well, is nothing.
+                let _ = io::copy(&mut io::stdin(), &mut io::sink());
+            }
             ExitCode::SUCCESS
         }
         Err(error) => {
