@@ -116,9 +116,18 @@ aa: build  ## AA_SUITES (100) real suites: how often two that are the same diffe
 	$(BIN)/python -m bench.aa $(AA_SUITES)
 
 .PHONY: bench
-bench: build  ## the engine beside its peers; bench/README.md (BENCH="--quick", BENCH="echo 1,000")
-	cargo build --release --locked --package wiretrial-floor
+bench: build floor  ## the engine beside its peers; bench/README.md (BENCH="--quick", BENCH="echo 1,000")
 	$(BIN)/python -m bench $(BENCH)
+
+.PHONY: bench-limits
+bench-limits: build floor  ## pacing, memory of a connection, a million connections, beside bare loops
+	$(BIN)/python -m bench.pacing
+	$(BIN)/python -m bench.memory
+	$(BIN)/python -m bench.scale $(SCALE)
+
+.PHONY: floor
+floor:
+	cargo build --release --locked --package wiretrial-floor
 
 .PHONY: lint
 lint: $(REQUIREMENTS) $(CARGO_DENY)  ## formatting, clippy, licences, ruff, mypy

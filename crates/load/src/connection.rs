@@ -5,13 +5,16 @@
 
 mod buffers;
 mod inflight;
+mod outgoing;
 mod queue;
 mod receive;
 
 use wiretrial_net::{Driver, NetError, NetErrorClass, Transport};
+use wiretrial_proto::ClientCodec as _;
 
 pub(crate) use buffers::Buffers;
 pub(crate) use inflight::InFlight;
+pub(crate) use outgoing::Outgoing;
 pub(crate) use queue::{Queue, Waiting};
 pub(crate) use receive::Expected;
 
@@ -57,7 +60,7 @@ pub(crate) struct Connection {
     pub(crate) in_flight: InFlight,
     /// Assigned, not yet encoded: the connection is congested, or has had its share of requests.
     pub(crate) queue: Queue,
-    /// What there is of a reply that has not come whole; kept once it was needed.
+    /// What has not come, or gone, whole; kept once it was needed.
     partial: Option<Box<Partial>>,
     /// Number of the next message, where replies name it; goes on over reconnects.
     pub(crate) next_number: u32,
@@ -127,29 +130,62 @@ impl Connection {
         let out = transport.out();
         buffers.lend(out);
         let before = out.len();
-        let payload = payloads.get(seq);
-        codec.send(seq, payload, out);
-        recorder.bytes.payload_sent += payload.len() as u64;
+        if let Some(mut earlier) = self.partial.as_mut().and_then(|it| it.outgoing.take()) {
+            // Nothing may stand between its pieces.
+            while !earlier.is_done() {
+                recorder.bytes.payload_sent += earlier.append(payloads, out) as u64;
+            }
+        }
+        if let Some(outgoing) = Outgoing::begin(codec, seq, payloads, out) {
+            self.partial.get_or_insert_default().outgoing = Some(outgoing);
+        } else {
+            let payload = payloads.get(seq);
+            codec.send(seq, payload, out);
+            recorder.bytes.payload_sent += payload.len() as u64;
+        }
         recorder.bytes.application_sent += (out.len() - before) as u64;
         self.requests = self.requests.saturating_add(1);
     }
 
-    /// Hands what is encoded to the kernel.
+    /// Hands what is encoded to the kernel, and of a long message as much as it takes.
     ///
     /// # Errors
     /// The connection is broken.
     pub(crate) fn flush(
         &mut self,
         driver: &mut Driver,
+        payloads: &mut Payloads,
         buffers: &mut Buffers,
         recorder: &mut Recorder,
     ) -> Result<(), NetError> {
         let Some(link) = &mut self.link else { return Ok(()) };
-        let flushed = link.transport.flush(driver)?;
+        loop {
+            let flushed = link.transport.flush(driver)?;
+            recorder.bytes.sent += flushed.bytes as u64;
+            self.congested = !flushed.done;
+            let Some(partial) = self.partial.as_mut().filter(|_| flushed.done) else { break };
+            let Some(message) = &mut partial.outgoing else { break };
+            let out = link.transport.out();
+            let before = out.len();
+            recorder.bytes.payload_sent += message.append(payloads, out) as u64;
+            recorder.bytes.application_sent += (out.len() - before) as u64;
+            if message.is_done() {
+                partial.outgoing = None;
+            }
+        }
         buffers.take_back(link.transport.out());
-        recorder.bytes.sent += flushed.bytes as u64;
-        self.congested = !flushed.done;
         Ok(())
+    }
+
+    /// Encodes an orderly goodbye, unless it would come into the middle of a message.
+    pub(crate) fn close(&mut self) {
+        let is_inside = self.partial.as_ref().is_some_and(|partial| partial.outgoing.is_some());
+        if let Some(Link { transport, codec }) = &mut self.link
+            && self.state == State::Ready
+            && !is_inside
+        {
+            codec.close(transport.out());
+        }
     }
 
     /// Something waits for a flush, or did when the last one was over: with TLS, a fill sends

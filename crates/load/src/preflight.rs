@@ -18,6 +18,7 @@ use wiretrial_net::{
 use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Reply, Request, Scratch, Tag};
 
 use crate::clock::{Clock, Monotonic, Nanos};
+use crate::connection::Outgoing;
 use crate::control::Control;
 use crate::measure::Class;
 use crate::plan::{ContentRule, Plan, PlanError, PollerDocument, Scheme, Target, TlsPlan};
@@ -260,8 +261,10 @@ struct Exchange<'p> {
     undrained: bool,
     /// The codec's handshake was sent.
     started: bool,
-    /// The request was sent.
+    /// The request was sent, or began to be.
     asked: bool,
+    /// It is long, and not all of it was sent.
+    outgoing: Option<Outgoing>,
 }
 
 impl<'p> Exchange<'p> {
@@ -293,6 +296,7 @@ impl<'p> Exchange<'p> {
             undrained: false,
             started: false,
             asked: false,
+            outgoing: None,
         })
     }
 
@@ -357,12 +361,24 @@ impl<'p> Exchange<'p> {
             }
             if self.codec.is_open() && !self.asked {
                 self.asked = true;
-                let payload = self.payloads.get(PREFLIGHT_SEQ);
-                self.codec.encode(&Request { route: 0, payload }, self.transport.out());
+                let out = self.transport.out();
+                self.outgoing =
+                    Outgoing::begin(&mut self.codec, PREFLIGHT_SEQ, &self.payloads, out);
+                if self.outgoing.is_none() {
+                    let payload = self.payloads.get(PREFLIGHT_SEQ);
+                    self.codec.encode(&Request { route: 0, payload }, out);
+                }
             }
         }
-        self.transport.flush(&mut self.driver).map_err(|error| self.net(&error))?;
-        Ok(())
+        loop {
+            let flushed = self.transport.flush(&mut self.driver);
+            let is_done = flushed.map_err(|error| self.net(&error))?.done;
+            let Some(outgoing) = self.outgoing.as_mut().filter(|_| is_done) else { return Ok(()) };
+            outgoing.append(&mut self.payloads, self.transport.out());
+            if outgoing.is_done() {
+                self.outgoing = None;
+            }
+        }
     }
 
     fn receive(&mut self, carry: &mut Vec<u8>) -> Result<Option<Answer>, Refusal> {
@@ -380,7 +396,9 @@ impl<'p> Exchange<'p> {
         };
         let (mut at, mut scratch) = (0, Scratch::new());
         loop {
-            let step = self.codec.receive(&bytes[at..], &mut scratch, self.transport.out());
+            let outgoing = self.outgoing.as_mut();
+            let out = outgoing.map_or_else(|| self.transport.out(), Outgoing::behind);
+            let step = self.codec.receive(&bytes[at..], &mut scratch, out);
             let step = step.map_err(|error| self.refuse(error.class.into(), error.detail))?;
             at += step.consumed;
             match step.event {

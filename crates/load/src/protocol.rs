@@ -10,7 +10,7 @@ use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::styx::{StyxClient, StyxConfig};
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 use wiretrial_proto::{
-    ClientCodec, ErrorClass, Event, MessageKind, ProtocolError, Request, Scratch, Step, Tag,
+    ClientCodec, ErrorClass, Event, MessageKind, Pieces, ProtocolError, Request, Scratch, Step, Tag,
 };
 
 use crate::plan::{Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target};
@@ -282,6 +282,10 @@ impl ClientCodec for Protocol {
 
     fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
         each!(self, codec => codec.encode(request, out))
+    }
+
+    fn begin(&mut self, route: usize, length: u64, out: &mut Vec<u8>) -> Option<Pieces> {
+        each!(self, codec => codec.begin(route, length, out))
     }
 
     fn receive<'a>(

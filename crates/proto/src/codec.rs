@@ -3,7 +3,7 @@
 //! Knows the shape of a conversation; must not know any one protocol.
 
 use crate::http1::KnownHead;
-use crate::websocket::Extensions;
+use crate::websocket::{Extensions, mask};
 
 /// The client's side of one connection.
 ///
@@ -19,6 +19,14 @@ pub trait ClientCodec {
 
     /// Appends one request. Requires [`is_open`](Self::is_open).
     fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag;
+
+    /// Appends what goes before a payload of `length` bytes on this route, which the caller appends
+    /// in pieces, all of them before anything else. Requires [`is_open`](Self::is_open). None, and
+    /// nothing is appended, where a payload is needed whole: compressed, or inside an envelope.
+    fn begin(&mut self, route: usize, length: u64, out: &mut Vec<u8>) -> Option<Pieces> {
+        let _ = (route, length, out);
+        None
+    }
 
     /// Takes bytes from the front of `input` and reports at most one event.
     ///
@@ -99,6 +107,26 @@ pub struct Step<E> {
     pub consumed: usize,
     /// What happened; none: more bytes are needed.
     pub event: Option<E>,
+}
+
+/// A payload that goes out in pieces.
+#[derive(Debug, Clone)]
+pub struct Pieces {
+    /// As it stands for the next byte; none: they go as they are.
+    pub(crate) mask: Option<[u8; 4]>,
+}
+
+impl Pieces {
+    /// Appends the next piece.
+    pub fn append(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+        match &mut self.mask {
+            Some(mask) => {
+                mask::append(*mask, piece, out);
+                *mask = mask::advance(*mask, piece.len());
+            }
+            None => out.extend_from_slice(piece),
+        }
+    }
 }
 
 /// One request to encode.

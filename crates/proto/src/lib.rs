@@ -13,6 +13,6 @@ pub mod styx;
 pub mod websocket;
 
 pub use codec::{
-    Bulletin, ClientCodec, Close, Condition, Delivery, ErrorClass, Event, MessageKind,
+    Bulletin, ClientCodec, Close, Condition, Delivery, ErrorClass, Event, MessageKind, Pieces,
     ProtocolError, Reply, Request, Scratch, ServerCodec, ServerEvent, ServerRequest, Step, Tag,
 };

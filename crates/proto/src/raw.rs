@@ -6,7 +6,8 @@
 use std::collections::VecDeque;
 
 use crate::codec::{
-    ClientCodec, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Scratch, Step, Tag,
+    ClientCodec, ErrorClass, Event, MessageKind, Pieces, ProtocolError, Reply, Request, Scratch,
+    Step, Tag,
 };
 
 /// The client's side of an echo, one connection.
@@ -69,6 +70,11 @@ impl ClientCodec for RawClient {
         out.extend_from_slice(request.payload);
         self.push(request.payload.len() as u64);
         Tag::Next
+    }
+
+    fn begin(&mut self, _route: usize, length: u64, _out: &mut Vec<u8>) -> Option<Pieces> {
+        self.push(length);
+        Some(Pieces { mask: None })
     }
 
     #[inline]

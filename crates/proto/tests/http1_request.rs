@@ -18,11 +18,17 @@ fn requests_are_what_was_asked_for() {
         head("PUT", true, PayloadLength::Varying),
     ]
     .into();
-    let mut codec = Http1Client::new(heads);
-    let mut out = Vec::new();
+    let mut codec = Http1Client::new(Arc::clone(&heads));
+    let mut by_pieces = Http1Client::new(heads);
+    let (mut out, mut in_pieces) = (Vec::new(), Vec::new());
     for (route, payload) in [b"".as_slice(), b"", b"ab", b"0123456789"].into_iter().enumerate() {
         codec.encode(&Request { route, payload }, &mut out);
+        let pieces = by_pieces.begin(route, payload.len() as u64, &mut in_pieces);
+        let mut pieces = pieces.expect("HTTP needs no payload whole");
+        payload.chunks(3).for_each(|piece| pieces.append(piece, &mut in_pieces));
     }
+    assert_eq!(in_pieces, out);
+    assert_eq!(by_pieces.is_open(), codec.is_open());
     let expected = "GET /a?b=c HTTP/1.1\r\nHost: h:1\r\nAccept: text/plain\r\n\r\n\
         POST /a?b=c HTTP/1.1\r\nHost: h:1\r\nAccept: text/plain\r\nContent-Length: 0\r\n\r\n\
         POST /a?b=c HTTP/1.1\r\nHost: h:1\r\nAccept: text/plain\r\nContent-Length: 2\r\n\r\nab\

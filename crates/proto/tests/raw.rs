@@ -6,10 +6,16 @@ use common::{Case, Seen, check_client, run_client};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind, Request, Tag};
 
+/// Every other one goes in pieces.
 fn sent(payloads: &[&str]) -> RawClient {
     let mut codec = RawClient::new();
     let mut out = Vec::new();
-    for payload in payloads {
+    for (number, payload) in payloads.iter().enumerate() {
+        if number % 2 == 1 {
+            let mut pieces = codec.begin(0, payload.len() as u64, &mut out).expect("no envelope");
+            payload.as_bytes().chunks(1).for_each(|piece| pieces.append(piece, &mut out));
+            continue;
+        }
         let request = Request { route: 0, payload: payload.as_bytes() };
         assert_eq!(codec.encode(&request, &mut out), Tag::Next);
     }

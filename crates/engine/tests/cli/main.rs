@@ -5,6 +5,7 @@ mod bad_input;
 mod binary;
 mod golden;
 mod link;
+mod long;
 mod seam;
 
 use binary::{Respond, engine, run, text};

@@ -10,6 +10,7 @@ mod delays;
 mod deliveries;
 mod errors;
 mod lifecycle;
+mod long;
 #[path = "../common/outcome.rs"]
 mod outcome;
 #[path = "../common/rig.rs"]

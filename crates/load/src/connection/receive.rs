@@ -5,13 +5,13 @@ use wiretrial_proto::{
     ClientCodec as _, Delivery, Event, MessageKind, ProtocolError, Reply, Scratch, Tag,
 };
 
-use super::{Connection, Ending, Link, State};
+use super::{Connection, Ending, Link, Outgoing, State};
 use crate::clock::Nanos;
 use crate::deliveries::Deliveries;
 use crate::measure::{Arrival, Class, Recorder, Timeline};
 use crate::source::{Payloads, Progress, Verifier, number_in};
 
-/// What there is of a reply that has not come whole.
+/// What there is of a reply that has not come whole, and of a message that has not gone whole.
 #[derive(Debug, Default)]
 pub(super) struct Partial {
     /// Bytes that the codec left behind.
@@ -22,6 +22,8 @@ pub(super) struct Partial {
     first_byte: Option<Nanos>,
     /// What came of a copy, of which nobody knows before its end what it should be.
     copy: Vec<u8>,
+    /// The message that is on its way out.
+    pub(super) outgoing: Option<Outgoing>,
 }
 
 impl Partial {
@@ -151,7 +153,9 @@ impl Connection {
     ) -> usize {
         let mut at = 0;
         while let Some(Link { transport, codec }) = &mut self.link {
-            let step = match codec.receive(&bytes[at..], scratch, transport.out()) {
+            let outgoing = self.partial.as_mut().and_then(|partial| partial.outgoing.as_mut());
+            let out = outgoing.map_or_else(|| transport.out(), Outgoing::behind);
+            let step = match codec.receive(&bytes[at..], scratch, out) {
                 Ok(step) => step,
                 Err(error) => {
                     let excerpt = excerpt(&bytes[at..]);

@@ -3,10 +3,12 @@
 //! Knows payloads by sequence number: the same number always gives the same bytes, so
 //! nothing is remembered per message. Must not know protocols, connections or time.
 
+mod long;
 mod payload;
 mod template;
 mod verify;
 
+pub(crate) use long::LONG;
 pub use payload::Payloads;
 pub(crate) use template::number_in;
 pub use verify::{Mismatch, Progress, Verifier};

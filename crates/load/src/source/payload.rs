@@ -1,5 +1,6 @@
 //! The payload of each message, by its sequence number.
 
+use super::long::{LONG, Long};
 use super::template::Template;
 use crate::plan::PayloadPlan;
 
@@ -12,6 +13,7 @@ enum Kind {
     Fixed(Vec<u8>),
     List(Vec<Vec<u8>>),
     Template(Template),
+    Long(Long),
 }
 
 impl Payloads {
@@ -21,6 +23,7 @@ impl Payloads {
             PayloadPlan::None => Kind::Fixed(Vec::new()),
             PayloadPlan::Fixed(bytes) => Kind::Fixed(bytes.clone()),
             PayloadPlan::List(list) => Kind::List(list.clone()),
+            PayloadPlan::Sequence(length) if *length > LONG => Kind::Long(Long::new(*length)),
             PayloadPlan::Sequence(length) => Kind::Template(Template::of_length(*length)),
             PayloadPlan::Template(text) => Kind::Template(Template::from_text(text)),
         })
@@ -28,10 +31,15 @@ impl Payloads {
 
     /// The payload of the message with this number.
     pub fn get(&mut self, seq: u64) -> &[u8] {
+        self.0.get(seq)
+    }
+
+    /// The same from this offset on: at least one byte, as long as there is one, and perhaps not
+    /// all of them, so that a long payload is never held whole.
+    pub fn from(&mut self, seq: u64, at: usize) -> &[u8] {
         match &mut self.0 {
-            Kind::Fixed(bytes) => bytes,
-            Kind::List(list) => &list[(seq % list.len() as u64) as usize],
-            Kind::Template(template) => template.write(seq),
+            Kind::Long(long) => long.from(seq, at),
+            short => short.get(seq).get(at..).unwrap_or_default(),
         }
     }
 
@@ -41,6 +49,7 @@ impl Payloads {
             Kind::Fixed(bytes) => bytes.len(),
             Kind::List(list) => list[(seq % list.len() as u64) as usize].len(),
             Kind::Template(template) => template.len(),
+            Kind::Long(long) => long.len(),
         }
     }
 
@@ -50,6 +59,7 @@ impl Payloads {
             Kind::Fixed(bytes) => bytes.len(),
             Kind::List(list) => list.iter().map(Vec::len).max().unwrap_or_default(),
             Kind::Template(template) => template.len(),
+            Kind::Long(long) => long.len(),
         }
     }
 
@@ -62,6 +72,53 @@ impl Payloads {
                 list.iter().all(|bytes| bytes.len() == first).then_some(first)
             }
             Kind::Template(template) => Some(template.len()),
+            Kind::Long(long) => Some(long.len()),
+        }
+    }
+}
+
+impl Kind {
+    #[inline]
+    fn get(&mut self, seq: u64) -> &[u8] {
+        match self {
+            Self::Fixed(bytes) => bytes,
+            Self::List(list) => &list[(seq % list.len() as u64) as usize],
+            Self::Template(template) => template.write(seq),
+            Self::Long(long) => long.whole(seq),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_those_of_the_whole() {
+        let long = LONG + 12_345;
+        let plans = [
+            PayloadPlan::None,
+            PayloadPlan::Sequence(20),
+            PayloadPlan::Sequence(long),
+            PayloadPlan::Fixed(vec![7; long]),
+            PayloadPlan::List(vec![vec![1; 3], vec![2; long]]),
+            PayloadPlan::Template("a {seq}".into()),
+        ];
+        for plan in plans {
+            let mut payloads = Payloads::new(&plan);
+            for seq in [0, 1, 0xfedc_ba98_7654_3210] {
+                let whole = payloads.get(seq).to_vec();
+                assert_eq!(payloads.length(seq), whole.len());
+                for begin in [0, 1, 15, 16, 25, 26, 27, LONG - 1, long - 1, long, long + 1] {
+                    let mut at = begin;
+                    while !payloads.from(seq, at).is_empty() {
+                        let piece = payloads.from(seq, at);
+                        assert_eq!(piece, &whole[at..at + piece.len()]);
+                        at += piece.len();
+                    }
+                    assert_eq!(at, begin.max(whole.len()), "from {begin} on");
+                }
+            }
         }
     }
 }

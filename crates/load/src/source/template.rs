@@ -4,6 +4,14 @@ use crate::plan::NUMBER_BYTES;
 
 const PLACEHOLDER: &str = "{seq}";
 
+/// The pattern of a payload of a given length comes again after so many bytes.
+pub(super) const PERIOD: usize = 26;
+
+/// The pattern's byte at this offset.
+pub(super) fn letter(at: usize) -> u8 {
+    b'a' + (at % PERIOD) as u8
+}
+
 /// Bytes with places for a sequence number.
 #[derive(Debug, Clone)]
 pub(super) struct Template {
@@ -29,7 +37,7 @@ impl Template {
 
     /// `length` printable bytes that begin with a place, as wide as fits.
     pub(super) fn of_length(length: usize) -> Self {
-        let bytes = (0..length).map(|at| b'a' + (at % 26) as u8).collect();
+        let bytes = (0..length).map(letter).collect();
         Self { bytes, places: vec![(0, length.min(NUMBER_BYTES))] }
     }
 

@@ -53,17 +53,23 @@ impl Verifier {
         if progress.mismatch.is_some() {
             return;
         }
-        let expected = self.expected(seq, payloads);
-        let rest = expected.get(offset as usize..).unwrap_or_default();
-        if rest.len() >= piece.len() && rest[..piece.len()] == *piece {
+        let mut done = 0;
+        while done < piece.len() {
+            let (at, rest) = (offset + done as u64, &piece[done..]);
+            let expected = self.expected_from(at, seq, payloads);
+            let length = expected.len().min(rest.len());
+            if length > 0 && expected[..length] == rest[..length] {
+                done += length;
+                continue;
+            }
+            let same = expected.iter().zip(rest).take_while(|(a, b)| a == b).count();
+            progress.mismatch = Some(Mismatch {
+                at: at + same as u64,
+                got: rest.get(same).copied(),
+                expected: expected.get(same).copied(),
+            });
             return;
         }
-        let same = rest.iter().zip(piece).take_while(|(a, b)| a == b).count();
-        progress.mismatch = Some(Mismatch {
-            at: offset + same as u64,
-            got: piece.get(same).copied(),
-            expected: rest.get(same).copied(),
-        });
     }
 
     /// The reply to message `seq` is complete: was it right? Begins anew for the next one.
@@ -84,7 +90,7 @@ impl Verifier {
         if received == self.length(seq, payloads) {
             return Ok(());
         }
-        let expected = self.expected(seq, payloads).get(received as usize).copied();
+        let expected = self.expected_from(received, seq, payloads).first().copied();
         Err(Mismatch { at: received, got: None, expected })
     }
 
@@ -104,6 +110,14 @@ impl Verifier {
         match self {
             Self::Echo => payloads.length(seq) as u64,
             Self::Fixed(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// What is expected from this offset on, perhaps not all of it; nothing at the end.
+    fn expected_from<'a>(&'a self, at: u64, seq: u64, payloads: &'a mut Payloads) -> &'a [u8] {
+        match self {
+            Self::Echo => payloads.from(seq, at as usize),
+            Self::Fixed(bytes) => bytes.get(at as usize..).unwrap_or_default(),
         }
     }
 

@@ -272,21 +272,14 @@ impl Worker {
     /// Every connection is closed in the protocol's own way.
     pub(super) fn close_all(&mut self) {
         for at in 0..self.share.connections {
-            self.close_codec(at);
+            self.connections[at as usize].close();
             self.say_goodbye(at);
-        }
-    }
-
-    fn close_codec(&mut self, at: u32) {
-        let connection = &mut self.connections[at as usize];
-        if let Some(link) = connection.link.as_mut().filter(|_| connection.state == State::Ready) {
-            link.codec.close(link.transport.out());
         }
     }
 
     /// The connection has carried its share of requests.
     pub(super) fn renew(&mut self, at: u32, now: Nanos) {
-        self.close_codec(at);
+        self.connections[at as usize].close();
         self.end(at, Ending::Orderly("plan"), now);
     }
 }

@@ -158,8 +158,9 @@ impl Worker {
                 }
             }
         }
+        let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
         if let Err(error) =
-            connection.flush(&mut self.driver, &mut self.buffers, &mut self.recorder)
+            connection.flush(&mut self.driver, payloads, buffers, &mut self.recorder)
         {
             let ending = connection.broken(&error);
             self.end(at, ending, now);

@@ -12,7 +12,8 @@ use super::known::{KnownHead, Verdict};
 use super::request::RequestHead;
 use super::waiting::Waiting;
 use crate::codec::{
-    ClientCodec, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Scratch, Step, Tag,
+    ClientCodec, ErrorClass, Event, MessageKind, Pieces, ProtocolError, Reply, Request, Scratch,
+    Step, Tag,
 };
 
 /// HTTP/1.1 as a client speaks it, one connection.
@@ -80,13 +81,16 @@ impl ClientCodec for Http1Client {
     #[inline]
     fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
         debug_assert!(self.is_open(), "no request may follow");
-        let head = &self.heads[request.route];
-        head.write(request.payload, out);
-        self.waiting.push(head.is_head().then_some(HeadRequest));
-        if head.closes() {
-            self.sending = Sending::AskedToClose;
-        }
+        self.heads[request.route].write(request.payload, out);
+        self.asked(request.route);
         Tag::Next
+    }
+
+    fn begin(&mut self, route: usize, length: u64, out: &mut Vec<u8>) -> Option<Pieces> {
+        debug_assert!(self.is_open(), "no request may follow");
+        self.heads[route].begin(length, out);
+        self.asked(route);
+        Some(Pieces { mask: None })
     }
 
     #[inline]
@@ -126,6 +130,16 @@ impl ClientCodec for Http1Client {
 }
 
 impl Http1Client {
+    /// A request went out on this route.
+    #[inline]
+    fn asked(&mut self, route: usize) {
+        let head = &self.heads[route];
+        self.waiting.push(head.is_head().then_some(HeadRequest));
+        if head.closes() {
+            self.sending = Sending::AskedToClose;
+        }
+    }
+
     /// Reads heads up to and with that of a final response; returns their length.
     #[inline]
     fn read_heads(&mut self, input: &[u8], known: &mut KnownHead) -> Result<usize, ProtocolError> {

@@ -129,22 +129,28 @@ impl RequestHead {
     /// Appends one request. The payload's length must be the one that was promised.
     #[inline]
     pub(super) fn write(&self, payload: &[u8], out: &mut Vec<u8>) {
+        // The longest number and two line ends beside head and payload.
+        out.reserve(self.bytes.len() + payload.len() + 24);
+        self.begin(payload.len() as u64, out);
+        out.extend_from_slice(payload);
+    }
+
+    /// Appends what goes before a payload of `length` bytes, which must be the promised length.
+    #[inline]
+    pub(super) fn begin(&self, length: u64, out: &mut Vec<u8>) {
         debug_assert!(
             match self.length {
-                PayloadLength::None => payload.is_empty(),
-                PayloadLength::Fixed(length) => payload.len() as u64 == length,
+                PayloadLength::None => length == 0,
+                PayloadLength::Fixed(promised) => length == promised,
                 PayloadLength::Varying => true,
             },
             "the payload is not as long as its head says"
         );
-        // The longest number and two line ends beside head and payload.
-        out.reserve(self.bytes.len() + payload.len() + 24);
         out.extend_from_slice(&self.bytes);
         if self.length == PayloadLength::Varying {
-            super::respond::decimal(payload.len() as u64, out);
+            super::respond::decimal(length, out);
             out.extend_from_slice(b"\r\n\r\n");
         }
-        out.extend_from_slice(payload);
     }
 
     /// Is the reply without a body, whatever its fields say?

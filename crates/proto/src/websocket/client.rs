@@ -12,8 +12,8 @@ use super::handshake::{self, Answer, Expected};
 use super::message::Message;
 use super::random::Random;
 use crate::{
-    ClientCodec, Close, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Scratch,
-    Step, Tag,
+    ClientCodec, Close, ErrorClass, Event, MessageKind, Pieces, ProtocolError, Reply, Request,
+    Scratch, Step, Tag,
 };
 
 /// A WebSocket client (RFC 6455), with permessage-deflate (RFC 7692) where it is asked for.
@@ -249,6 +249,13 @@ impl ClientCodec for WebSocketClient {
     fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
         self.message(self.config.kind, request.payload, out);
         Tag::Next
+    }
+
+    fn begin(&mut self, _route: usize, length: u64, out: &mut Vec<u8>) -> Option<Pieces> {
+        let Phase::Open(None) = self.phase else { return None };
+        let mask = self.random.mask();
+        frame::append_masked_header(Opcode::of(self.config.kind), length, mask, out);
+        Some(Pieces { mask: Some(mask) })
     }
 
     #[inline]

@@ -111,16 +111,21 @@ impl Header {
 /// Appends a client's frame, masked.
 #[inline]
 pub(super) fn append_masked(opcode: Opcode, payload: &[u8], mask: [u8; 4], out: &mut Vec<u8>) {
+    append_masked_header(opcode, payload.len() as u64, mask, out);
+    mask::append(mask, payload, out);
+}
+
+/// Appends the header of a client's frame.
+#[inline]
+pub(super) fn append_masked_header(opcode: Opcode, length: u64, mask: [u8; 4], out: &mut Vec<u8>) {
     let first = FINAL | opcode as u8;
-    let length = payload.len();
-    if length <= CONTROL_LIMIT {
+    if length <= CONTROL_LIMIT as u64 {
         let [a, b, c, d] = mask;
         out.extend_from_slice(&[first, MASKED | length as u8, a, b, c, d]);
     } else {
-        append_long_header(first, MASKED, length as u64, out);
+        append_long_header(first, MASKED, length, out);
         out.extend_from_slice(&mask);
     }
-    mask::append(mask, payload, out);
 }
 
 /// Appends a server's frame.

@@ -27,7 +27,7 @@ pub(super) fn apply(mask: [u8; 4], data: &mut [u8]) {
 
 /// Appends the masked payload.
 #[inline]
-pub(super) fn append(mask: [u8; 4], payload: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn append(mask: [u8; 4], payload: &[u8], out: &mut Vec<u8>) {
     if payload.len() <= SMALL {
         return append_small(mask, payload, out);
     }
@@ -56,7 +56,7 @@ fn append_small(mask: [u8; 4], payload: &[u8], out: &mut Vec<u8>) {
 
 /// The mask as it stands `by` bytes further on.
 #[inline]
-pub(super) fn advance(mask: [u8; 4], by: usize) -> [u8; 4] {
+pub(crate) fn advance(mask: [u8; 4], by: usize) -> [u8; 4] {
     let mut advanced = mask;
     advanced.rotate_left(by % 4);
     advanced

@@ -9,7 +9,7 @@ mod config;
 mod deflate;
 mod frame;
 mod handshake;
-mod mask;
+pub(crate) mod mask;
 mod message;
 mod random;
 mod server;

@@ -146,6 +146,25 @@ fn a_servers_control_frames_never_pass_their_limit() {
     );
 }
 
+#[test]
+fn a_payload_in_pieces_is_the_frame_of_the_whole() {
+    let payload: Vec<u8> = (0..70_001_u32).map(|at| (at * 7) as u8).collect();
+    for length in [0, 1, 125, 126, 65_535, 65_536, 70_001] {
+        let whole = encoded(&mut open_client(MessageKind::Binary), &payload[..length]);
+        for size in [1, 3, 4, 7, 8192, 70_001] {
+            let mut client = open_client(MessageKind::Binary);
+            let mut out = Vec::new();
+            let mut pieces = client.begin(0, length as u64, &mut out).expect("no compression");
+            for piece in payload[..length].chunks(size) {
+                pieces.append(piece, &mut out);
+            }
+            // Their masks differ: what is in the frames is compared.
+            let (whole, out) = (frames_in(&whole, From::Client), frames_in(&out, From::Client));
+            assert!(whole == out, "{length} bytes in pieces of {size}");
+        }
+    }
+}
+
 /// A million connections: what each of them costs is part of the design. Compression is a pointer
 /// here, and neither codec is longer than its HTTP neighbour, whose place in a connection it takes.
 #[test]

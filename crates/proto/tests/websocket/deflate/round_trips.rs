@@ -156,3 +156,11 @@ fn takeover_shows_in_the_bytes() {
     let [first, second] = lengths(true);
     assert_eq!(first, second);
 }
+
+#[test]
+fn a_compressed_payload_is_needed_whole() {
+    let mut out = Vec::new();
+    let (mut client, _) = open_pair(MessageKind::Text);
+    assert!(client.begin(0, 3 << 20, &mut out).is_none());
+    assert!(out.is_empty(), "nothing went");
+}
