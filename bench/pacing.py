@@ -2,9 +2,10 @@
 
 The engine on one CPU, a reference server on the other, sleeping and spinning, with each poller.
 Told are quantiles of the pacing lag (when a message was sent, less when it was due), of all
-messages and without disturbed intervals, which do not count in a trial either. Beside them: what
+messages and without disturbed intervals, which do not count in a trial either. Beside them, on the
+same CPU in the same round: how late a program was that only sleeps until as many instants, and what
 a message that falls due at a random instant would have waited for a program that only reads the
-clock, on the same CPU in the same round. Nobody there can be more punctual than that.
+clock. Nobody there can be more punctual, sleeping or spinning.
 
 Usage: python -m bench.pacing [--seconds N] [--rounds N]. Exit code 0: it ran; 1: something failed.
 """
@@ -20,6 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+
+import numpy as np
 
 from bench import crowds, measure, servers
 from wiretrial.engine import Engine
@@ -42,7 +45,9 @@ SERVER_CPU, GENERATOR_CPU = 0, 1
 RATE, CONNECTIONS = 20_000, 1_000
 SECONDS, ROUNDS = 10, 5
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
-CLOCK = "only the clock"
+TIMER, CLOCK = "only a timer", "only the clock"
+BARE = (TIMER, CLOCK)
+"""Programs that do nothing else: one sleeps until each instant, one never sleeps."""
 KINDS: dict[str, tuple[crowds.Poller, bool]] = {
     f"{poller}, {'--spin' if spin else 'sleeping'}": (poller, spin)
     for spin in (False, True)
@@ -67,13 +72,13 @@ def main() -> int:
     """Runs each kind in each round; the exit code."""
     flags = _flags()
     engine = Engine.find()
-    found: dict[str, list[Lag]] = {kind: [] for kind in (*KINDS, CLOCK)}
+    found: dict[str, list[Lag]] = {kind: [] for kind in (*KINDS, *BARE)}
     try:
         with servers.reference(engine, "--cpus", str(SERVER_CPU)) as port:
             for number in range(flags.rounds):
                 for kind in random.Random(number).sample(list(found), len(found)):
-                    if kind == CLOCK:
-                        found[kind].append(_of_clock(flags.seconds))
+                    if kind in BARE:
+                        found[kind].append(_of_floor(kind, flags.seconds))
                     else:
                         found[kind].append(_of_engine(engine, port, *KINDS[kind], flags.seconds))
     except (measure.RunFailed, WiretrialError) as failure:
@@ -116,13 +121,17 @@ def _quantiles(intervals: Sequence[Interval]) -> tuple[float, ...]:
     return tuple(float(lag.quantile(quantile)) for quantile in QUANTILES)
 
 
-def _of_clock(seconds: int) -> Lag:
-    words = [str(crowds.FLOOR), "gaps", str(seconds), str(GENERATOR_CPU)]
+def _of_floor(kind: str, seconds: int) -> Lag:
+    question = ["timer", str(RATE)] if kind == TIMER else ["gaps"]
+    words = [str(crowds.FLOOR), *question, str(seconds), str(GENERATOR_CPU)]
     with tempfile.TemporaryDirectory(prefix="wiretrial-pacing-") as folder:
         run = measure.run(words, cpu=GENERATOR_CPU, seconds=seconds, folder=Path(folder))
-    gaps = json.loads(run.text)["gaps_ns"]
-    waits = tuple(_waited(gaps, seconds * 1e9, quantile) for quantile in QUANTILES)
-    return Lag(waits, waits, disturbed=0.0, sent=1.0, utilisation=0.0)
+    told = json.loads(run.text)["ns"]
+    if kind == TIMER:
+        lags = tuple(float(lag) for lag in np.quantile(told, QUANTILES))
+    else:
+        lags = tuple(_waited(told, seconds * 1e9, quantile) for quantile in QUANTILES)
+    return Lag(lags, lags, disturbed=0.0, sent=1.0, utilisation=0.0)
 
 
 def _waited(gaps: Sequence[int], whole_ns: float, quantile: float) -> float:
@@ -148,7 +157,7 @@ def _tell(found: dict[str, list[Lag]]) -> None:
         of_all = [median(run.all[at] for run in runs) / 1e3 for at in range(len(QUANTILES))]
         counted = [median(run.counted[at] for run in runs) / 1e3 for at in range(len(QUANTILES))]
         line = f"  {kind:16}{'':8}{''.join(f'{value:9,.1f}' for value in of_all)}"
-        if kind != CLOCK:
+        if kind not in BARE:
             line += (
                 f"{'':11}{''.join(f'{value:9,.1f}' for value in counted)}"
                 f"{median(run.disturbed for run in runs):11.0%}"

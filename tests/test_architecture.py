@@ -82,9 +82,10 @@ LOAD_ROOMS: dict[str, set[str]] = {
     "deliveries": {"measure"},
     "executor": {"pacing", "source"},
     "protocol": {"source"},
-    "connection": {"protocol", "source", "measure", "deliveries"},
+    "outgoing": {"protocol", "source"},
+    "connection": {"outgoing", "protocol", "source", "measure", "deliveries"},
     "control": {"measure"},
-    "preflight": {"protocol", "source", "measure", "control"},
+    "preflight": {"outgoing", "protocol", "source", "measure", "control"},
     "worker": {
         *("executor", "pacing", "source", "connection", "protocol", "measure"),
         *("control", "preflight", "deliveries"),

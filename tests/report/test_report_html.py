@@ -11,6 +11,7 @@ import pytest
 
 from tests.report.synthetic import DEMO, ORDER, demo_trials
 from wiretrial.report import html, metrics, palette, sentences
+from wiretrial.report.families import unit_of
 from wiretrial.report.model import ReportModel, build
 from wiretrial.report.views import ranking
 from wiretrial.results.model import Trial
@@ -82,7 +83,7 @@ def test_every_picture_says_what_it_shows(page: Page) -> None:
 
 def test_the_figures_shown_are_the_models(report: ReportModel, page: Page) -> None:
     for group in report.groups:
-        unit = ranking.unit_of(group)
+        unit = unit_of((group,), group.contest.metric)
         for scenario in group.scenarios:
             estimate = scenario.estimates[metrics.THROUGHPUT.key]
             assert ranking.figure(scenario, group.contest.metric, unit) in page.words

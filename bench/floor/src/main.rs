@@ -7,8 +7,8 @@
 #![expect(clippy::disallowed_methods, reason = "no clock module: it looks for the end only")]
 
 mod connect;
-mod gaps;
 mod hold;
+mod punctual;
 mod ring;
 
 use std::io;
@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use connect::{Conversation, Protocol};
 use hold::Crowd;
+use punctual::Question;
 use ring::Ring;
 
 const USAGE: &str =
@@ -27,7 +28,9 @@ usage: wiretrial-floor hold IP:PORT PATH CONNECTIONS THREADS
 usage: wiretrial-floor watch IP:PORT PATH CONNECTIONS THREADS
   the same, in epoll sets; they stand until the input ends
 usage: wiretrial-floor gaps SECONDS CPU
-  when a program that only reads the clock did not run";
+  when a program that only reads the clock did not run
+usage: wiretrial-floor timer RATE SECONDS CPU
+  how late a program was that only sleeps until each of RATE instants a second";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -37,8 +40,9 @@ fn main() -> ExitCode {
     } else if let Some(crowd) = Crowd::parse(&arguments) {
         stands = crowd.stays();
         crowd.open().map(|seconds| format!("{{\"seconds\": {seconds:.3}}}"))
-    } else if let Some((duration, cpu)) = gaps::parse(&arguments) {
-        pin(cpu).map(|()| format!("{{\"gaps_ns\": {:?}}}", gaps::seen(duration)))
+    } else if let Some((question, duration, cpu)) = Question::parse(&arguments) {
+        let answer = pin(cpu).and_then(|()| question.ask(duration));
+        answer.map(|answer| format!("{{\"ns\": {answer:?}}}"))
     } else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);

@@ -5,7 +5,6 @@
 
 mod buffers;
 mod inflight;
-mod outgoing;
 mod queue;
 mod receive;
 
@@ -14,7 +13,6 @@ use wiretrial_proto::ClientCodec as _;
 
 pub(crate) use buffers::Buffers;
 pub(crate) use inflight::InFlight;
-pub(crate) use outgoing::Outgoing;
 pub(crate) use queue::{Queue, Waiting};
 pub(crate) use receive::Expected;
 
@@ -22,6 +20,7 @@ use receive::Partial;
 
 use crate::clock::Nanos;
 use crate::measure::{Class, Metric, Recorder};
+use crate::outgoing::Outgoing;
 use crate::protocol::Protocol;
 use crate::source::Payloads;
 

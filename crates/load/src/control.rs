@@ -84,6 +84,8 @@ pub(crate) enum Report {
     Interval(IntervalRecord),
     /// It sends no more, since this instant.
     LoadEnded { first_send: Option<Nanos>, at: Nanos },
+    /// It is closing its connections, which are many.
+    Closing,
     /// It is done; its last, partial interval came before.
     Finished { at: Nanos },
     /// It could not begin or go on.

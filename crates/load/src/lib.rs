@@ -10,6 +10,7 @@ pub mod deliveries;
 pub mod emit;
 pub mod executor;
 pub mod measure;
+mod outgoing;
 pub mod pacing;
 pub mod plan;
 mod preflight;

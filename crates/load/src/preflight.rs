@@ -18,9 +18,9 @@ use wiretrial_net::{
 use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Reply, Request, Scratch, Tag};
 
 use crate::clock::{Clock, Monotonic, Nanos};
-use crate::connection::Outgoing;
 use crate::control::Control;
 use crate::measure::Class;
+use crate::outgoing::Outgoing;
 use crate::plan::{ContentRule, Plan, PlanError, PollerDocument, Scheme, Target, TlsPlan};
 use crate::protocol::{Protocol, ProtocolFactory};
 use crate::source::{Payloads, Progress, Verifier};

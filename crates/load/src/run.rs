@@ -29,7 +29,7 @@ use crate::worker::{Share, Wires, Worker};
 
 use merge::Merge;
 
-/// A worker that says nothing for so long is lost: it reports each interval.
+/// Where no worker says anything for so long they are lost: each reports its intervals, and closing.
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// Why a run failed.
@@ -264,6 +264,7 @@ fn oversee(
                 crew.recycle(worker, recorder);
             }
             Report::LoadEnded { first_send, at } => merge.load_ended(first_send, at),
+            Report::Closing => {}
             Report::Finished { at } => merge.finished(worker, at),
             Report::Failed { class, message } => return Err(RunError::Worker { class, message }),
         }

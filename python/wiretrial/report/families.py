@@ -186,7 +186,7 @@ def families(groups: Sequence[Group], chart: str | None) -> tuple[Family, ...]:
 
 
 def unit_of(groups: Sequence[Group], metric: Metric) -> units.Unit:
-    """One unit for all levels: what fits their medians."""
+    """One unit for all that they have of the metric: what fits their medians."""
     medians = (s.median(metric) for group in groups for s in group.scenarios)
     return units.fitting(metric.units, (value for value in medians if value is not None))
 

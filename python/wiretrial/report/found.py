@@ -27,7 +27,7 @@ from wiretrial.report import (
 )
 from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
 from wiretrial.report.claims import Verdict
-from wiretrial.report.families import Family
+from wiretrial.report.families import Family, unit_of
 from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST
 from wiretrial.report.model import ReportModel
 from wiretrial.results.absent import Absent
@@ -303,9 +303,7 @@ def _levels(family: Family) -> Iterator[FoundLevels]:
 def _rankings(family: Family) -> Iterator[FoundRanking]:
     for group in family.groups:
         metric = group.contest.metric
-        unit = units.fitting(
-            metric.units, (v for s in group.scenarios if (v := s.median(metric)) is not None)
-        )
+        unit = unit_of((group,), metric)
         rows = []
         for scenario in group.ranked:
             estimate = scenario.estimates.get(metric.key)

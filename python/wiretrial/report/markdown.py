@@ -144,12 +144,7 @@ def _ranking(group: Group) -> str:
     known = {key for scenario in group.scenarios for key in scenario.estimates}
     beside = metrics.HELD if ranked is metrics.CONNECT_RATE else BESIDE
     shown = [ranked, *(m for m in beside if m is not ranked and m.key in known)]
-    fitted = {
-        metric.key: units.fitting(
-            metric.units, (v for s in group.scenarios if (v := s.median(metric)) is not None)
-        )
-        for metric in shown
-    }
+    fitted = {metric.key: unit_of((group,), metric) for metric in shown}
     ranks = dict(zip(group.contest.ranking.order, group.contest.ranking.ranks, strict=True))
     rows = [
         [

@@ -19,7 +19,7 @@ from rich.text import Text
 from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
 from wiretrial.report import case_tables, clients, held, metrics, sentences, text_tables, units
 from wiretrial.report.contest import Contest
-from wiretrial.report.families import Family
+from wiretrial.report.families import Family, unit_of
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ReportModel, ScenarioResult
@@ -236,14 +236,9 @@ def _columns(group: Group) -> tuple[Metric, ...]:
     return (ranked, *(m for m in wanted if m is not ranked and m.key in known))
 
 
-def _unit(group: Group, metric: Metric) -> units.Unit:
-    values = (v for s in group.scenarios if (v := s.median(metric)) is not None)
-    return units.fitting(metric.units, values)
-
-
 def _head(group: Group, metric: Metric) -> str:
     """The column's head in two lines, the unit below."""
-    unit = ascii_only(_unit(group, metric).short)
+    unit = ascii_only(unit_of((group,), metric).short)
     if metric in (metrics.SERVER, metrics.GENERATOR):
         unit += "/message"
     return f"{metric.title[:1].lower()}{metric.title[1:]}\n{unit}"
@@ -254,7 +249,7 @@ def _row(scenario: ScenarioResult, group: Group, shown: Sequence[Metric]) -> Ite
     yield _rank(group.contest, scenario.name)
     yield group.called[scenario.name]
     for metric in shown:
-        estimate, unit = scenario.estimates.get(metric.key), _unit(group, metric)
+        estimate, unit = scenario.estimates.get(metric.key), unit_of((group,), metric)
         bound = ascii_only(scenario.bound(metric))
         yield "-" if estimate is None else f"{bound}{unit.figure(estimate.median)}"
         if metric is group.contest.metric:

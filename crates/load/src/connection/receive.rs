@@ -5,10 +5,11 @@ use wiretrial_proto::{
     ClientCodec as _, Delivery, Event, MessageKind, ProtocolError, Reply, Scratch, Tag,
 };
 
-use super::{Connection, Ending, Link, Outgoing, State};
+use super::{Connection, Ending, Link, State};
 use crate::clock::Nanos;
 use crate::deliveries::Deliveries;
 use crate::measure::{Arrival, Class, Recorder, Timeline};
+use crate::outgoing::Outgoing;
 use crate::source::{Payloads, Progress, Verifier, number_in};
 
 /// What there is of a reply that has not come whole, and of a message that has not gone whole.

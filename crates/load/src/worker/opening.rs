@@ -8,6 +8,7 @@ use wiretrial_proto::ClientCodec as _;
 use super::{Stage, Worker};
 use crate::clock::{Clock as _, Nanos};
 use crate::connection::{Ending, Link, State};
+use crate::control::Report;
 use crate::measure::{Class, Metric};
 
 /// Connections that may be on their way at once, per worker: below every usual listen backlog.
@@ -15,6 +16,8 @@ const OPENING_AT_ONCE: u32 = 128;
 /// Wait after the first failed attempt; doubled up to [`LONGEST_BACKOFF`].
 const FIRST_BACKOFF: Nanos = Nanos::from_millis(10);
 const LONGEST_BACKOFF: Nanos = Nanos::from_secs(1);
+/// So many connections are closed before the run hears that the worker lives.
+const CLOSED_UNTOLD: u32 = 256;
 
 /// A connection to open again.
 #[derive(Debug, PartialEq, Eq)]
@@ -269,11 +272,15 @@ impl Worker {
         link.transport.close(&mut self.driver);
     }
 
-    /// Every connection is closed in the protocol's own way.
+    /// Every connection is closed in the protocol's own way. Of a million that takes minutes, in which
+    /// no interval ends.
     pub(super) fn close_all(&mut self) {
         for at in 0..self.share.connections {
             self.connections[at as usize].close();
             self.say_goodbye(at);
+            if at % CLOSED_UNTOLD == CLOSED_UNTOLD - 1 {
+                self.tell(Report::Closing);
+            }
         }
     }
 

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, sentences, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken, data, finish, fixed
+from wiretrial.report.families import unit_of
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ScenarioResult
 from wiretrial.report.views.axes import domain_of, ticks
@@ -29,7 +30,7 @@ def picture(group: Group, frame: Frame, metric: Metric | None = None) -> Picture
     """
     metric = metric or group.contest.metric
     rows = [s for s in group.ranked if metric.key in s.estimates]
-    unit = unit_of(group, metric)
+    unit = unit_of((group,), metric)
     pitch = NARROW_ROW if frame.is_narrow else WIDE_ROW
     padding = Padding(10, 10, 8, 44) if frame.is_narrow else Padding(240, 132, 4, 44)
     y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[-0.5, len(rows) - 0.5], reverse=True))
@@ -39,14 +40,6 @@ def picture(group: Group, frame: Frame, metric: Metric | None = None) -> Picture
     ]
     alternative = _alternative(group, rows, metric, unit)
     return Picture(finish(layers, frame, pitch * len(rows), padding), alternative)
-
-
-def unit_of(group: Group, metric: Metric | None = None) -> units.Unit:
-    """One unit for all rows of the group."""
-    metric = metric or group.contest.metric
-    return units.fitting(
-        metric.units, (e.median for s in group.scenarios if (e := s.estimates.get(metric.key)))
-    )
 
 
 def figure(scenario: ScenarioResult, metric: Metric, unit: units.Unit) -> str:
@@ -62,7 +55,8 @@ def is_bound(scenario: ScenarioResult, metric: Metric) -> bool:
 
 def table(group: Group) -> Markup:
     """The same figures as text."""
-    metric, unit = group.contest.metric, unit_of(group)
+    metric = group.contest.metric
+    unit = unit_of((group,), metric)
     ranks = dict(zip(group.contest.ranking.order, group.contest.ranking.ranks, strict=True))
     rows = Markup("").join(_table_row(s, group, unit, ranks) for s in group.ranked)
     return Markup(

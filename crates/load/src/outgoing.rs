@@ -1,4 +1,6 @@
 //! A long message on its way out: its payload is appended piece by piece, as the kernel takes it.
+//!
+//! Knows the codec and the payloads; must not know sockets.
 
 use wiretrial_proto::{ClientCodec as _, Pieces};
 
