@@ -17,12 +17,11 @@ import psutil
 
 from bench import generators, measure, servers, table, workloads
 from bench.generators import Ask, Generator
+from bench.places import GENERATOR_CPU, SERVER_CPU
 from bench.workloads import Workload
 from wiretrial.engine import Engine
 from wiretrial.errors import WiretrialError
 
-HERE = Path(__file__).resolve().parent
-SERVER_CPU, GENERATOR_CPU = 0, 1
 SECONDS, QUICK_SECONDS = 30, 3
 ROUNDS = 3
 
@@ -43,7 +42,7 @@ def main() -> int:
     except WiretrialError as problem:
         print(f"bench: {problem}", file=sys.stderr)
         return 1
-    asked = generators.all_of(engine, HERE.parent / "target" / "release")
+    asked = generators.all_of(engine)
     if flags.generator:
         asked = [one for one in asked if one.name in flags.generator]
     present = [one for one in asked if one.binary()]

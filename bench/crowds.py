@@ -8,10 +8,10 @@ from __future__ import annotations
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Literal
 
 from bench import servers
+from bench.places import FLOOR
 from wiretrial.engine import Engine
 from wiretrial.plan import (
     GeneratorSettings,
@@ -25,8 +25,6 @@ from wiretrial.plan import (
     Target,
 )
 
-FLOOR = Path(__file__).resolve().parent.parent / "target" / "release" / "wiretrial-floor"
-REMEDY = "cargo build --release --locked --package wiretrial-floor"
 SOURCES = tuple(f"127.1.0.{number}" for number in range(1, 127))
 """Each has local ports of its own; the floor's connections come from the same."""
 LIMIT_S = 300

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.measure import RunFailed
+from bench.places import FLOOR, FLOOR_REMEDY
 from bench.workloads import Workload
 
 WARM_UP = "0s"
@@ -91,13 +92,10 @@ class Floor(Generator):
     """The least there is: `bench/floor`."""
 
     name = "floor"
-    remedy = "cargo build --release --package wiretrial-floor"
-
-    def __init__(self, release: Path) -> None:
-        self.path = release / "wiretrial-floor"
+    remedy = FLOOR_REMEDY
 
     def binary(self) -> str | None:
-        return str(self.path) if self.path.is_file() else None
+        return str(FLOOR) if FLOOR.is_file() else None
 
     def does(self, load: Workload) -> bool:
         return not load.is_secure
@@ -106,7 +104,7 @@ class Floor(Generator):
         address = ask.url.split("/")[2]
         kind = "ws" if load.is_websocket else "http"
         numbers = (load.connections, load.depth, load.message_bytes, ask.seconds, ask.cpu)
-        return [str(self.path), kind, address, load.path, *map(str, numbers)]
+        return [str(FLOOR), kind, address, load.path, *map(str, numbers)]
 
     def messages(self, text: str) -> int:
         return int(json.loads(text)["messages"])
@@ -248,10 +246,10 @@ class Artillery(_Found):
         return _number(r"websocket\.messages_received\W+(\d+)", text.partition("Summary report")[2])
 
 
-def all_of(engine: Path, release: Path) -> list[Generator]:
+def all_of(engine: Path) -> list[Generator]:
     """Every generator, the floor first: the others are set against it."""
     return [
-        Floor(release),
+        Floor(),
         EngineGenerator(engine, "uring"),
         EngineGenerator(engine, "epoll"),
         Wrk(),

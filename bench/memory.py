@@ -25,6 +25,7 @@ from statistics import median
 import psutil
 
 from bench import crowds, measure
+from bench.places import FLOOR, FLOOR_REMEDY
 from wiretrial.engine import Engine
 from wiretrial.errors import WiretrialError
 from wiretrial.snapshot import Interval, Summary
@@ -52,8 +53,8 @@ class Taken:
 def main() -> int:
     """Measures each as often as it was asked to; the exit code."""
     flags = _flags()
-    if not crowds.FLOOR.is_file():
-        print(f"memory: no bare client here; {crowds.REMEDY}")
+    if not FLOOR.is_file():
+        print(f"memory: no bare client here; {FLOOR_REMEDY}")
         return 2
     if not 0 < flags.few < flags.many:
         print("memory: --few must be above zero and below --many", file=sys.stderr)
@@ -119,16 +120,16 @@ def _of_floor(port: int, connections: int, threads: int, before: int) -> Taken:
 
 def _kernel() -> int:
     """Bytes that the kernel has in slabs (sockets, files, what watches them), without TIME_WAIT."""
-    (slabs,) = _numbers("/proc/meminfo", r"^Slab:\s+(\d+) kB")
-    (waiting,) = _numbers("/proc/net/sockstat", r"^TCP:.* tw (\d+)")
+    slabs = _number("/proc/meminfo", r"^Slab:\s+(\d+) kB")
+    waiting = _number("/proc/net/sockstat", r"^TCP:.* tw (\d+)")
     return slabs * 1024 - waiting * TIME_WAIT_BYTES
 
 
-def _numbers(path: str, pattern: str) -> list[int]:
+def _number(path: str, pattern: str) -> int:
     found = re.search(pattern, Path(path).read_text(encoding="utf-8"), re.MULTILINE)
     if not found:
         raise measure.RunFailed(f"{path} does not say what it says elsewhere")
-    return [int(group) for group in found.groups()]
+    return int(found[1])
 
 
 def _settled() -> int:

@@ -7,7 +7,8 @@ same CPU in the same round: how late a program was that only sleeps until as man
 a message that falls due at a random instant would have waited for a program that only reads the
 clock. Nobody there can be more punctual, sleeping or spinning.
 
-Usage: python -m bench.pacing [--seconds N] [--rounds N]. Exit code 0: it ran; 1: something failed.
+Usage: python -m bench.pacing [--seconds N] [--rounds N]. Exit code 0: it ran; 1: something failed;
+2: usage.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from statistics import median
 import numpy as np
 
 from bench import crowds, measure, servers
+from bench.places import FLOOR, FLOOR_REMEDY, GENERATOR_CPU, SERVER_CPU
 from wiretrial.engine import Engine
 from wiretrial.errors import WiretrialError
 from wiretrial.plan import (
@@ -41,7 +43,6 @@ from wiretrial.plan import (
 from wiretrial.results import hdr
 from wiretrial.snapshot import Interval, Summary
 
-SERVER_CPU, GENERATOR_CPU = 0, 1
 RATE, CONNECTIONS = 20_000, 1_000
 SECONDS, ROUNDS = 10, 5
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
@@ -71,6 +72,9 @@ class Lag:
 def main() -> int:
     """Runs each kind in each round; the exit code."""
     flags = _flags()
+    if not FLOOR.is_file():
+        print(f"pacing: no bare programs here; {FLOOR_REMEDY}")
+        return 2
     engine = Engine.find()
     found: dict[str, list[Lag]] = {kind: [] for kind in (*KINDS, *BARE)}
     try:
@@ -123,7 +127,7 @@ def _quantiles(intervals: Sequence[Interval]) -> tuple[float, ...]:
 
 def _of_floor(kind: str, seconds: int) -> Lag:
     question = ["timer", str(RATE)] if kind == TIMER else ["gaps"]
-    words = [str(crowds.FLOOR), *question, str(seconds), str(GENERATOR_CPU)]
+    words = [str(FLOOR), *question, str(seconds), str(GENERATOR_CPU)]
     with tempfile.TemporaryDirectory(prefix="wiretrial-pacing-") as folder:
         run = measure.run(words, cpu=GENERATOR_CPU, seconds=seconds, folder=Path(folder))
     told = json.loads(run.text)["ns"]

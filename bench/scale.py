@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from bench import crowds, measure
+from bench.places import FLOOR, FLOOR_REMEDY
 from wiretrial.engine import Engine
 from wiretrial.errors import WiretrialError
 from wiretrial.snapshot import Summary
@@ -43,8 +44,8 @@ class Stood:
 def main() -> int:
     """Compares as often as it was asked to; the exit code."""
     flags = _flags()
-    if not crowds.FLOOR.is_file():
-        print(f"scale: no bare loops here; {crowds.REMEDY}")
+    if not FLOOR.is_file():
+        print(f"scale: no bare loops here; {FLOOR_REMEDY}")
         return 2
     try:
         crowds.limit_descriptors(flags.descriptors)
