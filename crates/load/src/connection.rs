@@ -22,7 +22,7 @@ use crate::clock::Nanos;
 use crate::measure::{Class, Metric, Recorder};
 use crate::outgoing::Outgoing;
 use crate::protocol::Protocol;
-use crate::source::Payloads;
+use crate::source::{LONG, Payloads};
 
 /// How far a connection has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,10 +117,12 @@ impl Connection {
         self.congested = false;
     }
 
-    /// Encodes one message that is new or goes again; it is stamped by the next flush.
+    /// Encodes messages that are new or go again, with this number and those after it; they are
+    /// stamped by the next flush.
     pub(crate) fn encode(
         &mut self,
-        seq: u64,
+        first: u64,
+        count: u32,
         payloads: &mut Payloads,
         buffers: &mut Buffers,
         recorder: &mut Recorder,
@@ -129,21 +131,27 @@ impl Connection {
         let out = transport.out();
         buffers.lend(out);
         let before = out.len();
-        if let Some(mut earlier) = self.partial.as_mut().and_then(|it| it.outgoing.take()) {
-            // Nothing may stand between its pieces.
-            while !earlier.is_done() {
-                recorder.bytes.payload_sent += earlier.append(payloads, out) as u64;
+        let mut payload_sent = 0;
+        let long = payloads.longest() > LONG;
+        for seq in first..first + u64::from(count) {
+            if long {
+                let outgoing = &mut self.partial.get_or_insert_default().outgoing;
+                // Nothing may stand between its pieces.
+                while let Some(taken) = Outgoing::advance(outgoing, payloads, out) {
+                    payload_sent += taken;
+                }
+                *outgoing = Outgoing::begin(codec, seq, payloads, out);
+                if outgoing.is_some() {
+                    continue;
+                }
             }
-        }
-        if let Some(outgoing) = Outgoing::begin(codec, seq, payloads, out) {
-            self.partial.get_or_insert_default().outgoing = Some(outgoing);
-        } else {
             let payload = payloads.get(seq);
             codec.send(seq, payload, out);
-            recorder.bytes.payload_sent += payload.len() as u64;
+            payload_sent += payload.len();
         }
+        recorder.bytes.payload_sent += payload_sent as u64;
         recorder.bytes.application_sent += (out.len() - before) as u64;
-        self.requests = self.requests.saturating_add(1);
+        self.requests = self.requests.saturating_add(count);
     }
 
     /// Hands what is encoded to the kernel, and of a long message as much as it takes.
@@ -163,14 +171,12 @@ impl Connection {
             recorder.bytes.sent += flushed.bytes as u64;
             self.congested = !flushed.done;
             let Some(partial) = self.partial.as_mut().filter(|_| flushed.done) else { break };
-            let Some(message) = &mut partial.outgoing else { break };
             let out = link.transport.out();
             let before = out.len();
-            recorder.bytes.payload_sent += message.append(payloads, out) as u64;
+            let advanced = Outgoing::advance(&mut partial.outgoing, payloads, out);
+            let Some(taken) = advanced else { break };
+            recorder.bytes.payload_sent += taken as u64;
             recorder.bytes.application_sent += (out.len() - before) as u64;
-            if message.is_done() {
-                partial.outgoing = None;
-            }
         }
         buffers.take_back(link.transport.out());
         Ok(())
@@ -216,15 +222,16 @@ impl Connection {
         Ending::Failed(Class::from(error.class()), format!("{error}{doing}"))
     }
 
-    /// A message is done, well or badly: is its pack done with it, and a slot free?
-    pub(crate) fn message_done(&mut self, pack: u32) -> bool {
-        self.done_in_pack += 1;
+    /// So many messages are done, well or badly: how many packs are done with them, and slots free?
+    pub(crate) fn messages_done(&mut self, count: u32, pack: u32) -> u32 {
+        self.done_in_pack += count;
         if self.done_in_pack < pack {
-            return false;
+            return 0;
         }
-        self.done_in_pack = 0;
-        self.slots_out = self.slots_out.saturating_sub(1);
-        true
+        let packs = self.done_in_pack / pack;
+        self.done_in_pack %= pack;
+        self.slots_out = self.slots_out.saturating_sub(packs);
+        packs
     }
 
     /// Everything in flight has failed; gives the number of slots that are free now. Those of

@@ -45,23 +45,26 @@ impl Outgoing {
         &mut self.behind
     }
 
-    /// Encodes the next piece, and behind the last one what was said meanwhile; gives the bytes of
-    /// the payload.
-    pub(crate) fn append(&mut self, payloads: &mut Payloads, out: &mut Vec<u8>) -> usize {
-        let begin = self.at;
-        while self.at - begin < PIECE && !self.is_done() {
-            let rest = payloads.from(self.seq, self.at);
-            let piece = &rest[..rest.len().min(PIECE - (self.at - begin))];
-            self.pieces.append(piece, out);
-            self.at += piece.len();
+    /// Encodes the next piece of the message that is on its way, if one is, and behind the last piece
+    /// what was said meanwhile; then there is none any more. Gives the bytes of the payload.
+    pub(crate) fn advance(
+        current: &mut Option<Self>,
+        payloads: &mut Payloads,
+        out: &mut Vec<u8>,
+    ) -> Option<usize> {
+        let Self { seq, at, length, pieces, behind } = current.as_mut()?;
+        let (begin, end) = (*at, *length);
+        while *at - begin < PIECE && *at < end {
+            let rest = payloads.from(*seq, *at);
+            let piece = &rest[..rest.len().min(PIECE - (*at - begin))];
+            pieces.append(piece, out);
+            *at += piece.len();
         }
-        if self.is_done() {
-            out.append(&mut self.behind);
+        let taken = *at - begin;
+        if *at == end {
+            out.append(behind);
+            *current = None;
         }
-        self.at - begin
-    }
-
-    pub(crate) fn is_done(&self) -> bool {
-        self.at == self.length
+        Some(taken)
     }
 }

@@ -373,10 +373,9 @@ impl<'p> Exchange<'p> {
         loop {
             let flushed = self.transport.flush(&mut self.driver);
             let is_done = flushed.map_err(|error| self.net(&error))?.done;
-            let Some(outgoing) = self.outgoing.as_mut().filter(|_| is_done) else { return Ok(()) };
-            outgoing.append(&mut self.payloads, self.transport.out());
-            if outgoing.is_done() {
-                self.outgoing = None;
+            let (current, out) = (&mut self.outgoing, self.transport.out());
+            if !is_done || Outgoing::advance(current, &mut self.payloads, out).is_none() {
+                return Ok(());
             }
         }
     }

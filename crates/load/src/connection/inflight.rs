@@ -14,37 +14,96 @@ pub(crate) struct Pending {
     pub(crate) sent: Nanos,
 }
 
-/// The messages in flight on one connection. Of a million connections most have one at a time: the
-/// oldest is kept in its place, and only who has more pays for a ring.
+/// The messages in flight on one connection. Those of a pack differ in their numbers only, which
+/// follow one another: they are kept, stamped and found as one. Of a million connections most have
+/// one run at a time: the oldest is kept in its place, and only who has more pays for a ring.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     /// Means nothing where there is none.
     oldest: Pending,
-    /// What was sent after the oldest; kept once it was needed.
-    #[expect(clippy::box_collection, reason = "a pointer where a ring would be 32 bytes")]
-    younger: Option<Box<VecDeque<Pending>>>,
-    /// How many there are.
-    count: u32,
+    /// How many there are of its run, with itself; zero only where nothing is in flight.
+    alike: u32,
     /// Messages at the end that wait for the next flush to be stamped.
     unstamped: u32,
+    /// What was sent after them; kept once it was needed.
+    younger: Option<Box<Younger>>,
+}
+
+#[derive(Debug, Default)]
+struct Younger {
+    runs: VecDeque<Run>,
+    /// How many messages there are.
+    count: usize,
+}
+
+/// Messages that are alike but for their numbers, which follow one another. Never empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Run {
+    first: Pending,
+    count: u32,
+}
+
+impl Run {
+    fn messages(self) -> impl DoubleEndedIterator<Item = Pending> {
+        let Self { first, count } = self;
+        (0..u64::from(count)).map(move |at| Pending { seq: first.seq + at, ..first })
+    }
+
+    /// Where this number stands.
+    fn place(&self, seq: u64) -> Option<u32> {
+        let place = seq.wrapping_sub(self.first.seq);
+        (place < u64::from(self.count)).then_some(place as u32)
+    }
+
+    /// Do more messages, of which this is the first, belong to it?
+    fn goes_on_with(&self, next: &Pending) -> bool {
+        let Self { first, count } = self;
+        first.seq + u64::from(*count) == next.seq
+            && first.due == next.due
+            && first.sent == next.sent
+    }
+
+    /// What comes before and behind the message at this place.
+    fn without(self, place: u32) -> (Option<Self>, Option<Self>) {
+        let Self { first, count } = self;
+        let seq = first.seq + u64::from(place) + 1;
+        let before = (place > 0).then_some(Self { first, count: place });
+        let (rest, first) = (count - place - 1, Pending { seq, ..first });
+        (before, (rest > 0).then_some(Self { first, count: rest }))
+    }
 }
 
 impl InFlight {
-    /// A message was encoded; `sent` comes with the flush.
-    pub(crate) fn push(&mut self, seq: u64, due: Nanos) {
-        self.push_sent(seq, due, Nanos::MAX);
-        self.unstamped += 1;
+    /// So many messages were encoded, with this number and those after it; `sent` comes with the
+    /// flush.
+    pub(crate) fn push(&mut self, seq: u64, count: u32, due: Nanos) {
+        self.push_sent(seq, count, due, Nanos::MAX);
+        self.unstamped += count;
     }
 
-    /// A connection was asked for on this message's behalf: that is its send.
-    pub(crate) fn push_sent(&mut self, seq: u64, due: Nanos, sent: Nanos) {
-        let pending = Pending { seq, due, sent };
-        if self.count == 0 {
-            self.oldest = pending;
-        } else {
-            self.younger.get_or_insert_default().push_back(pending);
+    /// A connection was asked for on these messages' behalf: that is their send.
+    pub(crate) fn push_sent(&mut self, seq: u64, count: u32, due: Nanos, sent: Nanos) {
+        if count == 0 {
+            return;
         }
-        self.count += 1;
+        let first = Pending { seq, due, sent };
+        let run = Run { first, count };
+        if self.alike == 0 {
+            (self.oldest, self.alike) = (first, count);
+            return;
+        }
+        if self.younger.as_ref().is_none_or(|younger| younger.runs.is_empty())
+            && self.oldest_run().goes_on_with(&first)
+        {
+            self.alike += count;
+            return;
+        }
+        let younger = self.younger.get_or_insert_default();
+        younger.count += count as usize;
+        match younger.runs.back_mut().filter(|last| last.goes_on_with(&first)) {
+            Some(last) => last.count += count,
+            None => younger.runs.push_back(run),
+        }
     }
 
     /// Stamps what is about to be handed to the kernel; reads the clock only if there is something.
@@ -55,9 +114,17 @@ impl InFlight {
         }
         let now = clock();
         let count = std::mem::take(&mut self.unstamped);
-        let younger = self.younger.iter_mut().flat_map(|ring| ring.iter_mut().rev());
-        for pending in younger.chain([&mut self.oldest]).take(count as usize) {
-            pending.sent = now;
+        let mut left = count;
+        let younger = self.younger.iter_mut().flat_map(|younger| younger.runs.iter_mut().rev());
+        let younger = younger.map(|run| (&mut run.first, run.count));
+        for (first, alike) in younger.chain([(&mut self.oldest, self.alike)]) {
+            if first.sent == Nanos::MAX {
+                first.sent = now;
+                left = left.saturating_sub(alike);
+            }
+            if left == 0 {
+                break;
+            }
         }
         Some((now, count))
     }
@@ -67,66 +134,97 @@ impl InFlight {
         self.unstamped > 0
     }
 
-    /// The `count` youngest messages.
-    pub(crate) fn last(&self, count: u32) -> impl Iterator<Item = &Pending> {
-        let younger = self.younger.iter().flat_map(|ring| ring.iter().rev());
-        younger.chain([&self.oldest]).take(count.min(self.count) as usize)
+    /// All of them, the oldest first.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Pending> {
+        let younger = self.younger.iter().flat_map(|younger| younger.runs.iter());
+        [self.oldest_run()].into_iter().chain(younger.copied()).flat_map(Run::messages)
     }
 
     /// The message that the current reply belongs to.
     pub(crate) fn front(&self) -> Option<&Pending> {
-        (self.count > 0).then_some(&self.oldest)
-    }
-
-    /// The message at this place, counted from the oldest.
-    pub(crate) fn get(&self, at: usize) -> Option<Pending> {
-        match at.checked_sub(1) {
-            None => self.front().copied(),
-            Some(at) => self.younger.as_ref()?.get(at).copied(),
-        }
+        (self.alike > 0).then_some(&self.oldest)
     }
 
     /// The message that a reply answers of which the first pieces came.
-    pub(crate) fn answered(&self, tag: Tag) -> Option<&Pending> {
+    pub(crate) fn answered(&self, tag: Tag) -> Option<Pending> {
         match tag {
-            Tag::Next => self.front(),
-            Tag::Id(id) => self.last(u32::MAX).find(|pending| pending.seq == id),
+            Tag::Next => self.front().copied(),
+            Tag::Id(id) => self.iter().find(|pending| pending.seq == id),
         }
     }
 
     /// Takes the message that a reply answers. Identifiers are sequence numbers.
+    #[inline]
     pub(crate) fn take(&mut self, tag: Tag) -> Option<Pending> {
-        let is_oldest = match tag {
-            Tag::Next => true,
-            Tag::Id(id) => self.oldest.seq == id,
-        };
-        if !is_oldest {
-            let ring = self.younger.as_mut()?;
-            let at = ring.iter().position(|pending| tag == Tag::Id(pending.seq))?;
-            self.count -= 1;
-            return ring.remove(at);
+        match tag {
+            Tag::Id(id) if id != self.oldest.seq => return self.take_out(id),
+            _ => {}
         }
-        self.count = self.count.checked_sub(1)?;
+        self.alike = self.alike.checked_sub(1)?;
         let taken = self.oldest;
-        if let Some(next) = self.younger.as_mut().and_then(|ring| ring.pop_front()) {
-            self.oldest = next;
+        self.oldest.seq += 1;
+        if self.alike == 0 {
+            self.next_run();
         }
         Some(taken)
     }
 
     /// Takes all of them.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Pending> + use<> {
-        let Self { oldest, younger, count, .. } = std::mem::take(self);
-        let oldest = (count > 0).then_some(oldest);
-        oldest.into_iter().chain(younger.map(|ring| *ring).unwrap_or_default())
+        let Self { oldest: first, alike: count, younger, .. } = std::mem::take(self);
+        let younger = younger.map(|younger| younger.runs).unwrap_or_default();
+        [Run { first, count }].into_iter().chain(younger).flat_map(Run::messages)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.count as usize
+        self.alike as usize + self.younger.as_ref().map_or(0, |younger| younger.count)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.alike == 0
+    }
+
+    /// The oldest with those like it; empty where nothing is in flight.
+    fn oldest_run(&self) -> Run {
+        Run { first: self.oldest, count: self.alike }
+    }
+
+    /// The oldest run is over.
+    #[inline]
+    fn next_run(&mut self) {
+        let Some(younger) = &mut self.younger else { return };
+        let Some(Run { first, count }) = younger.runs.pop_front() else { return };
+        younger.count -= count as usize;
+        (self.oldest, self.alike) = (first, count);
+    }
+
+    /// Takes the message with this number, which is not the oldest, from wherever it stands.
+    fn take_out(&mut self, id: u64) -> Option<Pending> {
+        if let Some(place) = self.oldest_run().place(id) {
+            let taken = Pending { seq: id, ..self.oldest };
+            let (_, behind) = self.oldest_run().without(place);
+            self.alike = place;
+            if let Some(behind) = behind {
+                let younger = self.younger.get_or_insert_default();
+                younger.count += behind.count as usize;
+                younger.runs.push_front(behind);
+            }
+            return Some(taken);
+        }
+        let younger = self.younger.as_mut()?;
+        let mut places = younger.runs.iter().map(|run| run.place(id)).enumerate();
+        let (at, place) = places.find_map(|(at, place)| Some((at, place?)))?;
+        let run = younger.runs[at];
+        match run.without(place) {
+            (None, None) => drop(younger.runs.remove(at)),
+            (Some(only), None) | (None, Some(only)) => younger.runs[at] = only,
+            (Some(before), Some(behind)) => {
+                younger.runs[at] = before;
+                younger.runs.insert(at + 1, behind);
+            }
+        }
+        younger.count -= 1;
+        Some(Pending { seq: id, ..run.first })
     }
 }
 
@@ -134,55 +232,88 @@ impl InFlight {
 mod tests {
     use super::*;
 
+    fn numbers(in_flight: &InFlight) -> Vec<u64> {
+        in_flight.iter().map(|pending| pending.seq).collect()
+    }
+
+    fn runs(in_flight: &InFlight) -> usize {
+        let younger = in_flight.younger.as_ref().map_or(0, |younger| younger.runs.len());
+        usize::from(in_flight.alike > 0) + younger
+    }
+
     #[test]
     fn only_new_messages_are_stamped() {
         let mut in_flight = InFlight::default();
-        in_flight.push_sent(1, Nanos(5), Nanos(6));
-        in_flight.push(2, Nanos(7));
-        in_flight.push(3, Nanos(8));
-        assert_eq!(in_flight.stamp_with(|| Nanos(9)), Some((Nanos(9), 2)));
+        in_flight.push_sent(1, 1, Nanos(5), Nanos(6));
+        in_flight.push(2, 1, Nanos(7));
+        in_flight.push(3, 2, Nanos(8));
+        assert_eq!(in_flight.stamp_with(|| Nanos(9)), Some((Nanos(9), 3)));
         assert_eq!(in_flight.stamp_with(|| Nanos(10)), None);
-        let sent = |seq| in_flight.answered(Tag::Id(seq)).map(|p| p.sent);
-        assert_eq!([sent(1), sent(2), sent(3)], [Some(Nanos(6)), Some(Nanos(9)), Some(Nanos(9))]);
+        let sent: Vec<u64> = in_flight.iter().map(|pending| pending.sent.0).collect();
+        assert_eq!(sent, [6, 9, 9, 9]);
+    }
+
+    #[test]
+    fn a_pack_is_one_run_and_packs_of_one_flush_that_follow_one_another_are() {
+        let mut in_flight = InFlight::default();
+        in_flight.push(0, 10, Nanos(1));
+        in_flight.push(10, 1, Nanos(1));
+        assert_eq!(runs(&in_flight), 1);
+        in_flight.push(12, 1, Nanos(1)); // a number is left out
+        in_flight.push(13, 1, Nanos(2)); // another instant
+        assert_eq!(runs(&in_flight), 3);
+        in_flight.stamp_with(|| Nanos(3));
+        in_flight.push(14, 1, Nanos(2)); // another flush
+        assert_eq!((runs(&in_flight), in_flight.len()), (4, 14));
     }
 
     #[test]
     fn replies_with_identifiers_may_come_in_any_order() {
         let mut in_flight = InFlight::default();
-        for seq in 0..3 {
-            in_flight.push(seq, Nanos::ZERO);
-        }
+        in_flight.push(0, 3, Nanos::ZERO);
         assert_eq!(in_flight.take(Tag::Id(1)).map(|p| p.seq), Some(1));
         assert_eq!(in_flight.take(Tag::Id(1)), None);
         assert_eq!(in_flight.take(Tag::Next).map(|p| p.seq), Some(0));
-        assert_eq!(in_flight.len(), 1);
+        assert_eq!(numbers(&in_flight), [2]);
     }
 
     #[test]
     fn it_is_a_queue_whatever_is_taken_from_it() {
         let mut rng = fastrand::Rng::with_seed(1);
         let (mut in_flight, mut model) = (InFlight::default(), VecDeque::new());
-        for seq in 0..2_000u64 {
-            match rng.u8(..4) {
-                0 => assert_eq!(in_flight.take(Tag::Next).map(|p| p.seq), model.pop_front()),
-                1 => {
-                    let id = rng.u64(..=seq);
-                    let at = model.iter().position(|of| *of == id);
-                    let taken = in_flight.take(Tag::Id(id)).map(|p| p.seq);
-                    assert_eq!(taken, at.and_then(|at| model.remove(at)));
+        let mut next = 0;
+        for step in 0..4_000_u64 {
+            match rng.u8(..6) {
+                0 => assert_eq!(in_flight.take(Tag::Next), model.pop_front()),
+                1..4 => {
+                    let id = rng.u64(..=next);
+                    let at = model.iter().position(|of: &Pending| of.seq == id);
+                    let found = at.map(|at| model[at]);
+                    assert_eq!(in_flight.answered(Tag::Id(id)), found);
+                    assert_eq!(in_flight.take(Tag::Id(id)), at.and_then(|at| model.remove(at)));
+                }
+                4 => {
+                    in_flight.stamp_with(|| Nanos(step));
+                    for pending in model.iter_mut().filter(|it| it.sent == Nanos::MAX) {
+                        pending.sent = Nanos(step);
+                    }
                 }
                 _ => {
-                    in_flight.push(seq, Nanos(seq));
-                    model.push_back(seq);
+                    let (count, due) = (rng.u32(..5), Nanos(rng.u64(..2)));
+                    in_flight.push(next, count, due);
+                    for _ in 0..count {
+                        model.push_back(Pending { seq: next, due, sent: Nanos::MAX });
+                        next += 1;
+                    }
                 }
             }
-            let places = (0..in_flight.len()).filter_map(|at| in_flight.get(at));
-            assert!(places.map(|p| p.seq).eq(model.iter().copied()));
-            assert!(in_flight.last(2).map(|p| p.seq).eq(model.iter().rev().take(2).copied()));
-            assert_eq!(in_flight.front().map(|p| p.seq), model.front().copied());
+            assert!(in_flight.iter().eq(model.iter().copied()));
+            assert!(in_flight.iter().rev().eq(model.iter().rev().copied()));
+            assert_eq!(in_flight.len(), model.len());
+            assert_eq!(in_flight.front(), model.front());
             assert_eq!(in_flight.is_empty(), model.is_empty());
         }
-        assert!(in_flight.drain().map(|p| p.seq).eq(model));
+        assert!(in_flight.drain().eq(model));
         assert!(in_flight.is_empty() && !in_flight.has_unstamped());
     }
 }

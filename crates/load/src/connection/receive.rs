@@ -156,7 +156,9 @@ impl Connection {
         while let Some(Link { transport, codec }) = &mut self.link {
             let outgoing = self.partial.as_mut().and_then(|partial| partial.outgoing.as_mut());
             let out = outgoing.map_or_else(|| transport.out(), Outgoing::behind);
-            let step = match codec.receive(&bytes[at..], scratch, out) {
+            // Read where it is: a copy would wait until all of it has left the store buffer.
+            let step = codec.receive(&bytes[at..], scratch, out);
+            let step = match &step {
                 Ok(step) => step,
                 Err(error) => {
                     let excerpt = excerpt(&bytes[at..]);
@@ -166,7 +168,7 @@ impl Connection {
                 }
             };
             at += step.consumed;
-            let Some(event) = step.event else { return at };
+            let Some(event) = &step.event else { return at };
             self.take_in(event, received, expected);
             if received.ending.is_some() {
                 return bytes.len();
@@ -175,7 +177,7 @@ impl Connection {
         at
     }
 
-    fn take_in(&mut self, event: Event<'_>, received: &mut Received, expected: &mut Expected<'_>) {
+    fn take_in(&mut self, event: &Event<'_>, received: &mut Received, expected: &mut Expected<'_>) {
         match event {
             Event::Open => received.opened = true,
             Event::Chunk(piece) if expected.broadcast => {
@@ -200,10 +202,10 @@ impl Connection {
                 partial.first_byte.get_or_insert(received.at);
                 expected.verifier.update(&mut partial.progress, seq, piece, expected.payloads);
             }
-            Event::Reply(reply) if expected.broadcast => self.copied(&reply, received, expected),
-            Event::Reply(reply) => self.reply(&reply, received, expected),
-            Event::Delivery(copy) => self.delivery(&copy, received, expected),
-            Event::Bulletin(bulletin) => expected.recorder.bulletin(&bulletin),
+            Event::Reply(reply) if expected.broadcast => self.copied(reply, received, expected),
+            Event::Reply(reply) => self.reply(reply, received, expected),
+            Event::Delivery(copy) => self.delivery(copy, received, expected),
+            Event::Bulletin(bulletin) => expected.recorder.bulletin(bulletin),
             Event::Close(close) => {
                 let awaited = self.in_flight.len();
                 received.ending = Some(if awaited == 0 {
@@ -323,7 +325,7 @@ impl Connection {
         expected: &mut Expected<'_>,
     ) {
         match event {
-            Ok(Some(event)) => self.take_in(event, received, expected),
+            Ok(Some(event)) => self.take_in(&event, received, expected),
             Ok(None) => {}
             // Between two messages of a connection that carries none, nobody was cut off.
             Err(_) if self.state == State::Ready && self.in_flight.is_empty() => {}

@@ -75,9 +75,9 @@ impl Recorder {
         }
     }
 
-    /// A message was sent, open loop: how late?
-    pub fn lag(&mut self, lag: Nanos) {
-        self.record(Metric::PacingLag, lag);
+    /// So many messages were sent, open loop: how late?
+    pub fn lag(&mut self, lag: Nanos, count: u32) {
+        self.times[Metric::PacingLag as usize].record(lag, count);
     }
 
     /// One receiver's copy of a message came.

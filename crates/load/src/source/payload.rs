@@ -6,7 +6,10 @@ use crate::plan::PayloadPlan;
 
 /// Payloads by sequence number. Each worker has its own, since the bytes are written in place.
 #[derive(Debug, Clone)]
-pub struct Payloads(Kind);
+pub struct Payloads {
+    kind: Kind,
+    longest: usize,
+}
 
 #[derive(Debug, Clone)]
 enum Kind {
@@ -19,25 +22,37 @@ enum Kind {
 impl Payloads {
     /// The payloads that a plan asks for.
     pub fn new(plan: &PayloadPlan) -> Self {
-        Self(match plan {
+        let kind = match plan {
             PayloadPlan::None => Kind::Fixed(Vec::new()),
             PayloadPlan::Fixed(bytes) => Kind::Fixed(bytes.clone()),
             PayloadPlan::List(list) => Kind::List(list.clone()),
             PayloadPlan::Sequence(length) if *length > LONG => Kind::Long(Long::new(*length)),
             PayloadPlan::Sequence(length) => Kind::Template(Template::of_length(*length)),
             PayloadPlan::Template(text) => Kind::Template(Template::from_text(text)),
-        })
+        };
+        let longest = kind.longest();
+        Self { kind, longest }
     }
 
     /// The payload of the message with this number.
+    #[inline]
     pub fn get(&mut self, seq: u64) -> &[u8] {
-        self.0.get(seq)
+        self.kind.get(seq)
     }
 
-    /// The same from this offset on: at least one byte, as long as there is one, and perhaps not
+    /// Are these bytes the payload of the message with this number?
+    #[inline]
+    pub fn is(&mut self, seq: u64, bytes: &[u8]) -> bool {
+        match &mut self.kind {
+            Kind::Template(template) => template.is(seq, bytes),
+            other => other.get(seq) == bytes,
+        }
+    }
+
+    /// What it is from this offset on: at least one byte, as long as there is one, and perhaps not
     /// all of them, so that a long payload is never held whole.
     pub fn from(&mut self, seq: u64, at: usize) -> &[u8] {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Long(long) => long.from(seq, at),
             short => short.get(seq).get(at..).unwrap_or_default(),
         }
@@ -45,7 +60,7 @@ impl Payloads {
 
     /// Length of the payload of the message with this number, bytes.
     pub fn length(&self, seq: u64) -> usize {
-        match &self.0 {
+        match &self.kind {
             Kind::Fixed(bytes) => bytes.len(),
             Kind::List(list) => list[(seq % list.len() as u64) as usize].len(),
             Kind::Template(template) => template.len(),
@@ -54,18 +69,14 @@ impl Payloads {
     }
 
     /// Length of the longest, bytes.
+    #[inline]
     pub fn longest(&self) -> usize {
-        match &self.0 {
-            Kind::Fixed(bytes) => bytes.len(),
-            Kind::List(list) => list.iter().map(Vec::len).max().unwrap_or_default(),
-            Kind::Template(template) => template.len(),
-            Kind::Long(long) => long.len(),
-        }
+        self.longest
     }
 
     /// Its length where all have the same one, bytes.
     pub fn fixed_length(&self) -> Option<usize> {
-        match &self.0 {
+        match &self.kind {
             Kind::Fixed(bytes) => Some(bytes.len()),
             Kind::List(list) => {
                 let first = list[0].len();
@@ -78,6 +89,15 @@ impl Payloads {
 }
 
 impl Kind {
+    fn longest(&self) -> usize {
+        match self {
+            Self::Fixed(bytes) => bytes.len(),
+            Self::List(list) => list.iter().map(Vec::len).max().unwrap_or_default(),
+            Self::Template(template) => template.len(),
+            Self::Long(long) => long.len(),
+        }
+    }
+
     #[inline]
     fn get(&mut self, seq: u64) -> &[u8] {
         match self {

@@ -18,6 +18,14 @@ pub(super) struct Template {
     bytes: Vec<u8>,
     /// Begin and width of each place.
     places: Vec<(usize, usize)>,
+    digits: Digits,
+}
+
+/// Makes digits; those of the upper half of a number stay the same for long.
+#[derive(Debug, Clone, Default)]
+struct Digits {
+    /// The upper half that was last asked for, and its digits; none at first.
+    upper: Option<(u32, u64)>,
 }
 
 impl Template {
@@ -32,27 +40,52 @@ impl Template {
             bytes.extend_from_slice(&[b'0'; NUMBER_BYTES]);
             bytes.extend_from_slice(part.as_bytes());
         }
-        Self { bytes, places }
+        Self { bytes, places, digits: Digits::default() }
     }
 
     /// `length` printable bytes that begin with a place, as wide as fits.
     pub(super) fn of_length(length: usize) -> Self {
         let bytes = (0..length).map(letter).collect();
-        Self { bytes, places: vec![(0, length.min(NUMBER_BYTES))] }
+        let places = vec![(0, length.min(NUMBER_BYTES))];
+        Self { bytes, places, digits: Digits::default() }
     }
 
     /// The bytes for this sequence number. A place narrower than 16 digits takes the last ones.
+    #[inline]
     pub(super) fn write(&mut self, seq: u64) -> &[u8] {
-        let digits = hexadecimal(seq);
+        let digits = self.digits.of(seq);
         for &(at, width) in &self.places {
             let place = &mut self.bytes[at..at + width];
-            match place.first_chunk_mut() {
-                // All digits: one store, where a stretch of any width would be a call.
-                Some(whole) => *whole = digits,
-                None => place.copy_from_slice(&digits[NUMBER_BYTES - width..]),
+            match place.as_chunks_mut() {
+                // All digits: two stores, where a stretch of any width would be a call.
+                ([upper, lower], []) => [*upper, *lower] = digits,
+                _ => place.copy_from_slice(&digits.as_flattened()[NUMBER_BYTES - width..]),
             }
         }
         &self.bytes
+    }
+
+    /// Are these the bytes for this sequence number? Writes nothing: what was just written in words
+    /// can't be read in longer ones before it has left the store buffer.
+    #[inline]
+    pub(super) fn is(&mut self, seq: u64, bytes: &[u8]) -> bool {
+        if bytes.len() != self.bytes.len() {
+            return false;
+        }
+        let digits = self.digits.of(seq);
+        let mut fixed = 0;
+        for &(at, width) in &self.places {
+            let place = &bytes[at..at + width];
+            let is_right = match place.as_chunks() {
+                ([upper, lower], []) => *upper == digits[0] && *lower == digits[1],
+                _ => *place == digits.as_flattened()[NUMBER_BYTES - width..],
+            };
+            if !is_right || !same(&bytes[fixed..at], &self.bytes[fixed..at]) {
+                return false;
+            }
+            fixed = at + width;
+        }
+        same(&bytes[fixed..], &self.bytes[fixed..])
     }
 
     pub(super) fn len(&self) -> usize {
@@ -70,12 +103,32 @@ pub(crate) fn number_in(message: &[u8]) -> Option<u64> {
     })
 }
 
+impl Digits {
+    /// The number in hexadecimal digits, in words, as whoever needs them takes them.
+    #[inline]
+    fn of(&mut self, seq: u64) -> [[u8; NUMBER_BYTES / 2]; 2] {
+        let upper = (seq >> 32) as u32;
+        let known = self.upper.filter(|(half, _)| *half == upper);
+        let (_, first) = known.unwrap_or_else(|| (upper, eight_digits(upper)));
+        self.upper = Some((upper, first));
+        [first.to_be_bytes(), eight_digits(seq as u32).to_be_bytes()]
+    }
+}
+
+/// Are these the same bytes? As `==`, which for a few bytes is a call that costs more than they do.
 #[inline]
-fn hexadecimal(seq: u64) -> [u8; NUMBER_BYTES] {
-    let mut digits = [0; NUMBER_BYTES];
-    digits[..8].copy_from_slice(&eight_digits((seq >> 32) as u32).to_be_bytes());
-    digits[8..].copy_from_slice(&eight_digits(seq as u32).to_be_bytes());
-    digits
+fn same(one: &[u8], other: &[u8]) -> bool {
+    const FEW: usize = 32;
+    if one.len() > FEW || one.len() != other.len() {
+        return one == other;
+    }
+    let ((one, one_rest), (other, other_rest)) = (one.as_chunks::<4>(), other.as_chunks::<4>());
+    let words = one.iter().zip(other);
+    let differ = words.fold(0, |differ, (one, other)| {
+        differ | (u32::from_ne_bytes(*one) ^ u32::from_ne_bytes(*other))
+    });
+    let rest = one_rest.iter().zip(other_rest);
+    rest.fold(differ, |differ, (one, other)| differ | u32::from(one ^ other)) == 0
 }
 
 /// All digits at once, one in each byte: this runs twice for every message.
@@ -105,12 +158,15 @@ mod tests {
 
     #[test]
     fn digits_are_those_of_the_standard_library() {
+        let mut digits = Digits::default();
         for shift in 0..64 {
             for seq in
                 [1_u64 << shift, 0xfedc_ba98_7654_3210_u64.rotate_left(shift), u64::MAX >> shift]
             {
-                assert_eq!(hexadecimal(seq), format!("{seq:016x}").as_bytes(), "{seq}");
-                assert_eq!(number_in(&hexadecimal(seq)), Some(seq));
+                let found = digits.of(seq);
+                let found = found.as_flattened();
+                assert_eq!(found, format!("{seq:016x}").as_bytes(), "{seq}");
+                assert_eq!(number_in(found), Some(seq));
             }
         }
     }
@@ -135,6 +191,34 @@ mod tests {
         ];
         for (length, seq, expected) in cases {
             assert_eq!(Template::of_length(length).write(seq), expected.as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_right_and_nothing_else_is() {
+        let templates = [
+            Template::from_text("{seq}"),
+            Template::from_text(
+                r#"{"id":"{seq}","again":"{seq}","and more of it than a few words":1}"#,
+            ),
+            Template::from_text("no number"),
+        ];
+        for mut template in (0..70).map(Template::of_length).chain(templates) {
+            for seq in [0, 0x1234_5678_9abc_def0, u64::MAX] {
+                let mut bytes = template.write(seq).to_vec();
+                template.write(1);
+                assert!(template.is(seq, &bytes));
+                for at in 0..bytes.len() {
+                    bytes[at] ^= 1;
+                    assert!(!template.is(seq, &bytes), "byte {at} of {}", bytes.len());
+                    bytes[at] ^= 1;
+                }
+                assert!(
+                    !template.is(seq, &bytes[..bytes.len().saturating_sub(1)]) || bytes.is_empty()
+                );
+                bytes.push(b'a');
+                assert!(!template.is(seq, &bytes));
+            }
         }
     }
 }

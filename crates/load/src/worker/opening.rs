@@ -165,16 +165,12 @@ impl Worker {
         if let (Some(deliveries), Some(player)) = (&mut self.deliveries, player) {
             deliveries.sit(at, player);
         }
-        for place in 0..connection.in_flight.len() {
-            let Some(pending) = connection.in_flight.get(place) else { break };
-            let payloads = &mut self.payloads;
-            connection.encode(
-                origin | pending.seq,
-                payloads,
-                &mut self.buffers,
-                &mut self.recorder,
-            );
+        let again = std::mem::take(&mut connection.in_flight);
+        for pending in again.iter() {
+            let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
+            connection.encode(origin | pending.seq, 1, payloads, buffers, &mut self.recorder);
         }
+        connection.in_flight = again;
         if self.renews().is_none() {
             self.slots.set_available(at, true);
         }

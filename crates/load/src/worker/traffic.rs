@@ -87,13 +87,16 @@ impl Worker {
                 if !connection.in_flight.has_unstamped() {
                     self.unflushed.push(at);
                 }
-                for _ in 0..messages {
-                    let seq = number(connection, &mut self.seq, numbered);
-                    connection.in_flight.push(seq, due);
-                    let payloads = &mut self.payloads;
-                    let number = origin | seq;
-                    connection.encode(number, payloads, &mut self.buffers, &mut self.recorder);
-                    if let Some(deliveries) = &mut self.deliveries {
+                let mut left = messages;
+                while left > 0 {
+                    let (first, count) = numbers(connection, &mut self.seq, numbered, left);
+                    left -= count;
+                    connection.in_flight.push(first, count, due);
+                    let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
+                    let number = origin | first;
+                    connection.encode(number, count, payloads, buffers, &mut self.recorder);
+                    let Some(deliveries) = &mut self.deliveries else { continue };
+                    for seq in first..first + u64::from(count) {
                         let owed = deliveries.sent(at, seq as u32, due, now);
                         self.recorder.deliveries.expected += owed.expected;
                         self.recorder.deliveries.missing += owed.missing;
@@ -120,12 +123,14 @@ impl Worker {
         let open_loop = self.is_open_loop();
         let connection = &mut self.connections[at as usize];
         let numbered = self.setup.factory.numbers_messages();
-        for _ in 0..messages {
-            let seq = number(connection, &mut self.seq, numbered);
-            connection.in_flight.push_sent(seq, due, now);
-            if open_loop {
-                self.recorder.lag(now - due);
-            }
+        let mut left = messages;
+        while left > 0 {
+            let (first, count) = numbers(connection, &mut self.seq, numbered, left);
+            left -= count;
+            connection.in_flight.push_sent(first, count, due, now);
+        }
+        if open_loop {
+            self.recorder.lag(now - due, messages);
         }
         self.recorder.sent += u64::from(messages);
         self.in_flight += u64::from(messages);
@@ -153,8 +158,8 @@ impl Worker {
             self.recorder.sent += u64::from(count);
             self.first_send.get_or_insert(sent);
             if open_loop {
-                for pending in connection.in_flight.last(count) {
-                    self.recorder.lag(pending.sent - pending.due);
+                for pending in connection.in_flight.iter().rev().take(count as usize) {
+                    self.recorder.lag(pending.sent - pending.due, 1);
                 }
             }
         }
@@ -229,9 +234,9 @@ impl Worker {
         let now = received.at;
 
         self.in_flight -= u64::from(received.done);
-        for _ in 0..received.done {
+        if received.done > 0 {
             connection.attempts = 0;
-            if connection.message_done(self.setup.plan.load.pack) {
+            for _ in 0..connection.messages_done(received.done, self.setup.plan.load.pack) {
                 self.slots.release(at);
             }
         }
@@ -312,15 +317,23 @@ impl Worker {
     }
 }
 
-/// The number of a connection's next message: its own, where replies name it, or the worker's.
+/// The numbers of a connection's next messages, the first and how many: its own, where replies name
+/// them, or the worker's. They follow one another; not all that are asked for only where a
+/// connection's own ones begin anew.
 #[inline]
-fn number(connection: &mut Connection, worker: &mut u64, numbered: bool) -> u64 {
+fn numbers(
+    connection: &mut Connection,
+    worker: &mut u64,
+    numbered: bool,
+    messages: u32,
+) -> (u64, u32) {
     if numbered {
         let own = connection.next_number;
-        connection.next_number = own.wrapping_add(1);
-        return own.into();
+        let count = messages.min((u32::MAX - own).saturating_add(1));
+        connection.next_number = own.wrapping_add(count);
+        return (own.into(), count);
     }
-    let seq = *worker;
-    *worker += 1;
-    seq
+    let first = *worker;
+    *worker += u64::from(messages);
+    (first, messages)
 }

@@ -51,7 +51,9 @@ fn append_small(mask: [u8; 4], payload: &[u8], out: &mut Vec<u8>) {
     for word in words {
         out.extend_from_slice(&(u32::from_ne_bytes(*word) ^ half).to_ne_bytes());
     }
-    out.extend(rest.iter().zip(mask).map(|(byte, mask)| byte ^ mask));
+    for (at, byte) in rest.iter().enumerate() {
+        out.push(byte ^ mask[at]);
+    }
 }
 
 /// The mask as it stands `by` bytes further on.
