@@ -19,8 +19,15 @@ pub(crate) struct Queue(
 );
 
 impl Queue {
-    pub(crate) fn push(&mut self, waiting: Waiting) {
-        self.0.get_or_insert_default().push_back(waiting);
+    /// Packs of so many messages, the last one of what is left, that were due together.
+    pub(crate) fn push_packs(&mut self, messages: u32, pack: u32, due: Nanos) {
+        let ring = self.0.get_or_insert_default();
+        let mut left = messages;
+        while left > 0 {
+            let messages = left.min(pack);
+            ring.push_back(Waiting { messages, due });
+            left -= messages;
+        }
     }
 
     pub(crate) fn pop(&mut self) -> Option<Waiting> {
@@ -33,5 +40,21 @@ impl Queue {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packs_wait_one_by_one() {
+        let mut queue = Queue::default();
+        queue.push_packs(4, 4, Nanos(1));
+        queue.push_packs(9, 4, Nanos(2));
+        assert_eq!(queue.len(), 4);
+        let popped = std::iter::from_fn(|| queue.pop());
+        let all: Vec<_> = popped.map(|waiting| (waiting.messages, waiting.due.0)).collect();
+        assert_eq!(all, [(4, 1), (4, 2), (4, 2), (1, 2)]);
     }
 }

@@ -22,14 +22,14 @@ pub use slots::Slots;
 
 use crate::clock::Nanos;
 
-/// One pack of messages to send on one connection.
+/// One pack of messages to send on one connection, or several in one write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Assignment {
     /// Index of the connection within its worker.
     pub connection: u32,
-    /// Messages in the pack.
+    /// Messages in the pack, or in all of them; only the last one may be a smaller pack.
     pub messages: u32,
-    /// The instant at which the pack was due.
+    /// The instant at which they were due.
     pub due: Nanos,
 }
 

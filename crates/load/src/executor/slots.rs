@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 /// can't take messages are parked until it can.
 #[derive(Debug)]
 pub struct Slots {
-    free: VecDeque<u32>,
+    /// Connections with the number of slots that became free one after the other.
+    free: VecDeque<(u32, u32)>,
     parked: Vec<u32>,
     available: Vec<bool>,
     per_connection: u32,
@@ -26,7 +27,7 @@ impl Slots {
     /// No connection can take messages yet.
     pub fn new(connections: u32, per_connection: u32) -> Self {
         Self {
-            free: VecDeque::with_capacity((connections * per_connection) as usize),
+            free: VecDeque::with_capacity(connections as usize),
             parked: vec![per_connection; connections as usize],
             available: vec![false; connections as usize],
             per_connection,
@@ -69,7 +70,7 @@ impl Slots {
             self.parked[connection as usize] += 1;
             notices.push_back(connection);
         } else if self.available[connection as usize] {
-            self.free.push_back(connection);
+            self.put_back(connection, 1);
         } else {
             self.parked[connection as usize] += 1;
         }
@@ -86,8 +87,9 @@ impl Slots {
             notices.push_back(connection);
             return;
         }
-        for _ in 0..std::mem::take(&mut self.parked[connection as usize]) {
-            self.free.push_back(connection);
+        let parked = std::mem::take(&mut self.parked[connection as usize]);
+        if parked > 0 {
+            self.put_back(connection, parked);
         }
     }
 
@@ -104,19 +106,31 @@ impl Slots {
 
     /// Takes the slot that has been free the longest.
     pub(super) fn take(&mut self) -> Option<u32> {
+        self.take_several(1).map(|(connection, _)| connection)
+    }
+
+    /// The same, and with it up to `most` in all that are of the same connection and next in turn:
+    /// the connection, and how many.
+    pub(super) fn take_several(&mut self, most: u32) -> Option<(u32, u32)> {
         loop {
-            let connection = self.free.pop_front()?;
+            let (connection, free) = self.free.pop_front()?;
             if self.is_spent(connection) {
                 continue;
             }
-            if self.available[connection as usize] {
-                self.taken += 1;
-                if let Some(left) = self.quota.get_mut(connection as usize) {
-                    *left -= 1;
-                }
-                return Some(connection);
+            if !self.available[connection as usize] {
+                self.parked[connection as usize] += free;
+                continue;
             }
-            self.parked[connection as usize] += 1;
+            let mut taken = free.min(most);
+            if let Some(left) = self.quota.get_mut(connection as usize) {
+                taken = u64::from(taken).min(*left) as u32;
+                *left -= u64::from(taken);
+            }
+            if taken < free {
+                self.free.push_front((connection, free - taken));
+            }
+            self.taken += u64::from(taken);
+            return Some((connection, taken));
         }
     }
 
@@ -135,6 +149,13 @@ impl Slots {
         self.taken += 1;
         true
     }
+
+    fn put_back(&mut self, connection: u32, slots: u32) {
+        match self.free.back_mut() {
+            Some((last, free)) if *last == connection => *free += slots,
+            _ => self.free.push_back((connection, slots)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -151,6 +172,20 @@ mod tests {
         assert!(taken(&mut slots).is_empty());
         slots.set_available(1, true);
         assert_eq!(taken(&mut slots), [1, 1, 1]);
+    }
+
+    #[test]
+    fn slots_of_one_connection_that_are_next_in_turn_may_be_taken_together() {
+        let mut slots = Slots::new(2, 4);
+        slots.set_available(0, true);
+        slots.set_available(1, true);
+        assert_eq!(slots.take_several(3), Some((0, 3)));
+        slots.release(0); // behind those of the other one
+        assert_eq!(slots.take_several(9), Some((0, 1)));
+        assert_eq!(slots.take_several(9), Some((1, 4)));
+        assert_eq!(slots.take_several(9), Some((0, 1)));
+        assert_eq!(slots.take_several(9), None);
+        assert_eq!(slots.taken(), 8);
     }
 
     #[test]
@@ -178,6 +213,14 @@ mod tests {
         assert!(slots.is_spent(0));
         slots.release(1); // the slow one has its turn yet
         assert_eq!(taken(&mut slots), [1]);
+    }
+
+    #[test]
+    fn a_quota_holds_for_those_that_are_taken_together() {
+        let mut slots = Slots::new(1, 4).with_quota(3);
+        slots.set_available(0, true);
+        assert_eq!(slots.take_several(9), Some((0, 3)));
+        assert_eq!(slots.take_several(9), None);
     }
 
     #[test]

@@ -99,7 +99,13 @@ impl Worker {
     fn executor_from(&self, begin: Nanos) -> Executor {
         let load = &self.plan().load;
         match load.loop_ {
-            LoopPlan::Closed => Executor::Closed(Closed::new(load.pack, self.share.budget)),
+            LoopPlan::Closed => {
+                let executor = Closed::new(load.pack, self.share.budget);
+                // Where connections have a share of requests, each pack looks for itself whether
+                // it is still within it.
+                let together = self.renews().is_none();
+                Executor::Closed(if together { executor.together() } else { executor })
+            }
             LoopPlan::Hold { rate, idle } => {
                 let part = f64::from(self.share.connections) / f64::from(load.connections);
                 let (connections, budget) = (self.share.connections, self.share.budget);

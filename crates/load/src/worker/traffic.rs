@@ -41,7 +41,8 @@ impl Worker {
             match executor.next(asked, &mut self.slots) {
                 Next::Send(assignment) => {
                     self.part_packs(assignment.connection, now);
-                    self.connections[assignment.connection as usize].slots_out += 1;
+                    let packs = assignment.messages.div_ceil(self.plan().load.pack);
+                    self.connections[assignment.connection as usize].slots_out += packs;
                     self.send(assignment, now);
                 }
                 Next::Finished => {
@@ -76,13 +77,13 @@ impl Worker {
         let renews = self.renews();
         let numbered = self.setup.factory.numbers_messages();
         let origin = self.origin(at);
+        let pack = self.plan().load.pack;
         let connection = &mut self.connections[at as usize];
         match connection.state {
             State::Ready => {
                 let after = u64::from(connection.requests) + u64::from(messages);
                 if connection.congested || renews.is_some_and(|limit| after > limit) {
-                    connection.queue.push(Waiting { messages, due });
-                    return;
+                    return connection.queue.push_packs(messages, pack, due);
                 }
                 if !connection.in_flight.has_unstamped() {
                     self.unflushed.push(at);
@@ -105,7 +106,7 @@ impl Worker {
                 self.in_flight += u64::from(messages);
             }
             // Kept connections come back by themselves; what waits goes out then.
-            _ if renews.is_none() => connection.queue.push(Waiting { messages, due }),
+            _ if renews.is_none() => connection.queue.push_packs(messages, pack, due),
             State::Idle => {
                 self.send_with_connection(assignment, now);
                 self.connect(at, now);
@@ -113,7 +114,7 @@ impl Worker {
             State::Connecting | State::Securing | State::Opening => {
                 self.send_with_connection(assignment, now);
             }
-            State::Backoff => connection.queue.push(Waiting { messages, due }),
+            State::Backoff => connection.queue.push_packs(messages, pack, due),
         }
     }
 

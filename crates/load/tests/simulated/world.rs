@@ -133,7 +133,7 @@ impl World {
             };
             self.recorder.replies(&timeline, 1, self.open);
             if self.open {
-                self.recorder.lag(timeline.pacing_lag());
+                self.recorder.lag(timeline.pacing_lag(), 1);
             }
             self.timelines.push(timeline);
             self.slots.release(connection);
