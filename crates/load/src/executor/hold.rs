@@ -93,7 +93,7 @@ mod tests {
         let mut hold = Hold::new(3, 10.0, SECOND, Budget::UNLIMITED);
         for expected in 0..3 {
             assert_eq!(connection(hold.next(SECOND, &mut slots)), expected);
-            slots.release(expected);
+            slots.release(expected, 1);
         }
         // The samples begin when all were asked, whenever that is.
         let late = Nanos::from_secs(5);
@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(connection(hold.next(SECOND, &mut slots)), expected);
         }
         assert_eq!(hold.next(SECOND, &mut slots), Next::Blocked);
-        slots.release(7);
+        slots.release(7, 1);
         assert_eq!(connection(hold.next(SECOND, &mut slots)), 64);
     }
 
@@ -119,7 +119,7 @@ mod tests {
         let mut slots = standing(1);
         let mut hold = Hold::new(1, 0.0, SECOND, Budget::UNLIMITED);
         assert_eq!(connection(hold.next(SECOND, &mut slots)), 0);
-        slots.release(0);
+        slots.release(0, 1);
         assert_eq!(hold.next(SECOND, &mut slots), Next::Blocked);
         assert_eq!(hold.peek(SECOND), Next::Blocked);
     }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(hold.peek(SECOND), Next::Wait(begin));
         for expected in 0..2 {
             assert_eq!(connection(hold.next(begin, &mut slots)), expected);
-            slots.release(expected);
+            slots.release(expected, 1);
         }
         assert_eq!(hold.next(begin, &mut slots), Next::Finished);
     }

@@ -70,10 +70,10 @@ mod tests {
         assert_eq!((first.len(), slots.taken()), (50, 50));
         assert!(first.iter().all(|connection| *connection < 50));
         for connection in &first[1..] {
-            slots.release(*connection);
+            slots.release(*connection, 1);
         }
         assert_eq!(executor.next(Nanos(2), &mut slots), Next::Blocked);
-        slots.release(first[0]);
+        slots.release(first[0], 1);
         let second = drawn(&mut executor, &mut slots, Nanos(3));
         assert_eq!(second.len(), 50);
         assert_ne!(first, second);

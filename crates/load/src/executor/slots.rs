@@ -1,6 +1,7 @@
 //! The places for packs in flight: each connection has `depth / pack` of them.
 
 use std::collections::VecDeque;
+use std::iter::repeat_n;
 
 /// Free slots in the order in which they became free. Slots of a connection that
 /// can't take messages are parked until it can.
@@ -60,19 +61,20 @@ impl Slots {
         self.quota.get(connection as usize) == Some(&0)
     }
 
-    /// A slot of this connection is free again.
-    pub fn release(&mut self, connection: u32) {
-        self.taken -= 1;
-        if self.unlimited {
+    /// So many slots of this connection are free again.
+    pub fn release(&mut self, connection: u32, slots: u32) {
+        self.taken -= u64::from(slots);
+        if self.unlimited || slots == 0 {
             return;
         }
+        let parked = &mut self.parked[connection as usize];
         if let Some(notices) = &mut self.notices {
-            self.parked[connection as usize] += 1;
-            notices.push_back(connection);
+            *parked += slots;
+            notices.extend(repeat_n(connection, slots as usize));
         } else if self.available[connection as usize] {
-            self.put_back(connection, 1);
+            self.put_back(connection, slots);
         } else {
-            self.parked[connection as usize] += 1;
+            *parked += slots;
         }
         debug_assert!(self.parked[connection as usize] <= self.per_connection);
     }
@@ -180,7 +182,7 @@ mod tests {
         slots.set_available(0, true);
         slots.set_available(1, true);
         assert_eq!(slots.take_several(3), Some((0, 3)));
-        slots.release(0); // behind those of the other one
+        slots.release(0, 1); // behind those of the other one
         assert_eq!(slots.take_several(9), Some((0, 1)));
         assert_eq!(slots.take_several(9), Some((1, 4)));
         assert_eq!(slots.take_several(9), Some((0, 1)));
@@ -196,7 +198,7 @@ mod tests {
         assert_eq!((slots.take(), slots.take(), slots.take()), (Some(0), Some(1), None));
         assert_eq!(slots.taken(), 2);
         slots.set_available(1, false);
-        slots.release(1);
+        slots.release(1, 1);
         assert_eq!(slots.taken(), 1);
     }
 
@@ -206,12 +208,12 @@ mod tests {
         slots.set_available(0, true);
         slots.set_available(1, true);
         assert_eq!(taken(&mut slots), [0, 1]);
-        slots.release(0);
+        slots.release(0, 1);
         assert_eq!(taken(&mut slots), [0]);
-        slots.release(0);
+        slots.release(0, 1);
         assert!(taken(&mut slots).is_empty());
         assert!(slots.is_spent(0));
-        slots.release(1); // the slow one has its turn yet
+        slots.release(1, 1); // the slow one has its turn yet
         assert_eq!(taken(&mut slots), [1]);
     }
 
@@ -231,7 +233,7 @@ mod tests {
         assert_eq!(slots.take(), Some(0));
         slots.set_available(0, false); // one slot in flight, one in the queue
         assert_eq!(taken(&mut slots), [1, 1]);
-        slots.release(0);
+        slots.release(0, 1);
         assert_eq!(slots.take(), None);
         slots.set_available(0, true);
         assert_eq!(taken(&mut slots), [0, 0]);

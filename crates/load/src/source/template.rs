@@ -117,7 +117,7 @@ impl Digits {
 
 /// Are these the same bytes? As `==`, which for a few bytes is a call that costs more than they do.
 #[inline]
-fn same(one: &[u8], other: &[u8]) -> bool {
+pub(super) fn same(one: &[u8], other: &[u8]) -> bool {
     const FEW: usize = 32;
     if one.len() > FEW || one.len() != other.len() {
         return one == other;

@@ -242,9 +242,7 @@ impl Worker {
         let connection = &mut self.connections[at as usize];
         self.in_flight -= connection.in_flight.len() as u64;
         let freed = connection.fail_all(class, now, &mut self.recorder);
-        for _ in 0..freed {
-            self.slots.release(at);
-        }
+        self.slots.release(at, freed);
     }
 
     fn back_off(&mut self, at: u32, now: Nanos) {

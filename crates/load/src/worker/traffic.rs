@@ -237,9 +237,8 @@ impl Worker {
         self.in_flight -= u64::from(received.done);
         if received.done > 0 {
             connection.attempts = 0;
-            for _ in 0..connection.messages_done(received.done, self.setup.plan.load.pack) {
-                self.slots.release(at);
-            }
+            let packs = connection.messages_done(received.done, self.setup.plan.load.pack);
+            self.slots.release(at, packs);
         }
         if received.opened {
             self.opened(at, now);

@@ -136,7 +136,7 @@ impl World {
                 self.recorder.lag(timeline.pacing_lag(), 1);
             }
             self.timelines.push(timeline);
-            self.slots.release(connection);
+            self.slots.release(connection, 1);
         }
     }
 }

@@ -132,7 +132,9 @@ impl RequestHead {
         // The longest number and two line ends beside head and payload.
         out.reserve(self.bytes.len() + payload.len() + 24);
         self.begin(payload.len() as u64, out);
-        out.extend_from_slice(payload);
+        if !payload.is_empty() {
+            out.extend_from_slice(payload);
+        }
     }
 
     /// Appends what goes before a payload of `length` bytes, which must be the promised length.
