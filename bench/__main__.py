@@ -40,7 +40,7 @@ def main() -> int:
     try:
         engine = Engine.find().binary
     except WiretrialError as problem:
-        print(f"bench: {problem}", file=sys.stderr)
+        print(f"bench: {problem.line()}", file=sys.stderr)
         return 1
     asked = generators.all_of(engine)
     if flags.generator:
@@ -81,12 +81,16 @@ def _compare(
 def _sample(
     one: Generator, load: Workload, ask: Ask, server: int, folder: Path
 ) -> table.Sample | None:
-    before = _cpu_s(server)
     try:
+        before = _cpu_s(server)
         run = measure.run(one.command(load, ask), cpu=ask.cpu, seconds=ask.seconds, folder=folder)
         messages = one.messages(run.text)
+        used_s = _cpu_s(server) - before
     except (measure.RunFailed, ValueError, KeyError) as failure:
         print(f"bench: {one.name}, {load.name}: {failure}", file=sys.stderr)
+        return None
+    except psutil.NoSuchProcess:
+        print(f"bench: {one.name}, {load.name}: the server is gone", file=sys.stderr)
         return None
     return table.Sample(
         messages=messages,
@@ -94,7 +98,7 @@ def _sample(
         user_s=run.user_s,
         system_s=run.system_s,
         peak_bytes=run.peak_bytes,
-        server_cpu_s=_cpu_s(server) - before,
+        server_cpu_s=used_s,
     )
 
 

@@ -24,8 +24,7 @@ from statistics import median
 
 import psutil
 
-from bench import crowds, measure
-from bench.places import FLOOR, FLOOR_REMEDY
+from bench import crowds, measure, places
 from wiretrial.engine import Engine
 from wiretrial.errors import WiretrialError
 from wiretrial.snapshot import Interval, Summary
@@ -53,9 +52,6 @@ class Taken:
 def main() -> int:
     """Measures each as often as it was asked to; the exit code."""
     flags = _flags()
-    if not FLOOR.is_file():
-        print(f"memory: no bare client here; {FLOOR_REMEDY}")
-        return 2
     if not 0 < flags.few < flags.many:
         print("memory: --few must be above zero and below --many", file=sys.stderr)
         return 2
@@ -63,7 +59,11 @@ def main() -> int:
     crowds.limit_descriptors(descriptors)
     # The same for both sizes: what a thread has is no part of what a connection takes.
     threads = crowds.threads_for(flags.many, descriptors)
-    engine = Engine.find()
+    try:
+        engine = places.engine_and_floor()
+    except WiretrialError as missing:
+        print(f"memory: {missing.line()}", file=sys.stderr)
+        return 1
     slopes: dict[str, list[Taken]] = {who: [] for who in (*POLLERS, BARE)}
     for number in range(flags.rounds):
         for who in random.Random(number).sample(list(slopes), len(slopes)):
@@ -115,7 +115,11 @@ def _of_floor(port: int, connections: int, threads: int, before: int) -> Taken:
         return Taken(client.memory_info().rss, _kernel() - before)
     finally:
         client.stdin.close()
-        client.wait(timeout=measure.CLOSING_S)
+        try:
+            client.wait(timeout=measure.CLOSING_S)
+        except psutil.TimeoutExpired:
+            client.kill()
+            client.wait()
 
 
 def _kernel() -> int:

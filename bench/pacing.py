@@ -25,8 +25,8 @@ from statistics import median
 
 import numpy as np
 
-from bench import crowds, measure, servers
-from bench.places import FLOOR, FLOOR_REMEDY, GENERATOR_CPU, SERVER_CPU
+from bench import crowds, measure, places, servers
+from bench.places import FLOOR, GENERATOR_CPU, SERVER_CPU
 from wiretrial.engine import Engine
 from wiretrial.errors import WiretrialError
 from wiretrial.plan import (
@@ -72,10 +72,11 @@ class Lag:
 def main() -> int:
     """Runs each kind in each round; the exit code."""
     flags = _flags()
-    if not FLOOR.is_file():
-        print(f"pacing: no bare programs here; {FLOOR_REMEDY}")
-        return 2
-    engine = Engine.find()
+    try:
+        engine = places.engine_and_floor()
+    except WiretrialError as missing:
+        print(f"pacing: {missing.line()}", file=sys.stderr)
+        return 1
     found: dict[str, list[Lag]] = {kind: [] for kind in (*KINDS, *BARE)}
     try:
         with servers.reference(engine, "--cpus", str(SERVER_CPU)) as port:

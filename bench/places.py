@@ -7,6 +7,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wiretrial.engine import Engine
+from wiretrial.errors import WiretrialError
+
 FLOOR = Path(__file__).resolve().parent.parent / "target" / "release" / "wiretrial-floor"
 FLOOR_REMEDY = "cargo build --release --locked --package wiretrial-floor"
 SERVER_CPU, GENERATOR_CPU = 0, 1
+
+
+def engine_and_floor() -> Engine:
+    """The engine, where the floor stands beside it.
+
+    Raises WiretrialError where one of them is missing.
+    """
+    if not FLOOR.is_file():
+        raise WiretrialError("the bare programs are not built", FLOOR_REMEDY)
+    return Engine.find()

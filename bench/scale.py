@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from bench import crowds, measure
-from bench.places import FLOOR, FLOOR_REMEDY
+from bench import crowds, measure, places
 from wiretrial.engine import Engine
 from wiretrial.errors import WiretrialError
 from wiretrial.snapshot import Summary
@@ -44,15 +43,16 @@ class Stood:
 def main() -> int:
     """Compares as often as it was asked to; the exit code."""
     flags = _flags()
-    if not FLOOR.is_file():
-        print(f"scale: no bare loops here; {FLOOR_REMEDY}")
-        return 2
     try:
         crowds.limit_descriptors(flags.descriptors)
     except ValueError:
         print("scale: --descriptors is over the limit of this process; see ulimit -Hn")
         return 2
-    engine = Engine.find()
+    try:
+        engine = places.engine_and_floor()
+    except WiretrialError as missing:
+        print(f"scale: {missing.line()}", file=sys.stderr)
+        return 1
     found: dict[str, list[Stood]] = {ENGINE: [], LOOPS: []}
     print(f"{flags.connections:,} connections, {flags.descriptors:,} descriptors per process")
     for number in range(flags.rounds):
