@@ -337,3 +337,19 @@ fn numbers(
     *worker += u64::from(messages);
     (first, messages)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_s_own_numbers_begin_anew_and_the_worker_s_go_on() {
+        let (mut connection, mut worker) = (Connection::new(), 1 << 40);
+        assert_eq!(numbers(&mut connection, &mut worker, true, 3), (0, 3));
+        connection.next_number = u32::MAX - 1;
+        assert_eq!(numbers(&mut connection, &mut worker, true, 5), (u64::from(u32::MAX) - 1, 2));
+        assert_eq!(numbers(&mut connection, &mut worker, true, 3), (0, 3));
+        assert_eq!(numbers(&mut connection, &mut worker, false, 3), (1 << 40, 3));
+        assert_eq!(worker, (1 << 40) + 3);
+    }
+}
