@@ -17,10 +17,9 @@ import psutil
 
 from bench import generators, measure, servers, table, workloads
 from bench.generators import Ask, Generator
-from bench.places import GENERATOR_CPU, SERVER_CPU
+from bench.places import GENERATOR_CPU, SERVER_CPU, ended
 from bench.workloads import Workload
 from wiretrial.engine import Engine
-from wiretrial.errors import WiretrialError
 
 SECONDS, QUICK_SECONDS = 30, 3
 ROUNDS = 3
@@ -37,11 +36,7 @@ def main() -> int:
         print("bench: needs two CPUs, one for the server and one for the load", file=sys.stderr)
         return 2
     seconds = QUICK_SECONDS if flags.quick else flags.seconds
-    try:
-        engine = Engine.find().binary
-    except WiretrialError as problem:
-        print(f"bench: {problem.line()}", file=sys.stderr)
-        return 1
+    engine = Engine.find().binary
     asked = generators.all_of(engine)
     if flags.generator:
         asked = [one for one in asked if one.name in flags.generator]
@@ -141,4 +136,4 @@ def _cpu_model() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended("bench", main))

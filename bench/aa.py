@@ -17,6 +17,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import median
 
+from bench.places import ended
 from wiretrial.engine import Engine
 from wiretrial.plan import Load, SequencePayload
 from wiretrial.results import offered
@@ -151,4 +152,4 @@ def _case(name: str, protocol: Protocol, contract: ContractName) -> Case:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended("aa", main))

@@ -22,6 +22,7 @@ from pathlib import Path
 import psutil
 
 from bench.fleet_replay import record
+from bench.places import ended
 from wiretrial.engine import Engine
 from wiretrial.fleet import engine as fleet_engine
 from wiretrial.fleet import own
@@ -179,4 +180,4 @@ def _of(process: psutil.Process) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended("fleet", main))

@@ -59,11 +59,7 @@ def main() -> int:
     crowds.limit_descriptors(descriptors)
     # The same for both sizes: what a thread has is no part of what a connection takes.
     threads = crowds.threads_for(flags.many, descriptors)
-    try:
-        engine = places.engine_and_floor()
-    except WiretrialError as missing:
-        print(f"memory: {missing.line()}", file=sys.stderr)
-        return 1
+    engine = places.engine_and_floor()
     slopes: dict[str, list[Taken]] = {who: [] for who in (*POLLERS, BARE)}
     for number in range(flags.rounds):
         for who in random.Random(number).sample(list(slopes), len(slopes)):
@@ -173,4 +169,4 @@ def _flags() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(places.ended("memory", main))

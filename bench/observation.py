@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from bench.places import ended
 from wiretrial.engine import Engine
 from wiretrial.plan import GeneratorSettings, Load, Phases, Plan, Stop, Target
 from wiretrial.results.model import Scenario
@@ -68,4 +69,4 @@ def watched(engine: Engine, threads: int, connections: int, seconds: float) -> t
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended("observation", main))

@@ -28,7 +28,6 @@ import numpy as np
 from bench import crowds, measure, places, servers
 from bench.places import FLOOR, GENERATOR_CPU, SERVER_CPU
 from wiretrial.engine import Engine
-from wiretrial.errors import WiretrialError
 from wiretrial.plan import (
     GeneratorSettings,
     Load,
@@ -72,11 +71,7 @@ class Lag:
 def main() -> int:
     """Runs each kind in each round; the exit code."""
     flags = _flags()
-    try:
-        engine = places.engine_and_floor()
-    except WiretrialError as missing:
-        print(f"pacing: {missing.line()}", file=sys.stderr)
-        return 1
+    engine = places.engine_and_floor()
     found: dict[str, list[Lag]] = {kind: [] for kind in (*KINDS, *BARE)}
     try:
         with servers.reference(engine, "--cpus", str(SERVER_CPU)) as port:
@@ -86,7 +81,7 @@ def main() -> int:
                         found[kind].append(_of_floor(kind, flags.seconds))
                     else:
                         found[kind].append(_of_engine(engine, port, *KINDS[kind], flags.seconds))
-    except (measure.RunFailed, WiretrialError) as failure:
+    except measure.RunFailed as failure:
         print(f"pacing: {failure}", file=sys.stderr)
         return 1
     _tell(found)
@@ -182,4 +177,4 @@ def _flags() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(places.ended("pacing", main))

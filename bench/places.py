@@ -1,10 +1,12 @@
-"""What every bench shares: where the floor's binary is, and which CPU is whose.
+"""What every bench shares: where the floor's binary is, which CPU is whose, how it ends.
 
 Knows places; must not know what is measured.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from wiretrial.engine import Engine
@@ -23,3 +25,12 @@ def engine_and_floor() -> Engine:
     if not FLOOR.is_file():
         raise WiretrialError("the bare programs are not built", FLOOR_REMEDY)
     return Engine.find()
+
+
+def ended(name: str, main: Callable[[], int]) -> int:
+    """The bench's exit code. What somebody can mend is one line, and 1."""
+    try:
+        return main()
+    except WiretrialError as failure:
+        print(f"{name}: {failure.line()}", file=sys.stderr)
+        return 1

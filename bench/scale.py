@@ -48,11 +48,7 @@ def main() -> int:
     except ValueError:
         print("scale: --descriptors is over the limit of this process; see ulimit -Hn")
         return 2
-    try:
-        engine = places.engine_and_floor()
-    except WiretrialError as missing:
-        print(f"scale: {missing.line()}", file=sys.stderr)
-        return 1
+    engine = places.engine_and_floor()
     found: dict[str, list[Stood]] = {ENGINE: [], LOOPS: []}
     print(f"{flags.connections:,} connections, {flags.descriptors:,} descriptors per process")
     for number in range(flags.rounds):
@@ -116,4 +112,4 @@ def _flags() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(places.ended("scale", main))
