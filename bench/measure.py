@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wiretrial.errors import WiretrialError
+
 CLOSING_S = 30.0
 """How much longer than its load a generator may take."""
 
 
-class RunFailed(Exception):
-    """A generator gave no figures; one line."""
+class RunFailed(WiretrialError):
+    """A generator gave no figures."""
 
 
 @dataclass(frozen=True)

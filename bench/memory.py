@@ -26,7 +26,6 @@ import psutil
 
 from bench import crowds, measure, places
 from wiretrial.engine import Engine
-from wiretrial.errors import WiretrialError
 from wiretrial.snapshot import Interval, Summary
 
 BARE = "bare epoll"
@@ -63,11 +62,7 @@ def main() -> int:
     slopes: dict[str, list[Taken]] = {who: [] for who in (*POLLERS, BARE)}
     for number in range(flags.rounds):
         for who in random.Random(number).sample(list(slopes), len(slopes)):
-            try:
-                few, many = (_held(who, engine, n, threads) for n in (flags.few, flags.many))
-            except (measure.RunFailed, WiretrialError) as failure:
-                print(f"memory: {who}: {failure}", file=sys.stderr)
-                return 1
+            few, many = (_held(who, engine, n, threads) for n in (flags.few, flags.many))
             more = flags.many - flags.few
             slopes[who].append(
                 Taken((many.user - few.user) / more, (many.kernel - few.kernel) / more)
@@ -98,7 +93,9 @@ def _of_engine(
                 run.stop()
     assert isinstance(snapshot, Summary)
     if snapshot.counters.errors or snapshot.counters.ok < connections:
-        raise measure.RunFailed(f"not every one of {connections:,} connections answered")
+        raise measure.RunFailed(
+            f"the engine: not every one of {connections:,} connections answered"
+        )
     return Taken(snapshot.generator.peak_rss_bytes, kernel)
 
 
@@ -107,7 +104,7 @@ def _of_floor(port: int, connections: int, threads: int, before: int) -> Taken:
     client = psutil.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         if not client.stdout.readline():
-            raise measure.RunFailed("it ended before its connections stood")
+            raise measure.RunFailed("the bare client ended before its connections stood")
         return Taken(client.memory_info().rss, _kernel() - before)
     finally:
         client.stdin.close()
