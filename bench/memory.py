@@ -94,7 +94,7 @@ def _of_engine(
     assert isinstance(snapshot, Summary)
     if snapshot.counters.errors or snapshot.counters.ok < connections:
         raise measure.RunFailed(
-            f"the engine: not every one of {connections:,} connections answered"
+            f"the engine, {poller}: not every one of {connections:,} connections answered"
         )
     return Taken(snapshot.generator.peak_rss_bytes, kernel)
 
