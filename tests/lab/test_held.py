@@ -286,7 +286,6 @@ def test_every_form_of_the_report_shows_what_was_held(measured: list[Trial]) -> 
     ):
         assert "Held connections" in shown
         assert "2 x 1" in shown
-        assert "Memory of one more connection" in shown
 
 
 def test_a_made_up_trial_without_set_up_has_no_rate() -> None:

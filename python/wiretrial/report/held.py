@@ -36,7 +36,8 @@ SLOPES_TITLE = "Memory of one more connection"
 SLOPE_COLUMNS = (("User, bytes", True), ("Kernel, bytes", True), ("From", False))
 SLOPES_KEY = (
     "The slope of the growth over all numbers of connections that were held, with what does not"
-    " depend on their number apart; weighted least squares, 95 % intervals."
+    " depend on their number apart; weighted least squares, 95 % intervals. –: lost in the noise,"
+    " memory did not grow in each trial."
 )
 
 
@@ -138,6 +139,9 @@ def _slope_row(label: str, trials: Sequence[Trial]) -> Iterator[tuple[str, ...]]
 
 def _slope(trials: Sequence[Trial], of: Callable[[PerConnection], float | None]) -> str | None:
     grown = [found for trial in trials if (found := _grown(trial, of))]
+    if any(one.bytes <= 0 for one in grown):
+        # To leave out only the trials in which it did not grow would make a connection heavier.
+        return None
     try:
         model = cost.fit(
             [one.bytes for one in grown],
@@ -157,7 +161,7 @@ def _slope(trials: Sequence[Trial], of: Callable[[PerConnection], float | None])
 def _grown(trial: Trial, of: Callable[[PerConnection], float | None]) -> _Grown | None:
     seen = trial.observation
     each = of(seen.per_connection) if seen and seen.per_connection else None
-    if each is None or each <= 0:
+    if each is None:
         return None
     connections = trial.plan.load.connections
     return _Grown(connections, each * connections)
