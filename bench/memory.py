@@ -2,8 +2,9 @@
 
 The engine with each of its pollers, and a bare epoll client that opens as many and does nothing
 else, each with few and with many connections to a reference server of their own. What is told are
-slopes, bytes per connection: of the generator's peak resident size, and of the kernel's slabs,
-which hold both ends of a connection, so that only differences are the generator's.
+slopes, bytes per connection: of the generator's resident size while nothing is said, and of the
+kernel's slabs, which hold both ends of a connection, so that only differences are the generator's.
+Of the engine's resident size the peak is told as well, which has what opening and asking take.
 
 Usage: python -m bench.memory [--few N] [--many N] [--rounds N]. Exit code 0: within what is
 allowed; 1: more, or something failed; 2: usage.
@@ -25,7 +26,7 @@ from statistics import median
 import psutil
 
 from bench import crowds, measure, places
-from wiretrial.engine import Engine
+from wiretrial.engine import Engine, EngineRun
 from wiretrial.snapshot import Interval, Summary
 
 BARE = "bare epoll"
@@ -42,10 +43,12 @@ ALLOWED_USER, ALLOWED_KERNEL = 300, 600
 
 @dataclass(frozen=True)
 class Taken:
-    """Bytes, with a crowd held."""
+    """Bytes, with a crowd held and idle."""
 
     user: float
     kernel: float
+    peak: float
+    """Of user space, from the start on."""
 
 
 def main() -> int:
@@ -65,7 +68,11 @@ def main() -> int:
             few, many = (_held(who, engine, n, threads) for n in (flags.few, flags.many))
             more = flags.many - flags.few
             slopes[who].append(
-                Taken((many.user - few.user) / more, (many.kernel - few.kernel) / more)
+                Taken(
+                    (many.user - few.user) / more,
+                    (many.kernel - few.kernel) / more,
+                    (many.peak - few.peak) / more,
+                )
             )
     return _tell(slopes)
 
@@ -81,22 +88,23 @@ def _held(who: str, engine: Engine, connections: int, threads: int) -> Taken:
 def _of_engine(
     engine: Engine, poller: crowds.Poller, port: int, connections: int, threads: int, before: int
 ) -> Taken:
-    kernel, answered, idle = 0, 0, 0
-    with engine.run(crowds.plan(port, connections, threads, poller=poller)) as run:
+    user, kernel, answered, idle = 0, 0, 0, 0
+    plan = crowds.plan(port, connections, threads, poller=poller)
+    with EngineRun(engine.binary, plan) as run:
         for snapshot in run:
             if not isinstance(snapshot, Interval) or snapshot.phase != "measure":
                 continue
             answered += snapshot.counters.ok
             idle += answered >= connections
             if idle == IDLE_INTERVALS:
-                kernel = _kernel() - before
+                user, kernel = psutil.Process(run.pid).memory_info().rss, _kernel() - before
                 run.stop()
     assert isinstance(snapshot, Summary)
     if snapshot.counters.errors or snapshot.counters.ok < connections:
         raise measure.RunFailed(
             f"the engine, {poller}: not every one of {connections:,} connections answered"
         )
-    return Taken(snapshot.generator.peak_rss_bytes, kernel)
+    return Taken(user, kernel, snapshot.generator.peak_rss_bytes)
 
 
 def _of_floor(port: int, connections: int, threads: int, before: int) -> Taken:
@@ -105,7 +113,8 @@ def _of_floor(port: int, connections: int, threads: int, before: int) -> Taken:
     try:
         if not client.stdout.readline():
             raise measure.RunFailed("the bare client ended before its connections stood")
-        return Taken(client.memory_info().rss, _kernel() - before)
+        user = client.memory_info().rss
+        return Taken(user, _kernel() - before, user)
     finally:
         client.stdin.close()
         try:
@@ -142,13 +151,15 @@ def _settled() -> int:
 
 
 def _tell(slopes: Mapping[str, Sequence[Taken]]) -> int:
-    print(f"{'bytes per connection':24}{'user space':>12}{'kernel':>10}{'above bare epoll':>18}")
+    heads = f"{'user space':>12}{'at its peak':>13}{'kernel':>10}{'above bare epoll':>18}"
+    print(f"{'bytes per connection':24}{heads}")
     bare = median(one.kernel for one in slopes[BARE])
     worst_user, worst_kernel = 0.0, 0.0
     for who, found in slopes.items():
-        user, kernel = (median(of) for of in zip(*((t.user, t.kernel) for t in found), strict=True))
+        user, kernel = median(one.user for one in found), median(one.kernel for one in found)
+        peak = median(one.peak for one in found)
         above = "" if who == BARE else f"{kernel - bare:,.0f}"
-        print(f"  {who:22}{user:12,.0f}{kernel:10,.0f}{above:>18}")
+        print(f"  {who:22}{user:12,.0f}{peak:13,.0f}{kernel:10,.0f}{above:>18}")
         if who != BARE:
             worst_user, worst_kernel = max(worst_user, user), max(worst_kernel, kernel - bare)
     print(f"{ALLOWED_USER} of user space and {ALLOWED_KERNEL} above bare epoll are allowed")

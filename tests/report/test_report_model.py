@@ -9,7 +9,7 @@ import pytest
 
 from tests.report.synthetic import DEMO, NODE, ORDER, REFERENCE, demo_trials
 from wiretrial import warnings
-from wiretrial.report import metrics, summaries
+from wiretrial.report import html, markdown, metrics, summaries, text
 from wiretrial.report.model import Group, ReportModel, build
 from wiretrial.results.model import Trial
 
@@ -45,7 +45,7 @@ def test_clear_differences_are_found(report: ReportModel) -> None:
     node = group(report, NODE)
     (pair,) = node.contest.pairs["throughput"]
     assert pair.winner == "WebSocket on Node"
-    assert node.contest.ranking.ranks == (1, 2)
+    assert list(node.contest.ranking.ranks.values()) == [1, 2]
     assert "WebSocket on Node reaches" in " ".join(report.verdict_sentences)
 
 
@@ -56,9 +56,29 @@ def test_a_bound_figure_is_at_least_and_does_not_lose(report: ReportModel) -> No
     pairs = {frozenset((p.a, p.b)): p for p in reference.contest.pairs["throughput"]}
     assert pairs[frozenset(("Raw TCP", "WebSocket"))].verdict == "invalid"
     assert pairs[frozenset(("Raw TCP", "HTTP keep-alive"))].winner == "Raw TCP"
-    assert reference.contest.ranking.ranks[:2] == (1, 1)
+    assert list(reference.contest.ranking.ranks.values())[:2] == [1, 1]
     first = report.verdict_sentences[0]
     assert "cannot be ranked" in first.split(".")[0]
+
+
+def test_a_bound_below_others_has_no_place() -> None:
+    """It may do better: a place beside the best would claim that it does, one below that not."""
+    slow = "HTTP, new connection"
+    trials = demo_trials(client_bound=frozenset((slow, block) for block in range(5)))
+    found = made(trials)
+    contest = group(found, REFERENCE).contest
+    assert contest.ranking.order[-1] == slow
+    assert slow not in contest.ranking.ranks
+    assert not any(
+        len(contest.ranking.order) - 1 in bracket for bracket in contest.ranking.brackets
+    )
+    best, worst = contest.extremes
+    assert slow not in best | worst
+    assert re.search(rf"^-\s+{slow}\s+>= ", text.render(found, width=110), re.MULTILINE)
+    assert f"| – | {slow} | ≥ " in markdown.render(found)
+    page = html.render(found)
+    assert re.search(rf'<td class="num">–</td><td>[^/]*</span>{slow}</td>', page)
+    assert "its place cannot be told" in page
 
 
 def test_invalid_trials_are_shown_and_do_not_count(report: ReportModel) -> None:

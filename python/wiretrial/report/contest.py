@@ -32,6 +32,8 @@ class Pair:
     metric: Metric
     comparison: Comparison | None
     verdict: Verdict
+    spared: str | None = None
+    """Who would be shown to be worse if its figure were more than a bound."""
 
     @property
     def winner(self) -> str | None:
@@ -49,6 +51,7 @@ class Pair:
             self.metric,
             self.comparison and self.comparison.inverse,
             swapped.get(self.verdict, self.verdict),
+            self.spared,
         )
 
 
@@ -69,12 +72,16 @@ class Contest:
 
     @property
     def extremes(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names that nobody is shown to beat, and those that beat nobody; empty if all tie."""
+        """The names that nobody is shown to beat, and those that beat nobody; empty if all tie.
+
+        Who has no rank may be as good as the best, but was not seen to be, and need not be the
+        worst.
+        """
         pairs = self.pairs.get(self.metric.key, ())
         won = {pair.winner for pair in pairs if pair.winner}
         lost = {pair.a if pair.winner == pair.b else pair.b for pair in pairs if pair.winner}
-        names = frozenset(self.ranking.order)
-        return (names - lost, names - won) if won else (frozenset(), frozenset())
+        ranked = frozenset(self.ranking.ranks)
+        return (ranked - lost, ranked - won) if won else (frozenset(), frozenset())
 
 
 def run(groups: Sequence[tuple[ScenarioResult, ...]]) -> list[Contest]:
@@ -157,7 +164,8 @@ def _ranking(
         for pair in pairs.get(metric.key, ())
         if pair.winner is not None
     }
-    return rank(order, better)
+    spared = {pair.spared for pair in pairs.get(metric.key, ()) if pair.spared}
+    return rank(order, better, unranked=spared)
 
 
 def _pairs(
@@ -174,9 +182,12 @@ def _pairs(
         if comparison is not None:
             p = next(adjusted)
             found = verdict(comparison, p, higher_is_better=metric.higher_is_better)
+        spared: str | None = None
         if bounds_count and metric.key in metrics.BOUNDS:
-            found = censor(found, a_is_bound=a.at_least, b_is_bound=b.at_least)
-        pairs.append(Pair(a.name, b.name, metric, comparison, found))
+            seen, found = found, censor(found, a_is_bound=a.at_least, b_is_bound=b.at_least)
+            if found == "invalid":
+                spared = {"A faster": b.name, "B faster": a.name}.get(seen)
+        pairs.append(Pair(a.name, b.name, metric, comparison, found, spared))
     return pairs
 
 

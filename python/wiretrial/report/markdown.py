@@ -145,10 +145,9 @@ def _ranking(group: Group) -> str:
     beside = metrics.HELD if ranked is metrics.CONNECT_RATE else BESIDE
     shown = [ranked, *(m for m in beside if m is not ranked and m.key in known)]
     fitted = {metric.key: unit_of((group,), metric) for metric in shown}
-    ranks = dict(zip(group.contest.ranking.order, group.contest.ranking.ranks, strict=True))
     rows = [
         [
-            str(ranks.get(scenario.name, "–")),
+            str(group.contest.ranking.ranks.get(scenario.name, "–")),
             group.called[scenario.name],
             *(sentences.figure_text(scenario, metric, fitted[metric.key]) for metric in shown),
         ]

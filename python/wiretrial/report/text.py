@@ -18,7 +18,6 @@ from rich.text import Text
 
 from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
 from wiretrial.report import case_tables, clients, held, metrics, sentences, text_tables, units
-from wiretrial.report.contest import Contest
 from wiretrial.report.families import Family, unit_of
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
@@ -29,6 +28,7 @@ from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
 from wiretrial.results.offered import FEWEST_BEYOND
 from wiretrial.snapshot import Bytes, Deliveries, Lobby
+from wiretrial.stats.ranks import Ranking
 
 LABEL = 15
 FIGURE = 42
@@ -246,7 +246,7 @@ def _head(group: Group, metric: Metric) -> str:
 
 def _row(scenario: ScenarioResult, group: Group, shown: Sequence[Metric]) -> Iterable[str]:
     marked = sum(row.is_marked for row in scenario.trials)
-    yield _rank(group.contest, scenario.name)
+    yield _rank(group.contest.ranking, scenario.name)
     yield group.called[scenario.name]
     for metric in shown:
         estimate, unit = scenario.estimates.get(metric.key), unit_of((group,), metric)
@@ -257,11 +257,10 @@ def _row(scenario: ScenarioResult, group: Group, shown: Sequence[Metric]) -> Ite
     yield f"{marked} of {len(scenario.trials)}" if marked else "-"
 
 
-def _rank(contest: Contest, name: str) -> str:
-    ranking = contest.ranking
+def _rank(ranking: Ranking[str], name: str) -> str:
     if name not in ranking.order or len(ranking.order) < 2:
         return ""
-    return str(ranking.ranks[ranking.order.index(name)])
+    return str(ranking.ranks.get(name, "-"))
 
 
 def _sending(executor: ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst) -> list[str]:

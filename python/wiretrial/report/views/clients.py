@@ -197,8 +197,6 @@ def _cells(cell: Cell | None) -> Markup:
 def _figures(model: ReportModel, group: Group) -> Markup:
     """Places by time and by CPU, figures with their intervals, and the server's part."""
     contest = group.contest
-    by_time = dict(zip(contest.ranking.order, contest.ranking.ranks, strict=True))
-    by_cpu = dict(zip(contest.by_cost.order, contest.by_cost.ranks, strict=True))
     shown = (metrics.WALL, metrics.CLIENT, metrics.P50, metrics.P99, metrics.SERVER)
     base = client_words.base_of(group, model.baselines)
     head = Markup("").join(
@@ -209,8 +207,8 @@ def _figures(model: ReportModel, group: Group) -> Markup:
             '<tr><td class="num">{}</td><td class="num">{}</td><td>{}{}</td>{}'
             '<td class="num">{}</td><td class="num">{}</td></tr>'
         ).format(
-            by_time.get(scenario.name, "–"),
-            by_cpu.get(scenario.name, "–"),
+            contest.ranking.ranks.get(scenario.name, "–"),
+            contest.by_cost.ranks.get(scenario.name, "–"),
             swatch(scenario.colour),
             group.called[scenario.name],
             Markup("").join(_figure(scenario, metric) for metric in shown),

@@ -246,4 +246,6 @@ def _key(group: Group) -> Markup:
     if any(ranking.is_bound(s, group.contest.metric) for s in group.scenarios):
         sign = metrics.BOUNDS[group.contest.metric.key].strip()
         text += f" {sign}: the generator was the limit in a trial, the server may do better."
+    if len(group.contest.ranking.ranks) < len(group.contest.ranking.order):
+        text += " –: below others by a bound alone, so that its place cannot be told."
     return markup.key(text)

@@ -57,8 +57,7 @@ def table(group: Group) -> Markup:
     """The same figures as text."""
     metric = group.contest.metric
     unit = unit_of((group,), metric)
-    ranks = dict(zip(group.contest.ranking.order, group.contest.ranking.ranks, strict=True))
-    rows = Markup("").join(_table_row(s, group, unit, ranks) for s in group.ranked)
+    rows = Markup("").join(_table_row(s, group, unit) for s in group.ranked)
     return Markup(
         '<div class="scroll"><table><thead><tr><th class="num">Place</th><th>Scenario</th>'
         '<th class="num">{title}, {unit}</th><th class="num">95 % interval</th>'
@@ -67,9 +66,7 @@ def table(group: Group) -> Markup:
     ).format(title=metric.title, unit=unit.name, rows=rows)
 
 
-def _table_row(
-    scenario: ScenarioResult, group: Group, unit: units.Unit, ranks: dict[str, int]
-) -> Markup:
+def _table_row(scenario: ScenarioResult, group: Group, unit: units.Unit) -> Markup:
     estimate = scenario.estimates.get(group.contest.metric.key)
     marked = sum(row.is_marked for row in scenario.trials)
     bound = scenario.bound(group.contest.metric)
@@ -78,7 +75,7 @@ def _table_row(
         '<td class="num">{interval}</td><td class="num">{usable}</td>'
         '<td class="num">{marked}</td></tr>'
     ).format(
-        rank=ranks.get(scenario.name, "–"),
+        rank=group.contest.ranking.ranks.get(scenario.name, "–"),
         swatch=swatch(scenario.colour),
         name=group.called[scenario.name],
         bound=bound,
@@ -170,12 +167,12 @@ def _labels(
     plot_width: int,
 ) -> list[alt.Chart]:
     is_ranked = metric is group.contest.metric
-    ranks = dict(zip(group.contest.ranking.order, group.contest.ranking.ranks, strict=True))
+    ranks = group.contest.ranking.ranks
     texts = data(
         [
             {
                 "row": index,
-                "rank": str(ranks.get(scenario.name, "")),
+                "rank": str(ranks.get(scenario.name, "–")),
                 "name": (name := broken(group.called[scenario.name], LONGEST_NAME)),
                 "lines": 1 + name.count("\n"),
                 "figure": figure(scenario, metric, unit),
@@ -189,7 +186,7 @@ def _labels(
     lift = -25 if frame.is_narrow else 0
     left = 0 if frame.is_narrow else -222
     shows_ranks = is_ranked and len(rows) > 1 and not group.is_outside
-    has_tens = max(group.contest.ranking.ranks, default=0) > 9
+    has_tens = max(ranks.values(), default=0) > 9
     name_at = (24 if has_tens else 16) if shows_ranks else 0
 
     def text(field: str, x: float, dy: float, align: Align, **style: Any) -> alt.Chart:
