@@ -6,6 +6,8 @@ import os
 import socket
 import time
 
+import pytest
+
 from wiretrial.machine import counters, sockets
 
 DEADLINE_S = 20.0
@@ -51,6 +53,23 @@ def test_what_is_not_there_is_not_zero() -> None:
     assert counters.tcp(gone) == {}
     assert counters.tcp_sockets(gone) is None
     assert sockets.Followed(os.getpid(), local=1).read() is None
+
+
+def test_connections_that_come_after_the_first_look_are_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A short trial would be over before a look at the usual period."""
+    monkeypatch.setattr(sockets, "LIST_PERIOD_NS", 3600 * 10**9)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        followed = sockets.Followed(os.getpid(), local=listening.getsockname()[1])
+        followed.find()
+        assert followed.read() is None
+        with socket.create_connection(listening.getsockname()), listening.accept()[0]:
+            deadline = time.monotonic() + DEADLINE_S
+            while followed.read() is None:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        followed.close()
 
 
 def test_sockets_of_a_namespace_are_counted() -> None:

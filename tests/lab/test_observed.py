@@ -208,7 +208,8 @@ def test_a_real_trial_is_observed(engine: Engine, isolation: Namespace | None) -
     assert [one.connections for one in found.plateaus[:2]] == [0, CONNECTIONS]
     assert all(one.pss_bytes for one in found.plateaus)
     assert found.per_connection is not None
-    assert {one.side for one in found.sockets} == {"server", "generator"}
+    sides = {one.side for one in found.sockets}
+    assert sides == {"server", "generator"}, found.model_dump_json(exclude={"cpus"})
     messages = sum(one.counters.ok for one in trial.intervals)
     assert messages
     assert found.link is not None
