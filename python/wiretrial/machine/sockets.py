@@ -27,8 +27,8 @@ FOLLOWED = 16
 ANSWER_LIMIT_S = 1.0
 LIST_PERIOD_NS = 2_000_000_000
 """Where connections end, others take their places, but not sooner: finding few is costly too."""
-FIRST_PERIOD_NS = 100_000_000
-"""Where none was found it is looked for sooner, and each time in vain half as often."""
+FIRST_PERIOD_NS = 200_000_000
+"""Until one is found, the next look comes sooner, and each one half as often as that before."""
 
 _SOCK_DIAG_BY_FAMILY = 20
 _NETLINK_SOCK_DIAG = 4
@@ -105,8 +105,6 @@ class Followed:
         """Looks for connections that stand; those that are followed already stay."""
         with contextlib.suppress(OSError):
             self._listed_ns = self._at_ns = time.monotonic_ns()
-            # A look that fails is one in vain.
-            self._period_ns = min(2 * self._period_ns, LIST_PERIOD_NS)
             found = {**self._states, **dict(self._list())}
             self._states = dict(list(found.items())[:FOLLOWED])
             if self._states:
@@ -123,6 +121,7 @@ class Followed:
             ended = not seen or len(seen) < len(self._states)
             self._states, self._at_ns = seen, now
             if ended and now >= self._listed_ns + self._period_ns:
+                self._period_ns = min(2 * self._period_ns, LIST_PERIOD_NS)
                 self.find()
         return self._totals if self._states or self._totals.followed_ns else None
 

@@ -139,9 +139,6 @@ def _slope_row(label: str, trials: Sequence[Trial]) -> Iterator[tuple[str, ...]]
 
 def _slope(trials: Sequence[Trial], of: Callable[[PerConnection], float | None]) -> str | None:
     grown = [found for trial in trials if (found := _grown(trial, of))]
-    if any(one.bytes <= 0 for one in grown):
-        # To leave out only the trials in which it did not grow would make a connection heavier.
-        return None
     try:
         model = cost.fit(
             [one.bytes for one in grown],
@@ -149,7 +146,8 @@ def _slope(trials: Sequence[Trial], of: Callable[[PerConnection], float | None])
             [float(one.connections) for one in grown],
         )
     except ValueError:
-        # Too few trials, or their number of connections does not vary.
+        # Too few trials, their number of connections does not vary, or memory did not grow in one
+        # of them: to leave out only that one would make a connection heavier.
         return None
     each = model.per_connection
     if each is None:
