@@ -322,6 +322,7 @@ def test_who_can_t_be_had_is_no_failure_of_the_run(wiretrial: Run, tmp_path: Pat
     cache = {"WIRETRIAL_CACHE": str(tmp_path / "cache")}
     done = wiretrial("study", "run", "./mine", "--seed", "1", **cache)
     assert done.returncode in MEASURED, done.stderr
+    assert "3 scenarios x 1 trial: about" in done.stderr
     assert "left out: gone is unavailable" in done.stderr
     assert "name its folder with --prefix DIR" in done.stderr
     assert "left out, in part or wholly, for the reasons above: ./gone" in done.stderr

@@ -142,6 +142,30 @@ def test_only_what_is_asked_for_is_left(tmp_path: Path) -> None:
         expanded(tmp_path, only=["*steady"])
 
 
+def test_claims_are_left_out_with_those_they_speak_of(tmp_path: Path) -> None:
+    claimed = "".join(
+        f'''
+[[claim]]
+text = "{of} beats {to}"
+source = "An article, 2016"
+metric = "throughput"
+published = 2.0
+of = {{ subject = "{of}", workload = "echo", levels = {{ connections = 1000 }} }}
+to = {{ subject = "{to}", workload = "echo", levels = {{ connections = 10 }} }}
+'''
+        for of, to in (("one", "two:tuned"), ("one", "one"), ("one", "three"))
+    )
+
+    def left(**options: object) -> list[str]:
+        return [claim.text for claim in expanded(tmp_path, GOOD + claimed, **options).claims]
+
+    # Whom nobody left out is missed, as it may be a mistake.
+    assert left() == ["one beats two:tuned", "one beats one", "one beats three"]
+    assert left(only=["one*"]) == ["one beats one"]
+    assert left(only=["one*", "two*"]) == ["one beats two:tuned", "one beats one"]
+    assert left(only=["one: echo*1,000*", "two*"]) == ["one beats two:tuned"]
+
+
 def test_a_single_workload_is_named_by_its_subjects(tmp_path: Path) -> None:
     text = GOOD[: GOOD.index("[[workload]]")] + (
         '[[workload]]\nname = "rest"\nprotocol = "http"\ncontract = "rest"\nrequests = 1000\n'

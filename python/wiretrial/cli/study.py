@@ -19,6 +19,7 @@ from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.output import Format
 from wiretrial.cli.subject_install import Prefix, use_prefix
 from wiretrial.errors import EXIT_GOOD, UsageProblem
+from wiretrial.report import units
 from wiretrial.results import answers
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import environments, estimate, matrix, priming, registry, targets
@@ -85,7 +86,12 @@ PacingOption = Annotated[
         show_default=False,
     ),
 ]
-Trials = Annotated[str | None, typer.Option("--trials", metavar="N", help="Trials per scenario.")]
+Trials = Annotated[
+    str | None,
+    typer.Option(
+        "--trials", metavar="N", help="Trials per scenario; fewer where the study says so."
+    ),
+]
 Budget = Annotated[
     str | None,
     typer.Option("--budget", metavar="TIME", help="Only as many trials as fit: 30m, 2h."),
@@ -330,11 +336,14 @@ def _plan(study: Study) -> str:
     searches = len(study.stage(3))
     known = [case for case in study.cases if case.stage < 3]
     counts = {study.trials_of(case) for case in known}
+    scenarios = units.plural(len(known), "scenario")
+    trials = units.plural(sum(map(study.trials_of, known)), "trial")
     parts = [
-        f"{len(known)} scenarios x {study.trials} trials"
+        f"{scenarios} x {units.plural(study.trials, 'trial')}"
         if counts == {study.trials}
-        else f"{len(known)} scenarios, {sum(map(study.trials_of, known))} trials"
+        else f"{scenarios}, {trials}"
     ]
     if searches:
-        parts.append(f"{searches} searches for the highest sustained rate")
+        kind = "search" if searches == 1 else "searches"
+        parts.append(f"{searches} {kind} for the highest sustained rate")
     return f"{', '.join(parts)}: about {estimate.words(needed.total_ns)}"

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from wiretrial.report import contest, metrics, units
 from wiretrial.report.metrics import Metric
-from wiretrial.results.claims import Claim, Side
-from wiretrial.results.model import WITHIN
+from wiretrial.results.claims import Claim
 from wiretrial.stats.compare import Comparison
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def judge(claims: Sequence[Claim], scenarios: Sequence[ScenarioResult]) -> tuple
 
 def _judge(claim: Claim, scenarios: Sequence[ScenarioResult]) -> ClaimRow:
     metric = next(metric for metric in metrics.METRICS if metric.key == claim.metric)
-    sides = [_find(side, scenarios) for side in claim.sides]
+    sides = [next(filter(side.means, scenarios), None) for side in claim.sides]
     missing = [
         side.subject for side, found in zip(claim.sides, sides, strict=True) if found is None
     ]
@@ -79,7 +78,7 @@ def _judge(claim: Claim, scenarios: Sequence[ScenarioResult]) -> ClaimRow:
 
 def _of_stall(scenario: ScenarioResult | None) -> tuple[Verdict, str]:
     if scenario is None:
-        return "not measured here", "it could not be measured"
+        return "not measured here", "there is no figure of it"
     stalled = [row for row in scenario.trials if row.verdict == "stalled"]
     if stalled:
         among = f"in {len(stalled)} of {units.plural(len(scenario.trials), 'trial')}"
@@ -94,7 +93,7 @@ def _of_bound(
 ) -> tuple[Verdict, str]:
     estimate = None if scenario is None else scenario.estimates.get(metric.key)
     if estimate is None:
-        return "not measured here", "it could not be measured"
+        return "not measured here", "there is no figure of it"
     unit = units.fitting(metric.units, [estimate.median])
     here = f"{unit.text(estimate.median)} here"
     low, high = estimate.low or estimate.median, estimate.high or estimate.median
@@ -116,23 +115,6 @@ def _of_floors(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparis
     return Comparison(ratio=one / other, low=None, high=None, p=1.0, p_equal=1.0, pairs=1)
 
 
-def _find(side: Side, scenarios: Sequence[ScenarioResult]) -> ScenarioResult | None:
-    for scenario in scenarios:
-        if (
-            side.subject in (scenario.label, scenario.levels.get(WITHIN), _named(scenario))
-            and scenario.levels.get("workload") == side.workload
-            and all(scenario.levels.get(name) == level for name, level in side.levels.items())
-            and scenario.twin_of is None
-        ):
-            return scenario
-    return None
-
-
-def _named(scenario: ScenarioResult) -> str:
-    """The subject with its configuration: a name begins with it, a label may leave it out."""
-    return scenario.name.partition(": ")[0]
-
-
 def _verdict(
     claim: Claim, published: float, here: Comparison | None, missing: Sequence[str]
 ) -> tuple[Verdict, str]:
@@ -141,7 +123,7 @@ def _verdict(
         value = units.significant(arithmetic.value)
         return "explained by arithmetic", f"{arithmetic.formula} = {value}, measured or not"
     if missing:
-        return "not measured here", f"{units.listed(missing)} could not be measured"
+        return "not measured here", f"there is no figure of {units.listed(missing)}"
     if here is None:
         return "not measured here", "fewer than two blocks hold both"
     low, high = here.low, here.high

@@ -5,9 +5,12 @@ Knows how a claim is written down; must not know how it is judged.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from wiretrial.results.model import WITHIN
 
 MetricName = Literal[
     "throughput",
@@ -31,6 +34,19 @@ MetricName = Literal[
 """The keys of the report's figures."""
 
 
+class Named(Protocol):
+    """A scenario, or what was found of it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def label(self) -> str | None: ...
+    @property
+    def levels(self) -> Mapping[str, int | float | str]: ...
+    @property
+    def twin_of(self) -> str | None: ...
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -42,6 +58,17 @@ class Side(_Part):
     """With `:tuned` where that configuration is meant."""
     workload: str
     levels: dict[str, int | float | str] = Field(default_factory=dict)
+
+    def means(self, scenario: Named) -> bool:
+        """Whether it is this scenario that it speaks of."""
+        # A name begins with the subject and its configuration, which a label may leave out.
+        names = (scenario.label, scenario.levels.get(WITHIN), scenario.name.partition(": ")[0])
+        return (
+            self.subject in names
+            and scenario.levels.get("workload") == self.workload
+            and all(scenario.levels.get(name) == level for name, level in self.levels.items())
+            and scenario.twin_of is None
+        )
 
 
 class Arithmetic(_Part):

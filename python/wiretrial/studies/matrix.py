@@ -22,6 +22,7 @@ from wiretrial.plan import (
     Styx,
     WebSocket,
 )
+from wiretrial.results.claims import Claim
 from wiretrial.results.model import WITHIN, Scenario
 from wiretrial.studies import environments, floors, wording
 from wiretrial.studies.document import (
@@ -68,7 +69,8 @@ def expand(
 ) -> Study:
     """The document as a study that can be run.
 
-    `only`: patterns, one of which a scenario's name or subject must match.
+    `only`: patterns, one of which a scenario's name or subject must match. Claims that speak of
+    others are left out with them.
     """
     chosen = _quickened(document) if quick else document
     cases = [case for workload in chosen.workload for case in _cases(chosen, workload)]
@@ -78,6 +80,7 @@ def expand(
             f"--only {' '.join(only)}: no scenario of {name} matches",
             "see `wiretrial study show` for their names",
         )
+    claims = [claim for claim in chosen.claim if not only or _speaks_of(claim, cases)]
     cases = [_with_rate(case, cases) for case in cases]
     twin = _twin(chosen, cases)
     baselines = [
@@ -97,7 +100,7 @@ def expand(
         warmup_allowance_ns=chosen.warmup,
         generator_threads=chosen.generator_threads,
         baselines=tuple(baselines),
-        claims=chosen.claim,
+        claims=tuple(claims),
         chart=chosen.chart,
         adoption=chosen.adoption,
     )
@@ -453,6 +456,11 @@ def _rate_of(case: Case) -> float:
 def _is_wanted(scenario: Scenario, only: Sequence[str]) -> bool:
     names = (scenario.name, scenario.subject, _label(scenario))
     return not only or any(fnmatchcase(name, pattern) for name in names for pattern in only)
+
+
+def _speaks_of(claim: Claim, cases: Sequence[Case]) -> bool:
+    """Whether all that it compares is among these cases."""
+    return all(any(side.means(case.scenario) for case in cases) for side in claim.sides)
 
 
 def _label(scenario: Scenario) -> str:

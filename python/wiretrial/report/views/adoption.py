@@ -29,7 +29,7 @@ def table(adopted: Sequence[Adopted]) -> Markup:
         for name, *texts in rows(adopted)
     )
     return Markup(
-        '<div class="scroll"><table class="cases"><thead><tr><th>Subject</th>{}</tr></thead>'
+        '<div class="scroll"><table class="cases tight"><thead><tr><th>Subject</th>{}</tr></thead>'
         '<tbody>{}</tbody></table></div><p class="key muted">{}</p>'
     ).format(head, body, KEY)
 
