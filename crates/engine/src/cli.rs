@@ -170,7 +170,7 @@ pub(crate) struct LoadFlags {
     /// Accept any certificate.
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// Trust these authorities (PEM).
+    /// Trust these authorities, or exactly these self-signed certificates (PEM).
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     pub(crate) cacert: Option<PathBuf>,
     /// Do a full TLS handshake for every connection.

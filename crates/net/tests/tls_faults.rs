@@ -5,9 +5,12 @@ mod common;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::thread;
 
-use common::certificates::{Issued, authority, expired, file, issued, not_yet_valid};
+use common::certificates::{
+    Issued, authority, expired, file, issued, not_yet_valid, self_signed, self_signed_and_expired,
+};
 use common::{CLIENT, await_ready, driver, exchange, pair, spec};
 use wiretrial_net::{
     ClientTls, ClientTlsSettings, Fill, NetError, NetErrorClass, ServerTls, Transport,
@@ -21,7 +24,7 @@ fn a_certificate_that_does_not_hold_is_refused_with_the_reason() {
         (not_yet_valid(&["localhost"]), &["not valid yet", "--insecure"]),
         (issued(&["other.example"]), &["'localhost'", "other.example", "--insecure"]),
         (unknown, &["unknown issuer", "--cacert FILE", "--insecure"]),
-        (authority(&["localhost"]), &["authority's certificate", "--insecure"]),
+        (authority(&["localhost"]), &["an authority's own", "--cacert FILE", "--insecure"]),
     ];
     for (certificates, wanted) in cases {
         let settings = settings(Some(certificates.ca.clone()), false);
@@ -31,6 +34,50 @@ fn a_certificate_that_does_not_hold_is_refused_with_the_reason() {
         one_line_with(&error, wanted);
         // The server is told by an alert.
         one_line_with(&at_server.expect("refused"), &["alert"]);
+    }
+}
+
+#[test]
+fn a_self_signed_certificate_is_good_where_it_is_the_very_one_that_was_given() {
+    let certificates = self_signed(&["localhost"]);
+    let given = settings(Some(certificates.ca.clone()), false);
+    assert_eq!(handshake(&certificates, &given), (None, None));
+
+    let cases: [(Issued, PathBuf, &[&str]); 4] = [
+        // Its name, its dates and its bytes still count.
+        refused(self_signed(&["other.example"]), &["'localhost'", "other.example"]),
+        refused(self_signed(&[]), &["names no host", "subjectAltName=DNS:localhost"]),
+        refused(self_signed_and_expired(&["localhost"]), &["expired"]),
+        (
+            self_signed(&["localhost"]),
+            self_signed(&["localhost"]).ca,
+            &["an authority's own", "--cacert FILE", "--insecure"],
+        ),
+    ];
+    for (presented, ca, wanted) in cases {
+        let (at_client, _) = handshake(&presented, &settings(Some(ca), false));
+        one_line_with(&at_client.expect("refused"), wanted);
+    }
+}
+
+/// The tool that people make them with, where it is there.
+#[test]
+fn what_openssl_makes_is_good_where_it_was_given() {
+    let names = ["DNS:localhost", "DNS:other.example"];
+    let [made, other] = names.map(|name| openssl(&["-addext", &format!("subjectAltName={name}")]));
+    let [Some(made), Some(other), Some(nameless)] = [made, other, openssl(&[])] else {
+        eprintln!("skipped: no openssl with -addext here");
+        return;
+    };
+    let given = |it: &Issued| settings(Some(it.ca.clone()), false);
+    assert_eq!(handshake(&made, &given(&made)), (None, None));
+    for (presented, settings, wanted) in [
+        (&made, given(&other), "an authority's own"),
+        (&other, given(&other), "is not for 'localhost'"),
+        (&nameless, given(&nameless), "-addext subjectAltName=DNS:localhost"),
+    ] {
+        let (at_client, _) = handshake(presented, &settings);
+        one_line_with(&at_client.expect("refused"), &[wanted]);
     }
 }
 
@@ -138,6 +185,27 @@ fn a_name_that_is_none_is_refused() {
         let error = ClientTls::new(&settings).expect_err("refused");
         one_line_with(&error, &["no host name"]);
     }
+}
+
+/// A certificate that is given to the client as its authority, and what it hears.
+fn refused<'t>(issued: Issued, wanted: &'t [&'t str]) -> (Issued, PathBuf, &'t [&'t str]) {
+    let ca = issued.ca.clone();
+    (issued, ca, wanted)
+}
+
+/// As its manual says; none where there is no such program, or too old a one.
+fn openssl(more: &[&str]) -> Option<Issued> {
+    let (cert, key) = (file("cert.pem", ""), file("key.pem", ""));
+    let status = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "365"])
+        .args(["-subj", "/CN=localhost", "-keyout"])
+        .arg(&key)
+        .arg("-out")
+        .arg(&cert)
+        .args(more)
+        .stderr(Stdio::null())
+        .status();
+    status.ok()?.success().then(|| Issued { ca: cert.clone(), cert, key })
 }
 
 fn settings(ca_file: Option<PathBuf>, insecure: bool) -> ClientTlsSettings {

@@ -1,19 +1,19 @@
 //! The client's side: whom to trust and whether to resume.
 //!
-//! Knows roots and verifiers. Must not know sockets.
+//! Knows roots and which verifier goes with them. Must not know sockets.
 
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustls::client::Resumption;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
-};
+use rustls::client::danger::ServerCertVerifier;
+use rustls::client::{Resumption, WantsClientCert};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, ConfigBuilder, RootCertStore, WantsVerifier};
 
 use crate::NetError;
+use crate::tls::verifiers::{Given, TrustAnyone};
 use crate::tls::{fault, pem};
 
 /// Sessions kept for resumption. One server name needs one entry; within it
@@ -53,11 +53,13 @@ impl ClientTls {
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(|error| fault::setup(&error))?;
-        let builder = if settings.insecure {
-            let verifier = Arc::new(TrustAnyone(provider));
-            builder.dangerous().with_custom_certificate_verifier(verifier)
-        } else {
-            builder.with_root_certificates(roots(settings)?)
+        let builder = match (settings.insecure, &settings.ca_file) {
+            (true, _) => custom(builder, TrustAnyone(provider)),
+            (false, Some(file)) => custom(builder, given(file, provider)?),
+            (false, None) => {
+                let roots = webpki_roots::TLS_SERVER_ROOTS.to_vec();
+                builder.with_root_certificates(RootCertStore { roots })
+            }
         };
         let mut config = builder.with_no_client_auth();
         config.alpn_protocols.clone_from(&settings.alpn);
@@ -75,58 +77,25 @@ impl ClientTls {
     }
 }
 
-/// Accepts every certificate, but still wants proof that the peer holds its
-/// key, so that the cost of a handshake is the same as with trust.
-#[derive(Debug)]
-struct TrustAnyone(Arc<CryptoProvider>);
+/// A builder that has a protocol version and waits to hear whom to trust.
+type WantsTrust = ConfigBuilder<ClientConfig, WantsVerifier>;
+type WantsOwnCertificate = ConfigBuilder<ClientConfig, WantsClientCert>;
 
-impl ServerCertVerifier for TrustAnyone {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, cert, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, cert, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
+fn custom(builder: WantsTrust, verifier: impl ServerCertVerifier + 'static) -> WantsOwnCertificate {
+    builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
 }
 
-fn roots(settings: &ClientTlsSettings) -> Result<RootCertStore, NetError> {
-    let Some(file) = &settings.ca_file else {
-        return Ok(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() });
+fn given(file: &Path, provider: Arc<CryptoProvider>) -> Result<Given, NetError> {
+    let unusable = |error: &dyn Display| {
+        let text = format!("{}: a certificate in it cannot be used: {error}", file.display());
+        NetError::Tls(text.into())
     };
-    let mut store = RootCertStore::empty();
-    for certificate in pem::certificates(file)? {
-        store.add(certificate).map_err(|error| {
-            let text = format!("{}: a certificate in it cannot be used: {error}", file.display());
-            NetError::Tls(text.into())
-        })?;
+    let given = pem::certificates(file)?;
+    let mut roots = RootCertStore::empty();
+    for certificate in &given {
+        roots.add(certificate.clone()).map_err(|error| unusable(&error))?;
     }
-    Ok(store)
+    Given::new(roots, given, provider).map_err(|error| unusable(&error))
 }
 
 fn server_name(name: &str) -> Result<ServerName<'static>, NetError> {

@@ -83,20 +83,36 @@ fn certificate(reason: &CertificateError) -> String {
         CertificateError::BadEncoding => {
             "the server's certificate is garbled; --insecure skips the check".to_owned()
         }
-        CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
-            "the server presents an authority's certificate as its own: issue it one with \
-             basicConstraints CA:FALSE, or use --insecure"
+        reason if is_authority_as_server(reason) => {
+            "the server's certificate is an authority's own, as `openssl req -x509` makes them, \
+             and not among the trusted ones: trust this very one with --cacert FILE, or use \
+             --insecure"
                 .to_owned()
         }
         reason => format!("the server's certificate is refused: {reason}; see --insecure"),
     }
 }
 
+/// The certificate may sign others, and a server presents it as its own. webpki has a name for that
+/// and rustls has none.
+pub(super) fn is_authority_as_server(reason: &CertificateError) -> bool {
+    matches!(reason, CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity"))
+}
+
 fn wrong_host(expected: &ServerName<'_>, presented: &[String]) -> String {
-    let held = if presented.is_empty() { "none".to_owned() } else { presented.join(", ") };
+    let host = expected.to_str();
+    if presented.is_empty() {
+        let kind = if matches!(expected, ServerName::IpAddress(_)) { "IP" } else { "DNS" };
+        return format!(
+            "the server's certificate names no host (it has no subjectAltName, and a common name \
+             does not count): use --insecure, or make one that does with `openssl req -x509 \
+             -newkey rsa:2048 -nodes -days 365 -keyout key.pem -out cert.pem -subj /CN={host} \
+             -addext subjectAltName={kind}:{host}`"
+        );
+    }
     format!(
-        "the server's certificate is not for '{}' (it names: {held}): ask for a name it holds, or \
+        "the server's certificate is not for '{host}' (it names: {}): ask for a name it holds, or \
          use --insecure",
-        expected.to_str()
+        presented.join(", ")
     )
 }

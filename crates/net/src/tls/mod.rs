@@ -8,6 +8,7 @@ mod fault;
 mod pem;
 mod server;
 mod session;
+mod verifiers;
 
 pub use client::{ClientTls, ClientTlsSettings};
 pub use server::ServerTls;

@@ -37,6 +37,27 @@ pub(crate) fn authority(names: &[&str]) -> Issued {
     issue(names, |params| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained))
 }
 
+/// A certificate that vouches for itself and may sign others, in a server's place: what
+/// `openssl req -x509` makes. It is its own authority.
+pub(crate) fn self_signed(names: &[&str]) -> Issued {
+    self_made(names, |_| {})
+}
+
+/// The same, good in 2020 only.
+pub(crate) fn self_signed_and_expired(names: &[&str]) -> Issued {
+    self_made(names, |params| params.not_after = date_time_ymd(2021, 1, 1))
+}
+
+fn self_made(names: &[&str], change: impl Fn(&mut CertificateParams)) -> Issued {
+    let mut params = params(names);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    change(&mut params);
+    let key = key_pair();
+    let cert = params.self_signed(&key).expect("self-signed");
+    let path = file("cert.pem", &cert.pem());
+    Issued { ca: path.clone(), cert: path, key: file("key.pem", &key.serialize_pem()) }
+}
+
 /// A file of this content in a place of its own.
 pub(crate) fn file(name: &str, content: &str) -> PathBuf {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
