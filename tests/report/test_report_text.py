@@ -112,6 +112,31 @@ def test_no_line_breaks_between_a_figure_and_its_unit(closed: Trial, width: int)
         assert line.isascii()
 
 
+@pytest.mark.parametrize(
+    ("opened", "told"),
+    [
+        (100, "100 in 274 us, connect"),
+        (450, "100 in 274 us, 350 opened again, connect"),
+        (98, "98 in 274 us, connect"),
+    ],
+)
+def test_the_time_beside_connections_is_that_of_so_many(
+    closed: Trial, opened: int, told: str
+) -> None:
+    connections = closed.summary.connections.model_copy(update={"opened": opened})
+    update = {"connections": connections, "connect_start_ns": 1_000, "connected_ns": 275_000}
+    summary = closed.summary.model_copy(update=update)
+    found = text.render_load(closed.model_copy(update={"summary": summary}), width=120)
+    assert f"  connections    {told}" in found
+
+
+def test_connections_that_are_opened_as_needed_have_no_time(closed: Trial) -> None:
+    connections = closed.summary.connections.model_copy(update={"opened": 450})
+    summary = closed.summary.model_copy(update={"connections": connections})
+    found = text.render_load(closed.model_copy(update={"summary": summary}), width=120)
+    assert "  connections    450 opened, connect" in found
+
+
 def test_one_load_run_with_errors(failing: Trial) -> None:
     golden("load-errors.txt", text.render_load(failing, width=110))
 

@@ -370,11 +370,15 @@ def _quantiles(histogram: Hdr) -> str:
 
 
 def _connections(trial: Trial, measured: Measured) -> str:
-    connections = trial.summary.connections
-    text = f"{connections.opened:,}"
+    connections, wanted = trial.summary.connections, trial.plan.load.connections
     asked, stood = trial.summary.connect_start_ns, trial.summary.connected_ns
+    again = connections.opened - wanted
     if asked is not None and stood is not None:
-        text += f" in {_length(stood - asked)}"
+        # The time until all stood for the first time is not that of those opened again since.
+        text = f"{min(connections.opened, wanted):,} in {_length(stood - asked)}"
+        text += f", {again:,} opened again" if again > 0 else ""
+    else:
+        text = f"{connections.opened:,}" + (" opened" if again > 0 else "")
     if measured.connect_time.count:
         text += f", connect {_quantiles(measured.connect_time)}"
     if failed := sum(connections.failed.values()):
