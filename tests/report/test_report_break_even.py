@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -117,7 +118,19 @@ def test_in_time_one_by_one_the_socket_never_wins(model: ReportModel) -> None:
     (time,) = [crossing for crossing in place.crossings if crossing.quantity.name == "time"]
     assert time.http.setup == pytest.approx(105 * MS, rel=0.01)
     assert time.socket.setup == pytest.approx(315 * MS, rel=0.01)
-    assert time.words == "no difference per message is shown"
+    assert time.words == "cannot be told from these data"
+
+
+def test_a_number_beyond_what_was_measured_is_extrapolated(model: ReportModel) -> None:
+    (place,) = model.places
+    cpu = next(one for one in place.crossings if one.quantity.name == "server CPU")
+    for least, most, said in (
+        (1, 50, False),
+        (20, 50, True),
+        (1, 9, True),
+    ):
+        beyond = replace(cpu, least=least, most=most)
+        assert (f"; extrapolated from {least} to {most})" in beyond.words) == said
 
 
 def test_it_is_the_first_thing_that_is_said(model: ReportModel) -> None:
@@ -126,7 +139,9 @@ def test_it_is_the_first_thing_that_is_said(model: ReportModel) -> None:
         " feathers, HTTP after 2.92 messages in application bytes ("
     )
     assert " and 10.0 in server CPU (" in model.all_sentences[0]
-    assert model.all_sentences[0].endswith("; it is not shown to cost less per message in time.")
+    assert model.all_sentences[0].endswith(
+        "; after how many messages it costs less in time cannot be told from these data."
+    )
 
 
 def test_it_is_shown_everywhere(model: ReportModel) -> None:

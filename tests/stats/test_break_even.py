@@ -67,15 +67,40 @@ def test_what_scatters_around_nothing_is_neither_always_nor_never(saved: float) 
     """A means: set-ups that scatter likewise, and messages that differ by less than they do."""
     a = [Cost(100.0 + off, 10.0 + off / 10) for off in (-3, 2, -1, 4, -2)]
     b = [Cost(100.0 - off - saved, 10.0 - saved / 100) for off in (2, -3, 1, -2, 2)]
-    assert find(a, b).outcome == "not shown"
+    assert find(a, b).outcome == "cannot be told"
 
 
-def test_a_difference_that_may_be_none_bounds_nothing() -> None:
+def test_two_rays_are_no_interval() -> None:
+    """A set-up that is dearer for sure, and a saving that may be none: Fieller's set excludes.
+
+    By hand: means 300 and 0.1; the saving's standard error is about 0.2, so that the set is all
+    numbers outside of two ends of different signs. Its upper ray alone would say "more than".
+    """
     a = [Cost(100, 10.0), Cost(101, 10.4), Cost(99, 9.5), Cost(100, 10.2)]
     b = [Cost(400, 10.1), Cost(402, 9.9), Cost(398, 10.0), Cost(401, 10.0)]
     found = find(a, b)
-    assert found.outcome in ("not shown", "break-even")
-    assert found.high in (None, math.inf)
+    assert (found.outcome, found.messages) == ("cannot be told", None)
+    assert (found.low, found.high) == (None, None)
+
+
+def test_a_set_that_is_everything_is_no_interval() -> None:
+    a = [Cost(100, 10.3), Cost(120, 9.9), Cost(80, 10.0)]
+    b = [Cost(110, 9.9), Cost(90, 10.0), Cost(115, 10.2)]
+    assert find(a, b).outcome == "cannot be told"
+
+
+def test_an_estimate_lies_in_its_interval_whatever_the_noise() -> None:
+    told = 0
+    for seed in range(500):
+        found = find(blocks(100, 10, 0.3, 2 * seed), blocks(400, 4, 0.3, 2 * seed + 1))
+        if found.messages is None:
+            assert found.outcome in ("cannot be told", "always A", "always B")
+            continue
+        told += 1
+        assert found.low is not None
+        assert found.high is not None
+        assert found.low <= found.messages <= found.high < math.inf
+    assert told > 100
 
 
 def test_too_little_is_refused() -> None:

@@ -21,6 +21,7 @@ SECURE = ("https", "wss", "socketio+wss")
 NOT_PLACES = ("protocol", "requests_each")
 """Factors in which the two sides differ, and the one along which they are followed."""
 FEWEST_BLOCKS = 2
+UNTOLD = "cannot be told from these data"
 CROSSED = ("break-even", "until")
 """Outcomes with a number of messages."""
 
@@ -106,8 +107,8 @@ class Crossing:
             return "from the first message on"
         if found.outcome == "always A":
             return "never"
-        if found.outcome == "not shown" or found.messages is None:
-            return "no difference per message is shown"
+        if found.messages is None:
+            return UNTOLD
         return f"{self.after} {self.number} messages ({self.span})"
 
     @property
@@ -122,11 +123,12 @@ class Crossing:
 
     @property
     def span(self) -> str:
-        """Its interval: `5.8 to 6.4`."""
+        """Its interval: `5.8 to 6.4`, and whether the number lies beyond what was measured."""
         low, high = self.found.low or 0.0, self.found.high or 0.0
-        if high == float("inf"):
-            return f"more than {units.significant(low)}"
-        return f"{units.significant(low)} to {units.significant(high)}"
+        text = f"{units.significant(low)} to {units.significant(high)}"
+        if self.least <= (self.found.messages or 0.0) <= self.most:
+            return text
+        return f"{text}; extrapolated from {self.least:,} to {self.most:,}"
 
 
 @dataclass(frozen=True)
@@ -164,15 +166,17 @@ class Place:
             if crossed := [c for c in own if c.found.outcome == outcome]:
                 less.append(_numbers(crossed))
         never = [c.quantity.name for c in own if c.found.outcome == "always A"]
-        unshown = [c.quantity.name for c in own if c.found.outcome == "not shown"]
+        untold = [c.quantity.name for c in own if c.found.outcome == "cannot be told"]
         parts = [f"costs less than one of {http} {units.listed(less)}"] if less else []
         if never:
             parts.append(
                 f"never costs less{'' if less else f' than one of {http}'} in {units.listed(never)}"
             )
-        if unshown:
-            parts.append(f"is not shown to cost less per message in {units.listed(unshown)}")
-        return f"connection of {socket} {'; it '.join(parts)}."
+        text = f"connection of {socket} {'; it '.join(parts)}"
+        if untold:
+            told = f"after how many messages it costs less{'' if parts else f' than one of {http}'}"
+            text += f"{'; ' if parts else ': '}{told} in {units.listed(untold)} {UNTOLD}"
+        return f"{text}."
 
 
 def places(trials: Iterable[Trial]) -> tuple[Place, ...]:

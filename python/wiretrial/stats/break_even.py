@@ -2,8 +2,8 @@
 
 With a set-up cost and a cost per message on each side, both ways cost the same after
 n = (set-up B - set-up A) / (message A - message B) messages. The interval of that ratio of two
-means is Fieller's (1954, *Some problems in interval estimation*): where the denominator may be zero
-it is open or not bounded at all, and says so, which a difference of quotients would hide.
+means is Fieller's (1954, *Some problems in interval estimation*). Where the denominator may be
+zero, his set is no interval: it is two rays, or every number, and the break-even cannot be told.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wiretrial.stats import student
 
 CONFIDENCE = 0.95
 
-Outcome = Literal["break-even", "until", "always A", "always B", "not shown"]
+Outcome = Literal["break-even", "until", "always A", "always B", "cannot be told"]
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Cost:
 class BreakEven:
     """Where B becomes the cheaper one.
 
-    `messages` is the number after which both cost the same; `high` is infinite where the data do
-    not bound it. `until`: the other way round, B is the cheaper one up to there. `always A`,
-    `always B`: one is no dearer in either part, and that is shown. `not shown`: the difference per
-    message can't be told from none.
+    `messages` is the number after which both cost the same, and lies between `low` and `high`.
+    `until`: the other way round, B is the cheaper one up to there. `always A`, `always B`: one is
+    no dearer in either part, and that is shown. `cannot be told`: the difference per message can't
+    be told from none. The last three have no number.
     """
 
     outcome: Outcome
@@ -59,12 +59,12 @@ def find(a: Sequence[Cost], b: Sequence[Cost]) -> BreakEven:
     if bottom <= 0 <= top and _is_shown(saved):
         return BreakEven("always A", None, None, None)
     if top * bottom <= 0:
-        return BreakEven("not shown", None, None, None)
-    low, high = _fieller(dearer, saved)
-    if low is None:
-        return BreakEven("not shown", top / bottom, None, None)
+        return BreakEven("cannot be told", None, None, None)
+    interval = _fieller(dearer, saved)
+    if interval is None:
+        return BreakEven("cannot be told", None, None, None)
     outcome: Outcome = "break-even" if top > 0 else "until"
-    return BreakEven(outcome, top / bottom, max(low, 0.0), high)
+    return BreakEven(outcome, top / bottom, max(interval[0], 0.0), interval[1])
 
 
 def _is_shown(differences: Sequence[float]) -> bool:
@@ -77,8 +77,8 @@ def _is_shown(differences: Sequence[float]) -> bool:
 
 def _fieller(
     numerators: Sequence[float], denominators: Sequence[float]
-) -> tuple[float | None, float | None]:
-    """The interval of the ratio of the two means; (None, None) where it is everything."""
+) -> tuple[float, float] | None:
+    """The interval of the ratio of the two means; None where the denominator may be zero."""
     n = len(numerators)
     t = student.quantile((1 + CONFIDENCE) / 2, n - 1)
     top, bottom = fmean(numerators), fmean(denominators)
@@ -88,13 +88,10 @@ def _fieller(
     a = bottom**2 - t**2 * v_bottom
     b = top * bottom - t**2 * v_both
     c = top**2 - t**2 * v_top
-    inside = b**2 - a * c
     if a <= 0:
-        # The denominator may be zero: what is left is everything, or all beyond one end.
-        if inside <= 0 or a == 0:
-            return None, None
-        return max((b + math.sqrt(inside)) / a, (b - math.sqrt(inside)) / a), math.inf
-    root = math.sqrt(max(inside, 0.0))
+        return None
+    # The estimate solves the inequality, so there are roots; rounding alone can deny it.
+    root = math.sqrt(max(b**2 - a * c, 0.0))
     return (b - root) / a, (b + root) / a
 
 
