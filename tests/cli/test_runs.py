@@ -92,6 +92,31 @@ def test_load_says_what_it_took(wiretrial: Run, reference: tuple[psutil.Process,
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
+def test_a_server_s_cpu_is_read_by_name_as_by_address(
+    wiretrial: Run, reference: tuple[psutil.Process, str], name: str
+) -> None:
+    _, address = reference
+    url = f"ws://{name}:{address.rpartition(':')[2]}/"
+    done = wiretrial("load", url, "-d", "600ms", "--warmup", "100ms")
+    assert done.returncode in MEASURED, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "server: its CPU" in said
+    assert "its CPU unknown" not in said
+
+
+def test_servers_of_others_that_are_compared_are_watched_too(
+    wiretrial: Run, reference: tuple[psutil.Process, str], tmp_path: Path
+) -> None:
+    _, address = reference
+    url = f"ws://{address}/"
+    done = wiretrial("compare", url, url, "--trials", "1", "-d", "600ms", "--warmup", "100ms")
+    assert done.returncode in MEASURED, done.stderr
+    for trial in results_of(tmp_path).trials():
+        assert len(trial.subject_samples) > 1
+        assert trial.scenario.environment == "loopback"
+
+
 def test_held_connections_are_asked_once_and_then_in_turn(
     wiretrial: Run, reference: tuple[psutil.Process, str]
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from wiretrial.machine import listeners
 from wiretrial.plan import AfterResponse, Load, OpenLoop
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Bottleneck
@@ -111,7 +112,27 @@ def test_a_side_is_at_its_limit_where_it_is_busy_or_waits_for_a_cpu(
     assert found == expected
     assert "idle" in text
     assert ("waiting for a CPU" in text) == any(one and one.queued for one in (use, server))
-    assert ("unknown" in text) == (server is None)
+    assert ("its CPU unknown" in text or "could not be read" in text) == (server is None)
+
+
+@pytest.mark.parametrize(
+    ("unseen", "reason"),
+    [
+        (listeners.ELSEWHERE, "it runs on another host, so look at its CPU there"),
+        (
+            listeners.OF_ANOTHER.format(user="www-data"),
+            "it belongs to the user www-data: run as root, or as that user",
+        ),
+        (None, "the run was too short to read it twice"),
+    ],
+)
+def test_a_server_that_is_not_seen_is_not_called_idle(unseen: str | None, reason: str) -> None:
+    found, text = bottleneck.find(replace(IDLE, server=None, unseen=unseen))
+    assert found == "unknown"
+    assert text == (
+        "the generator was not the bottleneck (our loop 70 % idle); the server may have been, but"
+        f" its CPU could not be read: {reason}"
+    )
 
 
 @pytest.mark.parametrize(

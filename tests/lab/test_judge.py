@@ -93,6 +93,14 @@ def test_a_connection_that_broke_makes_it_invalid_and_says_how(
     assert problem is None or found.evidence.startswith(f"{problem} connections broke")
 
 
+def test_a_server_that_is_not_seen_is_said_to_be_unknown() -> None:
+    unseen = judge.Known(unseen="it runs on another host")
+    found = judge.judge([interval(0)], summary(), WINDOW, CLOSED, unseen)
+    assert (found.verdict, found.bottleneck) == ("valid", "unknown")
+    assert found.evidence.endswith("could not be read: it runs on another host")
+    assert "neither side" not in found.evidence
+
+
 def test_a_server_that_died_makes_it_invalid() -> None:
     dead = known(0.5, server_died="signal SIGSEGV")
     found = judge.judge([interval(0)], summary(), WINDOW, CLOSED, dead)

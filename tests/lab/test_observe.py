@@ -212,10 +212,3 @@ def test_connections_of_both_sides_are_followed_from_the_plateau_on() -> None:
     server, generator = last["server"], last["generator"]
     assert server.receive_queue_byte_ns == 100 * server.followed_ns
     assert generator.receive_queue_byte_ns == 0
-
-
-def test_a_listener_is_found_by_its_address() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-        assert observe.listener("127.0.0.1", port) == os.getpid()
-    assert observe.listener("127.0.0.1", port) is None

@@ -16,13 +16,12 @@ from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.live import Live
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GOOD, EXIT_INVALID, EXIT_SIGNAL, UsageProblem
-from wiretrial.machine import facts, preflight
+from wiretrial.machine import facts, listeners, preflight
 from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target, Tls
 from wiretrial.report import load_json
 from wiretrial.report import text as text_report
 from wiretrial.results.model import Scenario, Trial
 from wiretrial.studies.recording import Recording
-from wiretrial.subjects import observe
 
 EXAMPLES = """\b
 Examples:
@@ -268,7 +267,7 @@ def load(
                 connections=plan.load.connections,
                 threads=plan.generator.threads,
                 source_addresses=max(1, len(local)),
-                server_here=workload.is_loopback(target.host),
+                server_here=listeners.is_local(target.host, target.port),
             )
         )
     with fleet_options.engine(many, keeps_cpus=True) as engine:
@@ -280,11 +279,9 @@ def load(
 
 
 def _run(engine: Engine, plan: Plan, target: workload.Target) -> tuple[Trial, int | None]:
-    server = (
-        observe.listener(target.host, target.port) if workload.is_loopback(target.host) else None
-    )
+    server = listeners.of_url(target.url)
     with (
-        Recording(engine, plan, [server] if server else ()) as recording,
+        Recording(engine, plan, server.pids, unseen=server.unseen) as recording,
         interrupts.graceful(recording.stop) as interrupt,
         Live.for_plan(plan, _heading(plan, recording.plan), recording.progress) as live,
     ):
@@ -301,7 +298,7 @@ def _run(engine: Engine, plan: Plan, target: workload.Target) -> tuple[Trial, in
             subject=target.url,
             protocol=target.protocol,
             workload="from the command line",
-            environment="loopback" if workload.is_loopback(target.host) else "network",
+            environment=recording.environment,
         ),
         subject=None,
         machine=facts.collect(),

@@ -49,7 +49,7 @@ def cpu_times(cpus: Iterable[int]) -> dict[int | None, dict[str, int]]:
     """Nanoseconds in each state since the machine's start; under None, of all CPUs together."""
     wanted: dict[str, int | None] = {"cpu": None, **{f"cpu{cpu}": cpu for cpu in cpus}}
     found: dict[int | None, dict[str, int]] = {}
-    for line in _lines("/proc/stat"):
+    for line in lines("/proc/stat"):
         name, *ticks = line.split()
         if not name.startswith("cpu"):
             break
@@ -95,7 +95,7 @@ def tcp_sockets(pid: int) -> int | None:
 def socket_slab_bytes() -> int | None:
     """Pages of the caches that hold TCP sockets themselves, machine-wide; only root may know."""
     total = None
-    for line in _lines("/proc/slabinfo"):
+    for line in lines("/proc/slabinfo"):
         fields = line.split() if "sock" in line or line.startswith("TCP") else ()
         if fields and fields[0] in SOCKET_SLABS:
             pages_per_slab, slabs = int(fields[5]), int(fields[fields.index("slabdata") + 2])
@@ -113,7 +113,7 @@ def same_namespace(pid: int) -> bool:
 
 def _interfaces(pid: int) -> dict[str, list[int]]:
     found = {}
-    for line in _lines(_net(pid, "dev")):
+    for line in lines(_net(pid, "dev")):
         name, colon, rest = line.partition(":")
         if colon:
             found[name.strip()] = [int(field) for field in rest.split()]
@@ -122,8 +122,8 @@ def _interfaces(pid: int) -> dict[str, list[int]]:
 
 def _pairs(pid: int, name: str, group: str) -> dict[str, int]:
     """What we want of a file of pairs of lines: names, then numbers, each after the group."""
-    lines = _lines(_net(pid, name))
-    for names, numbers in zip(lines[::2], lines[1::2], strict=False):
+    read_lines = lines(_net(pid, name))
+    for names, numbers in zip(read_lines[::2], read_lines[1::2], strict=False):
         if names.startswith(f"{group}: "):
             values = numbers.split()
             return {ours: int(values[column]) for ours, column in _columns(names, group)}
@@ -138,7 +138,7 @@ def _columns(names: str, group: str) -> tuple[tuple[str, int], ...]:
 
 
 def _sockstat(pid: int | None) -> dict[str, int]:
-    for line in _lines(_net(pid, "sockstat")):
+    for line in lines(_net(pid, "sockstat")):
         group, _, rest = line.partition(":")
         if group == "TCP":
             words = rest.split()
@@ -150,7 +150,8 @@ def _net(pid: int | None, name: str) -> str:
     return f"/proc/{'self' if pid is None else pid}/net/{name}"
 
 
-def _lines(path: str) -> list[str]:
+def lines(path: str) -> list[str]:
+    """The lines of a small file of /proc; none where it can't be read."""
     try:
         return read(path).decode("ascii", "replace").splitlines()
     except OSError:

@@ -41,6 +41,8 @@ WORTH_SAYING = 0.05
 MUCH_UNREAD = 1024
 """Bytes that wait in a receive queue on average; a few small messages always do."""
 FULL_CPU = 0.95
+UNREAD = "server: its CPU unknown"
+TOO_SHORT = "the run was too short to read it twice"
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Evidence:
     """Share of its threads' time; less than the loop's where it was kept from running."""
     server: Use | None
     """None where nothing is known of it."""
+    unseen: str | None = None
+    """Why that is, and what to do about it."""
     is_opening: bool = False
     """What is timed is how connections are opened."""
     seen: Observation | None = None
@@ -88,16 +92,23 @@ class Evidence:
 
 def find(evidence: Evidence) -> tuple[Bottleneck, str]:
     """Who it was, and a sentence that says from what that follows."""
-    details = ", ".join(_details(evidence))
+    found = list(_details(evidence))
+    details = ", ".join(found)
     for rule in _RULES:
-        found = rule(evidence)
-        if found is None:
+        decided = rule(evidence)
+        if decided is None:
             continue
-        who, reason = found
+        who, reason = decided
         inside = f"{reason}, {details}" if reason else details
         if who == "rate":
             return who, f"the rate was kept ({inside})"
         return who, f"the {who} was the bottleneck ({inside})"
+    if evidence.server is None:
+        ours = ", ".join(part for part in found if part != UNREAD)
+        return "unknown", (
+            f"the generator was not the bottleneck ({ours}); the server may have been, but its CPU"
+            f" could not be read: {evidence.unseen or TOO_SHORT}"
+        )
     return "unknown", f"neither side was at its limit ({details})"
 
 
@@ -217,9 +228,7 @@ def _details(evidence: Evidence) -> Iterator[str]:
     ours, server = evidence.generator, evidence.server
     # The loop takes the wait after a wake-up for rest, which it is not.
     yield f"our loop {percent(max(0.0, 1 - evidence.taken))} idle{_waiting(ours)}"
-    yield "server: its CPU " + (
-        f"{percent(server.busy)} busy{_waiting(server)}" if server else "unknown"
-    )
+    yield f"server: its CPU {percent(server.busy)} busy{_waiting(server)}" if server else UNREAD
     yield from _crowded(evidence)
     for share, text in _link_shares(evidence):
         if share >= AT_REST:

@@ -33,6 +33,8 @@ class Known:
     """What is known of a trial beside what its generator told."""
 
     server: Use | None = None
+    unseen: str | None = None
+    """Why nothing is known of the server, where its processes can't be watched."""
     observation: Observation | None = None
     ceiling: Ceiling | None = None
     server_cpus: tuple[int, ...] = ()
@@ -216,6 +218,7 @@ def _evidence(inside: Sequence[Interval], summary: Summary, plan: Plan, known: K
         generator=Use(busy=loop_utilisation(inside), queued=min(1.0, queued / threads_ns)),
         generator_on_cpu=on_cpu / threads_ns,
         server=known.server,
+        unseen=known.unseen,
         seen=known.observation,
         ceiling=known.ceiling,
         server_cpus=known.server_cpus,

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Protocol, runtime_checkable
-from urllib.parse import urlsplit
 
 from wiretrial import warnings
 from wiretrial.engine import Engine, Run
 from wiretrial.errors import EngineFailed
-from wiretrial.machine import facts, namespaces, shapers
+from wiretrial.machine import facts, listeners, namespaces, shapers
 from wiretrial.plan import Plan
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.fleet import Fleet
@@ -48,8 +47,11 @@ class Recording:
         plan: Plan,
         server_pids: Sequence[int] = (),
         watch: Watch | None = None,
+        unseen: str | None = None,
     ) -> None:
+        """`unseen`: why no process of the server's is known, where none is."""
         self._watch = watch
+        self._unseen = unseen
         self.begun_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
         self.start: Start | None = None
         self.intervals: list[Interval] = []
@@ -106,6 +108,16 @@ class Recording:
         return self._run.progress() if isinstance(self._run, _OfMany) else ()
 
     @property
+    def environment(self) -> str:
+        """Of a server that we did not start: `loopback` if it was reached over that, or `network`.
+
+        The engine tells which of a name's addresses it used.
+        """
+        used = self.start.addresses if self.start else ()
+        hosts = (one.rpartition(":")[0].strip("[]") for one in used)
+        return "loopback" if all(map(listeners.is_here, hosts)) else "network"
+
+    @property
     def server_died(self) -> bool:
         """Whether the watched server ended during the run."""
         return self._observer is not None and self._observer.died
@@ -140,6 +152,7 @@ class Recording:
         apart = fleet is not None or scenario.environment not in WITHOUT_A_LINK
         known = judge.Known(
             server=self._server_use(window, subject),
+            unseen=self._unseen,
             observation=observation,
             ceiling=ceiling,
             server_cpus=subject.cpus if subject else (),
@@ -283,4 +296,4 @@ def _observer(plan: Plan, pids: Sequence[int], on_death: Callable[[], None]) -> 
     cpus = set(plan.generator.cpus) or os.sched_getaffinity(0)
     for pid in pids:
         cpus |= os.sched_getaffinity(pid)
-    return Observer(pids, on_death, port=urlsplit(plan.target.url).port, cpus=sorted(cpus))
+    return Observer(pids, on_death, port=listeners.place(plan.target.url)[1], cpus=sorted(cpus))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wiretrial.engine import Engine
-from wiretrial.machine import pinning, preflight
+from wiretrial.machine import listeners, pinning, preflight
 from wiretrial.plan import GeneratorSettings, Hold, Phases, Plan, Stop, Target
 from wiretrial.results.model import SubjectFacts, Trial
 from wiretrial.studies import environments, observed, priming, servers, stall
@@ -100,8 +100,8 @@ class Bench:
         running: Running | None,
     ) -> Generator[Event, None, Trial]:
         watch = _watch(case)
-        pids = running.pids if running else ()
-        with Recording(self.engine, plan, pids, watch) as recording:
+        found = _server(plan, running)
+        with Recording(self.engine, plan, found.pids, watch, found.unseen) as recording:
             for snapshot in recording:
                 yield Seen(snapshot)
         return recording.trial(
@@ -110,7 +110,9 @@ class Bench:
             block=slot.block,
             position=slot.position,
             order_seed=slot.order_seed,
-            scenario=case.scenario,
+            scenario=case.scenario
+            if running
+            else case.scenario.model_copy(update={"environment": recording.environment}),
             subject=subject,
             machine={
                 **self.machine,
@@ -120,6 +122,13 @@ class Bench:
             ceiling=self.alone.ceiling(self.study, case),
             server_end=running.ended() if running else None,
         )
+
+
+def _server(plan: Plan, running: Running | None) -> listeners.Found:
+    """The processes of the server: of ours, or of whoever listens where the plan goes."""
+    if running:
+        return listeners.Found(pids=running.pids)
+    return listeners.of_url(plan.target.url)
 
 
 def _watch(case: Case) -> Watch | None:

@@ -17,8 +17,6 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Literal
 
-import psutil
-
 from wiretrial.machine import counters, sockets
 from wiretrial.subjects.tree import Reading, ThreadReading, Tree
 
@@ -259,22 +257,3 @@ def _interfaces(pid: int, alone: bool) -> tuple[str, ...]:
     if not alone:
         return ("lo",)
     return tuple(name for name in counters.links(pid) if name != "lo")
-
-
-def listener(host: str, port: int) -> int | None:
-    """The process that listens on this address of our machine, where we may know it."""
-    try:
-        sockets_here = psutil.net_connections(kind="tcp")
-    except psutil.AccessDenied:
-        return None
-    ours = {host, "0.0.0.0", "::", "::ffff:" + host}
-    pids = {
-        socket.pid
-        for socket in sockets_here
-        if socket.status == psutil.CONN_LISTEN
-        and socket.laddr
-        and socket.laddr.port == port
-        and socket.laddr.ip in ours
-        and socket.pid is not None
-    }
-    return min(pids) if pids else None
