@@ -17,7 +17,8 @@ from tests.lab.test_study import TWO, tiny
 from wiretrial.live import pages
 from wiretrial.live.server import LiveServer, is_loopback
 from wiretrial.live.site import Site
-from wiretrial.results import beacon
+from wiretrial.results import absent, beacon
+from wiretrial.results.absent import Absent
 from wiretrial.results.beacon import Beacon
 from wiretrial.results.store import ResultsFolder
 
@@ -67,6 +68,17 @@ def test_results_are_listed_and_shown(results: ResultsFolder) -> None:
         assert get(port, f"/{name}/report").read() == b"report of 1 trials, made 1 times"
         results.add(trials.trial(block=1))
         assert get(port, f"/{name}").read() == b"report of 2 trials, made 2 times"
+
+
+def test_a_page_is_made_again_when_what_is_beside_the_trials_changes(
+    results: ResultsFolder,
+) -> None:
+    name = results.folder.name
+    with serving(results.folder.parent) as port:
+        assert get(port, f"/{name}").read() == b"report of 1 trials, made 1 times"
+        absent.keep(results, [Absent(subject="crow", reason="there is no compiler")])
+        assert get(port, f"/{name}").read() == b"report of 1 trials, made 2 times"
+        assert get(port, f"/{name}").read() == b"report of 1 trials, made 2 times"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from wiretrial.browser import front, programs
 from wiretrial.browser.desk import Desk
 from wiretrial.browser.front import PORTS, Upstream
 from wiretrial.browser.jobs import MOST_REQUESTS, Job, Outcome
-from wiretrial.cli import browser_words, interrupts, output, progress
+from wiretrial.cli import interrupts, output, progress, reports
 from wiretrial.cli.demo import Results, Resume
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GOOD, SubjectFailed, UsageProblem
@@ -99,7 +99,7 @@ def browser(
     """Ask a server from a real browser: fetch, WebSocket, Socket.IO; HTTP/1.1 and HTTP/2."""
     wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
     if resume:
-        return progress.run(*progress.resume(resume, ways.NAME, wanted), browser_words.verdict)
+        return progress.run(*progress.resume(resume, ways.NAME, wanted))
     over = _over(link, explain=explain, is_own=target is not None)
     asked = _target(subject, target)
     if not (headless or explain):
@@ -121,7 +121,7 @@ def browser(
     )
     if not found.trusts:
         output.say(f"left out: {name} over TLS (install Debian's libnss3-tools, for certutil)")
-    return progress.run(study, progress.begin(study, results), browser_words.verdict)
+    return progress.run(study, progress.begin(study, results))
 
 
 def _over(link: str | None, *, explain: bool, is_own: bool) -> list[str]:
@@ -272,8 +272,8 @@ class Diary:
         if self.folder is None:
             output.say("nothing was measured")
             return EXIT_GOOD
-        made = progress.report_of(self.bench.study, self.folder.trials(), browser_words.verdict)
-        path = self.folder.write(progress.REPORT_FILE, progress.page(made).encode())
+        made = reports.whole(self.folder)
+        path = self.folder.write(progress.REPORT_FILE, reports.page(made).encode())
         output.emit(f"report: {path}", None)
         return EXIT_GOOD
 

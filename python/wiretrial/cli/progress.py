@@ -9,7 +9,6 @@ import contextlib
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from rich.console import Console
 from rich.live import Live as RichLive
 from rich.text import Text
 
-from wiretrial.cli import beacons, interrupts, output
+from wiretrial.cli import beacons, interrupts, output, reports
 from wiretrial.engine import Engine
 from wiretrial.errors import (
     EXIT_FAILED,
@@ -27,11 +26,9 @@ from wiretrial.errors import (
     StoreError,
     UsageProblem,
 )
-from wiretrial.report import model, units
 from wiretrial.report import text as text_report
-from wiretrial.report.knees import Objective
+from wiretrial.report import units
 from wiretrial.report.measures import Measured
-from wiretrial.report.model import ReportModel
 from wiretrial.results import absent, adoption, answers, hdr
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
@@ -40,24 +37,14 @@ from wiretrial.results.beacon import Beacon
 from wiretrial.results.model import Trial
 from wiretrial.results.store import STUDY_FILE, ResultsFolder
 from wiretrial.snapshot import Interval
-from wiretrial.studies import estimate, events, rates, runner, spec
-from wiretrial.studies.document import Knee
-from wiretrial.studies.spec import Case, Study
+from wiretrial.studies import estimate, events, runner, spec
+from wiretrial.studies.spec import Study
 
 REPORT_FILE = "report.html"
 _STUDY_IN_PAGE = re.compile(r'<script type="application/json" id="study">(.*?)</script>', re.DOTALL)
 PERIOD_S = 0.5
 OWN_COMMANDS = ("demo", "compare", "browser")
 """Studies with a command of their own; `study run` runs the others."""
-
-
-Verdict = Callable[[ReportModel], Sequence[str]]
-"""Further sentences for a study's verdict, put before the automatic ones."""
-
-
-def no_more_to_say(_made: ReportModel) -> Sequence[str]:
-    """The automatic sentences are the verdict."""
-    return ()
 
 
 def begin(study: Study, base: Path) -> ResultsFolder:
@@ -104,12 +91,7 @@ def study_of_report(path: Path) -> Study:
     return spec.parse(found[1].replace("<\\/", "</"))
 
 
-def run(
-    study: Study,
-    results: ResultsFolder,
-    verdict: Verdict = no_more_to_say,
-    engine: Engine | None = None,
-) -> int:
+def run(study: Study, results: ResultsFolder, engine: Engine | None = None) -> int:
     """Runs what is missing, then shows the report. The exit code. `engine`: None: our own."""
     engine = engine or Engine.find()
     output.say(f"results go to {results.folder}")
@@ -120,12 +102,12 @@ def run(
         # A disk that is full is no reason to say nothing about what was measured before it was.
         with contextlib.suppress(StoreError):
             if results.paths():
-                _conclude(study, results, verdict)
+                _conclude(study, results)
         raise
     except interrupts.Stopped as stopped:
         output.say("")
         if results.paths():
-            _conclude(study, results, verdict)
+            _conclude(study, results)
         output.say(
             f"stopped; {len(results.paths())} of {runner.trials_wanted(study)} trials are kept."
             f" Go on with: {_resume_command(study, results)}"
@@ -134,7 +116,7 @@ def run(
     if not results.paths():
         output.say("wiretrial: no trial could be measured, for the reasons above")
         return EXIT_FAILED
-    trials = _conclude(study, results, verdict)
+    trials = _conclude(study, results)
     if board.absent:
         # Who can't be had is a finding of the run, not its failure.
         names = units.listed(dict.fromkeys(row.subject for row in board.absent))
@@ -160,85 +142,28 @@ def _measure(study: Study, results: ResultsFolder, engine: Engine, board: Board)
         board.keep(results)
 
 
-def report_of(
-    study: Study,
-    trials: Sequence[Trial],
-    verdict: Verdict,
-    missing: Sequence[Absent] = (),
-    adopted: Sequence[Adopted] = (),
-) -> ReportModel:
-    """The report's data. A study's own verdict, where it has one, comes first."""
-
-    def build(sentences: Sequence[str] | None) -> ReportModel:
-        return model.build(
-            trials,
-            question=study.question,
-            title=study.title,
-            command=study.command,
-            verdict_sentences=sentences,
-            order=[case.scenario.name for case in study.cases],
-            baselines=study.baselines,
-            document=study.model_dump_json(by_alias=True),
-            claims=study.claims,
-            chart=study.chart,
-            common_rate=[case.scenario.name for case in study.cases if case.rate_from],
-            objectives={
-                case.scenario.name: _objective(study, case, case.knee)
-                for case in study.cases
-                if case.knee
-            },
-            absent=missing,
-            adopted=adopted,
-        )
-
-    made = build(None)
-    own = verdict(made)
-    return build(own) if own else made
-
-
-def _objective(study: Study, case: Case, knee: Knee) -> Objective:
-    begin = rates.search(knee, study.duration_of(case), ())
-    return Objective(
-        quantile=knee.quantile,
-        response_ns=knee.objective,
-        first=begin.first,
-        ceiling=begin.ceiling,
-        tolerance=begin.tolerance,
-        floor=begin.floor,
-    )
-
-
-def page(made: ReportModel) -> str:
-    """The report as one page of HTML."""
-    # Not at the top: the drawing library takes longer to load than most commands take to run.
-    from wiretrial.report import html
-
-    return html.render(made)
-
-
 def _resume_command(study: Study, results: ResultsFolder) -> str:
     own = study.name in OWN_COMMANDS
     return f"wiretrial {study.name if own else 'study run'} --resume {results.folder}"
 
 
-def _conclude(study: Study, results: ResultsFolder, verdict: Verdict) -> list[Trial]:
-    trials = results.trials()
-    made = report_of(study, trials, verdict, absent.read(results), adoption.read(results))
+def _conclude(study: Study, results: ResultsFolder) -> tuple[Trial, ...]:
+    made = reports.whole(results)
     output.emit(
         text_report.render(made, width=output.width(), colour=output.colour(sys.stdout)), None
     )
-    path = results.write(REPORT_FILE, page(made).encode())
+    path = results.write(REPORT_FILE, reports.page(made).encode())
     answers.keep(
         results,
         Answer(
             study=study.name,
             sentence=answers.first_sentence(made.all_sentences[0]),
-            trials=len(trials),
-            at=max(trial.started_at for trial in trials),
+            trials=len(made.trials),
+            at=max(trial.started_at for trial in made.trials),
         ),
     )
     output.emit(f"\nreport: {path}", None)
-    return trials
+    return made.trials
 
 
 @dataclass

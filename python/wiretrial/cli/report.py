@@ -10,17 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
-from wiretrial.cli import output, progress, verdicts
-from wiretrial.errors import EXIT_GOOD, StoreError, UsageProblem
+from wiretrial.cli import output, reports
+from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.report import found, load_json, markdown
 from wiretrial.report import text as text_report
 from wiretrial.report.exports import google_benchmark, table
 from wiretrial.report.model import ReportModel
-from wiretrial.results import absent, adoption
+from wiretrial.results import adoption
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
-from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import spec
+from wiretrial.results.store import ResultsFolder, read_all
 
 EXAMPLES = """\b
 Examples:
@@ -63,22 +62,14 @@ def report(
     elif file:
         output.require_writable(file)
     results = ResultsFolder.open(folder)
-    study = spec.parse(results.document())
-    trials = results.trials()
-    if not trials:
-        raise StoreError(
-            f"{folder} holds no trial yet", f"go on with `wiretrial {study.name} --resume {folder}`"
-        )
-    adopted = adoption.read(results)
     if form in _OF_TRIALS:
-        output.emit(_OF_TRIALS[form](trials, adopted), file)
+        output.emit(_OF_TRIALS[form](read_all(folder), adoption.read(results)), file)
         return EXIT_GOOD
-    sayings = verdicts.of(study)
-    made = progress.report_of(study, trials, sayings, absent.read(results), adopted)
+    made = reports.whole(results)
     if draws and file:
         _draw(made, form, file)
     elif form is Form.HTML:
-        output.emit(progress.page(made), file)
+        output.emit(reports.page(made), file)
     elif form is Form.COMPACT:
         output.emit(found.of_report(made).model_dump_json(by_alias=True, indent=1), file)
     elif form is Form.MARKDOWN:

@@ -8,13 +8,12 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import interrupts, output, progress, verdicts
+from wiretrial.cli import interrupts, output, reports
 from wiretrial.cli.demo import Results
 from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.live.server import LiveServer, is_loopback
 from wiretrial.live.site import Site
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import spec
 
 EXAMPLES = """\b
 Examples:
@@ -40,7 +39,7 @@ def serve(
         raise UsageProblem(f"there is no folder {results}", "name the results' (--results)")
     token = None if is_loopback(host) else secrets.token_urlsafe(24)
     try:
-        server = LiveServer(host, port, Site(results, _report), token)
+        server = LiveServer(host, port, Site(results, page_of), token)
     except OSError as error:
         raise UsageProblem(
             f"can't listen on {host}:{port}: {error.strerror}", "use another --port or --host"
@@ -57,6 +56,6 @@ def serve(
     return EXIT_GOOD
 
 
-def _report(folder: ResultsFolder) -> str:
-    study = spec.parse(folder.document())
-    return progress.page(progress.report_of(study, folder.trials(), verdicts.of(study)))
+def page_of(folder: ResultsFolder) -> str:
+    """The page of a result that was opened."""
+    return reports.page(reports.whole(folder))

@@ -148,9 +148,9 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(POLL_S)
             if watched:
                 before, seen = seen, site.mark(watched)
-                if before[0] != seen[0]:
-                    yield "trials", str(seen[0])
-                if before[1] and not seen[1]:
+                if before.trials != seen.trials:
+                    yield "trials", str(seen.trials)
+                if before.is_running and not seen.is_running:
                     yield "ended", ""
                 now = site.state(watched)
                 if now is not None and now != state:

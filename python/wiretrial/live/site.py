@@ -8,18 +8,33 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from wiretrial.errors import StoreError
 from wiretrial.live import pages
 from wiretrial.live.pages import Listed
-from wiretrial.results import answers, beacon, imported
+from wiretrial.results import absent, adoption, answers, beacon, imported
 from wiretrial.results.index import Index
-from wiretrial.results.store import ResultsFolder, folders
+from wiretrial.results.store import STUDY_FILE, ResultsFolder, folders
 from wiretrial.studies import spec
 
 MakeReport = Callable[[ResultsFolder], str]
 """The report's page of what is stored in a folder."""
+
+
+BESIDE = (STUDY_FILE, absent.FILE, adoption.FILE)
+"""What a report is made from beside the trials. It is written anew when the last trial is over."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a result is like at this moment, as far as its report tells."""
+
+    trials: int
+    is_running: bool
+    beside: tuple[int, ...]
+    """When each of the files beside the trials was written; 0: it is not there."""
 
 
 class Site:
@@ -28,7 +43,7 @@ class Site:
     def __init__(self, base: Path, make_report: MakeReport) -> None:
         self.base = base
         self._make_report = make_report
-        self._made: dict[str, tuple[tuple[int, bool], str]] = {}
+        self._made: dict[str, tuple[Mark, str]] = {}
         self._lock = threading.Lock()
 
     def index(self) -> str:
@@ -84,12 +99,16 @@ class Site:
         folder = self._folder(name)
         return beacon.read(folder.folder) if folder else None
 
-    def mark(self, name: str) -> tuple[int, bool]:
+    def mark(self, name: str) -> Mark:
         """Changes whenever the report does."""
         folder = self._folder(name)
         if folder is None:
-            return 0, False
-        return len(folder.paths()), beacon.read(folder.folder) is not None
+            return Mark(0, False, ())
+        return Mark(
+            trials=len(folder.paths()),
+            is_running=beacon.read(folder.folder) is not None,
+            beside=tuple(_written_ns(folder.folder / file) for file in BESIDE),
+        )
 
     def _folder(self, name: str) -> ResultsFolder | None:
         """The result of that name. A name that is a path is none."""
@@ -99,6 +118,13 @@ class Site:
             return ResultsFolder.open(self.base / name)
         except StoreError:
             return None
+
+
+def _written_ns(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _title(folder: ResultsFolder) -> str:

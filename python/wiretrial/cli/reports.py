@@ -1,0 +1,84 @@
+"""The whole report of one folder of results: the only place that puts its parts together.
+
+Knows which files of a folder a report is made from, and which studies have a verdict of their own;
+must not know who asked for the report or how it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from wiretrial.cli import browser_words, demo_words
+from wiretrial.errors import StoreError
+from wiretrial.report import model
+from wiretrial.report.knees import Objective
+from wiretrial.report.model import ReportModel
+from wiretrial.results import absent, adoption
+from wiretrial.results.store import ResultsFolder
+from wiretrial.studies import demo, rates, spec, ways
+from wiretrial.studies.document import Knee
+from wiretrial.studies.spec import Case, Study
+
+Verdict = Callable[[ReportModel], Sequence[str]]
+"""Further sentences for a study's verdict, put before the automatic ones."""
+
+OWN_VERDICTS: Mapping[str, Verdict] = {
+    demo.NAME: demo_words.verdict,
+    ways.NAME: browser_words.verdict,
+}
+"""By the name of the study. The others have the automatic sentences only."""
+
+
+def whole(results: ResultsFolder) -> ReportModel:
+    """The report of all that the folder holds: trials, subjects without any, what each weighs."""
+    study = spec.parse(results.document())
+    trials = results.trials()
+    if not trials:
+        raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
+
+    def build(sentences: Sequence[str] | None) -> ReportModel:
+        return model.build(
+            trials,
+            question=study.question,
+            title=study.title,
+            command=study.command,
+            verdict_sentences=sentences,
+            order=[case.scenario.name for case in study.cases],
+            baselines=study.baselines,
+            document=study.model_dump_json(by_alias=True),
+            claims=study.claims,
+            chart=study.chart,
+            common_rate=[case.scenario.name for case in study.cases if case.rate_from],
+            objectives={
+                case.scenario.name: _objective(study, case, case.knee)
+                for case in study.cases
+                if case.knee
+            },
+            absent=absent.read(results),
+            adopted=adoption.read(results),
+        )
+
+    made = build(None)
+    verdict = OWN_VERDICTS.get(study.name)
+    own = verdict(made) if verdict else ()
+    return build(own) if own else made
+
+
+def page(made: ReportModel) -> str:
+    """The report as one page of HTML."""
+    # Not at the top: the drawing library takes longer to load than most commands take to run.
+    from wiretrial.report import html
+
+    return html.render(made)
+
+
+def _objective(study: Study, case: Case, knee: Knee) -> Objective:
+    begin = rates.search(knee, study.duration_of(case), ())
+    return Objective(
+        quantile=knee.quantile,
+        response_ns=knee.objective,
+        first=begin.first,
+        ceiling=begin.ceiling,
+        tolerance=begin.tolerance,
+        floor=begin.floor,
+    )
