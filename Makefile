@@ -1,5 +1,5 @@
-# Everything a person types. A fresh machine needs python3 (3.11+), cargo (1.88+),
-# node, a C++ compiler and apt; `make demo` and `make test` see to the rest.
+# Everything a person types. A fresh Debian needs git and make; `make demo` and `make test`
+# install what else they need (README, "What is needed").
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -44,7 +44,7 @@ demo: build  ## build, run the main job, say where the report is
 	$(BIN)/wiretrial demo
 
 .PHONY: test
-test: build subjects lint fuzz conformance test-rust test-python  ## every test and lint, Rust and Python
+test: bootstrap-tests build subjects lint fuzz conformance test-rust test-python  ## every test and lint, Rust and Python
 
 .PHONY: build
 build: $(PACKAGE)  ## both halves; the command is .venv/bin/wiretrial
@@ -55,6 +55,14 @@ setup: $(REQUIREMENTS)  ## the tools and the pinned Python packages, without bui
 .PHONY: bootstrap
 bootstrap:
 	@tools/bootstrap.sh $(PYTHON)
+
+.PHONY: bootstrap-fuzz
+bootstrap-fuzz:
+	@tools/bootstrap.sh $(PYTHON) fuzz
+
+.PHONY: bootstrap-tests
+bootstrap-tests:
+	@tools/bootstrap.sh $(PYTHON) tests
 
 $(REQUIREMENTS): requirements.txt requirements-dev.txt | bootstrap
 	$(PYTHON) -m venv .venv
@@ -87,7 +95,7 @@ test-rust:  ## the Rust tests alone
 	WIRETRIAL_TEST_POLLER=epoll cargo test --locked --package wiretrial-engine --test truth
 
 .PHONY: test-python
-test-python: build  ## the Python tests alone
+test-python: bootstrap-tests build  ## the Python tests alone
 	$(BIN)/pytest
 
 .PHONY: conformance
@@ -96,11 +104,11 @@ conformance: build  ## the Autobahn suite (CONFORMANCE=--full: all of its messag
 	$(BIN)/python -m conformance $(CONFORMANCE)
 
 .PHONY: fuzz
-fuzz: | bootstrap  ## each fuzz target for FUZZ_SECONDS (10)
+fuzz: | bootstrap-fuzz  ## each fuzz target for FUZZ_SECONDS (10)
 	tools/fuzz.sh $(FUZZ_SECONDS)
 
 .PHONY: fuzz-long
-fuzz-long: | bootstrap  ## each codec for FUZZ_LONG_SECONDS (3600); docs/fuzzing.md
+fuzz-long: | bootstrap-fuzz  ## each codec for FUZZ_LONG_SECONDS (3600); docs/fuzzing.md
 	tools/fuzz.sh $(FUZZ_LONG_SECONDS)
 
 .PHONY: soak

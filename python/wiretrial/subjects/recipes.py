@@ -24,6 +24,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from wiretrial.errors import SubjectUnavailable
+from wiretrial.subjects import toolchains
 from wiretrial.subjects.spec import SHARED, SPEC_FILE, NpmPack, Subject, fill, sources
 
 STEP_LIMIT_S = 1800
@@ -83,9 +84,9 @@ class Recipe:
         if install.cargo:
             self._build_cargo()
         if install.go:
-            (self._work / "bin").mkdir(exist_ok=True)
-            self._run(["go", "build", "-trimpath", "-o", "bin/", "./..."], compiles=True)
+            self._build_go()
         if install.maven:
+            self._demand("javac")
             self._run(["mvn", "-q", "-B", "-DskipTests", "package"], compiles=True)
         for command in self._subject.spec.build:
             self._run([fill(word, self._values) for word in command], compiles=True)
@@ -132,6 +133,7 @@ class Recipe:
         """Debian's sources, from where the system takes its packages: no root, no change to it."""
         if not packages:
             return
+        self._demand("dpkg-source")
         format_ = "deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)"
         lines = self._run(
             ["apt-get", "indextargets", "--format", format_, "Created-By: Packages"]
@@ -199,6 +201,11 @@ class Recipe:
             if path.is_dir():
                 shutil.rmtree(path)
 
+    def _build_go(self) -> None:
+        (self._work / "bin").mkdir(exist_ok=True)
+        go = toolchains.go_program(toolchains.go_wanted(self._work), self._run)
+        self._run([go, "build", "-trimpath", "-o", "bin/", "./..."], compiles=True)
+
     def _apt_step(self, command: Sequence[str], folder: Path) -> None:
         """Runs an apt command; when it fails, once more with fresh package lists."""
         try:
@@ -210,6 +217,12 @@ class Recipe:
             self._run(command, folder)
 
     def _demand(self, program: str) -> None:
+        """Makes sure that a program is there; from Debian's package, where one has it."""
+        if shutil.which(program):
+            return
+        package = toolchains.DEBIAN_PACKAGES.get(program)
+        if package and shutil.which("apt-get"):
+            self.apt((package,))
         if not shutil.which(program):
             raise self._unavailable(f"{program} is not installed", f"install {program}")
 
