@@ -53,7 +53,7 @@ pub(crate) struct Link {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) state: State,
-    /// Changes with each socket, so that late readiness of an old one is told apart.
+    /// Counts the sockets that have ended, so that late readiness of an old one is told apart.
     pub(crate) generation: u32,
     pub(crate) link: Option<Link>,
     pub(crate) in_flight: InFlight,
@@ -75,6 +75,17 @@ pub(crate) struct Connection {
     pub(crate) attempts: u8,
     /// The kernel took not all of the last flush.
     pub(crate) congested: bool,
+}
+
+/// What a connection was when it ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// None: the kernel refused the socket.
+    pub(crate) link: Option<Link>,
+    /// Requests could be sent.
+    pub(crate) was_ready: bool,
+    /// Requests were sent.
+    pub(crate) served: bool,
 }
 
 /// Why a connection ends.
@@ -107,14 +118,27 @@ impl Connection {
         }
     }
 
-    /// Takes a socket; what the last one left behind is forgotten.
+    /// Takes a socket.
     pub(crate) fn begin(&mut self, link: Link, now: Nanos) {
         self.link = Some(link);
         self.state = State::Connecting;
         self.since = now;
+    }
+
+    /// Gives its socket up, and forgets all that belonged to it. What the kernel still tells of that
+    /// socket is void: the generation is another one. None: it has none, so it has ended before.
+    pub(crate) fn finish(&mut self) -> Option<Finished> {
+        let was_ready = match self.state {
+            State::Idle | State::Backoff => return None,
+            State::Connecting | State::Securing | State::Opening => false,
+            State::Ready => true,
+        };
+        self.state = State::Idle;
+        self.generation = self.generation.wrapping_add(1);
         self.partial = None;
-        self.requests = 0;
         self.congested = false;
+        let served = std::mem::take(&mut self.requests) > 0;
+        Some(Finished { link: self.link.take(), was_ready, served })
     }
 
     /// Encodes messages that are new or go again, with this number and those after it; they are
@@ -251,6 +275,25 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_connection_ends_once_and_its_generation_with_it() {
+        let mut connection = Connection::new();
+        assert!(connection.finish().is_none(), "it never began");
+        connection.state = State::Ready;
+        (connection.requests, connection.congested) = (3, true);
+        let finished = connection.finish().expect("it was ready");
+        assert!(finished.was_ready && finished.served);
+        assert_eq!((connection.state, connection.generation), (State::Idle, 1));
+        assert_eq!((connection.requests, connection.congested), (0, false));
+        assert!(connection.finish().is_none(), "it has ended");
+        connection.state = State::Backoff;
+        assert!(connection.finish().is_none(), "it waits for its next socket");
+        connection.state = State::Connecting;
+        let finished = connection.finish().expect("it was on its way");
+        assert!(!finished.was_ready && !finished.served);
+        assert_eq!(connection.generation, 2);
+    }
 
     #[test]
     fn a_million_connections_that_wait_fit_into_a_small_machine() {

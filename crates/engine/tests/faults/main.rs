@@ -9,6 +9,7 @@ mod certificates;
 mod chaos;
 mod child;
 mod connections;
+mod endings;
 mod http;
 mod machine;
 #[path = "../common/outcome.rs"]

@@ -7,7 +7,7 @@ use wiretrial_proto::ClientCodec as _;
 
 use super::{Stage, Worker};
 use crate::clock::{Clock as _, Nanos};
-use crate::connection::{Ending, Link, State};
+use crate::connection::{Ending, Finished, Link, State};
 use crate::control::Report;
 use crate::measure::{Class, Metric};
 
@@ -83,9 +83,7 @@ impl Worker {
             nodelay: true,
             receive_buffer: None,
         };
-        let connection = &mut self.connections[at as usize];
-        connection.generation = connection.generation.wrapping_add(1);
-        let key = Key { slot: at, generation: connection.generation };
+        let key = Key { slot: at, generation: self.connections[at as usize].generation };
         self.recorder.attempted += 1;
         self.opening += 1;
         let transport = self.driver.connect(key, &spec).and_then(|socket| match &self.tls {
@@ -178,12 +176,14 @@ impl Worker {
         self.flush(at, now);
     }
 
-    /// The connection is over.
+    /// The connection is over. Nothing happens where it was over before: a failed flush ends it in the
+    /// middle of what its caller does.
     pub(super) fn end(&mut self, at: u32, ending: Ending, now: Nanos) {
-        self.say_goodbye(at);
-        let connection = &mut self.connections[at as usize];
-        let was_ready = connection.state == State::Ready;
-        let served = connection.requests > 0;
+        let Some(finished) = self.connections[at as usize].finish() else { return };
+        let Finished { link, was_ready, served } = finished;
+        if let Some(link) = link {
+            self.say_goodbye(link);
+        }
         if was_ready {
             self.open -= 1;
             if let Some(deliveries) = &mut self.deliveries {
@@ -198,7 +198,6 @@ impl Worker {
         match ending {
             Ending::Orderly(reason) => {
                 self.recorder.connection_closed(reason);
-                self.connections[at as usize].state = State::Idle;
                 // A peer that closes before anything was asked must not be asked in a tight loop.
                 if was_ready && !served {
                     self.back_off(at, now);
@@ -257,9 +256,7 @@ impl Worker {
         self.retries.push(Retry { at: now + Nanos(wait), connection: at });
     }
 
-    fn say_goodbye(&mut self, at: u32) {
-        let connection = &mut self.connections[at as usize];
-        let Some(mut link) = connection.link.take() else { return };
+    fn say_goodbye(&mut self, mut link: Link) {
         if let Ok(flushed) = link.transport.flush(&mut self.driver) {
             self.recorder.bytes.sent += flushed.bytes as u64;
         }
@@ -270,8 +267,11 @@ impl Worker {
     /// no interval ends.
     pub(super) fn close_all(&mut self) {
         for at in 0..self.share.connections {
-            self.connections[at as usize].close();
-            self.say_goodbye(at);
+            let connection = &mut self.connections[at as usize];
+            connection.close();
+            if let Some(link) = connection.link.take() {
+                self.say_goodbye(link);
+            }
             if at % CLOSED_UNTOLD == CLOSED_UNTOLD - 1 {
                 self.tell(Report::Closing);
             }

@@ -1,6 +1,6 @@
 //! Messages go out and come back.
 
-use wiretrial_net::Ready;
+use wiretrial_net::{Key, Ready};
 
 use super::{Stage, Worker};
 use crate::clock::{Clock as _, Nanos};
@@ -187,8 +187,7 @@ impl Worker {
     /// Something has become possible on a socket.
     pub(super) fn on_ready(&mut self, ready: Ready) {
         let at = ready.key.slot;
-        let current = self.connections.get(at as usize).map(|connection| connection.generation);
-        if current != Some(ready.key.generation) {
+        if !self.is_current(ready.key) {
             return;
         }
         if ready.connected {
@@ -202,22 +201,26 @@ impl Worker {
             }
         }
         if ready.readable || ready.hangup {
-            self.receive(at);
+            self.receive(ready.key);
         }
     }
 
-    fn receive(&mut self, at: u32) {
-        loop {
-            let generation = self.connections[at as usize].generation;
-            let drained = self.receive_once(at);
-            let connection = &self.connections[at as usize];
-            if drained || connection.link.is_none() || connection.generation != generation {
-                return;
-            }
+    /// Whether this names the socket that its connection has now.
+    fn is_current(&self, key: Key) -> bool {
+        let connection = self.connections.get(key.slot as usize);
+        connection.is_some_and(|connection| connection.generation == key.generation)
+    }
+
+    /// Reads until nothing more is known to wait, or the connection ends.
+    fn receive(&mut self, key: Key) {
+        let mut drained = false;
+        while !drained && self.is_current(key) {
+            drained = self.receive_once(key);
         }
     }
 
-    fn receive_once(&mut self, at: u32) -> bool {
+    fn receive_once(&mut self, key: Key) -> bool {
+        let at = key.slot;
         let open_loop = self.is_open_loop();
         let mut expected = Expected {
             verifier: &self.setup.verifier,
@@ -247,23 +250,33 @@ impl Worker {
         {
             self.secured(at, now);
         }
-        let drained = received.drained;
-        if let Some(ending) = received.ending {
+        self.go_on(key, received.ending, now);
+        if received.done > 0 || !self.unqueue.is_empty() {
+            self.pump(now);
+        }
+        received.drained
+    }
+
+    /// What follows from what came: the connection ends, is renewed, or sends what it has to say.
+    fn go_on(&mut self, key: Key, ending: Option<Ending>, now: Nanos) {
+        let at = key.slot;
+        if !self.is_current(key) {
+            // The first flush after its set-up has found that it is over.
+            return;
+        }
+        if let Some(ending) = ending {
             self.end(at, ending, now);
         } else if self.has_had_its_share(at) || self.is_done(at) {
             self.renew(at, now);
         } else if self.connections[at as usize].has_output() {
             self.flush_on(at, now);
         }
-        if received.done > 0 || !self.unqueue.is_empty() {
-            self.pump(now);
-        }
-        drained
     }
 
     fn has_had_its_share(&self, at: u32) -> bool {
         let connection = &self.connections[at as usize];
         self.renews().is_some_and(|limit| u64::from(connection.requests) >= limit)
+            && connection.state == State::Ready
             && connection.in_flight.is_empty()
     }
 
