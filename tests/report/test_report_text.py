@@ -161,7 +161,7 @@ def test_the_json_object_has_the_documented_members(closed: Trial, failing: Tria
     totals = found["totals"]
     assert totals["sent"] == totals["ok"] + totals["in_flight"] + sum(totals["errors"].values())
     assert list(found["service_time"]) == [
-        *("count", "min", "mean", "p50", "p90", "p99", "p999", "max")
+        *("count", "min", "mean", "p50", "p90", "p99", "p999", "max", "withheld")
     ]
     assert found["response_time"] is None
     assert load_json(failing)["response_time"]["count"] > 0

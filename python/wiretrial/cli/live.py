@@ -16,7 +16,7 @@ from rich.live import Live as RichLive
 from rich.text import Text
 
 from wiretrial.plan import Plan
-from wiretrial.results import hdr
+from wiretrial.results import hdr, quantiles
 from wiretrial.snapshot import Interval, Snapshot, Start
 
 PERIOD_S = 0.5
@@ -130,9 +130,11 @@ class Live:
         if not texts:
             return "no reply yet"
         merged = hdr.merge(texts)
-        p50, p99 = (_microseconds(merged.quantile(q)) for q in (0.5, 0.99))
+        p50, p99 = (_microseconds(quantiles.told(merged, q)) for q in (0.5, 0.99))
         return f"p50 {p50}   p99 {p99}"
 
 
-def _microseconds(ns: float) -> str:
+def _microseconds(ns: float | None) -> str:
+    if ns is None:
+        return "-"
     return f"{ns / 1e3:,.0f} µs" if ns < 10_000_000 else f"{ns / 1e6:,.1f} ms"

@@ -114,9 +114,9 @@ def compare(
     format_: Annotated[Format, typer.Option("--format", help="How it is written.")] = Format.TEXT,
 ) -> int:
     """Hold two results against each other, scenario by scenario."""
-    left, right = _figures(new), _figures(old)
+    (left, short_left), (right, short_right) = _figures(new), _figures(old)
     rows = versus.compare(left, right)
-    notes = versus.unmatched(left, right)
+    notes = [*versus.unmatched(left, right), *dict.fromkeys((*short_left, *short_right))]
     if not rows:
         raise UsageProblem(
             f"{new} and {old} have no scenario in common", "compare results of the same study"
@@ -153,9 +153,13 @@ def _row(row: versus.Row) -> dict[str, Any]:
     }
 
 
-def _figures(path: Path) -> versus.Figures:
+def _figures(path: Path) -> tuple[versus.Figures, list[str]]:
+    """The figures of a result, and why some are withheld."""
     found = imported.load(path) if path.is_dir() else None
-    return versus.of_imported(found) if found else versus.of_trials(read_all(path))
+    if found:
+        return versus.of_imported(found), []
+    trials = read_all(path)
+    return versus.of_trials(trials), versus.withheld(trials)
 
 
 def _whole(trials: Sequence[Trial]) -> dict[str, Any]:

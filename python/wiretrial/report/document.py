@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from wiretrial.report.measures import Measured
+from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent
-from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
 from wiretrial.snapshot import Counters
 
@@ -38,11 +38,11 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "lobby": summary.counters.lobby.model_dump(),
         "rate": measured.rate,
         "throughput": measured.throughput,
-        "response_time": _times(measured.response_time),
-        "service_time": _times(measured.service_time),
-        "delivery_time": _times(measured.delivery_time),
-        "pacing_lag": _times(measured.pacing_lag),
-        "connect_time": _times(measured.connect_time),
+        "response_time": quantiles.document(measured.response_time),
+        "service_time": quantiles.document(measured.service_time),
+        "delivery_time": quantiles.document(measured.delivery_time),
+        "pacing_lag": quantiles.document(measured.pacing_lag),
+        "connect_time": quantiles.document(measured.connect_time, quantiles.CONNECTIONS),
         "bytes": summary.bytes.model_dump(),
         "generator": {
             "cpu_user_ns": summary.generator.cpu_user_ns,
@@ -74,12 +74,8 @@ def _agent(agent: Agent) -> dict[str, Any]:
             "in_flight": counters.in_flight,
             "errors": dict(counters.errors),
         },
-        "service_time": _times(agent.service_time),
+        "service_time": quantiles.document(agent.service_time),
         "loop_utilisation": own.generator.loop_utilisation if own else None,
         "clock": agent.clock.model_dump(),
         "lost": agent.loss.model_dump() if agent.loss else None,
     }
-
-
-def _times(histogram: Hdr) -> dict[str, float] | None:
-    return histogram.quantile_dict() if histogram.count else None

@@ -131,14 +131,19 @@ def decide(
 def _row(
     scenario: str, runs: Sequence[Measured], old: Sequence[Measured], threshold: Threshold
 ) -> Iterator[Row]:
-    values, before = _values(runs, threshold.metric), _values(old, threshold.metric)
+    metric = threshold.metric
+    for told, whose in ((runs, ""), (old if threshold.relative else (), "the baseline: ")):
+        if reason := _withheld(told, metric):
+            yield Row(scenario, threshold, None, whose + reason)
+            return
+    values, before = _values(runs, metric), _values(old, metric)
     if not values:
         yield Row(scenario, threshold, None, "no usable trial has this figure")
         return
     if not threshold.relative:
         decision = of_values(values, threshold.bound, at_least=threshold.at_least)
         # The reader knows the bound: it is the figure that must be easy to read.
-        unit = units.fitting(threshold.metric.units, (decision.value,))
+        unit = units.fitting(metric.units, (decision.value,))
         yield Row(scenario, threshold, decision, _told(decision, unit))
         return
     if not before:
@@ -176,6 +181,19 @@ def _by_scenario(trials: Sequence[Trial]) -> dict[str, list[Measured]]:
 def _values(runs: Sequence[Measured], metric: Metric) -> list[float]:
     taken = (metric.of(run) for run in runs if run.is_usable)
     return [value for value in taken if value is not None and value > 0]
+
+
+def _withheld(runs: Sequence[Measured], metric: Metric) -> str | None:
+    """Why the figure can't be judged: a trial is too short for it. None: none is.
+
+    The report gives no estimate where one usable trial lacks it; nor is one judged here.
+    """
+    usable = [run for run in runs if run.is_usable]
+    reasons = [reason for run in usable if (reason := metric.withheld(run)) is not None]
+    if not reasons:
+        return None
+    where = f", in {len(reasons)} of {len(usable)} trials" if len(usable) > 1 else ""
+    return f"{reasons[0]}{where}"
 
 
 def _ratio(text: str, bound: str) -> float:

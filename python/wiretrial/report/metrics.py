@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from wiretrial.report import units
 from wiretrial.report.measures import Measured, total
-from wiretrial.results.offered import FEWEST_BEYOND
+from wiretrial.results import quantiles
+from wiretrial.results.hdr import Hdr
 
 
 @dataclass(frozen=True)
@@ -22,17 +23,23 @@ class Metric:
     units: tuple[units.Unit, ...]
     of: Callable[[Measured], float | None]
     higher_is_better: bool = False
+    withheld: Callable[[Measured], str | None] = lambda _: None
+    """Why a trial has too few values to tell it; None: it has enough, or it takes none."""
 
 
-def _quantile(q: float) -> Callable[[Measured], float | None]:
-    """A quantile of the response or service time, where ten messages or more lie beyond it."""
+def _waiting(key: str, q: float) -> Metric:
+    """A quantile of the response or service time."""
+    return _quantile(key, quantiles.name(q), q, lambda m: m.waiting_time, quantiles.MESSAGES)
 
-    def of(measured: Measured) -> float | None:
-        histogram = measured.waiting_time
-        enough = histogram.count * (1 - q) >= FEWEST_BEYOND - 1e-6
-        return float(histogram.quantile(q)) if enough else None
 
-    return of
+def _quantile(key: str, title: str, q: float, of: Callable[[Measured], Hdr], what: str) -> Metric:
+    return Metric(
+        key,
+        title,
+        units.TIMES,
+        lambda m: quantiles.told(of(m), q),
+        withheld=lambda m: quantiles.withheld(of(m).count, q, what),
+    )
 
 
 WALL = Metric("wall", "Round trip", units.TIMES, lambda m: m.round_trip_ns)
@@ -46,11 +53,11 @@ CLIENT_SYSTEM = Metric(
 THROUGHPUT = Metric(
     "throughput", "Throughput", units.RATES, lambda m: m.throughput, higher_is_better=True
 )
-P50 = Metric("p50", "p50", units.TIMES, _quantile(0.5))
-P90 = Metric("p90", "p90", units.TIMES, _quantile(0.9))
-P99 = Metric("p99", "p99", units.TIMES, _quantile(0.99))
-P999 = Metric("p999", "p99.9", units.TIMES, _quantile(0.999))
-P9999 = Metric("p9999", "p99.99", units.TIMES, _quantile(0.9999))
+P50 = _waiting("p50", 0.5)
+P90 = _waiting("p90", 0.9)
+P99 = _waiting("p99", 0.99)
+P999 = _waiting("p999", 0.999)
+P9999 = _waiting("p9999", 0.9999)
 SERVER = Metric("server", "Server CPU", (units.MICROSECONDS,), lambda m: m.server_ns)
 SERVER_USER = Metric(
     "server_user", "Server CPU, user", (units.MICROSECONDS,), lambda m: m.server_user_ns
@@ -66,11 +73,8 @@ TRANSPORT_BYTES = Metric(
     "transport_bytes", "TCP payload", (units.BYTES[0],), lambda m: m.transport_bytes
 )
 WIRE_BYTES = Metric("wire_bytes", "On the wire", (units.BYTES[0],), lambda m: m.wire_bytes)
-CONNECT = Metric(
-    "connect",
-    "Connect time, p50",
-    units.TIMES,
-    lambda m: float(m.connect_time.quantile(0.5)) or None,
+CONNECT = _quantile(
+    "connect", "Connect time, p50", 0.5, lambda m: m.connect_time, quantiles.CONNECTIONS
 )
 ELAPSED = Metric("elapsed", "Time", units.TIMES, lambda m: m.elapsed_ns)
 USER_MEMORY = Metric(

@@ -19,12 +19,12 @@ from wiretrial.report.families import Family, families
 from wiretrial.report.knees import Knee, Objective, knees
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import METRICS, Metric
+from wiretrial.results import quantiles
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Bottleneck, Trial
 from wiretrial.results.model import Verdict as TrialVerdict
-from wiretrial.results.offered import FEWEST_BEYOND
 from wiretrial.stats.summary import Estimate, summarise
 
 CURVE = (0.5, *(round(1 - 10 ** -(tenths / 10), 8) for tenths in range(4, 41)))
@@ -437,7 +437,7 @@ def _curve(usable: Sequence[Measured]) -> tuple[CurvePoint, ...]:
     fewest = min(run.waiting_time.count for run in usable)
     points: list[CurvePoint] = []
     for q in CURVE:
-        if fewest * (1 - q) < FEWEST_BEYOND - 1e-6:
+        if fewest < quantiles.needed(q):
             break
         values = sorted(run.waiting_time.quantile(q) for run in usable)
         points.append(CurvePoint(q, median(values), values[0], values[-1]))

@@ -23,10 +23,10 @@ from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import Group, ReportModel, ScenarioResult
 from wiretrial.report.text_tables import ascii_only
+from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent, Fleet
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
-from wiretrial.results.offered import FEWEST_BEYOND
 from wiretrial.snapshot import Bytes, Deliveries, Lobby
 from wiretrial.stats.ranks import Ranking
 
@@ -356,17 +356,18 @@ def _lobby(told: Lobby) -> str:
     return f"snapshots {told.ok:,}{wrongly}"
 
 
-def _quantiles(histogram: Hdr) -> str:
-    """Quantiles that ten values or more lie beyond, and the greatest value."""
+def _quantiles(histogram: Hdr, values: str = quantiles.MESSAGES) -> str:
+    """The quantiles that can be told, the greatest value, and why the next quantile is withheld."""
     if not histogram.count:
         return "none recorded"
-    shown = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999))
-    parts = [
-        f"{name} {_time(histogram.quantile(q))}"
-        for name, q in shown
-        if q == 0.5 or histogram.count * (1 - q) >= FEWEST_BEYOND - 1e-6
-    ]
-    return "   ".join((*parts, f"max {_time(histogram.max)}"))
+    parts: list[str] = []
+    reason: str | None = None
+    for q in quantiles.SHOWN.values():
+        if reason := quantiles.withheld(histogram.count, q, values):
+            break
+        parts.append(f"{quantiles.name(q)} {_time(histogram.quantile(q))}")
+    parts.append(f"max {_time(histogram.max)}")
+    return "   ".join((*parts, f"({reason})") if reason else parts)
 
 
 def _connections(trial: Trial, measured: Measured) -> str:
@@ -380,7 +381,7 @@ def _connections(trial: Trial, measured: Measured) -> str:
     else:
         text = f"{connections.opened:,}" + (" opened" if again > 0 else "")
     if measured.connect_time.count:
-        text += f", connect {_quantiles(measured.connect_time)}"
+        text += f", connect {_quantiles(measured.connect_time, quantiles.CONNECTIONS)}"
     if failed := sum(connections.failed.values()):
         text += f", {failed:,} attempts failed"
     return text

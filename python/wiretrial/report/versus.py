@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from wiretrial.report import metrics, sentences, units
 from wiretrial.report.measures import Measured
+from wiretrial.report.metrics import Metric
 from wiretrial.results.imported import Imported
 from wiretrial.results.model import Trial
 from wiretrial.stats.compare import Comparison, Verdict, holm, verdict, welch
@@ -65,7 +66,26 @@ def of_trials(trials: Sequence[Trial]) -> Figures:
             value = metric.of(measured)
             if value is not None and value > 0:
                 figures.setdefault(metric.key, []).append(value)
+    for scenario, metric in _short(trials):
+        found[scenario].pop(metric.key, None)
     return found
+
+
+def withheld(trials: Sequence[Trial]) -> list[str]:
+    """The quantiles that are not compared because trials are too short, a sentence each."""
+    return [f"{scenario}: {reason}" for (scenario, _), reason in _short(trials).items()]
+
+
+def _short(trials: Sequence[Trial]) -> dict[tuple[str, Metric], str]:
+    """The figures that a usable trial has too few values for, and why, by scenario."""
+    usable = (run for trial in trials if (run := Measured(trial)).is_usable)
+    return {
+        (run.trial.scenario.name, metric): reason
+        for run in usable
+        if run.trial.scenario.twin_of is None
+        for metric in SHOWN
+        if (reason := metric.withheld(run)) is not None
+    }
 
 
 def of_imported(imported: Imported) -> Figures:

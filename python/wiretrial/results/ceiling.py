@@ -32,5 +32,5 @@ class Pacing(BaseModel):
     rate: float
     """Messages per second."""
     messages: int
-    lag_p50_ns: float
-    lag_p99_ns: float
+    lag_p50_ns: float | None
+    lag_p99_ns: float | None

@@ -29,8 +29,6 @@ LOWEST_NS = 1
 HIGHEST_NS = 3_600_000_000_000
 SIGNIFICANT_DIGITS = 3
 
-_SHOWN = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
-
 
 class HistogramError(ValueError):
     """The text is no HdrHistogram V2 payload. Read the record again, or measure again."""
@@ -82,16 +80,6 @@ class Hdr:
             return 0
         wanted = max(1, math.ceil(Fraction(str(q)) * self.count))
         return self.values[bisect_left(self._cumulative, wanted)][0]
-
-    def quantile_dict(self) -> dict[str, float]:
-        """`count`, `min`, `mean`, `p50`, `p90`, `p99`, `p999`, `max`."""
-        return {
-            "count": self.count,
-            "min": self.min,
-            "mean": self.mean,
-            **{name: self.quantile(q) for name, q in _SHOWN.items()},
-            "max": self.max,
-        }
 
     @cached_property
     def values(self) -> tuple[tuple[int, int], ...]:

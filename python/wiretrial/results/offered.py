@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wiretrial.plan import OpenLoop
-from wiretrial.results import hdr
+from wiretrial.results import hdr, quantiles
 from wiretrial.results.model import Trial, Window
 from wiretrial.snapshot import Interval
-
-FEWEST_BEYOND = 10
-"""So many values must lie beyond a quantile, or it can't be told."""
 
 
 def rate(trial: Trial) -> float:
@@ -28,7 +25,7 @@ def least_rate(quantile: float, duration_ns: int) -> float:
 
     A tenth more: the window is a little shorter than what was asked for.
     """
-    return 1.1 * FEWEST_BEYOND / (1 - quantile) * 1e9 / duration_ns
+    return 1.1 * quantiles.needed(quantile) * 1e9 / duration_ns
 
 
 def achieved(trial: Trial) -> float:
@@ -53,8 +50,7 @@ def response_ns(trial: Trial, quantile: float) -> float | None:
         for interval in counted(trial)
         if "response_time" in interval.histograms
     )
-    enough = times.count * (1 - quantile) >= FEWEST_BEYOND
-    return times.quantile(quantile) if enough else None
+    return quantiles.told(times, quantile)
 
 
 def counted(trial: Trial) -> tuple[Interval, ...]:

@@ -34,7 +34,7 @@ from wiretrial.plan import (
     Stop,
     Target,
 )
-from wiretrial.results import hdr
+from wiretrial.results import hdr, quantiles
 from wiretrial.results.ceiling import Ceiling, Pacing
 from wiretrial.results.store import ResultsFolder
 from wiretrial.snapshot import Interval, Snapshot, Summary
@@ -215,8 +215,8 @@ class _Bench:
         return Pacing(
             rate=PACING_RATE,
             messages=lag.count,
-            lag_p50_ns=lag.quantile(0.5),
-            lag_p99_ns=lag.quantile(0.99),
+            lag_p50_ns=quantiles.told(lag, 0.5),
+            lag_p99_ns=quantiles.told(lag, 0.99),
         )
 
     def _run(self, case: Case, length_ns: int) -> list[Snapshot]:

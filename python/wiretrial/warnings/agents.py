@@ -11,13 +11,13 @@ from statistics import median
 
 from wiretrial.results.fleet import Agent
 from wiretrial.results.model import Trial, Warning
+from wiretrial.results.quantiles import needed
 from wiretrial.warnings.catalogue import Code, warn
 
 LESS = 0.8
 """An agent that reaches less than this share of what the others reach stands out."""
 SLOWER = 3.0
 """So does one whose 99th percentile is this multiple of the others'."""
-FEWEST = 1000
 MS = 1_000_000
 
 
@@ -48,7 +48,9 @@ def stands_out(trial: Trial) -> Iterator[Warning]:
                 f"{own.name} reached {own.reached:,.1f} messages/s per connection, the others"
                 f" {reached:,.1f}",
             )
-        elif own.p99_ns > max(SLOWER * p99, MS) and min(one.replies for one in whole) >= FEWEST:
+        elif own.p99_ns > max(SLOWER * p99, MS) and min(one.replies for one in whole) >= needed(
+            0.99
+        ):
             yield warn(
                 Code.AGENT_STANDS_OUT,
                 f"{own.name} waited {own.p99_ns / MS:.3g} ms for 1 % of its replies, the others"

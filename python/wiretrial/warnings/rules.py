@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from wiretrial.results import quantiles
 from wiretrial.results.model import Trial, Warning
 from wiretrial.results.observation import CpuUse
 from wiretrial.warnings import agents, modes
@@ -126,9 +127,9 @@ def _late_sends(trial: Trial) -> Iterator[Warning]:
     histograms = trial.summary.histograms
     if trial.plan.load.executor.kind != "open":
         return
-    lag = modes.histogram(histograms.get("pacing_lag")).quantile(0.99)
+    lag = quantiles.told(modes.histogram(histograms.get("pacing_lag")), 0.99)
     typical = modes.histogram(histograms.get("service_time")).quantile(0.5)
-    if lag > max(typical, MS):
+    if lag is not None and lag > max(typical, MS):
         yield warn(Code.LATE_SENDS, f"1 % of the sends were {lag / MS:.3g} ms late or more")
 
 

@@ -121,17 +121,17 @@ impl<W: Write, P: Write> Text<W, P> {
             writeln!(out, "                 {class} {}: {example}", grouped(*count))?;
         }
         copies(out, counters)?;
-        for (name, label) in [
-            ("response_time", "response time"),
-            ("service_time", "service time"),
-            ("delivery_time", "delivery time"),
-            ("pacing_lag", "pacing lag"),
-            ("connect_time", "connect time"),
-            ("tls_time", "TLS time"),
-            ("upgrade_time", "upgrade time"),
+        for (name, label, values) in [
+            ("response_time", "response time", "messages"),
+            ("service_time", "service time", "messages"),
+            ("delivery_time", "delivery time", "messages"),
+            ("pacing_lag", "pacing lag", "messages"),
+            ("connect_time", "connect time", "connections"),
+            ("tls_time", "TLS time", "connections"),
+            ("upgrade_time", "upgrade time", "connections"),
         ] {
             if let Some(histogram) = summary.histograms.get(name).and_then(|text| decode(text)) {
-                writeln!(out, "  {label:<13}  {}", quantiles(&histogram))?;
+                writeln!(out, "  {label:<13}  {}", quantiles(&histogram, values))?;
             }
         }
         if self.deflate {
@@ -217,13 +217,24 @@ fn decode(text: &str) -> Option<Histogram<u64>> {
     Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
 }
 
-fn quantiles(histogram: &Histogram<u64>) -> String {
+/// The quantiles that can be told, the greatest value, and why the next quantile is withheld.
+///
+/// Ten values must lie beyond a quantile, or one stall more or less decides it.
+fn quantiles(histogram: &Histogram<u64>, values: &str) -> String {
     let mut line = String::new();
-    for (name, quantile) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)] {
+    let mut withheld = String::new();
+    for (name, quantile, needed) in
+        [("p50", 0.5, 20), ("p90", 0.9, 100), ("p99", 0.99, 1_000), ("p99.9", 0.999, 10_000)]
+    {
+        if histogram.len() < needed {
+            let (needed, came) = (grouped(needed), grouped(histogram.len()));
+            withheld = format!("   ({name} needs {needed} {values}; {came} came)");
+            break;
+        }
         // Writing to a String can't fail.
         let _ = write!(line, "{name} {}   ", time(histogram.value_at_quantile(quantile)));
     }
-    let _ = write!(line, "max {}", time(histogram.max()));
+    let _ = write!(line, "max {}{withheld}", time(histogram.max()));
     line
 }
 

@@ -1,6 +1,7 @@
 """One row per trial, one column per figure: for spreadsheets and data frames.
 
 Times are nanoseconds, rates messages per second, sizes bytes; a figure that can't be told is empty.
+`withheld` says which quantiles have too few values, and how many they need.
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ def _row(trial: Trial, levels: Sequence[str]) -> dict[str, Cell]:
         **{name: known[name] for name in IDENTITY},
         **{f"level.{name}": scenario.levels.get(name) for name in levels},
         **{metric.key: metric.of(measured) for metric in METRICS},
+        "withheld": "; ".join(filter(None, (metric.withheld(measured) for metric in METRICS))),
     }
 
 
