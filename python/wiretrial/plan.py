@@ -93,7 +93,7 @@ class ListPayload(_Part):
 
 
 class TemplatePayload(_Part):
-    """Text in which each `{seq}` becomes the message's sequence number in 16 hexadecimal digits."""
+    """Text in which each `{seq}` becomes the message's number, in 16 hexadecimal digits."""
 
     source: Literal["template"] = Field(default="template", alias="from")
     text: str
@@ -106,9 +106,13 @@ Payload = Annotated[
 
 
 class Message(_Part):
-    """What each request carries. `kind` is the WebSocket frame type."""
+    """What each request carries. `kind` is the WebSocket frame type.
+
+    `is_json`: refused where it is not; in a template, `{seq}` outside of strings is a number.
+    """
 
     kind: Literal["text", "binary"] = "binary"
+    is_json: bool = False
     source: Payload = Field(default_factory=NoPayload)
 
 

@@ -20,6 +20,25 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
+class Learned(_Part):
+    """What the first reply carried, taken to be right. `echo`: it was the request's own payload.
+
+    `excerpt`: its first 120 bytes; what can't be printed is escaped.
+    """
+
+    bytes: int
+    excerpt: str
+    echo: bool
+
+    def words(self) -> str:
+        """It in words, on one line."""
+        if not self.bytes:
+            return "learned: no content"
+        unit = "byte" if self.bytes == 1 else "bytes"
+        echo = " (an echo of the request)" if self.echo else ""
+        return f"learned: {self.bytes:,} {unit}{echo}, {self.excerpt}"
+
+
 class Start(_Part):
     """The first line: what is about to run."""
 
@@ -39,6 +58,7 @@ class Start(_Part):
     tls: str | None
     insecure: bool = False
     deflate: str | None = None
+    learned: Learned | None = None
 
 
 class Connected(_Part):

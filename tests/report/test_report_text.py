@@ -153,8 +153,8 @@ def test_colour_only_where_it_is_wanted(report: ReportModel, failing: Trial) -> 
 def test_the_json_object_has_the_documented_members(closed: Trial, failing: Trial) -> None:
     found = load_json(closed)
     assert list(found) == [
-        *("schema", "version", "target", "load", "duration_ns", "totals", "deliveries"),
-        *("lobby", "rate"),
+        *("schema", "version", "target", "load", "learned", "duration_ns", "totals"),
+        *("deliveries", "lobby", "rate"),
         *("throughput", "response_time", "service_time", "delivery_time", "pacing_lag"),
         *("connect_time", "bytes", "generator", "agents", "verdict", "warnings"),
     ]

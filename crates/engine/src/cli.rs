@@ -116,7 +116,7 @@ pub(crate) struct LoadFlags {
     /// Payload: a size (its content differs from message to message), or @FILE.
     #[arg(long, value_name = "BYTES|@FILE", conflicts_with = "json")]
     pub(crate) payload: Option<String>,
-    /// Payload: JSON text; {seq} becomes the message's sequence number. Of socketio: name and arguments of the event.
+    /// Payload: JSON text; {seq} becomes the message's number, inside a string 16 hexadecimal digits. Of socketio: name and arguments of the event.
     #[arg(long, value_name = "TEXT")]
     pub(crate) json: Option<String>,
     /// Styx: players at each table, each of whom gets a copy of each message.

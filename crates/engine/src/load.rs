@@ -106,6 +106,7 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
             } else {
                 MessageKind::Binary
             },
+            is_json: flags.json.is_some(),
             source: source(flags)?,
         },
         expect: ExpectDocument { status: flags.expect_status, content: content(flags)? },

@@ -8,7 +8,6 @@ mod capacity;
 pub(crate) use capacity::Tables;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use wiretrial_net::machine::resolve;
 use wiretrial_net::{
@@ -20,10 +19,11 @@ use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Reply, Request, Scra
 use crate::clock::{Clock, Monotonic, Nanos};
 use crate::control::Control;
 use crate::measure::Class;
+use crate::measure::snapshot::Learned;
 use crate::outgoing::Outgoing;
 use crate::plan::{ContentRule, Plan, PlanError, PollerDocument, Scheme, Target, TlsPlan};
 use crate::protocol::{Protocol, ProtocolFactory};
-use crate::source::{Payloads, Progress, Verifier};
+use crate::source::{Payloads, Progress, Verifier, excerpt};
 
 /// The preflight's own message carries this number, which no message of the load has.
 const PREFLIGHT_SEQ: u64 = u64::MAX;
@@ -48,6 +48,8 @@ pub(crate) struct Setup {
     /// HTTP status of a right reply; none for other protocols.
     pub(crate) status: Option<u16>,
     pub(crate) reply_bytes: u64,
+    /// What the first reply carried, where that is what is right.
+    pub(crate) learned: Option<Learned>,
     pub(crate) tls_description: Option<String>,
     /// Agreed compression of messages.
     pub(crate) deflate: Option<String>,
@@ -129,11 +131,9 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
             Err(refusal) => return Err(refusal),
         }
     };
-    let verifier = match &plan.target.expect.content {
-        ContentRule::Echo | ContentRule::Broadcast => Verifier::Echo,
-        ContentRule::Fixed(bytes) => Verifier::Fixed(Arc::from(bytes.as_slice())),
-        ContentRule::Learned if answer.echoes => Verifier::Echo,
-        ContentRule::Learned => Verifier::Fixed(Arc::from(answer.content)),
+    let (verifier, learned) = match &plan.target.expect.content {
+        ContentRule::Learned => answer.learned(),
+        rule => (Verifier::new(rule), None),
     };
     Ok(Setup {
         addresses: if plan.target.addresses.is_empty() { vec![answer.address] } else { candidates },
@@ -142,6 +142,7 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
         factory,
         verifier,
         reply_bytes: answer.length,
+        learned,
         tls_description: answer.tls,
         deflate: answer.deflate,
         poller: answer.poller,
@@ -201,6 +202,15 @@ struct Answer {
     deflate: Option<String>,
     poller: &'static str,
     poller_shortfall: Option<String>,
+}
+
+impl Answer {
+    /// What is right from now on, and how that is told.
+    fn learned(&self) -> (Verifier, Option<Learned>) {
+        let verifier = Verifier::learned(&self.content, self.echoes);
+        let (bytes, excerpt) = (self.length, excerpt(&self.content));
+        (verifier, Some(Learned { bytes, excerpt, echo: self.echoes }))
+    }
 }
 
 /// What it takes to ask.
@@ -433,7 +443,7 @@ impl<'p> Exchange<'p> {
 
     fn keep(&mut self, piece: &[u8]) -> Result<(), Refusal> {
         if self.plan.target.expect.content != ContentRule::Learned {
-            let verifier = self.verifier();
+            let verifier = Verifier::new(&self.plan.target.expect.content);
             verifier.update(&mut self.progress, PREFLIGHT_SEQ, piece, &mut self.payloads);
             return Ok(());
         }
@@ -449,14 +459,6 @@ impl<'p> Exchange<'p> {
         Ok(())
     }
 
-    fn verifier(&self) -> Verifier {
-        match &self.plan.target.expect.content {
-            ContentRule::Fixed(bytes) => Verifier::Fixed(Arc::from(bytes.as_slice())),
-            // Whoever is alone hears of itself alone.
-            ContentRule::Echo | ContentRule::Broadcast | ContentRule::Learned => Verifier::Echo,
-        }
-    }
-
     fn judge(&mut self, reply: &Reply<'_>) -> Result<Answer, Refusal> {
         self.keep(reply.payload)?;
         let length = self.progress.received;
@@ -469,7 +471,7 @@ impl<'p> Exchange<'p> {
             return Err(self.refuse(Class::Status, &text));
         }
         if expect.content != ContentRule::Learned {
-            let verifier = self.verifier();
+            let verifier = Verifier::new(&self.plan.target.expect.content);
             let content = verifier.finish(&mut self.progress, PREFLIGHT_SEQ, &mut self.payloads);
             content.map_err(|mismatch| {
                 let text = format!("the first reply was not what is expected: {mismatch}");

@@ -102,6 +102,7 @@ fn start(setup: &Setup, started_unix_ns: u64) -> Start {
         tls: setup.tls_description.clone(),
         insecure: setup.plan.target.tls.as_ref().is_some_and(|tls| tls.insecure),
         deflate: setup.deflate.clone(),
+        learned: setup.learned.clone(),
     }
 }
 

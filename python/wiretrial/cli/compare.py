@@ -231,6 +231,7 @@ def _case(
         else workload.http_of(common.protocol, None, [], json_text),
         message=Message(
             kind="text" if common.contract == "ws-echo" and json_text is not None else "binary",
+            is_json=json_text is not None,
             source=payload,
         ),
         expect=Expect(content=LearnedContent() if common.contract == "static" else EchoContent()),

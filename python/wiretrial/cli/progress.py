@@ -36,7 +36,7 @@ from wiretrial.results.answers import Answer
 from wiretrial.results.beacon import Beacon
 from wiretrial.results.model import Trial
 from wiretrial.results.store import STUDY_FILE, ResultsFolder
-from wiretrial.snapshot import Interval
+from wiretrial.snapshot import Interval, Start
 from wiretrial.studies import estimate, events, runner, spec
 from wiretrial.studies.spec import Study
 
@@ -183,6 +183,9 @@ class Board:
     _began: float = 0.0
     _drawn: float = 0.0
     _now: str = ""
+    _scenario: str = ""
+    _told: set[str] = field(default_factory=set)
+    """What was said of replies that were learned."""
 
     def __enter__(self) -> Board:
         if sys.stderr.isatty():
@@ -208,8 +211,11 @@ class Board:
                 self._line(f"left out: {reason}")
             case events.TrialBegun(slot, number, total, left_ns):
                 place = f"{number:>{len(str(total))}}/{total}"
+                self._scenario = slot.scenario
                 self._now = f"{place}  {slot.scenario:<34}{self._left(left_ns)}"
                 self._show(self._now)
+            case events.Seen(snapshot) if isinstance(snapshot, Start):
+                self._learned(snapshot)
             case events.Seen(snapshot) if isinstance(snapshot, Interval):
                 if time.monotonic() - self._drawn >= PERIOD_S:
                     length = max(snapshot.end_ns - snapshot.start_ns, 1)
@@ -221,6 +227,17 @@ class Board:
                 place = f"block {slot.block + 1}, {slot.scenario}"
                 self.problems.setdefault(reason, []).append(place)
                 self._line(f"failed: {place}: {reason}")
+
+    def _learned(self, start: Start) -> None:
+        """What is taken to be a right reply, once for each subject as long as it stays the same."""
+        if start.learned is None:
+            return
+        subjects = {case.scenario.name: case.scenario.subject for case in self.study.cases}
+        subject = subjects.get(self._scenario, self._scenario)
+        told = f"reply of {subject}  {start.learned.words()}"
+        if told not in self._told:
+            self._told.add(told)
+            self._line(told)
 
     def keep(self, results: ResultsFolder) -> None:
         """Stores what could not be measured, and what the subjects weigh.

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import typer
 
 from wiretrial import quantities
+from wiretrial.cli.content import PLACEHOLDER, require_json
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
     AfterResponse,
@@ -102,7 +103,9 @@ PayloadSize = Annotated[
 JsonText = Annotated[
     str | None,
     typer.Option(
-        "--json", metavar="TEXT", help="JSON payload; {seq} becomes the message's number."
+        "--json",
+        metavar="TEXT",
+        help="JSON payload; {seq} becomes the message's number, 16 hex digits in a string.",
     ),
 ]
 TableSize = Annotated[
@@ -205,7 +208,8 @@ def payload_of(protocol: Protocol, size: str | None, json_text: str | None) -> P
     if size is not None and json_text is not None:
         raise UsageProblem("--payload and --json exclude each other", "keep one")
     if json_text is not None:
-        if "{seq}" in json_text:
+        require_json(json_text, "--json")
+        if PLACEHOLDER in json_text:
             return TemplatePayload(text=json_text)
         return FixedPayload(base64=_base64(json_text.encode()))
     if size is None:
@@ -222,7 +226,8 @@ def payload_of(protocol: Protocol, size: str | None, json_text: str | None) -> P
 
 def message_of(payload: Payload, json_text: str | None, text: bool) -> Message:
     """The message, in a WebSocket text frame where that is asked for, or JSON."""
-    return Message(kind="text" if text or json_text is not None else "binary", source=payload)
+    is_json = json_text is not None
+    return Message(kind="text" if text or is_json else "binary", is_json=is_json, source=payload)
 
 
 def headers_of(lines: list[str], json_text: str | None) -> tuple[tuple[str, str], ...]:

@@ -27,6 +27,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "version": LOAD_VERSION,
         "target": plan.target.model_dump(mode="json", by_alias=True),
         "load": plan.load.model_dump(mode="json", by_alias=True),
+        "learned": trial.start.learned.model_dump() if trial.start.learned else None,
         "duration_ns": measured.counted_ns,
         "totals": {
             "sent": summary.counters.sent,

@@ -155,6 +155,8 @@ def _print_load(console: Console, trial: Trial) -> None:
     measured = Measured(trial)
     console.print(Text(_heading(trial, measured)))
     console.print()
+    if learned := trial.start.learned:
+        _labelled(console, "reply", learned.words())
     for label, value in _figures(trial, measured, console.width):
         _labelled(console, label, value)
     judgement = trial.judgement

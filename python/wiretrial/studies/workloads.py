@@ -105,7 +105,7 @@ def request(
             return Request(
                 path,
                 Http(headers=(("Content-Type", kind),)),
-                Message(source=FixedPayload(base64=_base64(sent))),
+                Message(is_json=is_json, source=FixedPayload(base64=_base64(sent))),
                 Expect(content=FixedContent(base64=_base64(REST_PREFIX + sent))),
             )
         case "ws-broadcast":
@@ -127,6 +127,7 @@ def request(
         case _:
             message = Message(
                 kind="text" if contract == "ws-echo" and size == "json" else "binary",
+                is_json=size == "json",
                 source=_echoed(contract, size),
             )
             return Request(path, Http(), message, Expect(content=EchoContent()))
@@ -183,7 +184,11 @@ def case(
         contract=contract,
         message=asked.message
         if contract == "static"
-        else Message(kind="text" if contract == "ws-echo" else "binary", source=payload),
+        else Message(
+            kind="text" if contract == "ws-echo" else "binary",
+            is_json=payload == JSON_MESSAGE,
+            source=payload,
+        ),
         expect=asked.expect,
         load=load,
         sources=FRESH_SOURCES if load.requests_per_connection is not None else (),

@@ -8,7 +8,7 @@ use crate::{Respond, engine, run, text};
 
 #[test]
 fn table_of_wrong_words() {
-    let cases: [(&[&str], i32, &str); 22] = [
+    let cases: [(&[&str], i32, &str); 25] = [
         (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls, styx,"),
         (&["load", "ftp://h/"], 2, "unknown scheme 'ftp'"),
         (&["load", "ws://h:70000/"], 2, "'70000' is not a port"),
@@ -46,6 +46,17 @@ fn table_of_wrong_words() {
             "act by themselves, not in bursts",
         ),
         (&["load", "socketio+ws://h/", "--json", "{}"], 2, "an event is an array of JSON"),
+        (
+            &["load", "http://h/", "--json", r#"{"id":{seq}"#],
+            2,
+            "not: EOF while parsing an object at line 1 column 11; correct it, or send it as it is",
+        ),
+        (
+            &["load", "http://h/", "--json", r#"{"id":{seq}0}"#],
+            2,
+            "invalid number at line 1 column",
+        ),
+        (&["load", "ws://h/", "--json", "{\"id\":\"{seq}\",\n}"], 2, "at line 2 column 1"),
         (&["load", "https://127.0.0.1:1/", "--cacert", "/no/such/file"], 1, "/no/such/file"),
     ];
     for (args, code, expected) in cases {

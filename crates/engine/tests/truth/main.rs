@@ -5,6 +5,7 @@ mod broadcast;
 mod bursts;
 #[path = "../common/certificates.rs"]
 mod certificates;
+mod content;
 mod deflate;
 mod delays;
 mod deliveries;

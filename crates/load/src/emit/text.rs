@@ -52,9 +52,13 @@ impl<W: Write, P: Write> Text<W, P> {
         let addresses = start.addresses.join(", ");
         writeln!(
             self.result,
-            "{}   {addresses}, {} thread(s), {}{shortfall}{tls}{deflate}\n",
+            "{}   {addresses}, {} thread(s), {}{shortfall}{tls}{deflate}",
             start.url, start.threads, start.poller
-        )
+        )?;
+        if let Some(learned) = &start.learned {
+            writeln!(self.result, "  reply          {learned}")?;
+        }
+        writeln!(self.result)
     }
 
     fn interval(&mut self, interval: &Interval) -> io::Result<()> {

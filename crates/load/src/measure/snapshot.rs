@@ -65,6 +65,32 @@ pub struct Start {
     /// Agreed compression of WebSocket messages, as the server would say it; null without.
     #[serde(default)]
     pub deflate: Option<String>,
+    /// What the first reply carried, where that is what each one is to carry; null where the plan says what is right.
+    #[serde(default)]
+    pub learned: Option<Learned>,
+}
+
+/// The content of a reply that was taken to be right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Learned {
+    /// Its length.
+    pub bytes: u64,
+    /// Its first 120 bytes; what can't be printed is escaped.
+    pub excerpt: String,
+    /// It was the request's own payload: each reply is to be its own request's.
+    pub echo: bool,
+}
+
+impl std::fmt::Display for Learned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { bytes, excerpt, echo } = self;
+        let echo = if *echo { " (an echo of the request)" } else { "" };
+        match bytes {
+            0 => f.write_str("learned: no content"),
+            1 => write!(f, "learned: 1 byte{echo}, {excerpt}"),
+            _ => write!(f, "learned: {bytes} bytes{echo}, {excerpt}"),
+        }
+    }
 }
 
 /// Phase of a run.

@@ -200,13 +200,16 @@ impl Default for StyxDocument {
 pub struct MessageDocument {
     /// WebSocket frame type; ignored by the other protocols.
     pub kind: MessageKind,
+    /// The payload is JSON, and refused where it is not. In a template, a `{seq}` outside of strings becomes a
+    /// number without leading zeros, from 1 on. Events of socketio always are.
+    pub is_json: bool,
     /// Where the payload comes from.
     pub source: SourceDocument,
 }
 
 impl Default for MessageDocument {
     fn default() -> Self {
-        Self { kind: MessageKind::Binary, source: SourceDocument::None }
+        Self { kind: MessageKind::Binary, is_json: false, source: SourceDocument::None }
     }
 }
 
@@ -242,7 +245,7 @@ pub enum SourceDocument {
         /// The payloads, base64.
         base64: Vec<String>,
     },
-    /// Text in which each `{seq}` becomes the message's sequence number in 16 hexadecimal digits.
+    /// Text in which each `{seq}` becomes the message's sequence number in 16 hexadecimal digits; see also `is_json`.
     Template {
         /// The text.
         text: String,

@@ -4,6 +4,9 @@
 //! and files are read by the run.
 
 pub mod document;
+mod expect;
+mod json_text;
+mod message;
 mod parse;
 mod target;
 
@@ -11,6 +14,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 pub use document::{PacingDocument, PlanDocument, PollerDocument};
+pub use json_text::JsonPart;
 pub use target::{Carrier, Scheme, TargetUrl};
 use wiretrial_proto::websocket::DeflateConfig;
 
@@ -76,6 +80,9 @@ pub struct TlsPlan {
 /// Messages of a player whose copies are told apart at a time.
 pub(crate) const DELIVERY_WINDOW: u32 = 64;
 
+/// What stands for a message's number in a text.
+pub(crate) const PLACEHOLDER: &str = "{seq}";
+
 /// Hexadecimal digits of a message's number, of which a whole one is told from all others.
 pub(crate) const NUMBER_BYTES: usize = 16;
 
@@ -111,6 +118,8 @@ pub enum PayloadPlan {
     List(Vec<Vec<u8>>),
     /// Text with `{seq}` in it.
     Template(String),
+    /// Text of JSON in which the number stands by itself, so that its length varies.
+    Json(Vec<JsonPart>),
 }
 
 /// What a right reply is.

@@ -1,30 +1,29 @@
 //! From the document to the typed plan: every rule that makes a plan runnable stands here.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-
 use super::document::{
-    ContentDocument, DeflateDocument, ExecutorDocument, GeneratorDocument, LoadDocument,
-    MessageKind, OverflowDocument, PLAN_SCHEMA, PLAN_VERSION, PhasesDocument, PlanDocument,
-    ShareDocument, SourceDocument, StopDocument, StyxDocument, TargetDocument,
+    DeflateDocument, ExecutorDocument, GeneratorDocument, LoadDocument, MessageKind,
+    OverflowDocument, PLAN_SCHEMA, PLAN_VERSION, PhasesDocument, PlanDocument, ShareDocument,
+    StopDocument, StyxDocument, TargetDocument,
 };
+use super::expect::expect;
+use super::message::payload;
 use wiretrial_proto::websocket::DeflateConfig;
 
 use super::{
-    ContentRule, DELIVERY_WINDOW, Expect, GeneratorPlan, Load, LoopPlan, NUMBER_BYTES, Overflow,
+    ContentRule, DELIVERY_WINDOW, GeneratorPlan, Load, LoopPlan, Overflow, PLACEHOLDER,
     PayloadPlan, Phases, Plan, PlanError, Scheme, SharePlan, Stop, StyxPlan, Target, TargetUrl,
     TlsPlan,
 };
 use crate::clock::Nanos;
 
-/// Largest payload of a request, bytes.
-const MAX_PAYLOAD: u64 = 1 << 30;
 /// The most connections of a broadcast: each is told apart from each.
 const MOST_IN_BROADCAST: u32 = 1000;
 /// Longest duration, nanoseconds: 30 days.
 const MAX_DURATION: u64 = 30 * 24 * 3_600_000_000_000;
 /// Most workers of all engines together: the number of one is part of its messages'.
 const MAX_WORKERS: u32 = 1 << 20;
+/// The same where that number stands in JSON, of which whole numbers are read up to 2 to the power of 53.
+const MAX_WORKERS_IN_JSON: u32 = 1 << 13;
 
 impl Plan {
     /// Makes a document into a runnable plan.
@@ -45,6 +44,12 @@ impl Plan {
         let target = target(document.target)?;
         let load = load(&document.load, &generator)?;
         let share = share(document.share.as_ref(), &load, &generator)?;
+        if matches!(target.payload, PayloadPlan::Json(_)) && share.workers > MAX_WORKERS_IN_JSON {
+            return wrong(format!(
+                "share.workers: {} are over {MAX_WORKERS_IN_JSON}, too many for numbers in JSON; write {PLACEHOLDER} inside a string",
+                share.workers
+            ));
+        }
         if let Some(styx) = &target.styx {
             in_company(styx.table_size, ["players", "tables"], &load, &generator)?;
         }
@@ -70,22 +75,12 @@ fn wrong<T>(what: String) -> Result<T, PlanError> {
 
 fn target(document: TargetDocument) -> Result<Target, PlanError> {
     let url = TargetUrl::parse(&document.url)?;
-    let payload = payload_for(&url, payload(&document.message.source)?)?;
+    let payload = payload(&document.message, &url)?;
     let styx = match url.scheme {
         Scheme::Styx(..) => Some(styx(document.styx)?),
         _ => None,
     };
-    let text = document.message.kind == MessageKind::Text;
-    if text && !is_text(&payload) {
-        return wrong("message: a text message must be UTF-8; use kind 'binary'".to_owned());
-    }
-    if url.scheme == Scheme::Stream && is_empty(&payload) {
-        return wrong("message: a byte stream needs a payload (it is what comes back)".to_owned());
-    }
-    let content = content(&document.expect.content, &url, &payload)?;
-    if !(100..=599).contains(&document.expect.status) {
-        return wrong(format!("expect.status: {} is no HTTP status", document.expect.status));
-    }
+    let expect = expect(&document.expect, &url, &payload)?;
     let method = document.http.method.unwrap_or_else(|| {
         if payload == PayloadPlan::None { "GET".to_owned() } else { "POST".to_owned() }
     });
@@ -100,11 +95,11 @@ fn target(document: TargetDocument) -> Result<Target, PlanError> {
             server_name: document.tls.server_name.unwrap_or_else(|| url.host.clone()),
             resumption: document.tls.resumption,
         }),
-        text,
+        text: document.message.kind == MessageKind::Text,
         styx,
         deflate: deflate(document.websocket.deflate, url.scheme)?,
         payload,
-        expect: Expect { status: document.expect.status, content },
+        expect,
         url,
     })
 }
@@ -137,87 +132,6 @@ fn parse_all<T: std::str::FromStr>(
         text.parse().map_err(|_| PlanError(format!("{member}: '{text}' is not {form}")))
     };
     texts.iter().map(parse).collect()
-}
-
-fn payload(source: &SourceDocument) -> Result<PayloadPlan, PlanError> {
-    let plan = match source {
-        SourceDocument::None => PayloadPlan::None,
-        SourceDocument::Sequence { bytes } if *bytes > MAX_PAYLOAD => {
-            return wrong(format!("message: {bytes} bytes is over the limit of {MAX_PAYLOAD}"));
-        }
-        SourceDocument::Sequence { bytes } => PayloadPlan::Sequence(*bytes as usize),
-        SourceDocument::Fixed { base64 } => PayloadPlan::Fixed(decode(base64)?),
-        SourceDocument::List { base64 } if base64.is_empty() => {
-            return wrong("message: an empty list has nothing to send".to_owned());
-        }
-        SourceDocument::List { base64 } => {
-            PayloadPlan::List(base64.iter().map(|text| decode(text)).collect::<Result<_, _>>()?)
-        }
-        SourceDocument::Template { text } => PayloadPlan::Template(text.clone()),
-    };
-    Ok(plan)
-}
-
-fn decode(base64: &str) -> Result<Vec<u8>, PlanError> {
-    BASE64_STANDARD
-        .decode(base64)
-        .map_err(|error| PlanError(format!("message: not base64: {error}")))
-}
-
-fn is_text(payload: &PayloadPlan) -> bool {
-    match payload {
-        PayloadPlan::None | PayloadPlan::Sequence(_) | PayloadPlan::Template(_) => true,
-        PayloadPlan::Fixed(bytes) => std::str::from_utf8(bytes).is_ok(),
-        PayloadPlan::List(list) => list.iter().all(|bytes| std::str::from_utf8(bytes).is_ok()),
-    }
-}
-
-fn is_empty(payload: &PayloadPlan) -> bool {
-    match payload {
-        PayloadPlan::None | PayloadPlan::Sequence(0) => true,
-        PayloadPlan::Sequence(_) => false,
-        PayloadPlan::Fixed(bytes) => bytes.is_empty(),
-        PayloadPlan::List(list) => list.iter().any(Vec::is_empty),
-        PayloadPlan::Template(text) => text.is_empty(),
-    }
-}
-
-/// Does each payload begin with the whole number of its message?
-fn is_numbered(payload: &PayloadPlan) -> bool {
-    matches!(payload, PayloadPlan::Sequence(bytes) if *bytes >= NUMBER_BYTES)
-}
-
-/// The event that is emitted where none is named.
-const USUAL_EVENT: &str = r#"["get","messages","testing"]"#;
-
-/// What a protocol's messages can carry.
-fn payload_for(url: &TargetUrl, payload: PayloadPlan) -> Result<PayloadPlan, PlanError> {
-    match url.scheme {
-        Scheme::Styx(..) if payload != PayloadPlan::None => {
-            wrong("message: an action of styx carries no payload; leave it out".to_owned())
-        }
-        Scheme::SocketIo if payload == PayloadPlan::None => {
-            Ok(PayloadPlan::Fixed(USUAL_EVENT.as_bytes().to_vec()))
-        }
-        Scheme::SocketIo if !is_event(&payload) => wrong(format!(
-            "message: an event is an array of JSON that begins with its name, e.g. {USUAL_EVENT}"
-        )),
-        _ => Ok(payload),
-    }
-}
-
-fn is_event(payload: &PayloadPlan) -> bool {
-    let is_array = |bytes: &[u8]| {
-        let values = serde_json::from_slice::<Vec<serde_json::Value>>(bytes);
-        bytes.first() == Some(&b'[')
-            && values.is_ok_and(|values| values.first().is_some_and(serde_json::Value::is_string))
-    };
-    match payload {
-        PayloadPlan::None | PayloadPlan::Sequence(_) => false,
-        PayloadPlan::Fixed(bytes) => is_array(bytes),
-        PayloadPlan::List(list) => list.iter().all(|bytes| is_array(bytes)),
-        PayloadPlan::Template(text) => is_array(text.replace("{seq}", "0").as_bytes()),
-    }
 }
 
 fn styx(document: StyxDocument) -> Result<StyxPlan, PlanError> {
@@ -277,46 +191,6 @@ fn in_broadcast(load: &Load, share: SharePlan) -> Result<(), PlanError> {
         return wrong("share: a broadcast can't be shared by several engines; use one".to_owned());
     }
     Ok(())
-}
-
-fn content(
-    document: &ContentDocument,
-    url: &TargetUrl,
-    payload: &PayloadPlan,
-) -> Result<ContentRule, PlanError> {
-    let rule = match document {
-        // What there is to check stands in each copy, and is checked there.
-        ContentDocument::Auto if matches!(url.scheme, Scheme::Styx(..)) => {
-            return Ok(ContentRule::Fixed(Vec::new()));
-        }
-        _ if matches!(url.scheme, Scheme::Styx(..)) => {
-            return wrong("expect.content: of styx each copy is checked; leave it out".to_owned());
-        }
-        ContentDocument::Auto if matches!(url.scheme, Scheme::Http | Scheme::SocketIo) => {
-            ContentRule::Learned
-        }
-        ContentDocument::Auto | ContentDocument::Echo => ContentRule::Echo,
-        ContentDocument::Learned => ContentRule::Learned,
-        ContentDocument::Broadcast if url.scheme != Scheme::WebSocket => {
-            return wrong("expect.content: only ws and wss have broadcasts".to_owned());
-        }
-        ContentDocument::Broadcast if !is_numbered(payload) => {
-            return wrong(format!(
-                "expect.content: each message of a broadcast carries its number; use --payload with a size, {NUMBER_BYTES} bytes or more"
-            ));
-        }
-        ContentDocument::Broadcast => ContentRule::Broadcast,
-        ContentDocument::Fixed { base64 } => ContentRule::Fixed(decode(base64)?),
-    };
-    if url.scheme == Scheme::Stream && rule != ContentRule::Echo {
-        return wrong("expect.content: a byte stream can only be checked as an echo".to_owned());
-    }
-    if rule == ContentRule::Echo && *payload == PayloadPlan::None {
-        return wrong(
-            "expect.content: an echo needs a payload; give one, or expect 'learned'".to_owned(),
-        );
-    }
-    Ok(rule)
 }
 
 fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, PlanError> {

@@ -3,11 +3,14 @@
 //! Knows payloads by sequence number: the same number always gives the same bytes, so
 //! nothing is remembered per message. Must not know protocols, connections or time.
 
+mod excerpt;
+mod json;
 mod long;
 mod payload;
 mod template;
 mod verify;
 
+pub use excerpt::excerpt;
 pub(crate) use long::LONG;
 pub use payload::Payloads;
 pub(crate) use template::number_in;

@@ -1,5 +1,6 @@
 //! The payload of each message, by its sequence number.
 
+use super::json::JsonText;
 use super::long::{LONG, Long};
 use super::template::Template;
 use crate::plan::PayloadPlan;
@@ -16,6 +17,7 @@ enum Kind {
     Fixed(Vec<u8>),
     List(Vec<Vec<u8>>),
     Template(Template),
+    Json(JsonText),
     Long(Long),
 }
 
@@ -29,6 +31,7 @@ impl Payloads {
             PayloadPlan::Sequence(length) if *length > LONG => Kind::Long(Long::new(*length)),
             PayloadPlan::Sequence(length) => Kind::Template(Template::of_length(*length)),
             PayloadPlan::Template(text) => Kind::Template(Template::from_text(text)),
+            PayloadPlan::Json(parts) => Kind::Json(JsonText::new(parts)),
         };
         let longest = kind.longest();
         Self { kind, longest }
@@ -45,6 +48,7 @@ impl Payloads {
     pub fn is(&mut self, seq: u64, bytes: &[u8]) -> bool {
         match &mut self.kind {
             Kind::Template(template) => template.is(seq, bytes),
+            Kind::Json(text) => text.is(seq, bytes),
             other => other.get(seq) == bytes,
         }
     }
@@ -64,6 +68,7 @@ impl Payloads {
             Kind::Fixed(bytes) => bytes.len(),
             Kind::List(list) => list[(seq % list.len() as u64) as usize].len(),
             Kind::Template(template) => template.len(),
+            Kind::Json(text) => text.length(seq),
             Kind::Long(long) => long.len(),
         }
     }
@@ -83,6 +88,7 @@ impl Payloads {
                 list.iter().all(|bytes| bytes.len() == first).then_some(first)
             }
             Kind::Template(template) => Some(template.len()),
+            Kind::Json(_) => None,
             Kind::Long(long) => Some(long.len()),
         }
     }
@@ -94,6 +100,7 @@ impl Kind {
             Self::Fixed(bytes) => bytes.len(),
             Self::List(list) => list.iter().map(Vec::len).max().unwrap_or_default(),
             Self::Template(template) => template.len(),
+            Self::Json(text) => text.longest(),
             Self::Long(long) => long.len(),
         }
     }
@@ -104,6 +111,7 @@ impl Kind {
             Self::Fixed(bytes) => bytes,
             Self::List(list) => &list[(seq % list.len() as u64) as usize],
             Self::Template(template) => template.write(seq),
+            Self::Json(text) => text.write(seq),
             Self::Long(long) => long.whole(seq),
         }
     }
@@ -112,6 +120,7 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::JsonPart;
 
     #[test]
     fn pieces_are_those_of_the_whole() {
@@ -123,6 +132,7 @@ mod tests {
             PayloadPlan::Fixed(vec![7; long]),
             PayloadPlan::List(vec![vec![1; 3], vec![2; long]]),
             PayloadPlan::Template("a {seq}".into()),
+            PayloadPlan::Json(vec![JsonPart::Text("[1,".into()), JsonPart::Number]),
         ];
         for plan in plans {
             let mut payloads = Payloads::new(&plan);

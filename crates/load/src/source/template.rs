@@ -1,8 +1,6 @@
 //! Bytes with places for a sequence number: written in place, never rebuilt.
 
-use crate::plan::NUMBER_BYTES;
-
-const PLACEHOLDER: &str = "{seq}";
+use crate::plan::{NUMBER_BYTES, PLACEHOLDER};
 
 /// The pattern of a payload of a given length comes again after so many bytes.
 pub(super) const PERIOD: usize = 26;
@@ -23,7 +21,7 @@ pub(super) struct Template {
 
 /// Makes digits; those of the upper half of a number stay the same for long.
 #[derive(Debug, Clone, Default)]
-struct Digits {
+pub(super) struct Digits {
     /// The upper half that was last asked for, and its digits; none at first.
     upper: Option<(u32, u64)>,
 }
@@ -106,7 +104,7 @@ pub(crate) fn number_in(message: &[u8]) -> Option<u64> {
 impl Digits {
     /// The number in hexadecimal digits, in words, as whoever needs them takes them.
     #[inline]
-    fn of(&mut self, seq: u64) -> [[u8; NUMBER_BYTES / 2]; 2] {
+    pub(super) fn of(&mut self, seq: u64) -> [[u8; NUMBER_BYTES / 2]; 2] {
         let upper = (seq >> 32) as u32;
         let known = self.upper.filter(|(half, _)| *half == upper);
         let (_, first) = known.unwrap_or_else(|| (upper, eight_digits(upper)));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Payloads;
 use super::template::same;
+use crate::plan::ContentRule;
 
 /// Says what right content is.
 #[derive(Debug, Clone)]
@@ -35,6 +36,20 @@ pub struct Mismatch {
 }
 
 impl Verifier {
+    /// What this rule says; what is to be learned is not known yet.
+    pub fn new(rule: &ContentRule) -> Self {
+        match rule {
+            // Whoever is alone hears of itself alone.
+            ContentRule::Echo | ContentRule::Broadcast | ContentRule::Learned => Self::Echo,
+            ContentRule::Fixed(bytes) => Self::Fixed(Arc::from(bytes.as_slice())),
+        }
+    }
+
+    /// Such replies as this one; the request's own payload shows an echo.
+    pub fn learned(content: &[u8], is_echo: bool) -> Self {
+        if is_echo { Self::Echo } else { Self::Fixed(Arc::from(content)) }
+    }
+
     /// Checks the reply to message `seq`, of which all came at once.
     ///
     /// # Errors

@@ -1,0 +1,62 @@
+//! From the document to the typed expectation: every rule about what a right reply is.
+
+use super::document::{ContentDocument, ExpectDocument};
+use super::message::{decode, is_numbered};
+use super::{ContentRule, Expect, NUMBER_BYTES, PayloadPlan, PlanError, Scheme, TargetUrl};
+
+/// What a right reply of this target is.
+pub(super) fn expect(
+    document: &ExpectDocument,
+    url: &TargetUrl,
+    payload: &PayloadPlan,
+) -> Result<Expect, PlanError> {
+    let content = content(&document.content, url, payload)?;
+    if !(100..=599).contains(&document.status) {
+        return wrong(format!("expect.status: {} is no HTTP status", document.status));
+    }
+    Ok(Expect { status: document.status, content })
+}
+
+fn wrong<T>(what: String) -> Result<T, PlanError> {
+    Err(PlanError(what))
+}
+
+fn content(
+    document: &ContentDocument,
+    url: &TargetUrl,
+    payload: &PayloadPlan,
+) -> Result<ContentRule, PlanError> {
+    let rule = match document {
+        // What there is to check stands in each copy, and is checked there.
+        ContentDocument::Auto if matches!(url.scheme, Scheme::Styx(..)) => {
+            return Ok(ContentRule::Fixed(Vec::new()));
+        }
+        _ if matches!(url.scheme, Scheme::Styx(..)) => {
+            return wrong("expect.content: of styx each copy is checked; leave it out".to_owned());
+        }
+        ContentDocument::Auto if matches!(url.scheme, Scheme::Http | Scheme::SocketIo) => {
+            ContentRule::Learned
+        }
+        ContentDocument::Auto | ContentDocument::Echo => ContentRule::Echo,
+        ContentDocument::Learned => ContentRule::Learned,
+        ContentDocument::Broadcast if url.scheme != Scheme::WebSocket => {
+            return wrong("expect.content: only ws and wss have broadcasts".to_owned());
+        }
+        ContentDocument::Broadcast if !is_numbered(payload) => {
+            return wrong(format!(
+                "expect.content: each message of a broadcast carries its number; use --payload with a size, {NUMBER_BYTES} bytes or more"
+            ));
+        }
+        ContentDocument::Broadcast => ContentRule::Broadcast,
+        ContentDocument::Fixed { base64 } => ContentRule::Fixed(decode(base64)?),
+    };
+    if url.scheme == Scheme::Stream && rule != ContentRule::Echo {
+        return wrong("expect.content: a byte stream can only be checked as an echo".to_owned());
+    }
+    if rule == ContentRule::Echo && *payload == PayloadPlan::None {
+        return wrong(
+            "expect.content: an echo needs a payload; give one, or expect 'learned'".to_owned(),
+        );
+    }
+    Ok(rule)
+}
