@@ -24,6 +24,9 @@ const SIGNAL: u8 = 128;
 pub(crate) enum Failed {
     #[error("{0}")]
     Usage(String),
+    /// What this machine is short of, a line each.
+    #[error("{0}")]
+    Capacity(String),
     #[error("{0}")]
     Plan(#[from] PlanError),
     #[error("{0}")]
@@ -50,7 +53,9 @@ impl Failed {
                 signal.and_then(|number| u8::try_from(number).ok()).map_or(FAILED, |n| SIGNAL + n)
             }
             Self::Run(RunError::Worker { class: Class::Client, .. }) => INVALID,
-            Self::Run(_) | Self::Respond(_) | Self::Link(_) | Self::Io(_) => FAILED,
+            Self::Capacity(_) | Self::Run(_) | Self::Respond(_) | Self::Link(_) | Self::Io(_) => {
+                FAILED
+            }
         })
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use wiretrial_load::Control;
 use wiretrial_load::emit::{Ndjson, Text};
 use wiretrial_load::plan::Plan;
 use wiretrial_load::plan::document::{
@@ -15,6 +14,7 @@ use wiretrial_load::plan::document::{
     PLAN_VERSION, PacingDocument, PhasesDocument, PlanDocument, PollerDocument, SourceDocument,
     StopDocument, StyxDocument, TargetDocument, TlsDocument, WebSocketDocument,
 };
+use wiretrial_load::{Control, Refusal, RunError};
 use wiretrial_respond::DeflateConfig;
 
 use crate::cli::{Format, LoadFlags, Overflow, Pacing, Pattern, Poller};
@@ -29,7 +29,7 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitCode, Failed> {
     let control = Arc::new(Control::default());
     let by_signal = Arc::clone(&control);
     signals::on_first(move |signal| by_signal.stop_by_signal(signal))?;
-    let summary = match flags.format {
+    let outcome = match flags.format {
         Format::Json => wiretrial_load::run(plan, &control, &mut Ndjson(io::stdout().lock())),
         Format::Text => {
             let watched = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
@@ -37,8 +37,15 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitCode, Failed> {
             let mut emit = Text::new(io::stdout().lock(), progress);
             wiretrial_load::run(plan, &control, &mut emit)
         }
-    }?;
-    Ok(exit::of(&summary))
+    };
+    match outcome {
+        Ok(summary) => Ok(exit::of(&summary)),
+        Err(RunError::Refused(Refusal::Capacity(short))) => {
+            let words: Vec<String> = std::env::args().collect();
+            Err(Failed::Capacity(short.with_command(&words)))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn document(flags: &LoadFlags) -> Result<PlanDocument, Failed> {

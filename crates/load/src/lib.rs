@@ -21,5 +21,5 @@ pub mod source;
 mod worker;
 
 pub use control::Control;
-pub use preflight::Refusal;
+pub use preflight::{Refusal, Shortage};
 pub use run::{RunError, run};

@@ -4,15 +4,18 @@
 //! Must not know workers.
 
 mod capacity;
+mod refusal;
 
+pub use capacity::Shortage;
 pub(crate) use capacity::Tables;
+pub use refusal::Refusal;
 
 use std::net::SocketAddr;
 
 use wiretrial_net::machine::resolve;
 use wiretrial_net::{
     ClientTls, ClientTlsSettings, ConnectSpec, Driver, DriverConfig, Fill, Key, NetError,
-    NetErrorClass, PollerKind, Transport,
+    PollerKind, Transport,
 };
 use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Reply, Request, Scratch, Tag};
 
@@ -21,9 +24,11 @@ use crate::control::Control;
 use crate::measure::Class;
 use crate::measure::snapshot::Learned;
 use crate::outgoing::Outgoing;
-use crate::plan::{ContentRule, Plan, PlanError, PollerDocument, Scheme, Target, TlsPlan};
+use crate::plan::{ContentRule, Plan, PollerDocument, Scheme, Target, TlsPlan};
 use crate::protocol::{Protocol, ProtocolFactory};
 use crate::source::{Payloads, Progress, Verifier, excerpt};
+
+use refusal::target;
 
 /// The preflight's own message carries this number, which no message of the load has.
 const PREFLIGHT_SEQ: u64 = u64::MAX;
@@ -59,31 +64,6 @@ pub(crate) struct Setup {
     pub(crate) tables: Tables,
 }
 
-/// Why a run can't begin.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// The plan itself.
-    #[error("{0}")]
-    Plan(#[from] PlanError),
-    /// This machine: what is short, and the remedy.
-    #[error("{0}")]
-    Machine(String),
-    /// The target.
-    #[error("{message}")]
-    Target {
-        /// How it failed.
-        class: Class,
-        /// One line.
-        message: String,
-    },
-    /// Somebody stopped it first.
-    #[error("interrupted before the load began")]
-    Interrupted {
-        /// The signal that did.
-        signal: Option<i32>,
-    },
-}
-
 /// Gives the run's clock when it begins to run.
 pub(crate) fn await_start(
     plan: &Plan,
@@ -106,11 +86,10 @@ pub(crate) fn await_start(
 
 /// Makes ready, and proves that the target answers rightly.
 pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Result<Setup, Refusal> {
-    let tables = capacity::check_descriptors(&plan)?;
     let factory = ProtocolFactory::new(&plan)?;
     let tls = plan.target.tls.as_ref().map(client_tls).transpose()?;
     let candidates = addresses(&plan.target)?;
-    capacity::check_ports(&plan)?;
+    let tables = capacity::check(&plan, &candidates)?;
     let deadline = clock.now() + plan.phases.connect;
     let mut pause = Driver::new(&driver_config(&plan)).map_err(|error| target(&error, None))?;
     control.register(pause.waker());
@@ -178,17 +157,6 @@ fn addresses(plan: &Target) -> Result<Vec<SocketAddr>, Refusal> {
         return Ok(plan.addresses.clone());
     }
     resolve(&plan.url.host, plan.url.port).map_err(|error| target(&error, None))
-}
-
-fn target(error: &NetError, address: Option<SocketAddr>) -> Refusal {
-    let message = match (address, error.class()) {
-        (Some(address), NetErrorClass::Refused) => {
-            format!("{address}: {error}; is the server running?")
-        }
-        (Some(address), _) => format!("{address}: {error}"),
-        (None, _) => error.to_string(),
-    };
-    Refusal::Target { class: Class::from(error.class()), message }
 }
 
 /// What the preflight's exchange brought.

@@ -111,7 +111,7 @@ fn failure(error: &RunError) -> Option<Failure> {
     let (class, exit_code) = match error {
         RunError::Output(_) => return None,
         RunError::Refused(Refusal::Plan(_)) => ("plan", 2),
-        RunError::Refused(Refusal::Machine(_)) => ("preflight", 1),
+        RunError::Refused(Refusal::Machine(_) | Refusal::Capacity(_)) => ("preflight", 1),
         RunError::Refused(Refusal::Interrupted { signal }) => {
             ("interrupted", signal.map_or(1, |signal| 128 + signal))
         }

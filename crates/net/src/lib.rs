@@ -12,6 +12,7 @@ pub mod clock;
 mod driver;
 mod epoll;
 mod error;
+mod local_server;
 pub mod machine;
 mod socket;
 #[allow(unsafe_code, reason = "calls that rustix has no safe face for")]
@@ -23,6 +24,7 @@ mod uring;
 pub use clock::{monotonic_ns, realtime_ns};
 pub use driver::{Driver, DriverConfig, Fill, Flush, Key, PollerKind, Ready, Waker};
 pub use error::{NetError, NetErrorClass};
+pub use local_server::{LocalServer, local_server};
 pub use machine::{
     DescriptorLimit, descriptor_limit, peak_rss_bytes, pin_current_thread, process_cpu,
     raise_descriptor_limit, resolve, set_timer_slack_min, set_turns_min, thread_run_queue_ns,

@@ -116,6 +116,42 @@ fn too_few_ports_are_refused_with_the_arithmetic() {
 }
 
 #[test]
+fn all_limits_are_told_at_once_with_commands_that_keep_them() {
+    // The server that is found too small, and then what the engine says, word for word.
+    let script = r#"
+        cd "$(mktemp -d)"
+        serve() {
+            (ulimit -n 200; eval "exec $1 > ready") & server=$!
+            for _ in $(seq 400); do grep -q ready ready && return; sleep 0.05; done
+        }
+        engine=$0
+        serve "$engine respond --http 127.0.0.1:8080"
+        (ulimit -n 150; "$engine" load ws://127.0.0.1:8080/ -c 250 -n 250 --format json 2> told)
+        echo "code $?"; cat told
+        kill $server; wait $server; rm ready
+        serve "$(sed -n 's/^first: start the server again as: //p' told)"
+        (ulimit -n 150; eval "$(sed -n 's/^run: //p' told)")
+        kill $server; rm -r "$PWD"
+    "#;
+    let Some(output) = with_ten_ports(script.trim()) else { return };
+    let out = text(&output.stdout);
+    assert!(out.contains("\ncode 1\n"), "{output:?}");
+    for part in [
+        "250 connections need 314 descriptors, the limit is 150",
+        "need 250 local ports each, there are 10",
+        "descriptors for 250 connections, its limit is 200\n",
+        "--own-descriptors\n",
+        " --format json --threads 4 --sources 127.1.0.0/26\n",
+    ] {
+        assert!(out.contains(part), "no '{part}' in {output:?}");
+    }
+    let summary: Value =
+        serde_json::from_str(out.lines().last().unwrap_or_default()).expect("a summary");
+    assert_eq!(summary["connections"]["opened"], 250, "{summary}");
+    assert_eq!(summary["counters"]["ok"], 250, "{summary}");
+}
+
+#[test]
 fn ports_that_run_out_are_the_clients_fault_and_no_spin() {
     let script = "\"$0\" respond --http 127.0.0.1:8080 > /dev/null & server=$!; \
         \"$0\" load http://127.0.0.1:8080/message -c 4 --requests-per-connection 1 -d 1s \

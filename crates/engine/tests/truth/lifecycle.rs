@@ -148,7 +148,8 @@ fn more_connections_than_descriptors_are_refused_with_the_arithmetic() {
     let mut plan = rig.plan("ws");
     plan["load"] = json!({"connections": 4_000_000_000_u32 / 16});
     match run(&plan) {
-        Err(RunError::Refused(Refusal::Machine(text))) => {
+        Err(RunError::Refused(Refusal::Capacity(short))) => {
+            let text = short.to_string();
             assert!(text.contains("250000064 descriptors") && text.contains("limit"), "{text}");
         }
         other => panic!("not refused: {other:?}"),

@@ -317,7 +317,7 @@ pub struct Failure {
     pub version: u32,
     /// Class: an error class of the metrics table, or `plan`, `preflight`, `client`.
     pub class: String,
-    /// One line: what, and the remedy.
+    /// What, and the remedy: one line, or one per limit where this machine is too small.
     pub message: String,
     /// The engine's exit code.
     pub exit_code: i32,

@@ -1,8 +1,16 @@
-//! What this machine must have for the plan: each refusal with its arithmetic and the remedy.
+//! What this machine must have for the plan: every limit that is too low, with its arithmetic, and
+//! what to do about all of them.
 //!
-//! Knows limits of the process and the kernel; must not know the target.
+//! Knows limits of the process, of the kernel, and of a server on this machine; must not ask the
+//! target anything.
+
+mod remedy;
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 
 use wiretrial_net::machine::{file_headroom, local_ports, raise_descriptor_limit};
+use wiretrial_net::{LocalServer, local_server};
 
 use super::Refusal;
 use crate::plan::Plan;
@@ -12,6 +20,12 @@ const OWN_DESCRIPTORS: u64 = 60;
 /// Descriptors of each worker's poller. A table of a worker's own begins as a copy of the process's,
 /// and may hold those of all others.
 const POLLER_DESCRIPTORS: u64 = 4;
+/// As many threads as are worth proposing.
+const MOST_THREADS: u64 = 1024;
+/// Below every usual limit of a server: it need not be looked for.
+const FEW_CONNECTIONS: u64 = 200;
+/// Connections that a busy machine opens in a millisecond, at least.
+const OPENED_PER_MS: u64 = 1;
 
 /// Where the descriptors of a run are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,58 +36,147 @@ pub(crate) enum Tables {
     PerWorker,
 }
 
-pub(super) fn check_descriptors(plan: &Plan) -> Result<Tables, Refusal> {
-    let connections = u64::from(plan.load.connections);
-    let limit = raise_descriptor_limit().soft;
-    let tables = tables(connections, plan.generator.threads.into(), limit)?;
-    if let Some(headroom) = file_headroom().filter(|headroom| *headroom < connections) {
-        return Err(Refusal::Machine(format!(
-            "{connections} connections need as many open files, and this machine has room for {headroom} more: raise it (sysctl fs.file-max), and count the server's too where it runs here"
-        )));
-    }
-    Ok(tables)
+/// What so many connections need and this machine does not allow.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shortage {
+    /// One line per limit: what is needed, and what there is.
+    pub limits: Vec<String>,
+    /// What has to be done before, one line each.
+    pub first: Vec<String>,
+    /// Flags of `load` that satisfy the generator's limits, each with its value.
+    pub flags: Vec<(&'static str, String)>,
 }
 
-fn tables(connections: u64, threads: u64, limit: u64) -> Result<Tables, Refusal> {
+impl Shortage {
+    /// The same, and how a command line has to read so that the generator's limits are kept.
+    pub fn with_command(&self, words: &[String]) -> String {
+        let shown = Self { flags: Vec::new(), ..self.clone() };
+        if self.flags.is_empty() {
+            return shown.to_string();
+        }
+        let mut words = words.to_vec();
+        for (flag, value) in &self.flags {
+            let aliases = if *flag == "--threads" { [*flag, "-t"] } else { [*flag, *flag] };
+            words = remedy::without(&words, &aliases);
+            words.extend([(*flag).to_owned(), value.clone()]);
+        }
+        format!("{shown}\nrun: {}", remedy::line(&words))
+    }
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.limits.join("\n"))?;
+        for line in &self.first {
+            write!(f, "\nfirst: {line}")?;
+        }
+        if !self.flags.is_empty() {
+            write!(f, "\nuse:")?;
+        }
+        self.flags.iter().try_for_each(|(flag, value)| write!(f, " {flag} {value}"))
+    }
+}
+
+/// Checks the plan against all limits.
+pub(super) fn check(plan: &Plan, candidates: &[SocketAddr]) -> Result<Tables, Refusal> {
+    let connections = u64::from(plan.load.connections);
+    let mut short = Shortage::default();
+    let limit = raise_descriptor_limit().soft;
+    let tables = tables(connections, plan.generator.threads.into(), limit, &mut short);
+    check_files(connections, file_headroom(), &mut short);
+    if let Some(ports) = local_ports() {
+        check_ports(plan, candidates, ports, &mut short);
+    }
+    let all = u64::from(plan.share.connections);
+    if all > FEW_CONNECTIONS {
+        let servers = candidates.iter().filter_map(|address| local_server(*address));
+        // Several addresses have several servers, of which each has a part.
+        if let Some(server) = servers.min_by_key(|server| server.capacity) {
+            let part = all.div_ceil(plan.target.addresses.len().max(1) as u64);
+            check_server(part, &server, &mut short);
+        }
+    }
+    if short.limits.is_empty() {
+        return Ok(tables);
+    }
+    if plan.phases.connect.0 / 1_000_000 < connections / OPENED_PER_MS {
+        let seconds = (connections / OPENED_PER_MS).div_ceil(1000);
+        short.flags.push(("--connect-timeout", format!("{seconds}s")));
+    }
+    Err(Refusal::Capacity(short))
+}
+
+fn tables(connections: u64, threads: u64, limit: u64, short: &mut Shortage) -> Tables {
     let needed = connections + OWN_DESCRIPTORS + POLLER_DESCRIPTORS * threads;
     if needed <= limit {
-        return Ok(Tables::Shared);
+        return Tables::Shared;
     }
     let own = |threads: u64| OWN_DESCRIPTORS + POLLER_DESCRIPTORS * threads;
     let fits = |threads: u64| connections.div_ceil(threads) + own(threads) <= limit;
     if threads > 1 && fits(threads) {
-        return Ok(Tables::PerWorker);
+        return Tables::PerWorker;
     }
-    let remedy = match (2..=MOST_THREADS).find(|&threads| fits(threads)) {
-        Some(threads) => format!(
-            "use --threads {threads}, each of which has a table of its own, or raise it (ulimit -n {needed})"
-        ),
-        None => format!("raise it (ulimit -n {needed})"),
-    };
-    Err(Refusal::Machine(format!(
-        "{connections} connections need {needed} descriptors, the limit is {limit}: {remedy}"
-    )))
+    let what = format!("{connections} connections need {needed} descriptors, the limit is {limit}");
+    match (2..=MOST_THREADS).find(|&threads| fits(threads)) {
+        Some(threads) => {
+            short
+                .limits
+                .push(format!("{what} (ulimit -n); each thread can have a table of its own"));
+            short.flags.push(("--threads", threads.to_string()));
+        }
+        None => {
+            short.limits.push(format!("{what} (ulimit -n)"));
+            short.first.push(format!("raise the limit of this shell: ulimit -n {needed}"));
+        }
+    }
+    Tables::Shared
 }
 
-/// As many as are worth proposing.
-const MOST_THREADS: u64 = 1024;
+fn check_files(connections: u64, headroom: Option<u64>, short: &mut Shortage) {
+    let Some(headroom) = headroom.filter(|headroom| *headroom < connections) else { return };
+    short.limits.push(format!(
+        "{connections} connections need as many open files, and this machine has room for {headroom} more (fs.file-max); those of a server that runs here come on top"
+    ));
+    let missing = 2 * connections;
+    short.first.push(format!("raise fs.file-max (sysctl -w fs.file-max=N) by {missing} or more"));
+}
 
 /// A local port serves one connection per peer and source. Connections take their addresses and
 /// sources in turn, so that as many pairs are in use as both have in common multiples.
-pub(super) fn check_ports(plan: &Plan) -> Result<(), Refusal> {
-    let Some(ports) = local_ports() else { return Ok(()) };
+fn check_ports(plan: &Plan, candidates: &[SocketAddr], ports: u64, short: &mut Shortage) {
     let sources = plan.target.sources.len().max(1) as u64;
     let addresses = plan.target.addresses.len().max(1) as u64;
     let pairs = least_common_multiple(sources, addresses);
     let connections = u64::from(plan.load.connections);
     let needed = connections.div_ceil(pairs);
     if needed <= ports {
-        return Ok(());
+        return;
     }
-    Err(Refusal::Machine(format!(
-        "{connections} connections over {pairs} pair(s) of source and address need {needed} local ports each, there are {ports}: use at most {} connections, more --sources, or widen net.ipv4.ip_local_port_range",
+    short.limits.push(format!(
+        "{connections} connections over {pairs} pair(s) of source and address need {needed} local ports each, there are {ports}: enough for at most {} connections",
         ports * pairs
-    )))
+    ));
+    let local = candidates.iter().any(|to| matches!(to.ip(), IpAddr::V4(ip) if ip.is_loopback()));
+    let sources = remedy::sources(connections, ports);
+    match (local, remedy::wider_range(needed)) {
+        (true, _) => short.flags.push(("--sources", remedy::loopback_network(sources))),
+        (false, Some(command)) => short.first.push(format!("widen the range of ports: {command}")),
+        (false, None) => short
+            .first
+            .push(format!("give this machine {sources} addresses, and name them with --sources")),
+    }
+}
+
+fn check_server(connections: u64, server: &LocalServer, short: &mut Shortage) {
+    let needed = connections + server.used;
+    if needed <= server.capacity {
+        return;
+    }
+    short.limits.push(format!(
+        "the server (process {}) needs {needed} descriptors for {connections} connections, its limit is {}",
+        server.pid, server.capacity
+    ));
+    short.first.push(remedy::restart(connections, needed, server));
 }
 
 fn least_common_multiple(a: u64, b: u64) -> u64 {
@@ -86,7 +189,7 @@ fn least_common_multiple(a: u64, b: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tables, least_common_multiple, tables};
+    use super::*;
 
     #[test]
     fn table_of_descriptors() {
@@ -98,17 +201,77 @@ mod tests {
             (1_000_000, 50, 20_000, None),
             (1_000_000, 51, 20_000, Some(Tables::PerWorker)),
         ] {
-            assert_eq!(tables(connections, threads, limit).ok(), expected, "{connections}");
+            let mut short = Shortage::default();
+            let tables = tables(connections, threads, limit, &mut short);
+            let found = short.limits.is_empty().then_some(tables);
+            assert_eq!(found, expected, "{connections}");
         }
     }
 
     #[test]
     fn the_remedy_is_a_number_of_threads_that_fits() {
-        let refusal = tables(1_000_000, 2, 20_000).expect_err("too few").to_string();
-        assert!(refusal.contains("1000068 descriptors, the limit is 20000"), "{refusal}");
-        assert!(refusal.contains("use --threads 51,"), "{refusal}");
-        let hopeless = tables(1_000_000, 2, 64).expect_err("hopeless").to_string();
-        assert!(hopeless.ends_with("raise it (ulimit -n 1000068)"), "{hopeless}");
+        let of = |limit: u64| {
+            let mut short = Shortage::default();
+            tables(1_000_000, 2, limit, &mut short);
+            short
+        };
+        let short = of(20_000);
+        assert!(short.limits[0].contains("1000068 descriptors, the limit is 20000"), "{short}");
+        assert_eq!(short.flags, [("--threads", "51".to_owned())]);
+        let hopeless = of(64);
+        assert!(hopeless.flags.is_empty());
+        assert!(hopeless.to_string().ends_with("ulimit -n 1000068"), "{hopeless}");
+    }
+
+    #[test]
+    fn all_that_is_short_is_told_at_once() {
+        let plan = |url: &str| {
+            let json = format!(
+                r#"{{"schema": "wiretrial-plan", "version": 1, "target": {{"url": "{url}"}},
+                     "load": {{"connections": 50000}}, "stop": {{"requests": 1}}}}"#
+            );
+            Plan::from_json(&json).expect("a plan")
+        };
+        let server = LocalServer {
+            pid: 7,
+            command: ["./serve", "it"].map(str::to_owned).to_vec(),
+            limit: 1024,
+            used: 10,
+            capacity: 1024,
+        };
+        let mut short = Shortage::default();
+        tables(50_000, 1, 20_000, &mut short);
+        check_files(50_000, Some(10), &mut short);
+        check_ports(&plan("http://h/"), &[([127, 0, 0, 1], 80).into()], 28_232, &mut short);
+        check_server(50_000, &server, &mut short);
+        assert_eq!(short.limits.len(), 4, "{short}");
+        assert_eq!(short.first.len(), 2, "{short}");
+        assert!(
+            short.to_string().ends_with("\nuse: --threads 3 --sources 127.1.0.0/29"),
+            "{short}"
+        );
+
+        let far: SocketAddr = ([192, 0, 2, 1], 80).into();
+        let mut short = Shortage::default();
+        check_ports(&plan("http://h/"), &[far], 28_232, &mut short);
+        let wider = "sysctl -w net.ipv4.ip_local_port_range=";
+        assert!(short.first[0].contains(wider) && short.flags.is_empty(), "{short}");
+        let mut short = Shortage::default();
+        check_ports(&plan("http://h/"), &[far], 100, &mut short);
+        assert!(short.first[0].contains(wider), "{short}");
+    }
+
+    #[test]
+    fn the_command_is_the_one_that_was_given_with_other_limits() {
+        let words = ["load", "http://h/?a b", "-t", "1", "--sources=127.0.0.1"].map(str::to_owned);
+        let flags = vec![("--threads", "3".to_owned()), ("--sources", "127.1.0.0/29".to_owned())];
+        let short = Shortage { limits: vec!["too few".to_owned()], flags, ..Shortage::default() };
+        assert_eq!(
+            short.with_command(&words),
+            "too few\nrun: load 'http://h/?a b' --threads 3 --sources 127.1.0.0/29"
+        );
+        let none = Shortage { flags: Vec::new(), ..short };
+        assert_eq!(none.with_command(&words), "too few");
     }
 
     #[test]
