@@ -117,17 +117,12 @@ fn tables(connections: u64, threads: u64, limit: u64, short: &mut Shortage) -> T
         return Tables::PerWorker;
     }
     let what = format!("{connections} connections need {needed} descriptors, the limit is {limit}");
-    match (2..=MOST_THREADS).find(|&threads| fits(threads)) {
-        Some(threads) => {
-            short
-                .limits
-                .push(format!("{what} (ulimit -n); each thread can have a table of its own"));
-            short.flags.push(("--threads", threads.to_string()));
-        }
-        None => {
-            short.limits.push(format!("{what} (ulimit -n)"));
-            short.first.push(format!("raise the limit of this shell: ulimit -n {needed}"));
-        }
+    if let Some(threads) = (2..=MOST_THREADS).find(|&threads| fits(threads)) {
+        short.limits.push(format!("{what} (ulimit -n); each thread can have a table of its own"));
+        short.flags.push(("--threads", threads.to_string()));
+    } else {
+        short.limits.push(format!("{what} (ulimit -n)"));
+        short.first.push(format!("raise the limit of this shell: ulimit -n {needed}"));
     }
     Tables::Shared
 }

@@ -16,9 +16,10 @@ const MOST_THREADS: u64 = 1024;
 /// The kernel deals connections out by a hash: a thread may have a twentieth more than its part.
 const UNEVEN: u64 = 20;
 
-/// How many source addresses are enough, with a fifth of the ports left to others.
+/// How many source addresses are enough. The kernel gives out every other port first, and looks
+/// through all of those for each connection beyond.
 pub(super) fn sources(connections: u64, ports: u64) -> u64 {
-    connections.div_ceil((ports * 4 / 5).max(1))
+    connections.div_ceil((ports / 2).max(1))
 }
 
 /// A network of the loopback interface with at least so many hosts.
@@ -109,7 +110,7 @@ mod tests {
         {
             assert_eq!(loopback_network(hosts), network);
         }
-        assert_eq!(sources(50_000, 28_232), 3);
+        assert_eq!(sources(1_000_000, 28_232), 71);
         assert_eq!(wider_range(64_512).is_some(), wider_range(64_513).is_none());
     }
 
