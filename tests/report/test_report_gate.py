@@ -9,6 +9,8 @@ import pytest
 from tests.report.synthetic import DEMO, demo_trials
 from wiretrial.errors import UsageProblem
 from wiretrial.report import gate, metrics
+from wiretrial.results.absent import Missing
+from wiretrial.results.model import Judgement
 
 TRIALS = demo_trials(blocks=6, seed=1)
 OTHERS = demo_trials(blocks=6, seed=2)
@@ -93,3 +95,47 @@ def test_a_bound_about_nothing_is_refused() -> None:
         gate.decide(TRIALS, [], [gate.parse("throughput >= 1 @ Firefox")])
     with pytest.raises(UsageProblem, match="is about none of the scenarios"):
         gate.decide(TRIALS, [], [gate.parse("response.p99 <= 1s")])
+
+
+GONE = Missing("bad", "./bad", is_open_loop=False, why="it ended at its start")
+
+
+def test_a_scenario_that_was_asked_for_and_has_no_trial_fails_each_bound_about_it() -> None:
+    bounds = [
+        gate.parse(text)
+        for text in ("throughput >= 1", "service.p99 <= 1s", "throughput >= 1 @ Raw*")
+    ]
+    rows = gate.decide(TRIALS, [], bounds, [GONE])
+    assert [(row.outcome, row.threshold.text, row.text) for row in rows if row.is_missing] == [
+        ("missing", text, "it was asked for and has no figure: it ended at its start")
+        for text in ("throughput >= 1", "service.p99 <= 1s")
+    ]
+    # Also where nothing else is left that a bound could be about.
+    (row,) = gate.decide([], [], [gate.parse("throughput >= 9 @ bad")], [GONE])
+    assert row.outcome == "missing"
+    with pytest.raises(UsageProblem, match="is about none of the scenarios"):
+        gate.decide([], [], [gate.parse("response.p99 <= 1s")], [GONE])
+
+
+@pytest.mark.parametrize(("errors", "outcome"), [({"reset": 9}, "missing"), ({}, "cannot tell")])
+def test_without_a_usable_trial_the_server_is_blamed_where_it_failed(
+    errors: dict[str, int], outcome: str
+) -> None:
+    judgement = Judgement(verdict="invalid", bottleneck="unknown", evidence="why so")
+    trials = [
+        trial.model_copy(
+            update={
+                "judgement": judgement,
+                "summary": trial.summary.model_copy(
+                    update={
+                        "counters": trial.summary.counters.model_copy(update={"errors": errors})
+                    }
+                ),
+            }
+        )
+        for trial in TRIALS
+        if trial.scenario.name == "Raw TCP"
+    ]
+    (row,) = gate.decide(trials, [], [gate.parse("throughput >= 1")])
+    assert row.outcome == outcome
+    assert row.text.endswith("no trial of it is usable: why so")

@@ -14,8 +14,10 @@ import typer
 from wiretrial.cli import output
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID
 from wiretrial.report import gate as gates
-from wiretrial.report.gate import Row
-from wiretrial.results.store import read_all
+from wiretrial.report.gate import Row, Threshold
+from wiretrial.results import absent, imported
+from wiretrial.results.store import ResultsFolder, read_all
+from wiretrial.studies import asked, spec
 
 EXAMPLES = """\b
 Examples:
@@ -24,7 +26,8 @@ Examples:
   wiretrial gate NEW --baseline OLD --threshold 'server.cpu <= 1.05x @ ws*' --junit gate.xml
   wiretrial gate NEW --baseline OLD --threshold 'throughput >= 0.95x' --format markdown
 
-Exit: 0 all kept, 3 one is broken, 4 the data cannot tell (and how many trials would).
+Exit: 0 all kept, 3 one is broken or a scenario has no figure, 4 the data cannot tell (and how
+many trials would).
 A bound may name the scenarios that it is about: `@ PATTERN`.
 """
 
@@ -56,14 +59,28 @@ def gate(
     if junit:
         output.require_writable(junit)
     bounds = [gates.parse(text) for text in threshold]
-    rows = gates.decide(read_all(result), read_all(baseline) if baseline else [], bounds)
+    rows = _decided(result, baseline, bounds)
     if junit:
         output.emit(_junit(rows), junit)
     output.emit(_WRITERS[form](rows), None)
     outcomes = Counter(row.outcome for row in rows)
-    if outcomes["broken"]:
+    if outcomes["broken"] or outcomes["missing"]:
         return EXIT_GATE
     return EXIT_INVALID if outcomes["cannot tell"] else EXIT_GOOD
+
+
+def _decided(result: Path, baseline: Path | None, bounds: Sequence[Threshold]) -> list[Row]:
+    """The rows; a study's folder also tells who was asked for and has no trial."""
+    before = read_all(baseline) if baseline else []
+    if not result.is_dir() or imported.load(result):
+        return gates.decide(read_all(result), before, bounds)
+    results = ResultsFolder.open(result)
+    study, trials = spec.parse(results.document()), results.trials()
+    missing = (
+        *asked.missing(study, trials, absent.read(results)),
+        *asked.only_before(study, trials, before),
+    )
+    return gates.decide(trials, before, bounds, missing)
 
 
 def _text(rows: Sequence[Row]) -> str:
@@ -78,8 +95,10 @@ def _text(rows: Sequence[Row]) -> str:
 
 def _sum(rows: Sequence[Row]) -> str:
     outcomes = Counter(row.outcome for row in rows)
-    if outcomes["broken"]:
-        return f"broken: {outcomes['broken']} of {len(rows)} bounds"
+    failed = [name for name in ("broken", "missing") if outcomes[name]]
+    if failed:
+        counts = " and ".join(f"{name}: {outcomes[name]}" for name in failed)
+        return f"{counts} of {len(rows)} bounds"
     if outcomes["cannot tell"]:
         return f"cannot tell: {outcomes['cannot tell']} of {len(rows)} bounds"
     return f"kept: {len(rows)} of {len(rows)} bounds"
@@ -108,7 +127,12 @@ def _json(rows: Sequence[Row]) -> str:
 
 
 def _markdown(rows: Sequence[Row]) -> str:
-    marks = {"kept": "✅ kept", "broken": "❌ broken", "cannot tell": "❔ cannot tell"}
+    marks = {
+        "kept": "✅ kept",
+        "broken": "❌ broken",
+        "missing": "❌ missing",
+        "cannot tell": "❔ cannot tell",
+    }
     lines = ["| bound | scenario | outcome | found |", "|---|---|---|---|"]
     for row in rows:
         cells = (f"`{row.threshold.text}`", row.scenario, marks[row.outcome], row.text)
@@ -122,14 +146,14 @@ def _junit(rows: Sequence[Row]) -> str:
         "testsuite",
         name="wiretrial gate",
         tests=str(len(rows)),
-        failures=str(outcomes["broken"]),
+        failures=str(outcomes["broken"] + outcomes["missing"]),
         errors=str(outcomes["cannot tell"]),
     )
     for row in rows:
         case = ElementTree.SubElement(
             suite, "testcase", classname=row.scenario, name=row.threshold.text
         )
-        if row.outcome == "broken":
+        if row.outcome in ("broken", "missing"):
             ElementTree.SubElement(case, "failure", message=row.text)
         elif row.outcome == "cannot tell":
             ElementTree.SubElement(case, "error", message=row.text)

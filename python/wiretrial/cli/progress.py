@@ -9,6 +9,7 @@ import contextlib
 import re
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,19 +31,22 @@ from wiretrial.report import text as text_report
 from wiretrial.report import units
 from wiretrial.report.measures import Measured
 from wiretrial.results import absent, adoption, answers, hdr
-from wiretrial.results.absent import Absent
+from wiretrial.results.absent import Absent, Missing
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.answers import Answer
 from wiretrial.results.beacon import Beacon
 from wiretrial.results.model import Trial
 from wiretrial.results.store import STUDY_FILE, ResultsFolder
 from wiretrial.snapshot import Interval, Start
-from wiretrial.studies import estimate, events, runner, spec
+from wiretrial.studies import asked, estimate, events, runner, spec
+from wiretrial.studies.order import Slot
 from wiretrial.studies.spec import Study
 
 REPORT_FILE = "report.html"
 _STUDY_IN_PAGE = re.compile(r'<script type="application/json" id="study">(.*?)</script>', re.DOTALL)
 PERIOD_S = 0.5
+MOST_MISSING = 5
+"""Lines about scenarios without a figure; the rest is counted."""
 OWN_COMMANDS = ("demo", "compare", "browser")
 """Studies with a command of their own; `study run` runs the others."""
 
@@ -110,25 +114,49 @@ def run(study: Study, results: ResultsFolder, engine: Engine | None = None) -> i
             _conclude(study, results)
         output.say(
             f"stopped; {len(results.paths())} of {runner.trials_wanted(study)} trials are kept."
-            f" Go on with: {_resume_command(study, results)}"
+            f" Go on with: {resume_command(study, results)}"
         )
         return EXIT_SIGNAL + stopped.number
     if not results.paths():
-        output.say("wiretrial: no trial could be measured, for the reasons above")
-        return EXIT_FAILED
+        output.say("wiretrial: no trial could be measured")
+        return _failed(study, results, board, ())
     trials = _conclude(study, results)
-    if board.absent:
-        # Who can't be had is a finding of the run, not its failure.
-        names = units.listed(dict.fromkeys(row.subject for row in board.absent))
-        output.say(f"left out, in part or wholly, for the reasons above: {names}")
-    for reason, places in board.problems.items():
-        several = f"{len(places)} trials failed, the first of them in " if len(places) > 1 else ""
-        output.say(f"{several}{places[0]}: {reason}")
-    if board.problems:
-        output.say(f"try those again with: {_resume_command(study, results)}")
-        return EXIT_FAILED
+    if code := _failed(study, results, board, trials):
+        return code
     invalid = any(trial.judgement.verdict == "invalid" for trial in trials)
     return EXIT_INVALID if invalid else EXIT_GOOD
+
+
+def _failed(study: Study, results: ResultsFolder, board: Board, trials: Sequence[Trial]) -> int:
+    """Says which trials failed and which scenarios have none at all; the exit code of that."""
+    missing = asked.missing(study, trials, absent.read(results))
+    names = {row.scenario for row in missing}
+    for reason, failed in board.problems.items():
+        places = [_place(event.slot) for event in failed if event.scenario not in names]
+        if places:
+            several = f"{len(places)} trials failed, the first of them in "
+            output.say(f"{several if len(places) > 1 else ''}{places[0]}: {reason}")
+    for line in _missing_lines(missing):
+        output.say(line)
+    if not missing and not board.problems:
+        return EXIT_GOOD
+    output.say(f"try again with: {resume_command(study, results)}")
+    return EXIT_FAILED
+
+
+def _missing_lines(missing: Sequence[Missing]) -> Iterator[str]:
+    """Who was asked for and has no figure, a line for each subject and reason."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for row in missing:
+        rows.setdefault((row.subject, row.why), []).append(row.scenario)
+    for (subject, why), names in list(rows.items())[:MOST_MISSING]:
+        told = names[0] if len(names) == 1 else f"{len(names)} scenarios of {subject}"
+        verb = "was" if len(names) == 1 else "were"
+        has = "has" if len(names) == 1 else "have"
+        yield f"missing: {told} {verb} asked for and {has} no figure: {why}"
+    rest = sum(len(names) for names in list(rows.values())[MOST_MISSING:])
+    if rest:
+        yield f"missing: {units.plural(rest, 'scenario')} more; the report names the reasons"
 
 
 def _measure(study: Study, results: ResultsFolder, engine: Engine, board: Board) -> None:
@@ -142,7 +170,8 @@ def _measure(study: Study, results: ResultsFolder, engine: Engine, board: Board)
         board.keep(results)
 
 
-def _resume_command(study: Study, results: ResultsFolder) -> str:
+def resume_command(study: Study, results: ResultsFolder) -> str:
+    """What a person types to go on with it."""
     own = study.name in OWN_COMMANDS
     return f"wiretrial {study.name if own else 'study run'} --resume {results.folder}"
 
@@ -171,7 +200,7 @@ class Board:
     """A line per finished trial, and one that says what runs now and how long it still takes."""
 
     study: Study
-    problems: dict[str, list[str]] = field(default_factory=dict)
+    problems: dict[str, list[events.TrialFailed]] = field(default_factory=dict)
     """Why trials failed, and which did for that reason."""
     absent: list[Absent] = field(default_factory=list)
     adopted: dict[str, Adopted] = field(default_factory=dict)
@@ -206,8 +235,9 @@ class Board:
                 self._show(f"{step} {subject}")
             case events.Weighed(adopted):
                 self.adopted[adopted.subject] = adopted
-            case events.Unavailable(subject, reason):
-                self.absent.append(Absent(subject=subject, reason=reason))
+            case events.Unavailable(subject, reason, scenarios):
+                row = Absent(subject=subject, reason=reason, scenarios=scenarios)
+                self.absent.append(row)
                 self._line(f"left out: {reason}")
             case events.TrialBegun(slot, number, total, left_ns):
                 place = f"{number:>{len(str(total))}}/{total}"
@@ -224,9 +254,8 @@ class Board:
             case events.TrialDone(trial, number, total):
                 self._line(_done(trial, number, total))
             case events.TrialFailed(slot, reason):
-                place = f"block {slot.block + 1}, {slot.scenario}"
-                self.problems.setdefault(reason, []).append(place)
-                self._line(f"failed: {place}: {reason}")
+                self.problems.setdefault(reason, []).append(event)
+                self._line(f"failed: {_place(slot)}: {reason}")
 
     def _learned(self, start: Start) -> None:
         """What is taken to be a right reply, once for each subject as long as it stays the same."""
@@ -246,9 +275,23 @@ class Board:
         """
         if not self._has_begun:
             return
-        absent.keep(results, self.absent)
+        absent.keep(results, [*self.absent, *self._without_a_trial(results)])
         if self.study.adoption:
             adoption.keep(results, self.adopted.values())
+
+    def _without_a_trial(self, results: ResultsFolder) -> Iterator[Absent]:
+        """The scenarios of which every trial failed so far, a row for each subject and reason."""
+        if not self.problems:
+            return
+        stored = {trial.scenario.search or trial.scenario.name for trial in results.trials()}
+        for reason, failed in self.problems.items():
+            subjects: dict[str, dict[str, None]] = {}
+            for event in failed:
+                if event.scenario not in stored:
+                    subject = self.study.case(event.scenario).scenario.subject
+                    subjects.setdefault(subject, {})[event.scenario] = None
+            for subject, names in subjects.items():
+                yield Absent(subject=subject, reason=reason, scenarios=tuple(names))
 
     def _left(self, left_ns: int) -> str:
         """As long as was estimated, times what the trials so far took of their estimate."""
@@ -270,6 +313,10 @@ class Board:
         if self._live:
             self._live.update(Text(text), refresh=True)
             self._drawn = time.monotonic()
+
+
+def _place(slot: Slot) -> str:
+    return f"block {slot.block + 1}, {slot.scenario}"
 
 
 def _done(trial: Trial, number: int, total: int) -> str:

@@ -16,6 +16,7 @@ from wiretrial.errors import UsageProblem
 from wiretrial.report import metrics, units
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
+from wiretrial.results.absent import Missing
 from wiretrial.results.model import Trial
 from wiretrial.stats.gate import Decision, of_ratio, of_values
 
@@ -71,10 +72,14 @@ class Row:
     threshold: Threshold
     decision: Decision | None
     text: str
+    is_missing: bool = False
+    """The scenario was asked for and has no figure: the gate fails."""
 
     @property
     def outcome(self) -> str:
-        """`kept`, `broken` or `cannot tell`."""
+        """`kept`, `broken`, `missing` or `cannot tell`."""
+        if self.is_missing:
+            return "missing"
         return self.decision.outcome if self.decision else "cannot tell"
 
 
@@ -103,9 +108,16 @@ def parse(text: str) -> Threshold:
 
 
 def decide(
-    trials: Sequence[Trial], baseline: Sequence[Trial], thresholds: Sequence[Threshold]
+    trials: Sequence[Trial],
+    baseline: Sequence[Trial],
+    thresholds: Sequence[Threshold],
+    missing: Sequence[Missing] = (),
 ) -> list[Row]:
-    """Every scenario against every threshold that fits it."""
+    """Every scenario against every threshold that fits it.
+
+    `missing`: scenarios that were asked for and have no trial. Those whose trials are all unusable
+    are found here.
+    """
     if not baseline and any(threshold.relative for threshold in thresholds):
         relative = next(t for t in thresholds if t.relative)
         raise UsageProblem(
@@ -119,11 +131,17 @@ def decide(
         if threshold.fits(scenario, is_open_loop=runs[0].is_open_loop)
         for row in _row(scenario, runs, old.get(scenario, []), threshold)
     ]
+    rows += [
+        _lacking(one.scenario, threshold, one.why)
+        for one in missing
+        for threshold in thresholds
+        if threshold.fits(one.scenario, is_open_loop=one.is_open_loop)
+    ]
     for threshold in thresholds:
         if not any(row.threshold is threshold for row in rows):
             raise UsageProblem(
                 f"--threshold {threshold.text!r} is about none of the scenarios",
-                f"there are {units.listed(new)}",
+                f"there are {units.listed((*new, *(one.scenario for one in missing)))}",
             )
     return rows
 
@@ -131,6 +149,9 @@ def decide(
 def _row(
     scenario: str, runs: Sequence[Measured], old: Sequence[Measured], threshold: Threshold
 ) -> Iterator[Row]:
+    if not any(run.is_usable for run in runs):
+        yield _unusable(scenario, runs, threshold)
+        return
     metric = threshold.metric
     for told, whose in ((runs, ""), (old if threshold.relative else (), "the baseline: ")):
         if reason := _withheld(told, metric):
@@ -151,6 +172,31 @@ def _row(
         return
     decision = of_ratio(values, before, threshold.bound, at_least=threshold.at_least)
     yield Row(scenario, threshold, decision, _told(decision, None))
+
+
+def _unusable(scenario: str, runs: Sequence[Measured], threshold: Threshold) -> Row:
+    """Where the server failed in a trial it has no figure; a disturbed machine says nothing of it.
+
+    The steps of a search go beyond the limit on purpose.
+    """
+    is_step = runs[0].trial.scenario.search is not None
+    for run in runs:
+        if not is_step and _has_failed(run.trial):
+            why = f"no trial of it is usable: {run.trial.judgement.evidence}"
+            return _lacking(scenario, threshold, why)
+    evidence = runs[0].trial.judgement.evidence
+    return Row(scenario, threshold, None, f"no trial of it is usable: {evidence}")
+
+
+def _has_failed(trial: Trial) -> bool:
+    counters = trial.summary.counters
+    failed = any(counters.errors.values()) or not counters.ok
+    return failed or trial.judgement.verdict == "stalled"
+
+
+def _lacking(scenario: str, threshold: Threshold, why: str) -> Row:
+    text = f"it was asked for and has no figure: {why}"
+    return Row(scenario, threshold, None, text, is_missing=True)
 
 
 def _told(decision: Decision, unit: units.Unit | None) -> str:

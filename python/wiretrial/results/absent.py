@@ -6,6 +6,7 @@ Knows where the list lies; must not know why a subject is missing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
@@ -21,6 +22,18 @@ class Absent(BaseModel):
 
     subject: str
     reason: str
+    scenarios: tuple[str, ...] = ()
+    """Those that are missing for it; none: the list is older than this field."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A scenario that was asked for and has no figure."""
+
+    scenario: str
+    subject: str
+    is_open_loop: bool
+    why: str
 
 
 _LIST = TypeAdapter(tuple[Absent, ...])

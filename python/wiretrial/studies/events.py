@@ -27,10 +27,11 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Unavailable:
-    """A subject can't be measured here; its scenarios are left out."""
+    """A subject can't be measured here; these scenarios are left out."""
 
     subject: str
     reason: str
+    scenarios: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class TrialFailed:
 
     slot: Slot
     reason: str
+    scenario: str
+    """As the study calls it: of a search's step, the search."""
 
 
 Event = Preparing | Weighed | Unavailable | TrialBegun | Seen | TrialDone | TrialFailed

@@ -74,7 +74,7 @@ def expand(
     """
     chosen = _quickened(document) if quick else document
     cases = [case for workload in chosen.workload for case in _cases(chosen, workload)]
-    cases = [case for case in cases if _is_wanted(case.scenario, only)]
+    cases = [case for case in cases if is_wanted(case.scenario, only)]
     if not cases:
         raise UsageProblem(
             f"--only {' '.join(only)}: no scenario of {name} matches",
@@ -103,7 +103,14 @@ def expand(
         claims=tuple(claims),
         chart=chosen.chart,
         adoption=chosen.adoption,
+        only=tuple(only),
     )
+
+
+def is_wanted(scenario: Scenario, only: Sequence[str]) -> bool:
+    """Whether one of the patterns names it or its subject; no pattern: all are wanted."""
+    names = (scenario.name, scenario.subject, _label(scenario))
+    return not only or any(fnmatchcase(name, pattern) for name in names for pattern in only)
 
 
 def _quickened(document: Document) -> Document:
@@ -451,11 +458,6 @@ def _rate_of(case: Case) -> float:
     if isinstance(executor, OpenLoop) and executor.pacing == "phased":
         return executor.rate
     return 0.0
-
-
-def _is_wanted(scenario: Scenario, only: Sequence[str]) -> bool:
-    names = (scenario.name, scenario.subject, _label(scenario))
-    return not only or any(fnmatchcase(name, pattern) for name in names for pattern in only)
 
 
 def _speaks_of(claim: Claim, cases: Sequence[Case]) -> bool:

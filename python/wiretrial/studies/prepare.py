@@ -64,7 +64,12 @@ def prepare(study: Study, engine: Engine) -> Generator[Event, None, dict[str, Re
     found: dict[_Name, _Found] = {}
     subjects = {case.scenario.subject for case in cases}
     for name in dict.fromkeys(name for case in cases for name in _names(case)):
-        found[name] = yield from _look(name, engine, is_subject=name[0] in subjects)
+        found[name] = yield from _look(
+            name,
+            engine,
+            is_subject=name[0] in subjects,
+            scenarios=tuple(c.scenario.name for c in cases if next(_names(c)) == name),
+        )
     for case in cases:
         subject, *servers = (found[name] for name in _names(case))
         if subject.reason:
@@ -76,7 +81,7 @@ def prepare(study: Study, engine: Engine) -> Generator[Event, None, dict[str, Re
             or _refusal(case, subject, servers)
         )
         if refused:
-            yield Unavailable(case.scenario.subject, refused)
+            yield Unavailable(case.scenario.subject, refused, (case.scenario.name,))
         else:
             server = servers[0].ready() if servers else None
             ready[case.scenario.name] = subject.ready(server)
@@ -151,8 +156,10 @@ def _names(case: Case) -> Iterator[_Name]:
         yield (case.driving.server, case.driving.configuration)
 
 
-def _look(name: _Name, engine: Engine, *, is_subject: bool) -> Generator[Event, None, _Found]:
-    """Installs and verifies, as far as that was not done before."""
+def _look(
+    name: _Name, engine: Engine, *, is_subject: bool, scenarios: tuple[str, ...]
+) -> Generator[Event, None, _Found]:
+    """Installs and verifies, as far as that was not done before. `scenarios`: those it is for."""
     called, configuration = name
     try:
         subject = registry.find(called)
@@ -166,7 +173,7 @@ def _look(name: _Name, engine: Engine, *, is_subject: bool) -> Generator[Event, 
         yield Preparing(called, "verify")
         verified = verification.ensure(subject, built, configuration, engine.binary)
     except (SubjectUnavailable, SubjectFailed) as error:
-        yield Unavailable(called, error.line())
+        yield Unavailable(called, error.line(), scenarios)
         return _Found(reason=error.line())
     return _Found(subject, built, verified)
 

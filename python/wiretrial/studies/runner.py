@@ -87,6 +87,7 @@ class _Run:
                     case.scenario.subject,
                     f"{case.scenario.name} has no rate: none of the scenarios that decide it was"
                     " measured",
+                    (case.scenario.name,),
                 )
             else:
                 settled.append(rates.at_rate(case, rate))
@@ -146,7 +147,8 @@ class _Run:
         try:
             trial = yield from self._measure(case, slot)
         except (SubjectFailed, EngineFailed) as error:
-            yield TrialFailed(slot=slot, reason=error.line())
+            name = case.scenario.search or case.scenario.name
+            yield TrialFailed(slot=slot, reason=error.line(), scenario=name)
             return
         yield self._kept(trial, number)
 
@@ -167,7 +169,7 @@ class _Run:
             else:
                 running.remove(slot)
                 if isinstance(message.outcome, SubjectFailed | EngineFailed):
-                    yield TrialFailed(slot=slot, reason=message.outcome.line())
+                    yield TrialFailed(slot, message.outcome.line(), slot.scenario)
                 elif isinstance(message.outcome, BaseException):
                     raise message.outcome
                 else:

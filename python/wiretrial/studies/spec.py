@@ -28,7 +28,7 @@ OUTSIDE = "extra"
 
 
 _WORDING = (
-    *("title", "question", "command", "trials", "baselines", "claims", "chart", "adoption"),
+    *("title", "question", "command", "trials", "baselines", "claims", "chart", "adoption", "only"),
 )
 """What a study says, and how often it measures: more trials are the same study."""
 
@@ -179,6 +179,8 @@ class Study(_Part):
     """The factor along which a picture shows the scenarios."""
     adoption: bool = False
     """Whether what each subject is like to adopt is shown beside what it does."""
+    only: tuple[str, ...] = ()
+    """Patterns that chose these scenarios among those of its document; none: all were wanted."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
