@@ -9,6 +9,7 @@ mod content;
 mod deflate;
 mod delays;
 mod deliveries;
+mod due;
 mod errors;
 mod lifecycle;
 mod long;

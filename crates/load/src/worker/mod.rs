@@ -87,6 +87,8 @@ pub(crate) struct Worker {
     /// Sequence number of the next message.
     seq: u64,
     in_flight: u64,
+    /// Messages that the executor has given out and whose connections had no room for them yet.
+    queued: u64,
     first_send: Option<Nanos>,
     /// When it saw, while draining, that the run is to stop.
     asked_to_stop: Option<Nanos>,
@@ -175,6 +177,7 @@ impl Worker {
             began: now,
             seq: u64::from(share.place) << 40,
             in_flight: 0,
+            queued: 0,
             first_send: None,
             asked_to_stop: None,
             gave_up: 0,

@@ -157,9 +157,8 @@ impl Worker {
     pub(super) fn all_assigned(&mut self, now: Nanos) {
         let phases = self.plan().phases;
         let allowance = phases.timeout.max(phases.drain);
-        let waits = self.connections.iter().any(|connection| !connection.queue.is_empty());
         match self.stage {
-            Stage::Load { end } if waits && now < end => {
+            Stage::Load { end } if self.queued > 0 && now < end => {
                 self.stage = Stage::Load { end: end.min(now + allowance) };
             }
             _ => self.end_load(now, allowance),
@@ -177,7 +176,7 @@ impl Worker {
     fn end_load(&mut self, now: Nanos, drain: Nanos) {
         // What is due at the very end belongs to the time after it.
         let last = now - Nanos(1);
-        self.gave_up = self.executor.as_mut().map_or(0, |executor| executor.waiting(last));
+        self.gave_up = self.waiting(last);
         self.stage = Stage::Drain { deadline: now + drain };
         self.tell(Report::LoadEnded { first_send: self.first_send, at: now });
     }
@@ -247,12 +246,10 @@ impl Worker {
         let spare = self.spare.pop().or_else(|| self.wires.recycled.try_recv().ok());
         self.made += u32::from(spare.is_none());
         let fresh = spare.unwrap_or_default();
-        let waiting = match (self.stage, &mut self.executor) {
+        let waiting = match self.stage {
             // What is due at the boundary belongs to the next interval; behind the load's end nothing
             // is due, also where a late worker closes intervals that lie there.
-            (Stage::Load { end: last }, Some(executor)) => {
-                executor.waiting(end.min(last) - Nanos(1))
-            }
+            Stage::Load { end: last } => self.waiting(end.min(last) - Nanos(1)),
             _ => 0,
         };
         let dropped = self.executor.as_ref().map_or(0, Executor::dropped) + self.gave_up;

@@ -77,13 +77,12 @@ impl Worker {
         let renews = self.renews();
         let numbered = self.setup.factory.numbers_messages();
         let origin = self.origin(at);
-        let pack = self.plan().load.pack;
         let connection = &mut self.connections[at as usize];
         match connection.state {
             State::Ready => {
                 let after = u64::from(connection.requests) + u64::from(messages);
                 if connection.congested || renews.is_some_and(|limit| after > limit) {
-                    return connection.queue.push_packs(messages, pack, due);
+                    return self.queue(&assignment);
                 }
                 if !connection.in_flight.has_unstamped() {
                     self.unflushed.push(at);
@@ -106,7 +105,7 @@ impl Worker {
                 self.in_flight += u64::from(messages);
             }
             // Kept connections come back by themselves; what waits goes out then.
-            _ if renews.is_none() => connection.queue.push_packs(messages, pack, due),
+            _ if renews.is_none() => self.queue(&assignment),
             State::Idle => {
                 self.send_with_connection(assignment, now);
                 self.connect(at, now);
@@ -114,8 +113,16 @@ impl Worker {
             State::Connecting | State::Securing | State::Opening => {
                 self.send_with_connection(assignment, now);
             }
-            State::Backoff => connection.queue.push_packs(messages, pack, due),
+            State::Backoff => self.queue(&assignment),
         }
+    }
+
+    /// The messages wait until their connection has room for them.
+    fn queue(&mut self, assignment: &Assignment) {
+        let Assignment { connection: at, messages, due } = *assignment;
+        let pack = self.plan().load.pack;
+        self.connections[at as usize].queue.push_packs(messages, pack, due);
+        self.queued += u64::from(messages);
     }
 
     /// The message waits for a connection that is asked for on its behalf: that is its send.
@@ -146,6 +153,7 @@ impl Worker {
         for _ in 0..self.connections[at as usize].queue.len() {
             let Some(waiting) = self.connections[at as usize].queue.pop() else { return };
             let Waiting { messages, due } = waiting;
+            self.queued -= u64::from(messages);
             self.send(Assignment { connection: at, messages, due }, now);
         }
     }
@@ -323,6 +331,15 @@ impl Worker {
             };
             self.end(at, ending, now);
         }
+    }
+
+    /// Open loop: messages that are due at this instant, and wait for a slot or, with one, for room on
+    /// its connection.
+    pub(super) fn waiting(&mut self, now: Nanos) -> u64 {
+        if !self.is_open_loop() {
+            return 0;
+        }
+        self.queued + self.executor.as_mut().map_or(0, |executor| executor.waiting(now))
     }
 
     fn is_open_loop(&self) -> bool {

@@ -6,4 +6,5 @@ mod closed_loop;
 mod open_loop;
 mod phased;
 mod random_burst;
+mod sums;
 mod world;
