@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from wiretrial.cli.browser_words import Place, beside, explained
+from wiretrial.stats.compare import Comparison
 from wiretrial.studies import ways
 
 MS = 1e6
 ONE = 105 * MS
 
 
-def place(widths: dict[str, int] | None = None, **changes: float) -> Place:
+def ratio(low: float, high: float) -> Comparison:
+    """A ratio of times with its interval."""
+    return Comparison((low * high) ** 0.5, low, high, p=0.01, p_equal=1.0, pairs=5)
+
+
+QUICKER = ratio(0.12, 0.15)
+
+
+def place(
+    widths: dict[str, int] | None = None, second: Comparison | None = QUICKER, **changes: float
+) -> Place:
     """Fifty requests over a link of 105 ms: a lock, six connections, HTTP/2 without a limit."""
     times = {
         ways.SAME.label: 50 * ONE,
@@ -34,6 +47,7 @@ def place(widths: dict[str, int] | None = None, **changes: float) -> Place:
             ways.UNIQUE_2.label: 50,
             **(widths or {}),
         },
+        second=second,
     )
 
 
@@ -45,7 +59,10 @@ def test_lock_limit_and_link_each_have_their_part() -> None:
     assert "the lock makes up 82 %, the limit of 6 connections 16 % and link and server 2 %" in text
     assert "so 50 need 9 turns, and took 9.00 times one request" in text
     assert "the lock is the cache's" in text
-    assert "HTTP/2 lifts the limit (126 ms with a URL each, 50 under way), but not the lock" in text
+    assert (
+        "HTTP/2 lifts the limit (126 ms with a URL each, 50 under way; 0.134 (0.120 to 0.150) times"
+        " that of HTTP/1.1), but not the lock"
+    ) in text
     assert "Socket.IO 116 ms" in text
 
 
@@ -69,11 +86,29 @@ def test_a_second_version_that_lifts_nothing_is_said_to() -> None:
     assert "nor the lock" in text
 
 
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (ratio(1.2, 1.4), "is slower here"),
+        (ratio(0.8, 1.3), "is not shown to be quicker"),
+        (None, "whether that is quicker cannot be told from these trials"),
+        (replace(QUICKER, low=None, high=None), "whether that is quicker cannot be told"),
+    ],
+)
+def test_what_is_not_quicker_lifts_no_limit(second: Comparison | None, said: str) -> None:
+    """More requests under way are no gain where the time is no shorter."""
+    text = " ".join(explained(place(second=second)))
+    assert "HTTP/2 has more requests under way at once, but " + said in text
+    assert "lifts" not in text
+    assert "and keeps the lock" in text
+
+
 def test_where_the_browser_does_not_tell_the_times_do() -> None:
     untold = dict.fromkeys((way.label for way in ways.FETCHED), 0)
     text = " ".join(explained(place(untold)))
     assert "The first is a lock: that is 50.0 times one request." in text
-    assert "HTTP/2 lifts the limit (126 ms with a URL each), but not the lock" in text
+    assert "HTTP/2 lifts the limit (126 ms with a URL each; 0.134" in text
+    assert "), but not the lock" in text
     assert "no lock of the cache shows" in " ".join(explained(place(untold, SAME=10 * ONE)))
 
 

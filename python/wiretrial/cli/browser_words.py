@@ -2,7 +2,8 @@
 
 Pure: from a report's figures to sentences. Every number, and every "because", comes from what was
 measured. A cause is named only where it shows: by how many requests were under way, or, where the
-browser does not tell that, by times that differ by `APART` or more.
+browser does not tell that, by times that differ by `APART` or more. What HTTP/2 gains is told by
+the ratio of the times within blocks, with its interval.
 """
 
 from __future__ import annotations
@@ -11,12 +12,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Literal
 
-from wiretrial.report import metrics, units
+from wiretrial.report import contest, metrics, sentences, units
 from wiretrial.report.model import ReportModel, ScenarioResult
+from wiretrial.stats.compare import Comparison
 from wiretrial.studies import ways
 from wiretrial.studies.ways import Way
 
+Gain = Literal["quicker", "slower", "alike", "untold"]
+GAINED_NOTHING: dict[Gain, str] = {
+    "slower": "is slower here",
+    "alike": "is not shown to be quicker",
+    "untold": "whether that is quicker cannot be told from these trials",
+}
 APART = 1.5
 """Two times that differ by less than this factor are not told apart."""
 LOOPBACK = "loopback"
@@ -43,6 +52,8 @@ class Place:
     at_once: dict[str, float]
     """All of them, by the way's label."""
     under_way: dict[str, int]
+    second: Comparison | None = None
+    """The time of HTTP/2 by that of HTTP/1.1, with a URL each; None without two blocks."""
 
     def time(self, way: Way) -> float | None:
         """All of them in one way; None where it was not measured."""
@@ -134,18 +145,35 @@ def _second_version(place: Place) -> str | None:
     if same is None or unique is None:
         return None
     width = place.under_way.get(ways.UNIQUE_2.label, 0)
-    is_lifted = place.is_wider(ways.UNIQUE_2, ways.UNIQUE)
+    is_wider = place.is_wider(ways.UNIQUE_2, ways.UNIQUE)
     is_locked = place.is_wider(ways.UNIQUE_2, ways.SAME_2)
+    gain = _gain(place.second)
+    is_lifted = is_wider and gain == "quicker"
     lifted = "HTTP/2 lifts the limit" if is_lifted else "HTTP/2 does not lift the limit"
+    if is_wider and not is_lifted:
+        lifted = f"HTTP/2 has more requests under way at once, but {GAINED_NOTHING[gain]}"
     if is_locked:
         kept = "but not the lock" if is_lifted else "nor the lock"
+        kept = kept if is_lifted or not is_wider else "and keeps the lock"
     else:
         kept = "and no lock shows"
     under = f", {width} under way" if width else ""
+    ratio = ""
+    if place.second is not None:
+        ratio = f"; {sentences.interval_ratio(place.second)} times that of HTTP/1.1"
     return (
-        f"{lifted} ({units.duration(unique)} with a URL each{under}), {kept}"
+        f"{lifted} ({units.duration(unique)} with a URL each{under}{ratio}), {kept}"
         f" ({units.duration(same)} with one URL)."
     )
+
+
+def _gain(found: Comparison | None) -> Gain:
+    """What the interval of a ratio of times says."""
+    if found is None or found.low is None or found.high is None:
+        return "untold"
+    if found.high < 1:
+        return "quicker"
+    return "slower" if found.low > 1 else "alike"
 
 
 def _sockets(place: Place) -> str | None:
@@ -197,7 +225,14 @@ def _place(made: ReportModel, where: str) -> Place | None:
             s.label: time for s in together if (time := s.median(metrics.ELAPSED)) is not None
         },
         under_way={s.label: _width(made, s) for s in together},
+        second=_second(together),
     )
+
+
+def _second(together: Sequence[ScenarioResult]) -> Comparison | None:
+    by_label = {scenario.label: scenario for scenario in together}
+    one, other = (by_label.get(way.label) for way in (ways.UNIQUE_2, ways.UNIQUE))
+    return contest.against(one, other, metrics.ELAPSED) if one and other else None
 
 
 def _is_at_once(scenario: ScenarioResult) -> bool:
