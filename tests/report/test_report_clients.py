@@ -138,7 +138,7 @@ def test_the_study_s_page_says_what_is_kept_and_nothing_else() -> None:
 def test_published_ratios_are_judged(report: ReportModel) -> None:
     twice, reinit = report.claims
     assert (twice.verdict, twice.metric) == ("reproduced", metrics.WALL)
-    assert reinit.verdict == "explained by arithmetic"
+    assert reinit.verdict == "arithmetic"
     assert "200 ms / 2.37 ms" in reinit.why
 
 

@@ -122,3 +122,29 @@ def test_two_results_are_held_against_each_other() -> None:
     slower = [trial for trial in others if trial.scenario.name != "Raw TCP"]
     notes = versus.unmatched(versus.of_trials(TRIALS), versus.of_trials(slower))
     assert notes == ["only in the first: Raw TCP"]
+
+
+LIMITED = demo_trials(blocks=5, seed=1, client_bound=frozenset({("Raw TCP", 2)}))
+
+
+def test_a_table_names_the_figures_that_are_only_bounds() -> None:
+    rows = table.rows(LIMITED)
+    told = {str(row["bounds"]) for row in rows if row["verdict"] == "client-bound"}
+    assert told == {"throughput at least"}
+    assert all(row["bounds"] is None for row in rows if row["verdict"] != "client-bound")
+
+
+def test_a_result_that_is_a_bound_is_not_told_to_be_worse_nor_the_same() -> None:
+    def words(new: versus.Series, old: versus.Series) -> str:
+        (row,) = versus.compare({"a": {"throughput": new}}, {"a": {"throughput": old}})
+        return row.words
+
+    more = versus.Series([2e5, 2.1e5, 2.05e5, 2.1e5])
+    less, limited = versus.Series([1e5, 1.02e5, 0.99e5]), versus.Series([1e5, 1.02e5], "at least")
+    assert words(more, less) == "better"
+    assert words(less, more) == "worse"
+    assert words(limited, more) == "cannot be told"
+    assert words(more, limited) == "cannot be told"
+    assert words(versus.Series(more.values, "at least"), less) == "better"
+    figures = versus.of_trials(LIMITED)["Raw TCP"]
+    assert (figures["throughput"].bound, figures["p50"].bound) == ("at least", "exact")

@@ -139,3 +139,12 @@ def test_without_a_usable_trial_the_server_is_blamed_where_it_failed(
     (row,) = gate.decide(trials, [], [gate.parse("throughput >= 1")])
     assert row.outcome == outcome
     assert row.text.endswith("no trial of it is usable: why so")
+
+
+def test_a_throughput_that_the_generator_limited_breaks_no_bound() -> None:
+    limited = demo_trials(blocks=6, seed=1, client_bound=frozenset({("Raw TCP", 2)}))
+    thresholds = [gate.parse(f"throughput >= {rate} @ Raw TCP") for rate in ("1k", "900k")]
+    kept, unclear = gate.decide(limited, [], thresholds)
+    assert (kept.outcome, unclear.outcome) == ("kept", "cannot tell")
+    assert unclear.text.startswith("at least 17")
+    assert unclear.text.endswith("; the load generator was the limit, use more of its threads")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.report.synthetic import DEMO, NODE, ORDER, REFERENCE, demo_trials
 from wiretrial import warnings
-from wiretrial.report import html, markdown, metrics, summaries, text
+from wiretrial.report import found, html, markdown, metrics, sentences, summaries, text
 from wiretrial.report.model import Group, ReportModel, build
 from wiretrial.results.model import Trial
 
@@ -79,6 +79,26 @@ def test_a_bound_below_others_has_no_place() -> None:
     page = html.render(found)
     assert re.search(rf'<td class="num">–</td><td>[^/]*</span>{slow}</td>', page)
     assert "its place cannot be told" in page
+
+
+def test_a_bound_goes_with_its_figure_and_its_ratios_into_what_is_kept(
+    report: ReportModel,
+) -> None:
+    kept = found.of_report(report)
+    figures = {row.label: row.figure for ranking in kept.rankings for row in ranking.rows}
+    assert figures["Raw TCP"].startswith("≥ ")
+    assert figures["HTTP keep-alive"][0].isdigit()
+    pairs = group(report, REFERENCE).contest.against("HTTP keep-alive", metrics.THROUGHPUT)
+    (told,) = [sentences.ratio_text(pair) for pair in pairs if pair.a == "Raw TCP"]
+    assert told.startswith("≥ 1.")
+    (both,) = [
+        sentences.ratio_text(pair)
+        for pair in group(report, REFERENCE).contest.against("Raw TCP", metrics.THROUGHPUT)
+        if pair.a == "WebSocket"
+    ]
+    assert both == "unknown"
+    estimates = {s.name: s.estimates["throughput"].bound for s in report.scenarios}
+    assert (estimates["Raw TCP"], estimates["HTTP keep-alive"]) == ("at least", "exact")
 
 
 def test_invalid_trials_are_shown_and_do_not_count(report: ReportModel) -> None:

@@ -15,10 +15,13 @@ from tests.report.synthetic_study import KNEES, SUBJECTS, USER_KB, echo
 from wiretrial.errors import StoreError
 from wiretrial.report import metrics, palette, sentences
 from wiretrial.report.families import Family
+from wiretrial.report.knees import knees
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel, build
-from wiretrial.results import absent
+from wiretrial.report.views import bottlenecks
+from wiretrial.results import absent, offered
 from wiretrial.results.absent import Absent
+from wiretrial.results.model import Judgement
 from wiretrial.results.store import ResultsFolder
 
 
@@ -226,6 +229,35 @@ def test_the_knee_is_what_the_search_found(study: ReportModel) -> None:
     )
 
 
+def test_the_bottleneck_is_told_at_the_knee_and_above_it() -> None:
+    steps = [t for t in synthetic_study.searches() if t.scenario.subject == "ws"]
+    beyond = Judgement(verdict="valid", bottleneck="server", evidence="the server was on a CPU")
+    objective = synthetic_study.OBJECTIVE
+    (found,) = knees(steps, {"ws: knee": objective}, {"ws: knee": 0})
+    steps = [
+        step.model_copy(update={"judgement": beyond})
+        if (offered.rate(step) or 0.0) > (found.sustained or 0.0)
+        else step
+        for step in steps
+    ]
+    report = build(
+        steps, question="Q?", title="T", command="again", objectives={"ws: knee": objective}
+    )
+    (knee,) = report.knees
+    assert [(name, {one.bottleneck for one in own}) for name, own in knee.ends] == [
+        ("the knee", {"rate"}),
+        ("above the knee", {"server"}),
+    ]
+    said = report.verdict_sentences[-1]
+    assert said.startswith("The bottleneck was at the knee the offered rate in ")
+    assert "; just above it the server in " in said
+    page = re.sub(r"<[^>]+>", " ", str(bottlenecks.table(report)))
+    assert "ws: knee, the knee (" in page
+    assert "ws: knee, above the knee (" in page
+    assert "the rate was kept" in page
+    assert "the server was on a CPU" in page
+
+
 def test_a_search_that_was_cut_short_is_not_confirmed() -> None:
     steps = [t for t in synthetic_study.searches() if t.scenario.subject == "ws"][:-1]
     objectives = {"ws: knee": synthetic_study.OBJECTIVE}
@@ -261,7 +293,7 @@ def test_a_twin_that_differs_is_a_warning_with_advice() -> None:
 
 def test_claims_are_judged(study: ReportModel) -> None:
     assert [row.verdict for row in study.claims] == [
-        *("reproduced", "refuted", "explained by arithmetic", "not measured here"),
+        *("reproduced", "not reproduced", "arithmetic", "not measured here"),
     ]
 
 
@@ -273,7 +305,7 @@ def test_an_interval_that_holds_everything_reproduces_nothing() -> None:
     assert row.here is not None
     assert row.here.low is not None
     assert row.here.low < 1
-    assert row.verdict in ("cannot be told", "refuted")
+    assert row.verdict in ("cannot be told", "not reproduced")
 
 
 def test_memory_per_connection_is_told_from_a_hundred_on(study: ReportModel) -> None:

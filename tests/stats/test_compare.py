@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
-from wiretrial.stats.compare import censor, compare, holm, sign_flip_p, verdict
+from wiretrial.stats.bounds import Bound
+from wiretrial.stats.compare import Verdict, compare, holm, sign_flip_p, verdict
 
 
 def test_paired_t_on_logs_has_the_textbook_answer() -> None:
@@ -54,12 +56,28 @@ def test_a_difference_inside_the_band_is_equal() -> None:
     assert verdict(found, found.p, higher_is_better=True) == "equal within 3 %"
 
 
-def test_a_bound_figure_only_wins() -> None:
-    assert censor("A faster", a_is_bound=True, b_is_bound=False) == "A faster"
-    assert censor("A faster", a_is_bound=False, b_is_bound=True) == "invalid"
-    assert censor("B faster", a_is_bound=False, b_is_bound=True) == "B faster"
-    assert censor("equal within 3 %", a_is_bound=True, b_is_bound=False) == "invalid"
-    assert censor("equal within 3 %", a_is_bound=False, b_is_bound=False) == "equal within 3 %"
+@pytest.mark.parametrize(
+    ("bound", "more", "less", "same", "unclear"),
+    [
+        ("exact", "A faster", "B faster", "equal within 3 %", "no difference shown"),
+        ("at least", "A faster", "invalid", "invalid", "invalid"),
+        ("at most", "invalid", "B faster", "invalid", "invalid"),
+        ("unknown", "invalid", "invalid", "invalid", "invalid"),
+    ],
+)
+def test_of_a_bound_only_a_difference_on_its_closed_side_stands(
+    bound: Bound, more: Verdict, less: Verdict, same: Verdict, unclear: Verdict
+) -> None:
+    for ratios, expected in (
+        ([1.2, 1.21, 1.19, 1.2, 1.22], more),
+        ([0.8, 0.81, 0.79, 0.8, 0.82], less),
+        ([1.001, 1.0, 0.999, 1.002, 1.001], same),
+        ([1.3, 0.8, 1.1, 0.9, 1.2], unclear),
+    ):
+        found = replace(compare(ratios, [1] * 5), bound=bound)
+        assert verdict(found, found.p, higher_is_better=True) == expected
+        # The same told as times, of which less is better.
+        assert verdict(found.inverse, found.p, higher_is_better=False) == expected
 
 
 def test_holm_has_the_textbook_answer() -> None:

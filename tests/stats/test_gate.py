@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from wiretrial.stats.gate import of_ratio, of_values
+from wiretrial.stats.bounds import Bound
+from wiretrial.stats.gate import bounded, of_ratio, of_values
 
 
 def test_a_bound_far_from_the_values_is_decided() -> None:
@@ -16,6 +17,28 @@ def test_a_bound_far_from_the_values_is_decided() -> None:
     assert of_values(values, 110, at_least=True).outcome == "broken"
     assert of_values(values, 110, at_least=False).outcome == "kept"
     assert of_values(values, 90, at_least=False).outcome == "broken"
+
+
+@pytest.mark.parametrize(
+    ("kind", "at_least", "far_above", "far_below"),
+    [
+        ("exact", True, "kept", "broken"),
+        ("at least", True, "kept", "cannot tell"),
+        ("at most", True, "cannot tell", "broken"),
+        ("unknown", True, "cannot tell", "cannot tell"),
+        ("exact", False, "broken", "kept"),
+        ("at least", False, "broken", "cannot tell"),
+        ("at most", False, "cannot tell", "kept"),
+        ("unknown", False, "cannot tell", "cannot tell"),
+    ],
+)
+def test_a_value_that_is_only_a_bound_decides_on_its_closed_side(
+    kind: Bound, at_least: bool, far_above: str, far_below: str
+) -> None:
+    values = [100.0, 101, 99, 102, 98]
+    for threshold, expected in ((90.0, far_above), (110.0, far_below)):
+        decision = of_values(values, threshold, at_least=at_least)
+        assert bounded(decision, kind, at_least=at_least).outcome == expected
 
 
 def test_the_interval_of_values_has_the_known_answer() -> None:

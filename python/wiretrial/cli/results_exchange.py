@@ -149,6 +149,7 @@ def _row(row: versus.Row) -> dict[str, Any]:
         "ratio": found.ratio,
         "low": found.low,
         "high": found.high,
+        "bound": found.bound,
         "verdict": row.words,
     }
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from wiretrial.report import units
 from wiretrial.results.absent import Absent
-from wiretrial.stats.compare import BAND
 from wiretrial.stats.summary import Estimate
 
 if TYPE_CHECKING:
@@ -194,32 +193,12 @@ def _place(table: CaseTable, family: Family) -> tuple[bool, int]:
 def _cell(scenario: ScenarioResult | None, group: Group) -> Cell | None:
     if scenario is None:
         return None
-    best, worst = _extremes(group)
+    best, worst = group.contest.extremes
     estimate = scenario.estimates.get(group.contest.metric.key)
     is_best = scenario.name in best
     stalls = any(row.verdict == "stalled" for row in scenario.trials)
-    is_worst = stalls or (scenario.name in worst and not is_best)
+    is_worst = stalls or scenario.name in worst
     return Cell(scenario, estimate, scenario.floor_ns, is_best and not stalls, is_worst)
-
-
-def _extremes(group: Group) -> tuple[frozenset[str], frozenset[str]]:
-    """The best and the worst, by comparison; where one trial each was wanted, by their times.
-
-    There the band of equality stands in for an interval.
-    """
-    times = {s.name: t for s in group.scenarios if (t := s.median(group.contest.metric))}
-    least, most = min(times.values(), default=0.0), max(times.values(), default=0.0)
-    if any(scenario.wanted != 1 for scenario in group.scenarios):
-        best, worst = group.contest.extremes
-        # Whom the generator held back may be as fast as the best, but was not seen to be.
-        held = {s.name for s in group.scenarios if s.at_least and s.name in best}
-        return best - {name for name in held if times[name] > least * (1 + BAND)}, worst
-    if most <= least * (1 + BAND):
-        return frozenset(), frozenset()
-    return (
-        frozenset(name for name, time in times.items() if time <= least * (1 + BAND)),
-        frozenset(name for name, time in times.items() if time >= most / (1 + BAND)),
-    )
 
 
 def _floor(group: Group) -> tuple[float | None, str | None]:
@@ -271,33 +250,54 @@ _SHORT = {
 
 def nearest_sentence(family: Family) -> str | None:
     """Whom to take where all the cases matter; None where nobody has a time in each of them."""
-    cases = []
+    cases: dict[str, dict[str, Estimate]] = {}
     for group in family.groups:
         key = group.contest.metric.key
         known = ((group.called[s.name], s.estimates.get(key)) for s in group.scenarios)
-        cases.append({label: found.median for label, found in known if found})
+        cases[family.level(group)] = {label: found for label, found in known if found}
     return nearest(cases)
 
 
-def nearest(cases: Sequence[Mapping[str, float]]) -> str | None:
+def nearest(cases: Mapping[str, Mapping[str, Estimate]]) -> str | None:
     """How far each is from the best of a case at most, the nearest first.
 
-    `cases`: the times of each, by label, of those that came to their end. Who has none in a case
-    is not told; None where that leaves fewer than two, where there are fewer than two cases, and
+    `cases`: by name, the times of each by label, of those that came to their end. A case whose best
+    time is only a bound is left out, because it may be any number of times as short, and so is who
+    has no time in a case; both are named. None where that leaves fewer than two of either, and
     where one is the best in each, which is said otherwise.
     """
-    labels = [label for label in cases[0] if all(label in case for case in cases)] if cases else []
-    if len(cases) < 2 or len(labels) < 2:
+    told: list[dict[str, float]] = []
+    unbounded: list[str] = []
+    for name, case in cases.items():
+        best = min(case.values(), key=lambda found: found.median, default=None)
+        if best is not None and best.bound != "exact":
+            unbounded.append(name)
+        else:
+            told.append({label: found.median for label, found in case.items()})
+    everybody = dict.fromkeys(label for case in told for label in case)
+    has = {label: sum(label in case for case in told) for label in everybody}
+    labels = [label for label in everybody if has[label] == len(told)]
+    if len(told) < 2 or len(labels) < 2:
         return None
-    furthest = {label: max(case[label] / min(case.values()) for case in cases) for label in labels}
+    furthest = {label: max(case[label] / min(case.values()) for case in told) for label in labels}
     first, *rest = sorted(labels, key=furthest.__getitem__)
     if furthest[first] == 1:
         return None
     others = ", ".join(f"{label} {units.significant(furthest[label])}" for label in rest)
-    return (
-        f"over all {len(cases)} cases {first} stays nearest to the best of each: at most "
-        f"{units.significant(furthest[first])} times its time ({others})."
+    over = f"all {len(told)} cases" if not unbounded else f"{len(told)} of {len(cases)} cases"
+    text = (
+        f"over {over} {first} stays nearest to the best of each: at most "
+        f"{units.significant(furthest[first])} times its time ({others})"
     )
+    if unbounded:
+        text += f"; not over {_quoted(unbounded)}, where the best time is only a bound"
+    if partly := [f"{label} ({n} of {len(told)})" for label, n in has.items() if n < len(told)]:
+        text += f"; without those that lack a time in a case: {units.listed(partly)}"
+    return f"{text}."
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return units.listed(f"“{name}”" for name in names)
 
 
 def floor_sentence(family: Family) -> str | None:

@@ -6,14 +6,15 @@ all pairs of the study in one metric.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from wiretrial.report import metrics
 from wiretrial.report.metrics import Metric
-from wiretrial.stats.compare import Comparison, Verdict, censor, compare, holm, verdict
+from wiretrial.stats import bounds
+from wiretrial.stats.compare import Comparison, Verdict, compare, holm, verdict
 from wiretrial.stats.ranks import Ranking, rank
 
 if TYPE_CHECKING:
@@ -72,16 +73,19 @@ class Contest:
 
     @property
     def extremes(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names that nobody is shown to beat, and those that beat nobody; empty if all tie.
+        """The best and the worst: the fewest that are each shown to differ from all the others.
 
-        Who has no rank may be as good as the best, but was not seen to be, and need not be the
-        worst.
+        Either is empty where no half of them or less is, so that nobody is marked for a difference
+        that the data do not show.
         """
-        pairs = self.pairs.get(self.metric.key, ())
-        won = {pair.winner for pair in pairs if pair.winner}
-        lost = {pair.a if pair.winner == pair.b else pair.b for pair in pairs if pair.winner}
-        ranked = frozenset(self.ranking.ranks)
-        return (ranked - lost, ranked - won) if won else (frozenset(), frozenset())
+        order = self.ranking.order
+        beats = {
+            (pair.winner, pair.a if pair.winner == pair.b else pair.b)
+            for pair in self.pairs.get(self.metric.key, ())
+            if pair.winner
+        }
+        worst = _apart(order[::-1], {(loser, winner) for winner, loser in beats})
+        return _apart(order, beats), worst
 
 
 def run(groups: Sequence[tuple[ScenarioResult, ...]]) -> list[Contest]:
@@ -103,8 +107,16 @@ def run(groups: Sequence[tuple[ScenarioResult, ...]]) -> list[Contest]:
 
 
 def against(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison | None:
-    """The ratio of two scenarios over the blocks that hold both; None with fewer than two."""
-    return _compare(a, b, metric)
+    """The ratio of two scenarios over the blocks that hold both, a bound where a side is one.
+
+    None with fewer than two blocks.
+    """
+    left, right = by_block(a, metric), by_block(b, metric)
+    blocks = sorted(left.keys() & right.keys())
+    if len(blocks) < 2:
+        return None
+    found = compare([left[block] for block in blocks], [right[block] for block in blocks])
+    return replace(found, bound=bounds.ratio(a.bound_of(metric), b.bound_of(metric)))
 
 
 def by_block(scenario: ScenarioResult, metric: Metric) -> dict[int, float]:
@@ -133,6 +145,15 @@ def twins(scenarios: Sequence[ScenarioResult]) -> tuple[Pair, ...]:
         *_pairs(rest, metric, bounds_count=False),
         *_pairs(driven, metrics.WALL, bounds_count=False),
     )
+
+
+def _apart(order: Sequence[str], shown: Collection[tuple[str, str]]) -> frozenset[str]:
+    """The shortest beginning of the order each of whose members is shown apart from the rest."""
+    for size in range(1, len(order) // 2 + 1):
+        head, rest = order[:size], order[size:]
+        if all((one, other) in shown for one in head for other in rest):
+            return frozenset(head)
+    return frozenset()
 
 
 def _metrics(group: Sequence[ScenarioResult]) -> tuple[Metric, ...]:
@@ -174,27 +195,20 @@ def _pairs(
     *,
     bounds_count: bool = True,
 ) -> list[Pair]:
-    comparisons = [_compare(a, b, metric) for a, b in sides]
+    comparisons = [against(a, b, metric) for a, b in sides]
+    if not bounds_count:
+        comparisons = [c and replace(c, bound="exact") for c in comparisons]
     adjusted = iter(holm([c.p for c in comparisons if c is not None]))
     pairs: list[Pair] = []
     for (a, b), comparison in zip(sides, comparisons, strict=True):
         found: Verdict = "invalid"
+        spared: str | None = None
         if comparison is not None:
             p = next(adjusted)
             found = verdict(comparison, p, higher_is_better=metric.higher_is_better)
-        spared: str | None = None
-        if bounds_count and metric.key in metrics.BOUNDS:
-            seen, found = found, censor(found, a_is_bound=a.at_least, b_is_bound=b.at_least)
+            bare = replace(comparison, bound="exact")
+            seen = verdict(bare, p, higher_is_better=metric.higher_is_better)
             if found == "invalid":
                 spared = {"A faster": b.name, "B faster": a.name}.get(seen)
         pairs.append(Pair(a.name, b.name, metric, comparison, found, spared))
     return pairs
-
-
-def _compare(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison | None:
-    """The comparison over the blocks in which both have a usable figure."""
-    left, right = by_block(a, metric), by_block(b, metric)
-    blocks = sorted(left.keys() & right.keys())
-    if len(blocks) < 2:
-        return None
-    return compare([left[block] for block in blocks], [right[block] for block in blocks])

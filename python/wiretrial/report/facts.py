@@ -37,6 +37,18 @@ def sections(trials: Sequence[Trial], command: str) -> tuple[Section, ...]:
     return tuple(section for section in made if section.rows)
 
 
+def machine_words(facts: Mapping[str, Any]) -> str:
+    """`2 CPUs, MODEL, Linux 6.1`."""
+    cpu = facts.get("cpu")
+    cpu = cpu if isinstance(cpu, dict) else {"model": cpu}
+    parts = (
+        units.plural(cpu["logical"], "CPU") if cpu.get("logical") else "",
+        cpu.get("model") or "",
+        f"Linux {facts['kernel']}" if facts.get("kernel") else "",
+    )
+    return ", ".join(part for part in parts if part) or "a machine of which nothing is recorded"
+
+
 def _study(trials: Sequence[Trial], command: str) -> Section:
     first = trials[0]
     rows = [

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +20,7 @@ from wiretrial.report import (
     break_even,
     case_tables,
     clients,
+    facts,
     held,
     metrics,
     sentences,
@@ -28,7 +29,7 @@ from wiretrial.report import (
 from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
 from wiretrial.report.claims import Verdict
 from wiretrial.report.families import Family, unit_of
-from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST
+from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST, claim_ratio
 from wiretrial.report.model import ReportModel
 from wiretrial.results.absent import Absent
 from wiretrial.results.adoption import Adopted
@@ -168,7 +169,7 @@ def of_report(model: ReportModel) -> Found:
         study=first.study,
         command=model.command,
         date=max(trial.started_at for trial in model.trials)[:10],
-        machine=_machine(first.machine.facts),
+        machine=facts.machine_words(first.machine.facts),
         trials=len(model.trials),
         sentences=model.all_sentences,
         tables=tuple(_kept(table) for f in cases for table in case_tables.tables(f, model.absent)),
@@ -190,9 +191,9 @@ def of_report(model: ReportModel) -> Found:
         ),
         claims=tuple(
             FoundClaim(
-                text=row.claim.text,
+                text=row.text,
                 published=row.published,
-                here="–" if row.here is None else sentences.interval_ratio(row.here),
+                here=claim_ratio(row),
                 verdict=row.verdict,
                 why=row.why,
             )
@@ -311,24 +312,14 @@ def _rankings(family: Family) -> Iterator[FoundRanking]:
             rows.append(
                 FoundRow(
                     label=scenario.label,
-                    figure="–" if estimate is None else unit.text(estimate.median),
+                    figure="–"
+                    if estimate is None
+                    else f"{scenario.bound(metric)}{unit.text(estimate.median)}",
                     interval=interval or "–",
                     trials=scenario.usable,
                 )
             )
         yield FoundRanking(title=f"{metric.title}: {group.title}", rows=tuple(rows))
-
-
-def _machine(facts: dict[str, Any]) -> str:
-    """`2 CPUs, MODEL, Linux 6.1`."""
-    cpu = facts.get("cpu")
-    cpu = cpu if isinstance(cpu, dict) else {"model": cpu}
-    parts = (
-        units.plural(cpu["logical"], "CPU") if cpu.get("logical") else "",
-        cpu.get("model") or "",
-        f"Linux {facts['kernel']}" if facts.get("kernel") else "",
-    )
-    return ", ".join(part for part in parts if part) or "a machine of which nothing is recorded"
 
 
 def _section(found: Found) -> Iterator[str]:
@@ -343,9 +334,10 @@ def _section(found: Found) -> Iterator[str]:
         yield _times(table)
     if found.tables:
         yield (
-            f"{BEST} best, {WORST} worst of the case, {STALLED} stalled; in brackets how far above"
-            " the floor; n = 1: one trial, because its time is mostly waiting; ≤: the generator"
-            " was the limit, the server may be faster; –: not part of the study."
+            f"{BEST} best, {WORST} worst of the case: each shown to differ from all without that"
+            f" mark; {STALLED} stalled; in brackets how far above the floor; n = 1: one trial,"
+            " because its time is mostly waiting; ≤: the generator was the limit, the server may"
+            " be faster; –: not part of the study."
         )
     if found.clients:
         yield "**Round trip / client CPU, µs, and in brackets how many times the bare socket's**"

@@ -18,7 +18,9 @@ from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
 from wiretrial.results.absent import Missing
 from wiretrial.results.model import Trial
-from wiretrial.stats.gate import Decision, of_ratio, of_values
+from wiretrial.stats import bounds
+from wiretrial.stats.bounds import Bound
+from wiretrial.stats.gate import Decision, bounded, of_ratio, of_values
 
 NAMES: dict[str, Metric] = {
     "throughput": metrics.THROUGHPUT,
@@ -158,20 +160,24 @@ def _row(
             yield Row(scenario, threshold, None, whose + reason)
             return
     values, before = _values(runs, metric), _values(old, metric)
+    kind = _bound(runs, metric)
     if not values:
         yield Row(scenario, threshold, None, "no usable trial has this figure")
         return
     if not threshold.relative:
         decision = of_values(values, threshold.bound, at_least=threshold.at_least)
+        decision = bounded(decision, kind, at_least=threshold.at_least)
         # The reader knows the bound: it is the figure that must be easy to read.
         unit = units.fitting(metric.units, (decision.value,))
-        yield Row(scenario, threshold, decision, _told(decision, unit))
+        yield Row(scenario, threshold, decision, _told(decision, unit, kind))
         return
     if not before:
         yield Row(scenario, threshold, None, "the baseline has no usable trial of it")
         return
     decision = of_ratio(values, before, threshold.bound, at_least=threshold.at_least)
-    yield Row(scenario, threshold, decision, _told(decision, None))
+    kind = bounds.ratio(kind, _bound(old, threshold.metric))
+    decision = bounded(decision, kind, at_least=threshold.at_least)
+    yield Row(scenario, threshold, decision, _told(decision, None, kind))
 
 
 def _unusable(scenario: str, runs: Sequence[Measured], threshold: Threshold) -> Row:
@@ -199,18 +205,20 @@ def _lacking(scenario: str, threshold: Threshold, why: str) -> Row:
     return Row(scenario, threshold, None, text, is_missing=True)
 
 
-def _told(decision: Decision, unit: units.Unit | None) -> str:
+def _told(decision: Decision, unit: units.Unit | None, kind: Bound) -> str:
     """The value with its interval, and what would help where it cannot be told."""
 
     def figure(value: float) -> str:
         return units.significant(value) if unit is None else unit.figure(value)
 
     name = "times the baseline" if unit is None else unit.name
-    text = f"{figure(decision.value)} {name}"
+    text = f"{'' if kind == 'exact' else f'{kind} '}{figure(decision.value)} {name}"
     if decision.low is not None and decision.high is not None:
         text += f" ({figure(decision.low)} to {figure(decision.high)})"
     if decision.outcome != "cannot tell":
         return text
+    if kind != "exact":
+        return f"{text}; the load generator was the limit, use more of its threads"
     if decision.trials is None:
         return f"{text}; more trials would hardly tell"
     return f"{text}; about {decision.trials} trials would tell"
@@ -240,6 +248,12 @@ def _withheld(runs: Sequence[Measured], metric: Metric) -> str | None:
         return None
     where = f", in {len(reasons)} of {len(usable)} trials" if len(usable) > 1 else ""
     return f"{reasons[0]}{where}"
+
+
+def _bound(runs: Sequence[Measured], metric: Metric) -> Bound:
+    """What the metric's figure is over those runs: a bound where the generator was the limit."""
+    limited = any(run.trial.judgement.verdict == "client-bound" for run in runs if run.is_usable)
+    return metrics.BOUNDS.get(metric.key, "exact") if limited else "exact"
 
 
 def _ratio(text: str, bound: str) -> float:

@@ -97,6 +97,19 @@ class Knee:
             return "no higher rate was refused"
         return self.refused.refusal.text
 
+    @property
+    def ends(self) -> tuple[tuple[str, tuple[Step, ...]], ...]:
+        """The trials at the knee, and those at the lowest refused rate above it, with a name."""
+        rates = [(self.sustained, "the knee")]
+        if self.refused is not None:
+            rates.append((self.refused.offered, "above the knee"))
+        found = (
+            (name, tuple(step for step in self.steps if step.offered == rate))
+            for rate, name in rates
+            if rate is not None
+        )
+        return tuple((name, steps) for name, steps in found if steps)
+
     def response_at(self, rate: float) -> float | None:
         """The median over the trials at that rate of the quantile that the objective names."""
         known = [s.response_ns for s in self.steps if s.offered == rate and s.response_ns]

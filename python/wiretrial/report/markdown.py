@@ -188,7 +188,7 @@ def _claims(model: ReportModel) -> Iterator[str]:
     yield "### Published / here"
     rows = [
         [
-            f"{row.claim.text} ({row.claim.source})",
+            f"{row.text} ({row.claim.source})",
             row.published,
             claim_ratio(row),
             f"{CLAIM_MARKS[row.verdict]} {row.verdict}: {row.why}",

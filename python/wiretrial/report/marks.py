@@ -11,8 +11,8 @@ from wiretrial.report.claims import ClaimRow, Verdict
 BEST, WORST, STALLED = "▲", "▼", "✗"
 CLAIM_MARKS: dict[Verdict, str] = {
     "reproduced": "✓",
-    "refuted": "✗",
-    "explained by arithmetic": "=",
+    "not reproduced": "✗",
+    "arithmetic": "=",
     "cannot be told": "?",
     "not measured here": "–",
 }

@@ -12,6 +12,7 @@ from wiretrial.report import units
 from wiretrial.report.measures import Measured, total
 from wiretrial.results import quantiles
 from wiretrial.results.hdr import Hdr
+from wiretrial.stats.bounds import Bound
 
 
 @dataclass(frozen=True)
@@ -138,11 +139,13 @@ HELD = (USER_MEMORY, KERNEL_MEMORY, ALIVE)
 """What stands beside the rate at which held connections were opened."""
 BY_KEY = {metric.key: metric for metric in METRICS}
 
-BOUNDS = {
-    **dict.fromkeys((THROUGHPUT.key, CONNECT_RATE.key, BANDWIDTH.key), "≥ "),
-    ELAPSED.key: "≤ ",
+BOUNDS: dict[str, Bound] = {
+    THROUGHPUT.key: "at least",
+    CONNECT_RATE.key: "at least",
+    BANDWIDTH.key: "at least",
+    ELAPSED.key: "at most",
 }
-"""What stands before a figure of which the generator was the limit: the server may do better."""
+"""What a figure is of which the generator was the limit: the server may do better."""
 
 
 def ranked_metric(

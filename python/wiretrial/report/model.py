@@ -7,12 +7,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 
 from wiretrial import warnings
-from wiretrial.report import break_even, contest, facts, labels, metrics, pooled, sentences, units
+from wiretrial.report import (
+    break_even,
+    contest,
+    facts,
+    labels,
+    metrics,
+    palette,
+    pooled,
+    sentences,
+    units,
+)
 from wiretrial.report.claims import ClaimRow, judge
 from wiretrial.report.contest import OUTSIDE, Contest, Pair
 from wiretrial.report.families import Family, families
@@ -20,11 +30,13 @@ from wiretrial.report.knees import Knee, Objective, knees
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import METRICS, Metric
 from wiretrial.results import quantiles
-from wiretrial.results.absent import Absent
+from wiretrial.results.absent import Absent, merged
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Bottleneck, Trial
 from wiretrial.results.model import Verdict as TrialVerdict
+from wiretrial.stats import bounds
+from wiretrial.stats.bounds import Bound
 from wiretrial.stats.summary import Estimate, summarise
 
 CURVE = (0.5, *(round(1 - 10 ** -(tenths / 10), 8) for tenths in range(4, 41)))
@@ -103,9 +115,13 @@ class ScenarioResult:
         """How many trials the estimates rest on."""
         return sum(row.is_usable for row in self.trials)
 
+    def bound_of(self, metric: Metric) -> Bound:
+        """What the metric's figure is: a bound where the generator was the limit."""
+        return metrics.BOUNDS.get(metric.key, "exact") if self.at_least else "exact"
+
     def bound(self, metric: Metric) -> str:
-        """What stands before the metric's figure where the generator was the limit; else empty."""
-        return metrics.BOUNDS.get(metric.key, "") if self.at_least else ""
+        """The sign that stands before the metric's figure where it is a bound; else empty."""
+        return bounds.SIGNS[self.bound_of(metric)]
 
     @property
     def is_declared(self) -> bool:
@@ -211,7 +227,7 @@ class ReportModel:
     @property
     def bottleneck_sentence(self) -> str:
         """Who limited how many trials."""
-        return sentences.bottleneck_sentence(self.groups)
+        return sentences.bottleneck_sentence(self.groups, self.knees)
 
     @property
     def artefact_sentences(self) -> tuple[str, ...]:
@@ -289,7 +305,7 @@ def build(
         raise ValueError("a report needs at least one trial")
     trials = labels.shortened(trials)
     plain = [trial for trial in trials if trial.scenario.search is None]
-    colours = _colours(trials, order)
+    colours = palette.places(trials, order)
     scenarios = _scenarios(plain, order, colours, common_rate)
     groups = _groups([scenario for scenario in scenarios if scenario.twin_of is None])
     together = pooled.told(families(groups, chart))
@@ -299,7 +315,7 @@ def build(
     if verdict_sentences is None:
         verdict_sentences = sentences.verdict(together, baselines, searched)
     else:
-        verdict_sentences = (*verdict_sentences, sentences.bottleneck_sentence(groups))
+        verdict_sentences = (*verdict_sentences, sentences.bottleneck_sentence(groups, searched))
         notes = sentences.group_notes(groups, baselines)
     return ReportModel(
         title=title,
@@ -313,44 +329,14 @@ def build(
         trials=tuple(trials),
         group_notes=notes,
         document=document,
-        claims=judge(claims, scenarios),
+        claims=judge(claims, scenarios, facts.machine_words(trials[0].machine.facts)),
         twins=twins,
         families=together,
         knees=searched,
-        absent=_absent(absent),
+        absent=merged(absent),
         adopted=tuple(adopted),
         baselines=tuple(baselines),
     )
-
-
-def _absent(absent: Sequence[Absent]) -> tuple[Absent, ...]:
-    """A subject's levels that are missing for one reason are one row."""
-    found: dict[tuple[str, str], list[Absent]] = {}
-    for row in absent:
-        _, _, reason = row.reason.rpartition(" is not measured: ")
-        found.setdefault((row.subject, reason), []).append(row)
-    return tuple(
-        rows[0]
-        if len(rows) == 1
-        else Absent(subject=subject, reason=f"{len(rows)} scenarios are not measured: {reason}")
-        for (subject, reason), rows in found.items()
-    )
-
-
-def _colours(trials: Sequence[Trial], order: Sequence[str]) -> dict[str, int]:
-    """A place in the palette per scenario or search, in the study's order.
-
-    Those with the same label share it, unless a group holds a label twice.
-    """
-    place = {name: i for i, name in enumerate(order)}
-    found = {(t.scenario.search or t.scenario.name): t.scenario for t in trials}
-    names = sorted(found, key=lambda name: (place.get(name, len(place)), name))
-    labels = {name: found[name].label or name for name in names}
-    places = Counter((found[name].group, label) for name, label in labels.items())
-    if max(places.values()) > 1:
-        labels = {name: name for name in names}
-    index = {label: i for i, label in enumerate(dict.fromkeys(labels.values()))}
-    return {name: index[label] for name, label in labels.items()}
 
 
 def _scenarios(
@@ -391,7 +377,7 @@ def _scenario(
         colour=colours[scenario.name],
         trials=tuple(_row(run) for run in runs),
         estimates=_estimates(usable),
-        at_least=any(run.trial.judgement.verdict == "client-bound" for run in usable),
+        at_least=_is_limited(usable),
         curve=_curve(usable),
         bottlenecks=dict(Counter(run.trial.judgement.bottleneck for run in runs).most_common()),
         label=scenario.label or scenario.name,
@@ -420,13 +406,19 @@ def _row(measured: Measured) -> TrialRow:
     )
 
 
+def _is_limited(usable: Sequence[Measured]) -> bool:
+    """Whether the generator was the limit in a trial."""
+    return any(run.trial.judgement.verdict == "client-bound" for run in usable)
+
+
 def _estimates(usable: Sequence[Measured]) -> dict[str, Estimate]:
     """An estimate per metric that every usable trial can tell."""
     found: dict[str, Estimate] = {}
     for metric in METRICS:
         values = [value for run in usable if (value := metric.of(run)) is not None]
         if values and len(values) == len(usable):
-            found[metric.key] = summarise(values)
+            bound = metrics.BOUNDS.get(metric.key, "exact") if _is_limited(usable) else "exact"
+            found[metric.key] = replace(summarise(values), bound=bound)
     return found
 
 

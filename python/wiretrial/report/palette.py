@@ -6,6 +6,11 @@ selecting elements on the colour, so one picture serves both.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
+from wiretrial.results.model import Trial
+
 INK = "#1c1e21"
 MUTED = "#5d6470"
 HAIRLINE = "#dfe2e6"
@@ -46,3 +51,19 @@ def shape(index: int) -> str:
 def dash(index: int) -> list[int]:
     """The line of the label at `index`: lengths of strokes and gaps."""
     return list(DASHES[index // len(SCENARIOS) % len(DASHES)])
+
+
+def places(trials: Sequence[Trial], order: Sequence[str]) -> dict[str, int]:
+    """A place in the palette per scenario or search, in the study's order.
+
+    Those with the same label share it, unless a group holds a label twice.
+    """
+    place = {name: i for i, name in enumerate(order)}
+    found = {(t.scenario.search or t.scenario.name): t.scenario for t in trials}
+    names = sorted(found, key=lambda name: (place.get(name, len(place)), name))
+    labels = {name: found[name].label or name for name in names}
+    places = Counter((found[name].group, label) for name, label in labels.items())
+    if max(places.values()) > 1:
+        labels = {name: name for name in names}
+    index = {label: i for i, label in enumerate(dict.fromkeys(labels.values()))}
+    return {name: index[label] for name, label in labels.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wiretrial import warnings
@@ -15,12 +16,13 @@ from wiretrial.report import client_words, metrics, summaries, units
 from wiretrial.report.contest import Pair
 from wiretrial.report.metrics import Metric
 from wiretrial.results.model import Warning
+from wiretrial.stats import bounds
 from wiretrial.stats.compare import Comparison
 from wiretrial.stats.summary import Estimate
 
 if TYPE_CHECKING:
     from wiretrial.report.families import Family
-    from wiretrial.report.knees import Knee
+    from wiretrial.report.knees import Knee, Step
     from wiretrial.report.model import Group, ScenarioResult, TrialRow, WarningRow
 
 BOTTLENECKS = {
@@ -72,7 +74,8 @@ def verdict(
     for title in dict.fromkeys(knee.group for knee in searched):
         text = summaries.knees([knee for knee in searched if knee.group == title])
         paragraphs.append(_sentence(f"{title}: {text}" if several else text))
-    limit = bottleneck_sentence([group for family in families for group in family.groups])
+    groups = [group for family in families for group in family.groups]
+    limit = bottleneck_sentence(groups, searched)
     return (*paragraphs, limit)
 
 
@@ -123,11 +126,14 @@ def group_notes(groups: Sequence[Group], baselines: Sequence[str]) -> dict[str, 
     return notes
 
 
-def bottleneck_sentence(groups: Sequence[Group]) -> str:
-    """Who limited how many trials, and how many are marked."""
+def bottleneck_sentence(groups: Sequence[Group], searched: Sequence[Knee] = ()) -> str:
+    """Who limited how many trials, and how many are marked.
+
+    Where nothing but searches for the highest rate was measured: at the knee and above it.
+    """
     rows = [row for group in groups for s in group.scenarios for row in s.trials]
     if not rows:
-        return "Nothing but the search for the highest rate was measured."
+        return _knee_bottlenecks(searched)
     counts = Counter(row.bottleneck for row in rows).most_common()
     if all(s.is_driven for group in groups for s in group.scenarios):
         return _driven_bottlenecks(rows)
@@ -139,6 +145,24 @@ def bottleneck_sentence(groups: Sequence[Group]) -> str:
     if not marked:
         return f"{text}; none is marked."
     return f"{text}; {marked:,} {'is' if marked == 1 else 'are'} marked."
+
+
+def bottleneck_counts(trials: Sequence[TrialRow | Step]) -> str:
+    """`the server in 4 of 5 and unknown in 1 of 5`."""
+    counts = Counter(row.bottleneck for row in trials).most_common()
+    return units.listed(f"{BOTTLENECKS[who]} in {n} of {len(trials)}" for who, n in counts)
+
+
+def _knee_bottlenecks(searched: Sequence[Knee]) -> str:
+    found: dict[str, list[Step]] = {}
+    for knee in searched:
+        for name, steps in knee.ends:
+            found.setdefault(name, []).extend(steps)
+    if not found:
+        return "No rate of the search was sustained or refused, so no bottleneck is told."
+    places = {"the knee": "at the knee", "above the knee": "just above it"}
+    told = (f"{places[name]} {bottleneck_counts(steps)}" for name, steps in found.items())
+    return f"The bottleneck was {'; '.join(told)} trials."
 
 
 def _driven_bottlenecks(rows: Sequence[TrialRow]) -> str:
@@ -193,8 +217,10 @@ def ratio_text(pair: Pair) -> str:
 
 
 def interval_ratio(found: Comparison) -> str:
-    """`0.42 (0.40 to 0.44)`, or the ratio alone where there is no interval."""
-    ratio = units.significant(found.ratio)
+    """`≥ 0.42 (0.40 to 0.44)`: bound, ratio, and the interval where there is one."""
+    if found.bound == "unknown":
+        return "unknown"
+    ratio = f"{bounds.SIGNS[found.bound]}{units.significant(found.ratio)}"
     if found.low is None or found.high is None:
         return ratio
     return f"{ratio} ({units.significant(found.low)} to {units.significant(found.high)})"
@@ -303,8 +329,11 @@ def _clause(pair: Pair, short: Mapping[str, str]) -> str | None:
         return f"{short[pair.a]} is equal within 3 %"
     if pair.winner is None or pair.comparison is None:
         return None
-    multiple = "of that" if pair.comparison.ratio < 1 else "times as much"
-    return f"{short[pair.a]} {ratio_text(pair)} {multiple}"
+    found = pair.comparison
+    multiple = "of that" if found.ratio < 1 else "times as much"
+    bound = "" if found.bound == "exact" else f"{found.bound} "
+    ratio = interval_ratio(replace(found, bound="exact"))
+    return f"{short[pair.a]} {bound}{ratio} {multiple}"
 
 
 def _short_names(group: Group, groups: int) -> Mapping[str, str]:

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 from wiretrial.report import case_tables, metrics, units
 from wiretrial.report.contest import Pair
 from wiretrial.report.metrics import Metric
+from wiretrial.stats import bounds
 
 if TYPE_CHECKING:
     from wiretrial.report.families import Family
     from wiretrial.report.knees import Knee
     from wiretrial.report.model import Group, ScenarioResult
+    from wiretrial.stats.bounds import Bound
 
 QUANTITIES = {
     metrics.THROUGHPUT.key: "throughput",
@@ -43,6 +45,8 @@ MOST_NAMED = 8
 """More names are no sentence."""
 NAMED = 5
 """Of more, so many are named from the best on, and the last."""
+MOST_CASES = 3
+"""Of more cases that somebody lacks, only the number is said."""
 MOST_SETS = 2
 """Of more sets of servers that the generator limited, no sentence each."""
 UNDECIDED = ("no difference shown", "invalid")
@@ -264,7 +268,10 @@ def _against(family: Family, metric: Metric, label: str) -> str | None:
     found = _against_base(family, metric, label, groups)
     if not found:
         return None
-    clauses = [f"{other} {_span(_ratios([pair for _, pair in pairs]))}" for other, pairs in found]
+    clauses = [
+        f"{other} {_span([_ratio(pair) for _, pair in pairs])}{_lacking(family, groups, pairs)}"
+        for other, pairs in found
+    ]
     what = QUANTITIES.get(metric.key, metric.title)
     listed = "; ".join(few(clauses))
     return f"{what} {_where(family, groups)} as multiples of {label}'s: {listed}."
@@ -272,13 +279,23 @@ def _against(family: Family, metric: Metric, label: str) -> str | None:
 
 def _alone(family: Family, metric: Metric) -> str | None:
     """The range over the levels of who is compared with nobody."""
-    known = [m for g in family.groups for s in g.scenarios if (m := s.median(metric)) is not None]
-    if not known:
+    medians = {
+        family.groups.index(g): m
+        for g in family.groups
+        for s in g.scenarios
+        if (m := s.median(metric)) is not None
+    }
+    if not medians:
         return None
+    known = [*medians.values()]
+    lacking = [g for place, g in enumerate(family.groups) if place not in medians]
     unit = units.fitting(metric.units, known)
     what = QUANTITIES.get(metric.key, f"{metric.title} of the response time")
     span = f"{unit.figure(min(known))} to {unit.figure(max(known))} {unit.name}"
-    return f"{what} of {family.labels[0]}: {span} over {len(family.groups)} levels."
+    over = f"over {len(known)} levels"
+    if lacking:
+        over += f" of {len(family.groups)}, without a figure {_named(family, lacking)}"
+    return f"{what} of {family.labels[0]}: {span} {over}."
 
 
 def _cases(family: Family, metric: Metric) -> str | None:
@@ -308,17 +325,21 @@ def _others(family: Family, metric: Metric, base: str, groups: Sequence[Group]) 
 
     `gorilla 2.3 to 2.4 times as much`; where more is better, `2.1 to 2.4 times gorilla`.
     """
-    least = "at least " if any(_is_bound(family.of(base, g), metric) for g in groups) else ""
     shown, unshown = [], []
     for label, pairs in _against_base(family, metric, base, groups):
-        same = [group for group, pair in pairs if pair.verdict in UNDECIDED]
-        if len(same) == len(pairs):
+        same = [group for group, pair in pairs if pair.verdict == "no difference shown"]
+        bound = [group for group, pair in pairs if pair.verdict == "invalid"]
+        if len(same) + len(bound) == len(pairs):
             unshown.append(label)
             continue
         aside = f", with no difference shown {_where(family, same)}" if same else ""
-        span = least + _span([_worse(pair) for _, pair in pairs])
+        aside += f", not told {_where(family, bound)} by a bound" if bound else ""
+        # What is worse: the other way round where more is better.
+        ratios = [_ratio(pair) for _, pair in pairs if pair.verdict != "invalid"]
+        span = _span([_inverse(one) if metric.higher_is_better else one for one in ratios])
         more = f"{span} times {label}" if metric.higher_is_better else ""
-        shown.append(f"{more or f'{label} {span} times as much'}{aside}")
+        lacking = _lacking(family, groups, pairs)
+        shown.append(f"{more or f'{label} {span} times as much'}{aside}{lacking}")
     return [*few(shown), *undecided(unshown)]
 
 
@@ -335,14 +356,41 @@ def _against_base(
     return sorted(found, key=lambda one: fmean(_worse(pair) for _, pair in one[1]))
 
 
-def _ratios(pairs: Sequence[Pair]) -> list[float]:
-    return [pair.comparison.ratio for pair in pairs if pair.comparison]
+def _ratio(pair: Pair) -> tuple[float, Bound]:
+    assert pair.comparison is not None
+    return pair.comparison.ratio, pair.comparison.bound
 
 
-def _span(ratios: Sequence[float]) -> str:
-    """`2.3 to 2.9`, or one of them where both are the same in words."""
-    low, high = units.significant(min(ratios)), units.significant(max(ratios))
-    return low if low == high else f"{low} to {high}"
+def _inverse(found: tuple[float, Bound]) -> tuple[float, Bound]:
+    return 1 / found[0], bounds.inverse(found[1])
+
+
+def _span(ratios: Sequence[tuple[float, Bound]]) -> str:
+    """`2.3 to 2.9`, or one of them where both are the same in words; `at least` where one is so.
+
+    Where some are bounds to one side and some to the other, the range is open on both.
+    """
+    low, high = (units.significant(of(ratio for ratio, _ in ratios)) for of in (min, max))
+    kinds = {bound for _, bound in ratios} - {"exact"}
+    text = low if low == high else f"{low} to {high}"
+    if len(kinds) > 1 or "unknown" in kinds:
+        return f"not told by bounds ({text})"
+    return f"{kinds.pop()} {text}" if kinds else text
+
+
+def _lacking(family: Family, groups: Sequence[Group], pairs: Sequence[tuple[Group, Pair]]) -> str:
+    """Where of those levels there is no figure: a range must not speak for them."""
+    known = [group for group, _ in pairs]
+    lacking = [group for group in groups if not any(group is one for one in known)]
+    return f" (without a figure {_named(family, lacking)})" if lacking else ""
+
+
+def _named(family: Family, groups: Sequence[Group]) -> str:
+    """Levels by name; of many cases their number."""
+    if family.is_cases and len(groups) > MOST_CASES:
+        return f"in {units.plural(len(groups), 'case')}"
+    named = family.levels(groups)
+    return f"in {named}" if family.is_cases else f"at {named}"
 
 
 def _is_bound(scenario: ScenarioResult | None, metric: Metric) -> bool:

@@ -122,7 +122,7 @@ def _print_rankings(console: Console, model: ReportModel) -> None:
             console.print(table)
         if any(group.contest.extremes[0] for group in family.groups):
             console.print(
-                Text("* best of its level; several where no difference is shown", style="dim")
+                Text("* best of its level: shown to differ from all without it", style="dim")
             )
 
 

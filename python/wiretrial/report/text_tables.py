@@ -80,13 +80,13 @@ def how_to_read(found: Sequence[CaseTable]) -> tuple[str, ...]:
     cells = [cell for table in found for cell in table.cells]
     lines = []
     if any(cell.is_best for cell in cells):
-        lines.append("* best of its case, - worst; several where no difference is shown")
+        lines.append("* best of its case, - worst: shown to differ from all without that mark")
     if any(table.has_floors for table in found):
         lines.append("in brackets: how far above the floor, which arithmetic alone gives")
     if (most := most_together(found)) > 1:
         lines.append(f"trials that mostly wait ran {most} at a time")
     if any(cell.is_single for cell in cells):
-        lines.append("1: one trial; * and - then mark times that are more than 3 % apart")
+        lines.append("1: one trial, which shows no difference")
     if any(cell.is_bound for cell in cells):
         lines.append("<=: the generator was the limit in a trial; the server may be faster")
     if any(cell.stalls for cell in cells):
@@ -146,9 +146,9 @@ def claims(rows: Sequence[ClaimRow]) -> Table:
     table.columns[-1].no_wrap = False
     for row in rows:
         table.add_row(
-            ascii_only(f"{row.claim.text} ({row.claim.source})"),
+            ascii_only(f"{row.text} ({row.claim.source})"),
             row.published,
-            claim_ratio(row),
+            ascii_only(claim_ratio(row)),
             ascii_only(f"{CLAIM_MARKS[row.verdict]} {row.verdict}: {row.why}"),
         )
     return table

@@ -7,17 +7,28 @@ know where they are stored.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from wiretrial.report import metrics, sentences, units
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
 from wiretrial.results.imported import Imported
 from wiretrial.results.model import Trial
+from wiretrial.stats import bounds
+from wiretrial.stats.bounds import Bound
 from wiretrial.stats.compare import Comparison, Verdict, holm, verdict, welch
 
-Figures = Mapping[str, Mapping[str, Sequence[float]]]
-"""Scenario -> figure -> a value per trial."""
+
+@dataclass
+class Series:
+    """A value per trial, and what they are where the generator was the limit in one."""
+
+    values: list[float] = field(default_factory=list)
+    bound: Bound = "exact"
+
+
+Figures = Mapping[str, Mapping[str, Series]]
+"""Scenario -> figure -> its values."""
 
 SHOWN = (
     *(metrics.THROUGHPUT, metrics.WALL, metrics.P50, metrics.P99, metrics.CLIENT),
@@ -56,7 +67,7 @@ class Row:
 
 def of_trials(trials: Sequence[Trial]) -> Figures:
     """The figures of our own trials; unusable ones are left out."""
-    found: dict[str, dict[str, list[float]]] = {}
+    found: dict[str, dict[str, Series]] = {}
     for trial in trials:
         measured = Measured(trial)
         if not measured.is_usable or trial.scenario.twin_of is not None:
@@ -65,7 +76,10 @@ def of_trials(trials: Sequence[Trial]) -> Figures:
         for metric in SHOWN:
             value = metric.of(measured)
             if value is not None and value > 0:
-                figures.setdefault(metric.key, []).append(value)
+                series = figures.setdefault(metric.key, Series())
+                series.values.append(value)
+                if trial.judgement.verdict == "client-bound":
+                    series.bound = metrics.BOUNDS.get(metric.key, "exact")
     for scenario, metric in _short(trials):
         found[scenario].pop(metric.key, None)
     return found
@@ -91,7 +105,10 @@ def _short(trials: Sequence[Trial]) -> dict[tuple[str, Metric], str]:
 def of_imported(imported: Imported) -> Figures:
     """The figures of another tool."""
     return {
-        series.name: {"real_time": series.real_ns, "cpu_time": series.cpu_ns}
+        series.name: {
+            "real_time": Series([*series.real_ns]),
+            "cpu_time": Series([*series.cpu_ns]),
+        }
         for series in imported.series
     }
 
@@ -104,7 +121,7 @@ def compare(new: Figures, old: Figures) -> list[Row]:
         for figure in figures
         if figure in old.get(scenario, {})
     ]
-    found = {(s, f): welch(new[s][f], old[s][f]) for s, f in shared}
+    found = {(s, f): _ratio(new[s][f], old[s][f]) for s, f in shared}
     rows: list[Row] = []
     for figure in dict.fromkeys(figure for _, figure in shared):
         family = [key for key in shared if key[1] == figure]
@@ -114,6 +131,10 @@ def compare(new: Figures, old: Figures) -> list[Row]:
             rows.append(Row(scenario, figure, found[scenario, figure], said))
     place = {scenario: index for index, scenario in enumerate(new)}
     return sorted(rows, key=lambda row: place[row.scenario])
+
+
+def _ratio(new: Series, old: Series) -> Comparison:
+    return replace(welch(new.values, old.values), bound=bounds.ratio(new.bound, old.bound))
 
 
 def unmatched(new: Figures, old: Figures) -> list[str]:

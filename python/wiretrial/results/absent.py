@@ -47,3 +47,17 @@ def keep(results: ResultsFolder, absent: Sequence[Absent]) -> None:
 def read(results: ResultsFolder) -> tuple[Absent, ...]:
     """The list; empty where none was kept."""
     return results.read_list(FILE, _LIST)
+
+
+def merged(absent: Sequence[Absent]) -> tuple[Absent, ...]:
+    """A subject's levels that are missing for one reason are one row."""
+    found: dict[tuple[str, str], list[Absent]] = {}
+    for row in absent:
+        _, _, reason = row.reason.rpartition(" is not measured: ")
+        found.setdefault((row.subject, reason), []).append(row)
+    return tuple(
+        rows[0]
+        if len(rows) == 1
+        else Absent(subject=subject, reason=f"{len(rows)} scenarios are not measured: {reason}")
+        for (subject, reason), rows in found.items()
+    )

@@ -6,7 +6,7 @@ Knows how a claim is written down; must not know how it is judged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Protocol, Self
+from typing import Annotated, Any, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -93,13 +93,22 @@ class Claim(_Part):
     of: Side
     to: Side | None = None
     """None where nothing is compared: what is claimed is a stall, or a bound."""
+    is_ours: bool = False
+    """Whether it is what we read out of the source, and not what the source says."""
     published: Annotated[float, Field(gt=0)] | Literal["stalled"] | None = None
     """`of`'s figure divided by `to`'s; or that `of` stalls."""
     below_ms: float | None = Field(default=None, gt=0)
     """Instead: the time below which `of` is said to stay, milliseconds."""
-    within: float = Field(default=1.25, gt=1)
-    """It counts as reproduced where our interval, stretched by this factor, holds it."""
     arithmetic: Arithmetic | None = None
+    """How the source's own figure comes about without any measurement."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_factor(cls, told: Any) -> Any:
+        """Claims used to name a factor of their own; today one counts for all."""
+        if isinstance(told, Mapping):
+            return {name: value for name, value in told.items() if name != "within"}
+        return told
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -112,6 +121,8 @@ class Claim(_Part):
             )
         if self.below_ms is not None and self.metric not in TIMES:
             raise ValueError(f"`below_ms` is for times: {', '.join(TIMES)}")
+        if self.is_ours and self.arithmetic is not None:
+            raise ValueError("`arithmetic` explains only a figure that the source itself gives")
         return self
 
     @property

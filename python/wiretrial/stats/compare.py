@@ -16,7 +16,8 @@ from itertools import product
 from statistics import fmean, stdev
 from typing import Literal
 
-from wiretrial.stats import student
+from wiretrial.stats import bounds, student
+from wiretrial.stats.bounds import Bound
 
 Verdict = Literal["A faster", "B faster", "equal within 3 %", "no difference shown", "invalid"]
 Test = Literal["t", "sign flips"]
@@ -40,6 +41,8 @@ class Comparison:
     p: float
     p_equal: float
     pairs: int
+    bound: Bound = "exact"
+    """What the ratio is where a side is only a bound."""
 
     @property
     def inverse(self) -> Comparison:
@@ -51,6 +54,7 @@ class Comparison:
             p=self.p,
             p_equal=self.p_equal,
             pairs=self.pairs,
+            bound=bounds.inverse(self.bound),
         )
 
 
@@ -114,29 +118,20 @@ def welch(a: Sequence[float], b: Sequence[float], *, band: float = BAND) -> Comp
 def verdict(comparison: Comparison, adjusted_p: float, *, higher_is_better: bool) -> Verdict:
     """The verdict in words; `adjusted_p` is the comparison's p after Holm.
 
-    Equivalence comes first: a difference that is shown to lie inside the band is no finding.
+    Equivalence comes first: a difference that is shown to lie inside the band is no finding. Of a
+    ratio that is a bound, only a difference stands that the bound leaves open no way out of.
     """
     if comparison.low is None:
         return "invalid"
+    is_more = comparison.ratio > 1
+    stands = comparison.bound in ("exact", "at least" if is_more else "at most")
     if comparison.p_equal < ALPHA:
-        return "equal within 3 %"
+        return "equal within 3 %" if comparison.bound == "exact" else "invalid"
     if adjusted_p >= ALPHA:
-        return "no difference shown"
-    return "A faster" if (comparison.ratio > 1) == higher_is_better else "B faster"
-
-
-def censor(found: Verdict, *, a_is_bound: bool, b_is_bound: bool) -> Verdict:
-    """What is left of a throughput verdict where a side was limited by the generator.
-
-    Such a figure is "at least": being faster than something still stands, anything else does not.
-    """
-    if not a_is_bound and not b_is_bound:
-        return found
-    if found == "A faster" and not b_is_bound:
-        return found
-    if found == "B faster" and not a_is_bound:
-        return found
-    return "invalid"
+        return "no difference shown" if comparison.bound == "exact" else "invalid"
+    if not stands:
+        return "invalid"
+    return "A faster" if is_more == higher_is_better else "B faster"
 
 
 def holm(pvalues: Sequence[float]) -> list[float]:

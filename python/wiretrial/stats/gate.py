@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import Literal
 
 from wiretrial.stats import student
+from wiretrial.stats.bounds import Bound, inverse
 from wiretrial.stats.compare import welch
 
 Outcome = Literal["kept", "broken", "cannot tell"]
@@ -47,6 +48,18 @@ def of_values(values: Sequence[float], bound: float, *, at_least: bool) -> Decis
     reach = student.quantile((1 + CONFIDENCE) / 2, len(logs) - 1) * spread / math.sqrt(len(logs))
     low, high = value * math.exp(-reach), value * math.exp(reach)
     return _decide(value, low, high, bound, at_least, spread)
+
+
+def bounded(decision: Decision, kind: Bound, *, at_least: bool) -> Decision:
+    """What is left of a decision where the value is only a bound: it keeps or breaks on one side.
+
+    No number of trials would tell more.
+    """
+    keeps: Bound = "at least" if at_least else "at most"
+    stands = {"kept": ("exact", keeps), "broken": ("exact", inverse(keeps))}
+    if kind in stands.get(decision.outcome, ("exact",)):
+        return decision
+    return replace(decision, outcome="cannot tell", trials=None)
 
 
 def of_ratio(

@@ -17,6 +17,7 @@ from statistics import fmean, median, stdev
 from typing import Literal
 
 from wiretrial.stats import student
+from wiretrial.stats.bounds import Bound
 
 Rule = Literal["order statistics", "t on logarithms", "none"]
 
@@ -34,6 +35,8 @@ class Estimate:
     high: float | None
     trials: int
     rule: Rule
+    bound: Bound = "exact"
+    """What the median is where the load generator was the limit in a trial."""
 
 
 def summarise(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:

@@ -2,6 +2,7 @@
 
 Times are nanoseconds, rates messages per second, sizes bytes; a figure that can't be told is empty.
 `withheld` says which quantiles have too few values, and how many they need.
+`bounds` names the figures that are only "at least" or "at most", as the generator was the limit.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import io
 from collections.abc import Sequence
 
 from wiretrial.report.measures import Measured
-from wiretrial.report.metrics import METRICS
+from wiretrial.report.metrics import BOUNDS, METRICS
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
 
@@ -31,6 +32,7 @@ IDENTITY = (
     "started_at",
     "verdict",
     "bottleneck",
+    "bounds",
     "sent",
     "ok",
     "errors",
@@ -79,16 +81,21 @@ def _row(trial: Trial, levels: Sequence[str]) -> dict[str, Cell]:
         "started_at": trial.started_at,
         "verdict": trial.judgement.verdict,
         "bottleneck": trial.judgement.bottleneck,
+        "bounds": None,
         "sent": counters.sent,
         "ok": counters.ok,
         "errors": sum(counters.errors.values()),
         "floor": scenario.floor_ns,
     }
     measured = Measured(trial)
+    figures = {metric.key: metric.of(measured) for metric in METRICS}
+    if trial.judgement.verdict == "client-bound":
+        told = (f"{key} {kind}" for key, kind in BOUNDS.items() if figures[key] is not None)
+        known["bounds"] = "; ".join(told)
     return {
         **{name: known[name] for name in IDENTITY},
         **{f"level.{name}": scenario.levels.get(name) for name in levels},
-        **{metric.key: metric.of(measured) for metric in METRICS},
+        **figures,
         "withheld": "; ".join(filter(None, (metric.withheld(measured) for metric in METRICS))),
     }
 

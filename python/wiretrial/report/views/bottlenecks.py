@@ -1,24 +1,28 @@
-"""Who was the bottleneck, per scenario, with the evidence of its trials; marked trials by name."""
+"""Who was the bottleneck, per scenario, with the evidence of its trials; marked trials by name.
+
+Of a search for the highest rate: at the knee, and just above it.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
 from wiretrial.report import sentences, units
-from wiretrial.report.model import ReportModel, ScenarioResult
+from wiretrial.report.knees import Step
+from wiretrial.report.model import ReportModel, TrialRow
 from wiretrial.report.views.ranking import swatch
 
 
 def table(model: ReportModel) -> Markup:
-    """One row per scenario."""
+    """One row per scenario, and two per search."""
     rows = Markup("").join(
         Markup("<tr><td>{}{}</td><td>{}</td><td>{}</td></tr>").format(
-            swatch(scenario.colour), scenario.name, _counts(scenario), _evidence(scenario)
+            swatch(colour), name, sentences.bottleneck_counts(trials), _evidence(trials)
         )
-        for group in model.groups
-        for scenario in group.ranked
+        for colour, name, trials in _rows(model)
     )
     return Markup(
         '<div class="scroll"><table class="prose"><thead><tr><th>Scenario</th><th>Bottleneck</th>'
@@ -41,15 +45,18 @@ def marked(model: ReportModel) -> Markup:
     )
 
 
-def _counts(scenario: ScenarioResult) -> str:
-    return units.listed(
-        f"{sentences.BOTTLENECKS[who]} in {n} of {len(scenario.trials)}"
-        for who, n in scenario.bottlenecks.items()
-    )
+def _rows(model: ReportModel) -> Iterator[tuple[int, str, Sequence[TrialRow | Step]]]:
+    for group in model.groups:
+        for scenario in group.ranked:
+            yield scenario.colour, scenario.name, scenario.trials
+    for knee in model.knees:
+        for name, steps in knee.ends:
+            rate = units.fitting(units.RATES, (steps[0].offered,)).text(steps[0].offered)
+            yield knee.colour, f"{knee.name}, {name} ({rate})", steps
 
 
-def _evidence(scenario: ScenarioResult) -> str:
+def _evidence(trials: Sequence[TrialRow | Step]) -> str:
     """The evidence of the middle one of the trials that share the usual bottleneck."""
-    usual = Counter(row.bottleneck for row in scenario.trials).most_common(1)[0][0]
-    texts = [row.evidence for row in scenario.trials if row.bottleneck == usual]
+    usual = Counter(row.bottleneck for row in trials).most_common(1)[0][0]
+    texts = [row.evidence for row in trials if row.bottleneck == usual]
     return texts[len(texts) // 2]

@@ -131,14 +131,10 @@ def _floor(column: Column) -> Markup:
 def _how_to_read(found: Sequence[CaseTable]) -> str:
     cells = [cell for table in found for cell in table.cells]
     text = (
-        f"{BEST} best, {WORST} worst of the case; several where no difference between them is "
-        "shown, none where none is shown at all."
+        f"{BEST} best, {WORST} worst of the case: each shown to differ from all without that mark."
     )
     if any(cell.is_single for cell in cells):
-        text += (
-            " n = 1: one trial, because its time is mostly waiting; there the marks tell times that"
-            " are more than 3 % apart."
-        )
+        text += " n = 1: one trial, because its time is mostly waiting; it shows no difference."
     if any(table.has_floors for table in found):
         text += (
             " Floor: what arithmetic alone gives (messages of each producer, t, P / min(P, C),"
@@ -161,7 +157,7 @@ def _level(scenario: ScenarioResult | None, group: Group, metric: Metric) -> Mar
         return Markup('<td class="num">–</td>')
     best, worst = group.contest.extremes
     is_best = scenario.name in best
-    is_worst = scenario.name in worst and not is_best
+    is_worst = scenario.name in worst
     style, mark = ("best", BEST) if is_best else ("worst", WORST) if is_worst else ("", "")
     unit = units.fitting(metric.units, (estimate.median,))
     word = " (best)" if is_best else " (worst)" if is_worst else ""

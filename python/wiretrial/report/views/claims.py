@@ -10,8 +10,8 @@ from wiretrial.report.model import ReportModel
 
 _CLASSES: dict[Verdict, str] = {
     "reproduced": "good",
-    "refuted": "bad",
-    "explained by arithmetic": "known",
+    "not reproduced": "bad",
+    "arithmetic": "known",
     "cannot be told": "open",
     "not measured here": "open",
 }
@@ -35,7 +35,7 @@ def _row(row: ClaimRow) -> Markup:
         '<td class="num" data-name="Here">{}</td>'
         '<td><span class="mark {}">{}</span> <strong>{}</strong><small>{}</small></td></tr>'
     ).format(
-        row.claim.text,
+        row.text,
         row.claim.source,
         f"{row.metric.title[:1].lower()}{row.metric.title[1:]}"
         if row.metric.title[1:2].islower()
