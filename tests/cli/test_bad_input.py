@@ -96,7 +96,7 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     ),
     (("study", "run", "echo", "--prefix", "/no/such"), 2, "there is no such folder: correct it"),
     (("frobnicate",), 2, "No such command 'frobnicate'"),
-    (("compare", "ws"), 2, "compare needs two or more"),
+    (("compare",), 2, "whom to measure?"),
     (("compare", "ws", "no-such-server"), 2, "there is no subject 'no-such-server'"),
     (("compare", "ws:fast", "nginx"), 2, "it has: default, tuned"),
     (

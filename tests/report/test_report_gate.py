@@ -9,8 +9,10 @@ import pytest
 from tests.report.synthetic import DEMO, demo_trials
 from wiretrial.errors import UsageProblem
 from wiretrial.report import gate, metrics
+from wiretrial.report.measures import Measured
 from wiretrial.results.absent import Missing
 from wiretrial.results.model import Judgement
+from wiretrial.stats.compare import compare
 
 TRIALS = demo_trials(blocks=6, seed=1)
 OTHERS = demo_trials(blocks=6, seed=2)
@@ -71,7 +73,7 @@ def test_a_relative_bound_needs_and_uses_the_baseline() -> None:
     found = outcomes("throughput >= 0.5x")
     assert set(found.values()) == {"kept"}
     assert set(outcomes("throughput >= 1.5x").values()) == {"broken"}
-    with pytest.raises(UsageProblem, match="needs a result to compare with"):
+    with pytest.raises(UsageProblem, match="needs something to compare with"):
         gate.decide(TRIALS, [], [gate.parse("throughput >= 0.95x")])
 
 
@@ -148,3 +150,58 @@ def test_a_throughput_that_the_generator_limited_breaks_no_bound() -> None:
     assert (kept.outcome, unclear.outcome) == ("kept", "cannot tell")
     assert unclear.text.startswith("at least 17")
     assert unclear.text.endswith("; the load generator was the limit, use more of its threads")
+
+
+def against(name: str, *texts: str, missing: tuple[Missing, ...] = ()) -> dict[str, str]:
+    """The outcome of each scenario beside `name` of the same result."""
+    bounds = [gate.parse(text) for text in texts]
+    return {row.scenario: row.outcome for row in gate.decide(TRIALS, [], bounds, missing, name)}
+
+
+def test_two_scenarios_of_one_result_are_held_against_each_other_in_pairs() -> None:
+    assert against("WebSocket", "throughput >= 0.95x @ Raw TCP") == {"Raw TCP": "kept"}
+    assert against("Raw TCP", "throughput >= 1.2x @ WebSocket") == {"WebSocket": "broken"}
+    # All others where no pattern chooses, and never the scenario itself.
+    found = against("WebSocket", "throughput >= 0.01x")
+    assert set(found) == {shape.name for shape in DEMO} - {"WebSocket"}
+    # Blocks drift; within a block both do, so that pairs tell what two sides apart cannot.
+    bounds = [gate.parse("throughput >= 1.005x @ Raw TCP")]
+    (paired,) = gate.decide(TRIALS, [], bounds, against="WebSocket")
+    assert paired.decision is not None
+    assert "times WebSocket" in paired.text
+    sides = [
+        {
+            trial.block: metrics.THROUGHPUT.of(Measured(trial)) or 0.0
+            for trial in TRIALS
+            if trial.scenario.name == name
+        }
+        for name in ("Raw TCP", "WebSocket")
+    ]
+    expected = compare([*sides[0].values()], [*sides[1].values()])
+    assert (paired.decision.value, paired.decision.low) == (expected.ratio, expected.low)
+
+
+def test_what_is_compared_with_must_be_there_and_have_a_figure() -> None:
+    with pytest.raises(UsageProblem, match="there is no such scenario"):
+        against("Firefox", "throughput >= 0.5x")
+    rows = gate.decide(TRIALS, [], [gate.parse("throughput >= 0.5x @ Raw*")], [GONE], "bad")
+    assert [(row.outcome, row.text) for row in rows] == [
+        (
+            "missing",
+            "bad, which it is held against, has no figure: it ended at its start",
+        )
+    ]
+
+
+def test_a_figure_that_is_only_a_bound_supports_one_side_only() -> None:
+    bound = frozenset(("WebSocket", block) for block in range(6))
+    trials = demo_trials(blocks=6, client_bound=bound)
+
+    def outcome(text: str, name: str | None = None) -> str:
+        (row,) = gate.decide(trials, [], [gate.parse(text)], against=name)
+        return row.outcome
+
+    assert outcome("throughput >= 100k @ WebSocket") == "kept"
+    assert outcome("throughput >= 900k @ WebSocket") == "cannot tell"
+    assert outcome("throughput >= 0.5x @ Raw TCP", "WebSocket") == "cannot tell"
+    assert outcome("throughput >= 5x @ Raw TCP", "WebSocket") == "broken"

@@ -13,11 +13,13 @@ from typing import Annotated
 import typer
 
 from wiretrial import quantities
-from wiretrial.cli import progress, workload
+from wiretrial.cli import output, progress, sending, workload
 from wiretrial.cli.demo import Results, Resume
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import namespaces
 from wiretrial.plan import (
+    AutoContent,
+    Content,
     EchoContent,
     Expect,
     Http,
@@ -27,6 +29,7 @@ from wiretrial.plan import (
     NoPayload,
     Payload,
     SequencePayload,
+    Tls,
 )
 from wiretrial.results.model import Scenario
 from wiretrial.studies import priming
@@ -59,7 +62,7 @@ DEFAULT_DURATION = "5s"
 def compare(
     contestants: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URL|SUBJECT[:tuned]...", help="Two or more.", show_default=False),
+        typer.Argument(metavar="URL|SUBJECT[:tuned]...", help="One or more.", show_default=False),
     ] = None,
     protocol: Annotated[
         str | None,
@@ -81,6 +84,13 @@ def compare(
     requests_per_connection: workload.PerConnection = None,
     payload: workload.PayloadSize = None,
     json_text: workload.JsonText = None,
+    text: workload.Text = False,
+    method: workload.Method = None,
+    header: workload.Headers = None,
+    expect: workload.Expected = "auto",
+    expect_status: workload.ExpectedStatus = "200",
+    insecure: workload.Insecure = False,
+    cacert: workload.Authorities = None,
     threads: workload.Threads = "1",
     server_threads: Annotated[
         str, typer.Option("--server-threads", metavar="T", help="Threads of each subject.")
@@ -95,14 +105,17 @@ def compare(
     results: Results = Path("results"),
     resume: Resume = None,
 ) -> int:
-    """Measure two or more in interleaved trials and say which is faster, if that can be told."""
+    """Measure in interleaved trials and say which is faster, if that can be told.
+
+    One alone is measured with its interval, without a rank.
+    """
     wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
     if resume:
         if contestants:
             raise UsageProblem("--resume takes its contestants from DIR", "leave them out")
         return progress.run(*progress.resume(resume, NAME, wanted))
-    if not contestants or len(contestants) < 2:
-        raise UsageProblem("compare needs two or more", "name URLs or subjects, such as ws nginx")
+    if not contestants:
+        raise UsageProblem("whom to measure?", "name URLs or subjects, such as ws nginx")
     load = workload.load_of(
         connections=connections,
         depth=depth,
@@ -114,14 +127,30 @@ def compare(
     )
     order_seed = secrets.randbits(32) if seed is None else seed
     common = _common(contestants, protocol)
+    asked = _Asked(
+        size=payload,
+        json_text=json_text,
+        text=text,
+        method=method,
+        header=tuple(header or ()),
+        expect=None if expect == "auto" else expect,
+        status=expect_status,
+        tls=workload.tls_of(insecure, cacert),
+    )
+    if (insecure or cacert) and not any(map(_is_url, contestants)):
+        raise UsageProblem(
+            "--insecure and --cacert are for URLs",
+            "leave them out: subjects get certificates that are trusted",
+        )
     cases = tuple(
-        _case(name, contestant, common, load, payload, json_text)
-        for name, contestant in _named(contestants)
+        _case(name, contestant, common, load, asked) for name, contestant in _named(contestants)
     )
     study = Study(
         name=NAME,
-        title=" or ".join(contestants) + "?",
-        question=f"Which of {', '.join(contestants)} is faster for this load, on this machine?",
+        title=" or ".join(contestants) + "?" if len(contestants) > 1 else contestants[0],
+        question=f"Which of {', '.join(contestants)} is faster for this load, on this machine?"
+        if len(contestants) > 1
+        else f"How fast is {contestants[0]} for this load, on this machine?",
         command=_command(order_seed, given=seed is not None),
         cases=_isolated(cases) if isolate else cases,
         trials=wanted or 5,
@@ -134,6 +163,8 @@ def compare(
         generator_threads=quantities.count(threads, "--threads", most=1024),
     )
     study = priming.primed(study)
+    for line in sending.lines(study.cases):
+        output.say(line)
     return progress.run(study, progress.begin(study, results))
 
 
@@ -143,6 +174,31 @@ class _Common:
 
     protocol: Protocol
     contract: ContractName
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is sent to each, and what a right reply is, as the command line says it."""
+
+    size: str | None
+    json_text: str | None
+    text: bool
+    method: str | None
+    header: tuple[str, ...]
+    expect: str | None
+    """None: as the contract or the protocol has it."""
+    status: str
+    tls: Tls
+
+    def http(self, protocol: Protocol) -> Http:
+        """Method and headers."""
+        json_text = self.json_text
+        return workload.http_of(protocol, self.method, list(self.header), json_text)
+
+    def expected(self, usual: Content) -> Expect:
+        """What a right reply is, where `usual` is what it has without --expect."""
+        found = workload.expect_of(self.expect or "auto", self.status)
+        return found if self.expect else found.model_copy(update={"content": usual})
 
 
 def _command(seed: int, *, given: bool) -> str:
@@ -195,30 +251,25 @@ def _subject(contestant: str) -> tuple[Spec, ConfigurationName]:
     return subject.spec, chosen
 
 
-def _case(
-    name: str,
-    contestant: str,
-    common: _Common | None,
-    load: Load,
-    size: str | None,
-    json_text: str | None,
-) -> Case:
+def _case(name: str, contestant: str, common: _Common | None, load: Load, asked: _Asked) -> Case:
     fresh = load.requests_per_connection is not None
     if _is_url(contestant):
         target = workload.parse_url(contestant)
-        payload = workload.payload_of(target.protocol, size, json_text)
+        payload = workload.payload_of(target.protocol, asked.size, asked.json_text)
         return Case(
             scenario=_scenario(name, contestant, "default", target.protocol, load),
             url=target.url,
             protocol=target.protocol,
-            http=workload.http_of(target.protocol, None, [], json_text),
-            message=workload.message_of(payload, json_text, text=False),
+            http=asked.http(target.protocol),
+            tls=asked.tls,
+            message=workload.message_of(payload, asked.json_text, asked.text),
+            expect=asked.expected(AutoContent()),
             load=load,
             sources=FRESH_SOURCES if fresh and workload.is_loopback(target.host) else (),
         )
     assert common is not None
     _, configuration = _subject(contestant)
-    payload = _payload(common, size, json_text)
+    is_text = common.contract == "ws-echo" and (asked.text or asked.json_text is not None)
     return Case(
         scenario=_scenario(
             name, contestant.partition(":")[0], configuration, common.protocol, load
@@ -226,15 +277,13 @@ def _case(
         protocol=common.protocol,
         path=PATHS[common.contract],
         contract=common.contract,
-        http=Http()
-        if json_text is None
-        else workload.http_of(common.protocol, None, [], json_text),
+        http=asked.http(common.protocol),
         message=Message(
-            kind="text" if common.contract == "ws-echo" and json_text is not None else "binary",
-            is_json=json_text is not None,
-            source=payload,
+            kind="text" if is_text else "binary",
+            is_json=asked.json_text is not None,
+            source=_payload(common, asked.size, asked.json_text),
         ),
-        expect=Expect(content=LearnedContent() if common.contract == "static" else EchoContent()),
+        expect=asked.expected(LearnedContent() if common.contract == "static" else EchoContent()),
         load=load,
         sources=FRESH_SOURCES if fresh else (),
     )

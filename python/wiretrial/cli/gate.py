@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import typer
 
 from wiretrial.cli import output
-from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID
+from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, UsageProblem
 from wiretrial.report import gate as gates
 from wiretrial.report.gate import Row, Threshold
 from wiretrial.results import absent, imported
@@ -25,6 +25,7 @@ Examples:
   wiretrial gate NEW --baseline OLD --threshold 'throughput >= 0.95x'
   wiretrial gate NEW --baseline OLD --threshold 'server.cpu <= 1.05x @ ws*' --junit gate.xml
   wiretrial gate NEW --baseline OLD --threshold 'throughput >= 0.95x' --format markdown
+  wiretrial gate NEW --against ws --threshold 'throughput >= 0.95x @ ./mine'
 
 Exit: 0 all kept, 3 one is broken or a scenario has no figure, 4 the data cannot tell (and how
 many trials would).
@@ -50,6 +51,14 @@ def gate(
         Path | None,
         typer.Option("--baseline", metavar="DIR|FILE", help="What `0.95x` is relative to."),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="SCENARIO",
+            help="What `0.95x` is relative to: a scenario of DIR, in pairs of each block.",
+        ),
+    ] = None,
     form: Annotated[Form, typer.Option("--format", help="How it is written.")] = Form.TEXT,
     junit: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit's XML there, too.")
@@ -59,7 +68,9 @@ def gate(
     if junit:
         output.require_writable(junit)
     bounds = [gates.parse(text) for text in threshold]
-    rows = _decided(result, baseline, bounds)
+    if baseline and against:
+        raise UsageProblem("--baseline and --against exclude each other", "keep one")
+    rows = _decided(result, baseline, bounds, against)
     if junit:
         output.emit(_junit(rows), junit)
     output.emit(_WRITERS[form](rows), None)
@@ -69,18 +80,20 @@ def gate(
     return EXIT_INVALID if outcomes["cannot tell"] else EXIT_GOOD
 
 
-def _decided(result: Path, baseline: Path | None, bounds: Sequence[Threshold]) -> list[Row]:
+def _decided(
+    result: Path, baseline: Path | None, bounds: Sequence[Threshold], against: str | None
+) -> list[Row]:
     """The rows; a study's folder also tells who was asked for and has no trial."""
     before = read_all(baseline) if baseline else []
     if not result.is_dir() or imported.load(result):
-        return gates.decide(read_all(result), before, bounds)
+        return gates.decide(read_all(result), before, bounds, against=against)
     results = ResultsFolder.open(result)
     study, trials = spec.parse(results.document()), results.trials()
     missing = (
         *asked.missing(study, trials, absent.read(results)),
         *asked.only_before(study, trials, before),
     )
-    return gates.decide(trials, before, bounds, missing)
+    return gates.decide(trials, before, bounds, missing, against)
 
 
 def _text(rows: Sequence[Row]) -> str:

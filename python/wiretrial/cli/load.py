@@ -17,7 +17,7 @@ from wiretrial.cli.live import Live
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GOOD, EXIT_INVALID, EXIT_SIGNAL, UsageProblem
 from wiretrial.machine import facts, listeners, preflight
-from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target, Tls
+from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
 from wiretrial.report import load_json
 from wiretrial.report import text as text_report
 from wiretrial.results.model import Scenario, Trial
@@ -124,31 +124,13 @@ def load(
     table_size: workload.TableSize = None,
     table_delay: workload.TableDelay = None,
     lobby: workload.Lobby = False,
-    text: Annotated[bool, typer.Option("--text", help="WebSocket: send text frames.")] = False,
+    text: workload.Text = False,
     deflate: workload.Compressed = False,
     deflate_with: workload.Compression = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "-X", "--method", metavar="NAME", help="HTTP method. [GET; POST with a payload]"
-        ),
-    ] = None,
-    header: Annotated[
-        list[str] | None,
-        typer.Option("-H", "--header", metavar="'NAME: VALUE'", help="HTTP header; repeatable."),
-    ] = None,
-    expect: Annotated[
-        str,
-        typer.Option(
-            "--expect",
-            metavar="auto|echo|learned|broadcast|@FILE",
-            help="The right reply's content. auto: echo for ws, tcp; learned for http. broadcast: "
-            "each message comes to all connections.",
-        ),
-    ] = "auto",
-    expect_status: Annotated[
-        str, typer.Option("--expect-status", metavar="CODE", help="The right HTTP status.")
-    ] = "200",
+    method: workload.Method = None,
+    header: workload.Headers = None,
+    expect: workload.Expected = "auto",
+    expect_status: workload.ExpectedStatus = "200",
     warmup: Annotated[
         str,
         typer.Option(
@@ -178,12 +160,8 @@ def load(
         str | None,
         typer.Option("--sources", metavar="CIDR", help="Local addresses to connect from, in turn."),
     ] = None,
-    insecure: Annotated[
-        bool, typer.Option("--insecure", help="Accept any certificate; recorded in the result.")
-    ] = False,
-    cacert: Annotated[
-        Path | None, typer.Option("--cacert", metavar="FILE", help="Authorities to trust, PEM.")
-    ] = None,
+    insecure: workload.Insecure = False,
+    cacert: workload.Authorities = None,
     server_name: Annotated[
         str | None,
         typer.Option("--server-name", metavar="NAME", help="Name to verify and to send."),
@@ -223,7 +201,7 @@ def load(
             url=target.url,
             sources=local,
             http=workload.http_of(target.protocol, method, header or [], json_text),
-            tls=_tls(insecure, cacert, server_name, resumption),
+            tls=workload.tls_of(insecure, cacert, server_name, resumption),
             websocket=workload.websocket_of(target.protocol, deflate, deflate_with),
             styx=workload.styx_of(target.protocol, table_size, table_delay, lobby=lobby),
             message=workload.message_of(chosen, json_text, text),
@@ -326,19 +304,6 @@ def _allowance_ns(warmup: str, length_ns: int | None) -> int:
     if length_ns is None:
         return 0
     return min(max(length_ns // 5, LEAST_ALLOWANCE_NS), MOST_ALLOWANCE_NS)
-
-
-def _tls(insecure: bool, cacert: Path | None, server_name: str | None, resumption: bool) -> Tls:
-    if insecure and cacert:
-        raise UsageProblem("--insecure and --cacert exclude each other", "keep one")
-    if cacert and not os.access(cacert, os.R_OK):
-        raise UsageProblem(f"--cacert {cacert} can't be read", "name a PEM file")
-    return Tls(
-        insecure=insecure,
-        ca_file=str(cacert.resolve()) if cacert else None,
-        server_name=server_name,
-        resumption=resumption,
-    )
 
 
 def _cpus(text: str | None, *, anywhere: bool) -> tuple[int, ...]:

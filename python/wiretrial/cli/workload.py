@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import ipaddress
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -40,6 +41,7 @@ from wiretrial.plan import (
     SequencePayload,
     Styx,
     TemplatePayload,
+    Tls,
     WebSocket,
 )
 from wiretrial.subjects.spec import Protocol
@@ -107,6 +109,33 @@ JsonText = Annotated[
         metavar="TEXT",
         help="JSON payload; {seq} becomes the message's number, 16 hex digits in a string.",
     ),
+]
+Text = Annotated[bool, typer.Option("--text", help="WebSocket: send text frames.")]
+Method = Annotated[
+    str | None,
+    typer.Option("-X", "--method", metavar="NAME", help="HTTP method. [GET; POST with a payload]"),
+]
+Headers = Annotated[
+    list[str] | None,
+    typer.Option("-H", "--header", metavar="'NAME: VALUE'", help="HTTP header; repeatable."),
+]
+Expected = Annotated[
+    str,
+    typer.Option(
+        "--expect",
+        metavar="auto|echo|learned|broadcast|@FILE",
+        help="The right reply's content. auto: echo for ws, tcp; learned for http. broadcast: "
+        "each message comes to all connections.",
+    ),
+]
+ExpectedStatus = Annotated[
+    str, typer.Option("--expect-status", metavar="CODE", help="The right HTTP status.")
+]
+Insecure = Annotated[
+    bool, typer.Option("--insecure", help="Accept any certificate; recorded in the result.")
+]
+Authorities = Annotated[
+    Path | None, typer.Option("--cacert", metavar="FILE", help="Authorities to trust, PEM.")
 ]
 TableSize = Annotated[
     str | None,
@@ -305,6 +334,22 @@ def expect_of(expect: str, status: str) -> Expect:
     return Expect(
         content=_content(expect),
         status=quantities.count(status, "--expect-status", least=100, most=599),
+    )
+
+
+def tls_of(
+    insecure: bool, cacert: Path | None, server_name: str | None = None, resumption: bool = True
+) -> Tls:
+    """Whose certificate is accepted."""
+    if insecure and cacert:
+        raise UsageProblem("--insecure and --cacert exclude each other", "keep one")
+    if cacert and not os.access(cacert, os.R_OK):
+        raise UsageProblem(f"--cacert {cacert} can't be read", "name a PEM file")
+    return Tls(
+        insecure=insecure,
+        ca_file=str(cacert.resolve()) if cacert else None,
+        server_name=server_name,
+        resumption=resumption,
     )
 
 

@@ -7,7 +7,7 @@ decision is printed. Every scenario of the result is held against every threshol
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -20,7 +20,7 @@ from wiretrial.results.absent import Missing
 from wiretrial.results.model import Trial
 from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.gate import Decision, bounded, of_ratio, of_values
+from wiretrial.stats.gate import Decision, bounded, of_pairs, of_ratio, of_values
 
 NAMES: dict[str, Metric] = {
     "throughput": metrics.THROUGHPUT,
@@ -43,6 +43,7 @@ closed ones."""
 _FORM = re.compile(
     r"^\s*(?P<name>[a-z0-9.]+)\s*(?P<sign><=|>=)\s*(?P<bound>[^@]+?)\s*(@\s*(?P<only>.+?)\s*)?$"
 )
+BASELINE = "the baseline"
 EXAMPLE = "'throughput >= 0.95x' or 'response.p99 <= 2ms'"
 
 
@@ -109,21 +110,35 @@ def parse(text: str) -> Threshold:
     )
 
 
+@dataclass(frozen=True)
+class _Other:
+    """What a relative bound is relative to. `is_paired`: it shares blocks with what is held."""
+
+    name: str
+    runs: Sequence[Measured]
+    is_paired: bool = False
+
+
 def decide(
     trials: Sequence[Trial],
     baseline: Sequence[Trial],
     thresholds: Sequence[Threshold],
     missing: Sequence[Missing] = (),
+    against: str | None = None,
 ) -> list[Row]:
     """Every scenario against every threshold that fits it.
 
     `missing`: scenarios that were asked for and have no trial. Those whose trials are all unusable
-    are found here.
+    are found here. `against`: the scenario of the same result that relative bounds are relative to,
+    instead of the same scenario of `baseline`.
     """
+    if against is not None:
+        return _against(against, _by_scenario(trials), thresholds, missing)
     if not baseline and any(threshold.relative for threshold in thresholds):
         relative = next(t for t in thresholds if t.relative)
         raise UsageProblem(
-            f"--threshold {relative.text!r} needs a result to compare with", "name it: --baseline"
+            f"--threshold {relative.text!r} needs something to compare with",
+            "name a result (--baseline), or a scenario of this one (--against)",
         )
     new, old = _by_scenario(trials), _by_scenario(baseline)
     rows = [
@@ -131,13 +146,57 @@ def decide(
         for scenario, runs in new.items()
         for threshold in thresholds
         if threshold.fits(scenario, is_open_loop=runs[0].is_open_loop)
-        for row in _row(scenario, runs, old.get(scenario, []), threshold)
+        for row in _row(scenario, runs, _Other(BASELINE, old.get(scenario, [])), threshold)
     ]
-    rows += [
-        _lacking(one.scenario, threshold, one.why)
-        for one in missing
-        for threshold in thresholds
-        if threshold.fits(one.scenario, is_open_loop=one.is_open_loop)
+    return _complete(rows, new, thresholds, missing)
+
+
+def _against(
+    name: str,
+    new: Mapping[str, Sequence[Measured]],
+    thresholds: Sequence[Threshold],
+    missing: Sequence[Missing],
+) -> list[Row]:
+    """Every other scenario against `name`, which is itself held against absolute bounds only."""
+    reasons = {one.scenario: one.why for one in missing}
+    if name not in new and name not in reasons:
+        raise UsageProblem(
+            f"--against {name}: there is no such scenario",
+            f"use one of {units.listed((*new, *reasons))}",
+        )
+    other = _Other(name, new.get(name, ()), is_paired=True)
+    if not any(run.is_usable for run in other.runs) and any(_failures(other.runs)):
+        reasons[name] = next(_failures(other.runs))
+    rows = []
+    for scenario, runs in new.items():
+        for threshold in thresholds:
+            if not threshold.fits(scenario, is_open_loop=runs[0].is_open_loop):
+                continue
+            if threshold.relative and scenario == name:
+                continue
+            if threshold.relative and name in reasons:
+                text = f"{name}, which it is held against, has no figure: {reasons[name]}"
+                rows.append(Row(scenario, threshold, None, text, is_missing=True))
+            else:
+                rows += _row(scenario, runs, other, threshold)
+    return _complete(rows, new, thresholds, missing)
+
+
+def _complete(
+    rows: Sequence[Row],
+    new: Mapping[str, Sequence[Measured]],
+    thresholds: Sequence[Threshold],
+    missing: Sequence[Missing],
+) -> list[Row]:
+    """The rows with those of missing scenarios; a threshold that is about none is refused."""
+    rows = [
+        *rows,
+        *(
+            _lacking(one.scenario, threshold, one.why)
+            for one in missing
+            for threshold in thresholds
+            if threshold.fits(one.scenario, is_open_loop=one.is_open_loop)
+        ),
     ]
     for threshold in thresholds:
         if not any(row.threshold is threshold for row in rows):
@@ -149,35 +208,45 @@ def decide(
 
 
 def _row(
-    scenario: str, runs: Sequence[Measured], old: Sequence[Measured], threshold: Threshold
+    scenario: str, runs: Sequence[Measured], other: _Other, threshold: Threshold
 ) -> Iterator[Row]:
     if not any(run.is_usable for run in runs):
         yield _unusable(scenario, runs, threshold)
         return
     metric = threshold.metric
-    for told, whose in ((runs, ""), (old if threshold.relative else (), "the baseline: ")):
+    for told, whose in ((runs, ""), (other.runs if threshold.relative else (), f"{other.name}: ")):
         if reason := _withheld(told, metric):
             yield Row(scenario, threshold, None, whose + reason)
             return
-    values, before = _values(runs, metric), _values(old, metric)
+    values, before = _values(runs, metric), _values(other.runs, metric)
     kind = _bound(runs, metric)
     if not values:
         yield Row(scenario, threshold, None, "no usable trial has this figure")
         return
     if not threshold.relative:
-        decision = of_values(values, threshold.bound, at_least=threshold.at_least)
+        decision = of_values(list(values.values()), threshold.bound, at_least=threshold.at_least)
         decision = bounded(decision, kind, at_least=threshold.at_least)
         # The reader knows the bound: it is the figure that must be easy to read.
         unit = units.fitting(metric.units, (decision.value,))
         yield Row(scenario, threshold, decision, _told(decision, unit, kind))
         return
+    blocks = sorted(values.keys() & before.keys())
+    if other.is_paired and not blocks:
+        text = f"no block has a usable trial of both it and {other.name}"
+        yield Row(scenario, threshold, None, text)
+        return
     if not before:
         yield Row(scenario, threshold, None, "the baseline has no usable trial of it")
         return
-    decision = of_ratio(values, before, threshold.bound, at_least=threshold.at_least)
-    kind = bounds.ratio(kind, _bound(old, threshold.metric))
+    if other.is_paired:
+        sides = [values[block] for block in blocks], [before[block] for block in blocks]
+        decision = of_pairs(*sides, threshold.bound, at_least=threshold.at_least)
+    else:
+        sides = list(values.values()), list(before.values())
+        decision = of_ratio(*sides, threshold.bound, at_least=threshold.at_least)
+    kind = bounds.ratio(kind, _bound(other.runs, metric))
     decision = bounded(decision, kind, at_least=threshold.at_least)
-    yield Row(scenario, threshold, decision, _told(decision, None, kind))
+    yield Row(scenario, threshold, decision, _told(decision, None, kind, other.name))
 
 
 def _unusable(scenario: str, runs: Sequence[Measured], threshold: Threshold) -> Row:
@@ -186,12 +255,18 @@ def _unusable(scenario: str, runs: Sequence[Measured], threshold: Threshold) -> 
     The steps of a search go beyond the limit on purpose.
     """
     is_step = runs[0].trial.scenario.search is not None
-    for run in runs:
-        if not is_step and _has_failed(run.trial):
-            why = f"no trial of it is usable: {run.trial.judgement.evidence}"
-            return _lacking(scenario, threshold, why)
-    evidence = runs[0].trial.judgement.evidence
-    return Row(scenario, threshold, None, f"no trial of it is usable: {evidence}")
+    for why in () if is_step else _failures(runs):
+        return _lacking(scenario, threshold, why)
+    return Row(scenario, threshold, None, _without_use(runs[0]))
+
+
+def _failures(runs: Sequence[Measured]) -> Iterator[str]:
+    """In what the server failed, trial by trial."""
+    return (_without_use(run) for run in runs if _has_failed(run.trial))
+
+
+def _without_use(run: Measured) -> str:
+    return f"no trial of it is usable: {run.trial.judgement.evidence}"
 
 
 def _has_failed(trial: Trial) -> bool:
@@ -205,13 +280,13 @@ def _lacking(scenario: str, threshold: Threshold, why: str) -> Row:
     return Row(scenario, threshold, None, text, is_missing=True)
 
 
-def _told(decision: Decision, unit: units.Unit | None, kind: Bound) -> str:
+def _told(decision: Decision, unit: units.Unit | None, kind: Bound, other: str = BASELINE) -> str:
     """The value with its interval, and what would help where it cannot be told."""
 
     def figure(value: float) -> str:
         return units.significant(value) if unit is None else unit.figure(value)
 
-    name = "times the baseline" if unit is None else unit.name
+    name = f"times {other}" if unit is None else unit.name
     text = f"{'' if kind == 'exact' else f'{kind} '}{figure(decision.value)} {name}"
     if decision.low is not None and decision.high is not None:
         text += f" ({figure(decision.low)} to {figure(decision.high)})"
@@ -232,9 +307,10 @@ def _by_scenario(trials: Sequence[Trial]) -> dict[str, list[Measured]]:
     return found
 
 
-def _values(runs: Sequence[Measured], metric: Metric) -> list[float]:
-    taken = (metric.of(run) for run in runs if run.is_usable)
-    return [value for value in taken if value is not None and value > 0]
+def _values(runs: Sequence[Measured], metric: Metric) -> dict[int, float]:
+    """The usable figures above 0, by block; a step of a search is alone in its block."""
+    taken = ((run.trial.block, metric.of(run)) for run in runs if run.is_usable)
+    return {block: value for block, value in taken if value is not None and value > 0}
 
 
 def _withheld(runs: Sequence[Measured], metric: Metric) -> str | None:

@@ -1,7 +1,8 @@
 """Is a bound kept? Yes, no, or the data cannot tell, and then how many trials would.
 
 A bound holds where the whole 95 % interval is on its side, and is broken where none of it is. Two
-runs of another day share no blocks, so their ratio has Welch's interval (1947) on the logarithms.
+runs of another day share no blocks, so their ratio has Welch's interval (1947) on the logarithms;
+that of two scenarios of one run is paired by block (`stats.compare`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Literal
 
 from wiretrial.stats import student
 from wiretrial.stats.bounds import Bound, inverse
-from wiretrial.stats.compare import welch
+from wiretrial.stats.compare import compare, welch
 
 Outcome = Literal["kept", "broken", "cannot tell"]
 
@@ -69,6 +70,16 @@ def of_ratio(
     new, old = _logs(values), _logs(baseline)
     found = welch(values, baseline)
     spread = math.sqrt(stdev(new) ** 2 + stdev(old) ** 2) if found.low is not None else 0.0
+    return _decide(found.ratio, found.low, found.high, bound, at_least, spread)
+
+
+def of_pairs(
+    values: Sequence[float], others: Sequence[float], bound: float, *, at_least: bool
+) -> Decision:
+    """Holds values[i] / others[i], the two of one block, against a positive bound."""
+    ratios = [new - old for new, old in zip(_logs(values), _logs(others), strict=True)]
+    found = compare(values, others)
+    spread = stdev(ratios) if found.low is not None else 0.0
     return _decide(found.ratio, found.low, found.high, bound, at_least, spread)
 
 

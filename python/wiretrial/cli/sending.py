@@ -1,0 +1,91 @@
+"""What a command is about to send, in words: told before anything is measured.
+
+Knows the parts of a request; must not know how it is sent. Values of headers and of a URL's query
+are left out: they hold secrets.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
+
+from wiretrial.plan import FixedPayload, ListPayload, SequencePayload, TemplatePayload
+from wiretrial.studies.spec import Case
+from wiretrial.subjects.endpoint import SECURE
+
+DIGITS = 16
+"""Of a message's number in a text."""
+
+
+def lines(cases: Sequence[Case]) -> Iterator[str]:
+    """A line for each different request, with those that it goes to."""
+    told: dict[str, list[str]] = {}
+    for case in cases:
+        told.setdefault(_request(case), []).append(case.scenario.name)
+    for words, names in told.items():
+        yield f"sends to {', '.join(names)}: {words}" if len(told) > 1 else f"sends {words}"
+
+
+def _request(case: Case) -> str:
+    parts = [f"{_opening(case)}{_payload(case)}"]
+    if case.http.headers:
+        parts.append(f"headers {', '.join(name for name, _ in case.http.headers)}")
+    expected = _expected(case)
+    if expected:
+        parts.append(f"expects {expected}")
+    if case.protocol not in SECURE:
+        return "; ".join(parts)
+    if case.tls.insecure:
+        parts.append("accepts any certificate")
+    elif case.tls.ca_file:
+        parts.append(f"trusts {case.tls.ca_file}")
+    return "; ".join(parts)
+
+
+def _opening(case: Case) -> str:
+    """`POST /echo with `."""
+    if case.protocol in ("tcp", "tls"):
+        return f"{case.protocol}: "
+    parts = urlsplit(case.url) if case.url else urlsplit(case.path)
+    path = f"{parts.path or '/'}{'?...' if parts.query else ''}"
+    if case.protocol in ("http", "https"):
+        default = "GET" if case.message.source.source == "none" else "POST"
+        return f"{case.http.method or default} {path} with "
+    return f"{case.protocol} {path}, {case.message.kind} messages of "
+
+
+def _payload(case: Case) -> str:
+    match case.message.source:
+        case SequencePayload(bytes=size):
+            return _bytes(size)
+        case FixedPayload(base64=text):
+            return _bytes(len(base64.b64decode(text)))
+        case TemplatePayload(text=text):
+            return _bytes(len(text.replace("{seq}", "0" * DIGITS).encode()))
+        case ListPayload(base64=texts):
+            return f"{len(texts)} payloads in turn"
+        case _:
+            return "no payload"
+
+
+def _bytes(size: int) -> str:
+    return f"{size:,} {'byte' if size == 1 else 'bytes'}"
+
+
+def _expected(case: Case) -> str:
+    """The status, and what the content must be."""
+    rule = case.expect.content.rule
+    if rule == "auto":
+        rule = "learned" if case.protocol in ("http", "https") else "echo"
+    content = _CONTENTS.get(rule, rule)
+    return f"status {case.expect.status}, {content}" if case.protocol in HAS_STATUS else content
+
+
+HAS_STATUS = ("http", "https")
+_CONTENTS = {
+    "echo": "the message back",
+    "learned": "the content of the first reply",
+    "broadcast": "each message at all connections",
+    "fixed": "the content of a file",
+}
