@@ -196,7 +196,7 @@ def test_a_study_of_many_levels_has_a_section_per_question(study_source: str) ->
 
 def test_claims_are_told_by_a_mark_and_a_word(study_source: str) -> None:
     text = Page(study_source).text
-    for mark, verdict in (("✓", "reproduced"), ("✗", "refuted"), ("=", "explained by arithmetic")):
+    for mark, verdict in (("✓", "reproduced"), ("✗", "not reproduced"), ("=", "arithmetic")):
         assert re.search(rf"{mark}\s+{verdict}", text), verdict
 
 

@@ -214,6 +214,22 @@ def test_a_common_rate_is_ranked_by_what_a_message_costs(study: ReportModel) -> 
     assert set(group.contest.pairs) == {"server", "p99"}
 
 
+def test_who_lacks_a_level_of_all_is_named_with_it() -> None:
+    shapes = tuple(shape for shape in echo() if shape.name != "ws: echo, 100 connections")
+    said = made(shapes).verdict_sentences[0]
+    assert re.search(
+        r"hroughput is highest with uwebsockets at every number of connections \([\d. to]+ times "
+        r"gorilla; [\d. to]+ times ws, without a figure at 100 connections\)\.",
+        said,
+    )
+    based = made(shapes, baselines=[s.name for s in shapes if s.label == "uwebsockets"])
+    assert re.search(
+        r"at every number of connections as multiples of uwebsockets's: gorilla [\d. to]+; "
+        r"ws [\d. to]+, without a figure at 100 connections\.",
+        based.verdict_sentences[0],
+    )
+
+
 def test_the_knee_is_what_the_search_found(study: ReportModel) -> None:
     assert {knee.label: knee.sustained for knee in study.knees} == pytest.approx(KNEES, rel=0.05)
     for knee in study.knees:

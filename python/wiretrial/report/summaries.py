@@ -382,7 +382,7 @@ def _lacking(family: Family, groups: Sequence[Group], pairs: Sequence[tuple[Grou
     """Where of those levels there is no figure: a range must not speak for them."""
     known = [group for group, _ in pairs]
     lacking = [group for group in groups if not any(group is one for one in known)]
-    return f" (without a figure {_named(family, lacking)})" if lacking else ""
+    return f", without a figure {_named(family, lacking)}" if lacking else ""
 
 
 def _named(family: Family, groups: Sequence[Group]) -> str:
