@@ -14,6 +14,7 @@ from wiretrial.results.model import Bottleneck
 from wiretrial.results.observation import CpuUse, LinkUse, Observation, SocketUse
 from wiretrial.studies import bottleneck
 from wiretrial.studies.bottleneck import Evidence, Use
+from wiretrial.studies.overload import Offered
 
 SECOND_NS = 1_000_000_000
 CLOSED = Load(connections=10)
@@ -149,7 +150,18 @@ def test_a_server_that_is_not_seen_is_not_called_idle(unseen: str | None, reason
 def test_an_open_loop_is_limited_by_its_rate_if_that_was_kept(
     sent: float, ours: float, server: float, expected: Bottleneck
 ) -> None:
-    evidence = replace(IDLE, load=OPEN, sent=sent, generator=Use(ours), server=Use(server))
+    offered = Offered(
+        rate=1000,
+        sent=sent,
+        growth=0,
+        connections=10,
+        slots=10,
+        occupied=0.5,
+        missing=max(1000 - sent, 0),
+    )
+    evidence = replace(
+        IDLE, load=OPEN, sent=sent, offered=offered, generator=Use(ours), server=Use(server)
+    )
     found, text = bottleneck.find(evidence)
     assert found == expected
     assert f"{sent:,} of 1,000 messages/s sent" in text

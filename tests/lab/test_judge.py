@@ -24,6 +24,13 @@ def plan(load: Load) -> Plan:
     )
 
 
+def line(index: int, *, sent: int, in_flight: int, waiting: int = 0) -> Interval:
+    """An interval of an open loop, with so many without a reply at its end."""
+    one = interval(index, sent=sent)
+    counters = {"in_flight": in_flight, "waiting": waiting}
+    return one.model_copy(update={"counters": one.counters.model_copy(update=counters)})
+
+
 CLOSED = plan(Load(connections=10))
 OPEN = plan(Load(connections=10, executor=OpenLoop(rate=1000.0)))
 
@@ -64,13 +71,85 @@ def test_an_error_makes_it_invalid_and_says_which() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "bottleneck"), [(100, "rate"), (98, "rate"), (97, "unknown"), (60, "unknown")]
+    ("sent", "verdict", "bottleneck"),
+    [
+        (100, "valid", "rate"),
+        (98, "valid", "rate"),
+        (97, "overloaded", "unknown"),
+        (60, "overloaded", "unknown"),
+    ],
 )
-def test_an_open_loop_that_kept_its_rate_was_limited_by_it(sent: int, bottleneck: str) -> None:
+def test_an_open_loop_that_kept_its_rate_was_limited_by_it(
+    sent: int, verdict: Verdict, bottleneck: str
+) -> None:
     intervals = [interval(index, sent=sent) for index in range(10)]
     found = judge.judge(intervals, summary(), WINDOW, OPEN, known(0.5))
-    assert (found.verdict, found.bottleneck) == ("valid", bottleneck)
+    assert (found.verdict, found.bottleneck) == (verdict, bottleneck)
     assert f"{10 * sent:,} of 1,000 messages/s sent" in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("server", "busy", "verdict", "words"),
+    [
+        (0.99, 0.2, "overloaded", "the server was the bottleneck (600 of 1,000 messages/s sent"),
+        (0.30, 0.2, "overloaded", "the connections were too few for the rate (all 10 places"),
+        (None, 0.2, "overloaded", "if it had room, the connections were too few: all 10 places"),
+        # It is the generator's fault, and the rate says nothing of the server.
+        (0.30, 0.99, "client-bound", "the generator was the bottleneck"),
+    ],
+)
+def test_a_rate_that_is_not_reached_is_overload_and_says_why(
+    server: float | None, busy: float, verdict: Verdict, words: str
+) -> None:
+    intervals = [line(index, sent=60, in_flight=10, waiting=40 * index) for index in range(10)]
+    used = [
+        one.model_copy(update={"generator": Generator(loop_utilisation=busy)}) for one in intervals
+    ]
+    told = judge.Known() if server is None else known(server)
+    found = judge.judge(used, summary(), WINDOW, OPEN, told)
+    assert found.verdict == verdict
+    assert words in found.evidence
+    assert ("the offered rate was not reached" in found.evidence) == (verdict == "overloaded")
+    if "too few" in words:
+        # 10 in flight at 600 messages/s take 16.7 ms each: 1,000 messages/s have 16.7 in flight.
+        assert (
+            "for 16.7 ms each; at that time 1,000 messages/s need 17 connections" in found.evidence
+        )
+
+
+@pytest.mark.parametrize(
+    ("growth", "verdict"), [(0, "valid"), (1, "valid"), (3, "overloaded"), (30, "overloaded")]
+)
+def test_a_line_that_grows_is_overload_though_all_was_sent(growth: int, verdict: Verdict) -> None:
+    """So it is where the connections are many: the server takes all and answers later and later."""
+    many = plan(Load(connections=10_000, executor=OpenLoop(rate=1000.0)))
+    intervals = [line(index, sent=100, in_flight=growth * index) for index in range(20)]
+    window = WINDOW.model_copy(update={"end_ns": 2 * SECOND_NS})
+    found = judge.judge(intervals, summary(), window, many, known(0.99))
+    assert found.verdict == verdict
+    assert (f"{10 * growth} more each second without a reply" in found.evidence) == (
+        verdict == "overloaded"
+    )
+
+
+def test_replies_that_take_long_are_no_overload() -> None:
+    """The line grows until the first reply comes, and then stands."""
+    many = plan(Load(connections=10_000, executor=OpenLoop(rate=1000.0)))
+    intervals = [line(index, sent=100, in_flight=min(100 * index, 900)) for index in range(20)]
+    window = WINDOW.model_copy(update={"end_ns": 2 * SECOND_NS})
+    assert judge.judge(intervals, summary(), window, many, known(0.5)).verdict == "valid"
+
+
+@pytest.mark.parametrize(("pacing", "verdict"), [("constant", "overloaded"), ("poisson", "valid")])
+def test_random_arrivals_may_be_fewer_by_chance(pacing: str, verdict: Verdict) -> None:
+    executor = OpenLoop.model_validate({"rate": 1000.0, "pacing": pacing})
+    intervals = [interval(index, sent=92) for index in range(10)]
+    drawn = plan(Load(connections=10, executor=executor))
+    assert judge.judge(intervals, summary(), WINDOW, drawn, known(0.5)).verdict == verdict
+
+
+def test_a_run_of_no_interval_is_not_overloaded() -> None:
+    assert judge.judge([], summary(), WINDOW, OPEN, known(0.5)).verdict != "overloaded"
 
 
 @pytest.mark.parametrize(

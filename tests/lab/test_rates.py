@@ -79,6 +79,18 @@ def test_a_search_goes_on_from_what_is_stored() -> None:
     assert found.next_rate() == 250
 
 
+def test_an_overloaded_step_is_what_a_search_looks_for() -> None:
+    """Its rate was not sustained, and what it reached still tells what all sustain."""
+    beyond = offered(2000, 1000, waiting=100).model_copy(
+        update={"judgement": Judgement(verdict="overloaded", bottleneck="server", evidence="e")}
+    )
+    found = rates.refused(KNEE, beyond)
+    assert found is not None
+    assert found.reason == "achieved"
+    search = rates.search(KNEE, 5 * trials.SECOND_NS, [beyond, beyond])
+    assert search.high == 2000
+
+
 def test_a_search_goes_no_lower_than_where_the_quantile_can_be_told() -> None:
     knee = Knee(first=1000, quantile=0.99)
     length = 2 * trials.SECOND_NS

@@ -35,7 +35,12 @@ Examples:
   wiretrial load socketio+ws://127.0.0.1:8080 --json '["get","messages","testing"]'
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
   wiretrial load ws://10.0.0.9:9001 -c 300k --fleet tls://10.0.0.1 --fleet-certificates certs
+
+Exit: 0 measured, 1 the run failed, 4 the verdict is `invalid` or `overloaded` (the offered rate
+was not reached). The figures are printed in each case.
 """
+FAILED = ("invalid", "overloaded")
+"""Verdicts that the exit code tells."""
 
 DEFAULT_DURATION = "10s"
 LEAST_ALLOWANCE_NS = 500_000_000
@@ -253,7 +258,7 @@ def load(
     output.emit(_render(trial, format_, to_terminal=file is None), file)
     if signal_number is not None:
         return EXIT_SIGNAL + signal_number
-    return EXIT_INVALID if trial.judgement.verdict == "invalid" else EXIT_GOOD
+    return EXIT_INVALID if trial.judgement.verdict in FAILED else EXIT_GOOD
 
 
 def _run(engine: Engine, plan: Plan, target: workload.Target) -> tuple[Trial, int | None]:

@@ -123,8 +123,13 @@ def run(study: Study, results: ResultsFolder, engine: Engine | None = None) -> i
     trials = _conclude(study, results)
     if code := _failed(study, results, board, trials):
         return code
-    invalid = any(trial.judgement.verdict == "invalid" for trial in trials)
-    return EXIT_INVALID if invalid else EXIT_GOOD
+    return EXIT_INVALID if any(map(_is_bad, trials)) else EXIT_GOOD
+
+
+def _is_bad(trial: Trial) -> bool:
+    """Whether it measured no server as it should. A search goes beyond the limit on purpose."""
+    verdict = trial.judgement.verdict
+    return verdict == "invalid" or (verdict == "overloaded" and trial.scenario.search is None)
 
 
 def _failed(study: Study, results: ResultsFolder, board: Board, trials: Sequence[Trial]) -> int:

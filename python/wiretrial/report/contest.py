@@ -120,7 +120,13 @@ def against(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison 
 
 
 def by_block(scenario: ScenarioResult, metric: Metric) -> dict[int, float]:
-    """The usable figures above 0, by block."""
+    """The usable figures above 0, by block.
+
+    None are the response times of a scenario that was overloaded in some blocks: those of the
+    others would flatter it.
+    """
+    if metric in metrics.WAITING and scenario.is_overloaded:
+        return {}
     return {
         row.block: row.figures[metric.key]
         for row in scenario.trials

@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 
 from wiretrial.plan import AfterResponse, OpenLoop
 from wiretrial.results import hdr, offered
-from wiretrial.results.model import Trial
+from wiretrial.results.model import USABLE, Trial
 from wiretrial.results.observation import PerConnection
 from wiretrial.snapshot import Generator, Interval, Summary
 
@@ -40,7 +40,13 @@ class Measured:
     @property
     def is_usable(self) -> bool:
         """Whether its figures may enter an estimate; a client-bound rate does, as a lower bound."""
-        return self.trial.judgement.verdict in ("valid", "client-bound")
+        return self.trial.judgement.verdict in USABLE
+
+    @property
+    def is_overloaded(self) -> bool:
+        """Whether the offered rate was not reached: its throughput is what the server can do, but
+        its response times grow for as long as it lasts."""
+        return self.trial.judgement.verdict == "overloaded"
 
     @property
     def is_open_loop(self) -> bool:

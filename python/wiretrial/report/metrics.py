@@ -6,7 +6,7 @@ Knows names, units and how to take each figure from a trial; must not know how i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wiretrial.report import units
 from wiretrial.report.measures import Measured, total
@@ -30,7 +30,14 @@ class Metric:
 
 def _waiting(key: str, q: float) -> Metric:
     """A quantile of the response or service time."""
-    return _quantile(key, quantiles.name(q), q, lambda m: m.waiting_time, quantiles.MESSAGES)
+    told = _quantile(key, quantiles.name(q), q, lambda m: m.waiting_time, quantiles.MESSAGES)
+    # Of a rate that was not reached, they grow for as long as the trial lasts.
+    overloaded = f"{told.title} grows with the run: the offered rate was not reached"
+    return replace(
+        told,
+        of=lambda m: None if m.is_overloaded else told.of(m),
+        withheld=lambda m: overloaded if m.is_overloaded else told.withheld(m),
+    )
 
 
 def _quantile(key: str, title: str, q: float, of: Callable[[Measured], Hdr], what: str) -> Metric:

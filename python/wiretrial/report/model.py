@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from statistics import median
 
 from wiretrial import warnings
 from wiretrial.report import (
@@ -25,21 +24,19 @@ from wiretrial.report import (
 )
 from wiretrial.report.claims import ClaimRow, judge
 from wiretrial.report.contest import OUTSIDE, Contest, Pair
+from wiretrial.report.curves import CurvePoint, curve
 from wiretrial.report.families import Family, families
 from wiretrial.report.knees import Knee, Objective, knees
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import METRICS, Metric
-from wiretrial.results import quantiles
 from wiretrial.results.absent import Absent, merged
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.claims import Claim
-from wiretrial.results.model import Bottleneck, Trial
+from wiretrial.results.model import USABLE, Bottleneck, Trial
 from wiretrial.results.model import Verdict as TrialVerdict
 from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound
 from wiretrial.stats.summary import Estimate, summarise
-
-CURVE = (0.5, *(round(1 - 10 ** -(tenths / 10), 8) for tenths in range(4, 41)))
 
 
 @dataclass(frozen=True)
@@ -56,22 +53,12 @@ class TrialRow:
     @property
     def is_usable(self) -> bool:
         """Whether it enters the estimates; a client-bound rate does, as a lower bound."""
-        return self.verdict in ("valid", "client-bound")
+        return self.verdict in USABLE
 
     @property
     def is_marked(self) -> bool:
         """Whether a reader must be told that it is not simply valid."""
         return self.verdict != "valid"
-
-
-@dataclass(frozen=True)
-class CurvePoint:
-    """One quantile over trials: the median and the range."""
-
-    q: float
-    median: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -100,6 +87,8 @@ class ScenarioResult:
     language: str
     is_driven: bool
     """Whether it is a client library, measured by its driver."""
+    is_overloaded: bool = False
+    """Whether a trial of it did not reach its rate, so that its response times are not ranked."""
     floor_ns: float | None = None
     """What it takes at least by arithmetic."""
     floor_formula: str | None = None
@@ -378,7 +367,8 @@ def _scenario(
         trials=tuple(_row(run) for run in runs),
         estimates=_estimates(usable),
         at_least=_is_limited(usable),
-        curve=_curve(usable),
+        is_overloaded=any(run.is_overloaded for run in usable),
+        curve=curve(usable),
         bottlenecks=dict(Counter(run.trial.judgement.bottleneck for run in runs).most_common()),
         label=scenario.label or scenario.name,
         levels=scenario.levels,
@@ -420,20 +410,6 @@ def _estimates(usable: Sequence[Measured]) -> dict[str, Estimate]:
             bound = metrics.BOUNDS.get(metric.key, "exact") if _is_limited(usable) else "exact"
             found[metric.key] = replace(summarise(values), bound=bound)
     return found
-
-
-def _curve(usable: Sequence[Measured]) -> tuple[CurvePoint, ...]:
-    """Quantiles from the median on, as far as every trial has ten messages beyond."""
-    if not usable:
-        return ()
-    fewest = min(run.waiting_time.count for run in usable)
-    points: list[CurvePoint] = []
-    for q in CURVE:
-        if fewest < quantiles.needed(q):
-            break
-        values = sorted(run.waiting_time.quantile(q) for run in usable)
-        points.append(CurvePoint(q, median(values), values[0], values[-1]))
-    return tuple(points)
 
 
 def _groups(scenarios: Sequence[ScenarioResult]) -> tuple[Group, ...]:

@@ -30,6 +30,7 @@ BOTTLENECKS = {
     "generator": "the generator",
     "rate": "the offered rate",
     "link": "the link",
+    "connections": "too few connections",
     "unknown": "unknown",
     "client": "the client",
     "waiting": "waiting",

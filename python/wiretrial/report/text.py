@@ -320,7 +320,8 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     if measured.is_open_loop:
         waiting = f"waiting {counters.waiting:,}  dropped {counters.dropped:,}"
         yield "rate", f"{f'{measured.rate or 0:,.0f} messages/s sent':<{FIGURE}} {waiting}"
-        yield "response time", _quantiles(measured.response_time)
+        grows = "; it grows with the run" if measured.is_overloaded else ""
+        yield "response time", _quantiles(measured.response_time) + grows
     yield "service time", _quantiles(measured.service_time)
     if counters.deliveries.expected:
         yield "delivery time", _quantiles(measured.delivery_time)

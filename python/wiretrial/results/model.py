@@ -19,11 +19,19 @@ from wiretrial.snapshot import Interval, Start, Summary
 TRIAL_SCHEMA: Final = "wiretrial-trial"
 TRIAL_VERSION: Final = 2
 
-Verdict = Literal["valid", "client-bound", "stalled", "invalid", "partial"]
-"""`stalled`: the server stopped answering, and the trial was ended for that."""
+Verdict = Literal["valid", "client-bound", "overloaded", "stalled", "invalid", "partial"]
+"""`overloaded`: an open loop's rate was not reached, and the generator was not why. `stalled`: the
+server stopped answering, and the trial was ended for that."""
 
-Bottleneck = Literal["server", "generator", "rate", "link", "unknown", "client", "waiting"]
-"""Of a driven trial: where most of a round trip goes: the client's CPU, the server's, or none."""
+USABLE: Final = frozenset({"valid", "client-bound", "overloaded"})
+"""Verdicts of trials whose figures may enter an estimate. A client-bound rate does as a lower
+bound; the times of an overloaded trial don't."""
+
+Bottleneck = Literal[
+    "server", "generator", "rate", "link", "connections", "unknown", "client", "waiting"
+]
+"""`connections`: they were too few for the rate. Of a driven trial: where most of a round trip
+goes: the client's CPU, the server's, or none."""
 
 
 class _Part(BaseModel):

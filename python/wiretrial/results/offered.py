@@ -37,9 +37,14 @@ def achieved(trial: Trial) -> float:
 
 def backlog(trial: Trial) -> list[tuple[float, float]]:
     """The waiting line at each interval's end: (seconds, messages due and not answered)."""
+    return line(counted(trial))
+
+
+def line(intervals: Sequence[Interval]) -> list[tuple[float, float]]:
+    """The same of these intervals."""
     return [
         (interval.end_ns / 1e9, interval.counters.in_flight + interval.counters.waiting)
-        for interval in counted(trial)
+        for interval in intervals
     ]
 
 

@@ -13,13 +13,12 @@ from wiretrial.plan import AfterResponse, Hold, Load, OpenLoop
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Bottleneck
 from wiretrial.results.observation import CpuUse, Observation, SocketUse
+from wiretrial.studies.overload import Offered
 
 CLIENT_BOUND = 0.95
 """A generator that is busy, or waits for a CPU, for this share of the time has no room left."""
 SERVER_BOUND = 0.90
 """A server that is on a CPU, or waits for one, for this share of the time is at its limit."""
-RATE_KEPT = 0.98
-"""An open loop that sent this share of what was due has kept its rate."""
 NEAR_CEILING = 0.05
 """A throughput that is within this share of the generator's own ceiling may be the generator's."""
 LINK_FULL = 0.90
@@ -71,6 +70,8 @@ class Evidence:
     """None where nothing is known of it."""
     unseen: str | None = None
     """Why that is, and what to do about it."""
+    offered: Offered | None = None
+    """Of an open loop: whether its rate was reached."""
     is_opening: bool = False
     """What is timed is how connections are opened."""
     seen: Observation | None = None
@@ -102,13 +103,18 @@ def find(evidence: Evidence) -> tuple[Bottleneck, str]:
         inside = f"{reason}, {details}" if reason else details
         if who == "rate":
             return who, f"the rate was kept ({inside})"
+        if who == "connections":
+            return who, f"the connections were too few for the rate ({inside})"
         return who, f"the {who} was the bottleneck ({inside})"
     if evidence.server is None:
         ours = ", ".join(part for part in found if part != UNREAD)
-        return "unknown", (
+        text = (
             f"the generator was not the bottleneck ({ours}); the server may have been, but its CPU"
             f" could not be read: {evidence.unseen or TOO_SHORT}"
         )
+        if evidence.offered and evidence.offered.is_missed and evidence.offered.is_full:
+            text += f"; if it had room, the connections were too few: {_little(evidence.offered)}"
+        return "unknown", text
     return "unknown", f"neither side was at its limit ({details})"
 
 
@@ -131,7 +137,7 @@ def _rate(evidence: Evidence) -> _Found:
             # Beyond its limit a server makes them wait, and they wait for it first.
             pauses = evidence.service_ns < pause_ns and _busy_server(evidence) is None
             return ("rate", "most of each turn is its pause") if pauses else None
-        case OpenLoop(rate=rate) if evidence.sent >= RATE_KEPT * rate:
+        case OpenLoop() if evidence.offered and not evidence.offered.is_missed:
             return "rate", ""
         case _:
             return None
@@ -197,6 +203,14 @@ def _no_room(evidence: Evidence) -> _Found:
     return None
 
 
+def _few_connections(evidence: Evidence) -> _Found:
+    """All had as much in flight as they may, and the server is known to have had room."""
+    offered = evidence.offered
+    if offered is None or not offered.is_missed or not offered.is_full or evidence.server is None:
+        return None
+    return "connections", _little(offered)
+
+
 def _idle_server(evidence: Evidence) -> _Found:
     """Nobody works, nothing is full, and another server answers far more to the same load."""
     ceiling = evidence.ceiling
@@ -216,6 +230,7 @@ _RULES: tuple[Callable[[Evidence], _Found], ...] = (
     _no_room,
     _starved,
     _ceiling,
+    _few_connections,
     _idle_server,
     _far_link,
 )
@@ -225,6 +240,8 @@ def _details(evidence: Evidence) -> Iterator[str]:
     executor = evidence.load.executor
     if isinstance(executor, OpenLoop):
         yield f"{evidence.sent:,.0f} of {executor.rate:,.0f} messages/s sent"
+        if evidence.offered and evidence.offered.is_missed and evidence.offered.growth:
+            yield f"{evidence.offered.growth:,.0f} more each second without a reply"
     ours, server = evidence.generator, evidence.server
     # The loop takes the wait after a wake-up for rest, which it is not.
     yield f"our loop {percent(max(0.0, 1 - evidence.taken))} idle{_waiting(ours)}"
@@ -302,6 +319,15 @@ def _sockets(evidence: Evidence, side: str) -> list[SocketUse]:
     """What was seen of a side's connections: one entry, or none."""
     seen = evidence.seen.sockets if evidence.seen else ()
     return [use for use in seen if use.side == side and use.followed_ns]
+
+
+def _little(offered: Offered) -> str:
+    """How many connections the rate takes, by Little's law."""
+    took = offered.time_ns / 1e6
+    return (
+        f"all {offered.slots:,} places in flight were taken, for {took:.3g} ms each; at that time"
+        f" {offered.rate:,.0f} messages/s need {offered.needed:,} connections (Little's law)"
+    )
 
 
 def _rated(rate: float) -> str:

@@ -17,7 +17,7 @@ from wiretrial.results.observation import Observation
 from wiretrial.results.offered import within
 from wiretrial.snapshot import Connections, Deliveries, Interval, Lobby, Summary
 from wiretrial.stats.steady import find_window
-from wiretrial.studies import bottleneck
+from wiretrial.studies import bottleneck, overload
 from wiretrial.studies.bottleneck import Evidence, Use
 
 KEPT_FROM_RUNNING = 0.5
@@ -100,7 +100,8 @@ def judge(
 ) -> Judgement:
     """The judgement of one trial."""
     inside = within(intervals, window)
-    who, evidence = bottleneck.find(_evidence(inside, summary, plan, known))
+    offered = overload.find(inside, plan.load)
+    who, evidence = bottleneck.find(_evidence(inside, summary, plan, known, offered))
     verdict: Verdict = "valid"
     problem = _problem(summary, inside, known.server_died, is_counted=plan.stop.is_counted)
     if is_opening(plan):
@@ -116,6 +117,8 @@ def judge(
         verdict, evidence = "partial", f"stopped before its end; {evidence}"
     elif who == "generator":
         verdict = "client-bound"
+    elif offered and offered.is_missed:
+        verdict, evidence = "overloaded", f"the offered rate was not reached; {evidence}"
     return Judgement(verdict=verdict, bottleneck=who, evidence=evidence)
 
 
@@ -204,7 +207,13 @@ def _broken(connections: Connections) -> Counter[str]:
     return Counter({name: count for name, count in ended.items() if name not in ORDERLY})
 
 
-def _evidence(inside: Sequence[Interval], summary: Summary, plan: Plan, known: Known) -> Evidence:
+def _evidence(
+    inside: Sequence[Interval],
+    summary: Summary,
+    plan: Plan,
+    known: Known,
+    offered: overload.Offered | None,
+) -> Evidence:
     elapsed = sum(interval.end_ns - interval.start_ns for interval in inside)
     # Of no time, no share can be told.
     threads_ns = max(elapsed, 1) * plan.generator.threads
@@ -212,6 +221,7 @@ def _evidence(inside: Sequence[Interval], summary: Summary, plan: Plan, known: K
     queued = sum(interval.generator.run_queue_ns for interval in inside)
     return Evidence(
         load=plan.load,
+        offered=offered,
         is_opening=is_opening(plan),
         sent=sum(interval.counters.sent for interval in inside) * 1e9 / max(elapsed, 1),
         answered=sum(interval.counters.ok for interval in inside) * 1e9 / max(elapsed, 1),

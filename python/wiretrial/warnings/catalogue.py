@@ -19,6 +19,7 @@ class Code(StrEnum):
     GENERATOR_LIMITS = "generator-limits"
     STALLED = "stalled"
     CLIENT_BOUND = "client-bound"
+    OVERLOADED = "overloaded"
     PARTIAL = "partial"
     AGENT_LOST = "agent-lost"
     AGENT_STANDS_OUT = "agent-stands-out"
@@ -28,6 +29,7 @@ class Code(StrEnum):
     DISTURBED = "disturbed"
     STARVED = "starved"
     LATE_SENDS = "late-sends"
+    NO_FREE_CONNECTION = "no-free-connection"
     BLOCKED = "blocked"
     DELAYED_ACK = "40-ms-mode"
     RETRANSMISSION = "200-ms-mode"
@@ -93,6 +95,17 @@ CATALOGUE: dict[Code, Entry] = {
             "more threads."
         ),
     ),
+    Code.OVERLOADED: Entry(
+        cause=(
+            "Messages were due faster than they were sent or answered: the server or the link was"
+            " at its limit, or the connections were too few."
+        ),
+        remedy=(
+            "Read its throughput as the most that could be reached, and do not use its response"
+            " times, which grow for as long as the run lasts. Lower --rate, or use more connections"
+            " (-c) if those were the limit."
+        ),
+    ),
     Code.PARTIAL: Entry(
         cause="Somebody stopped the run.",
         remedy="Run the rest: the study goes on with --resume.",
@@ -136,6 +149,16 @@ CATALOGUE: dict[Code, Entry] = {
         cause="The generator could not keep the instants at which messages were due.",
         remedy=(
             "Give the generator more threads or spinning pacing; response times include this lag."
+        ),
+    ),
+    Code.NO_FREE_CONNECTION: Entry(
+        cause=(
+            "The generator had time, but no connection for another message: each waited for a"
+            " reply."
+        ),
+        remedy=(
+            "Give more connections (-c) or more in flight on each (--depth); response times include"
+            " this wait."
         ),
     ),
     Code.BLOCKED: Entry(

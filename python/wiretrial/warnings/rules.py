@@ -24,6 +24,7 @@ _STARVED_SHARE = 0.05
 _BLOCKED_SHARE = 0.01
 _STEAL_SHARE = 0.01
 _WAITED_SHARE = 0.5
+_BUSY_SHARE = 0.5
 
 
 def of_trial(trial: Trial) -> tuple[Warning, ...]:
@@ -80,6 +81,11 @@ def _client_bound(trial: Trial) -> Iterator[Warning]:
         yield warn(Code.CLIENT_BOUND, "the generator, not the server, set the pace")
 
 
+def _overloaded(trial: Trial) -> Iterator[Warning]:
+    if trial.judgement.verdict == "overloaded":
+        yield warn(Code.OVERLOADED, trial.judgement.evidence.partition(";")[0])
+
+
 def _stalled(trial: Trial) -> Iterator[Warning]:
     if trial.judgement.verdict == "stalled":
         yield warn(Code.STALLED, f"the server stopped answering: {trial.judgement.evidence}")
@@ -129,8 +135,22 @@ def _late_sends(trial: Trial) -> Iterator[Warning]:
         return
     lag = quantiles.told(modes.histogram(histograms.get("pacing_lag")), 0.99)
     typical = modes.histogram(histograms.get("service_time")).quantile(0.5)
-    if lag is not None and lag > max(typical, MS):
-        yield warn(Code.LATE_SENDS, f"1 % of the sends were {lag / MS:.3g} ms late or more")
+    if lag is None or lag <= max(typical, MS) or trial.judgement.verdict == "overloaded":
+        # Beyond its limit a rate is late by what the verdict tells.
+        return
+    busy = trial.summary.generator.loop_utilisation + _starved_share(trial)
+    message = f"1 % of the sends were {lag / MS:.3g} ms late or more"
+    if busy < _BUSY_SHARE and _waited(trial):
+        idle = _percent(1 - busy, 0)
+        yield warn(Code.NO_FREE_CONNECTION, f"{message}, although the generator was {idle} idle")
+    else:
+        yield warn(Code.LATE_SENDS, message)
+
+
+def _waited(trial: Trial) -> bool:
+    """Whether messages were due while every connection had as much in flight as it may."""
+    load = trial.plan.load
+    return any(i.counters.in_flight >= load.connections * load.depth for i in trial.intervals)
 
 
 def _blocked(trial: Trial) -> Iterator[Warning]:
@@ -328,6 +348,7 @@ _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
     _generator_limits,
     _stalled,
     _client_bound,
+    _overloaded,
     _partial,
     agents.lost,
     agents.stands_out,
