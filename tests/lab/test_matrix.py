@@ -408,3 +408,62 @@ def test_the_rate_grows_with_the_connections(tmp_path: Path) -> None:
     pauses = {c.load.executor for c in cases if isinstance(c.load.executor, AfterResponse)}
     assert pauses == {AfterResponse(pause_ns=500_000_000)}
     assert all(case.styx.table_size == 5 and case.styx.delay_ms == 7 for case in cases)
+
+
+HEADERS = """
+title = "Which?"
+question = "Which of the two is faster?"
+subjects = ["one"]
+headers = { Accept = "text/plain", X-Study = "1" }
+cacert = "ca.pem"
+
+[[workload]]
+name = "produce"
+protocol = "https"
+contract = "rest"
+method = "put"
+headers = { content-type = "text/csv", X-Study = "2" }
+expect = "learned"
+expect_status = 201
+
+[[workload]]
+name = "echo"
+protocol = "wss"
+contract = "ws-echo"
+
+[[workload]]
+name = "raw"
+protocol = "tcp"
+contract = "raw-echo"
+"""
+
+
+def test_a_study_says_what_its_requests_carry_and_what_is_right(tmp_path: Path) -> None:
+    study = matrix.expand("own", written(tmp_path, HEADERS), command="c", seed=1)
+    produce, echo, raw = study.cases[:3]
+    assert produce.http.method == "PUT"
+    assert dict(produce.http.headers) == {
+        "Accept": "text/plain",
+        "X-Study": "2",
+        "content-type": "text/csv",
+    }
+    assert (produce.expect.status, produce.expect.content.rule) == (201, "learned")
+    assert produce.tls.ca_file == str(tmp_path / "ca.pem")
+    assert dict(echo.http.headers) == {"Accept": "text/plain", "X-Study": "1"}
+    assert (echo.expect.status, echo.expect.content.rule) == (200, "echo")
+    assert raw.http.headers == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('protocol = "wss"', 'protocol = "wss"\nmethod = "PUT"', "are for http and https"),
+        ('contract = "raw-echo"', 'contract = "raw-echo"\nheaders = { A = "b" }', "are for prot"),
+        ('cacert = "ca.pem"', 'cacert = "ca.pem"\ninsecure = true', "exclude each other"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    with pytest.raises(UsageProblem, match=words):
+        written(tmp_path, HEADERS.replace(old, new))

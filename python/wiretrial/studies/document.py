@@ -21,6 +21,7 @@ from pydantic import (
 from wiretrial import quantities
 from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
+from wiretrial.plan import Content
 from wiretrial.results.claims import Claim
 from wiretrial.studies import environments
 from wiretrial.subjects.endpoint import SECURE
@@ -51,6 +52,10 @@ def _duration(value: Any) -> Any:
         return quantities.duration_ns(value, "a time of")
     except UsageProblem as problem:
         raise ValueError(problem.line()) from problem
+
+
+def _rule(value: Any) -> Any:
+    return {"is": value} if isinstance(value, str) else value
 
 
 def _one_or_more(value: Any) -> Any:
@@ -133,6 +138,14 @@ class Workload(_Part):
     """Where the request goes, for contracts with more than one route."""
     payload: Counts | Literal["json"] | None = None
     """Bytes per message; `json`: 64 bytes of JSON with its number; None: the contract's own."""
+    method: str | None = None
+    """HTTP method; None: the contract's own."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """HTTP headers, beside the study's."""
+    expect: Annotated[Content, BeforeValidator(_rule)] | None = None
+    """What a right reply carries; None: what the contract says."""
+    expect_status: int | None = Field(default=None, ge=100, le=599)
+    """The right HTTP status; None: 200."""
     connections: Counts = (32,)
     depth: Counts = (1,)
     pack: Counts = (1,)
@@ -245,6 +258,11 @@ class Workload(_Part):
             if protocol not in PROTOCOLS_OF[self.contract]:
                 known = ", ".join(PROTOCOLS_OF[self.contract])
                 raise ValueError(f"{self.contract} is not kept over {protocol}, but over {known}")
+        is_http = {"http", "https"} >= set(self._spoken())
+        if not is_http and (self.method or self.expect_status):
+            raise ValueError("`method` and `expect_status` are for http and https")
+        if self.headers and {"tcp", "tls", "styx"} & set(self._spoken()):
+            raise ValueError("`headers` are for protocols with a request: http, https, ws, wss")
         if self.rate == COMMON and self.rate_of is None:
             raise ValueError('rate = "common" needs `rate_of`, a closed-loop workload')
         self._check_rates()
@@ -328,7 +346,7 @@ _OF_SERVERS = {
     *("connections", "depth", "pack", "requests_per_connection", "requests", "requests_each"),
     *("duration", "warmup", "pattern", "hold", "copies", "deflate", "protocol_of", "rank"),
     *("rate", "rate_each", "rate_share", "rate_of", "pacing", "knee", "delay_ms"),
-    *("table_size", "lobby", "together"),
+    *("table_size", "lobby", "together", "method", "headers", "expect", "expect_status"),
 }
 
 
@@ -372,6 +390,12 @@ class Document(_Part):
     warmup: Nanoseconds = 1_000_000_000
     """No warm-up is cut beyond this; it is found from the data."""
     generator_threads: int = Field(default=1, ge=1)
+    headers: dict[str, str] = Field(default_factory=dict)
+    """HTTP headers of each workload that has requests."""
+    insecure: bool = False
+    """With --target: any certificate is accepted."""
+    cacert: str | None = None
+    """With --target: a PEM file of authorities to trust, relative to the study's folder."""
     budget: Nanoseconds | None = None
     """No more time than this; trials are left out evenly to keep it."""
     twin: str | None = None
@@ -442,6 +466,8 @@ class Document(_Part):
             for side in claim.sides:
                 if side.workload not in named:
                     raise ValueError(f"a claim speaks of {side.workload!r}: no such workload")
+        if self.insecure and self.cacert:
+            raise ValueError("`insecure` and `cacert` exclude each other")
         if self.twin is not None and self.twin not in self.subjects:
             raise ValueError(f"twin = {self.twin!r} is not among the subjects")
         return self
@@ -450,4 +476,7 @@ class Document(_Part):
 def read(path: Path) -> Document:
     """The document in `path`, a file or a folder with a `study.toml`."""
     file = path / DOCUMENT if path.is_dir() else path
-    return read_toml(file, Document, f"a study is a folder with a {DOCUMENT}")
+    found = read_toml(file, Document, f"a study is a folder with a {DOCUMENT}")
+    if found.cacert is None:
+        return found
+    return found.model_copy(update={"cacert": str((file.parent / found.cacert).resolve())})

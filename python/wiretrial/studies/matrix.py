@@ -20,6 +20,7 @@ from wiretrial.plan import (
     OpenLoop,
     RandomBurst,
     Styx,
+    Tls,
     WebSocket,
 )
 from wiretrial.results.claims import Claim
@@ -39,6 +40,7 @@ from wiretrial.studies.spec import Case, Driving, RateFrom, Study
 from wiretrial.studies.wording import Level
 from wiretrial.studies.workloads import (
     FRESH_SOURCES,
+    adapted,
     driver_bytes,
     driver_message,
     held_sources,
@@ -193,7 +195,7 @@ def _cases(document: Document, workload: Workload) -> Iterator[Case]:
             if workload.compare:
                 # What differs is those factors then, and a group holds nothing else that does.
                 names = _Names(called, ", ".join(beside), ", ".join([*head, own, *told]), own)
-            yield _case(workload, subject, levels, names)
+            yield _case(document, workload, subject, levels, names)
 
 
 class _Names(NamedTuple):
@@ -264,10 +266,13 @@ def _factors(workload: Workload) -> dict[str, Sequence[Level | None]]:
     }
 
 
-def _case(workload: Workload, subject: str, chosen: Mapping[str, Any], names: _Names) -> Case:
+def _case(
+    document: Document, workload: Workload, subject: str, chosen: Mapping[str, Any], names: _Names
+) -> Case:
     name, _, configuration = subject.partition(":")
     levels = _fitted(workload, name, chosen)
     asked = request(workload.contract, levels["payload"], workload.path, levels["protocol"])
+    asked = adapted(asked, document, workload, levels["protocol"])
     driving = _driving(workload, levels)
     if driving:
         asked = asked._replace(message=driver_message(driving.payload))
@@ -302,6 +307,7 @@ def _case(workload: Workload, subject: str, chosen: Mapping[str, Any], names: _N
         http=asked.http,
         message=asked.message,
         expect=asked.expect,
+        tls=Tls(insecure=document.insecure, ca_file=document.cacert),
         load=load,
         # Connections that are opened once need no more ports than there are of them.
         sources=() if driving or opened else _sources(load),

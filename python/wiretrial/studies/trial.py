@@ -71,7 +71,9 @@ class Bench:
             endpoint = running.endpoint
             here: dict[str, object] = {}
             if endpoint.tls():
-                here["tls"] = case.tls.model_copy(update={"ca_file": str(endpoint.authority)})
+                here["tls"] = case.tls.model_copy(
+                    update={"ca_file": str(endpoint.authority), "insecure": False}
+                )
             if isolation and case.sources:
                 # Loopback's addresses are no use on the link.
                 here["sources"] = isolation.sources
