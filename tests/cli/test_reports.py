@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 from tests.report.synthetic import DEMO, demo_trials
 from wiretrial.cli import report as report_command
-from wiretrial.cli import serve, study
+from wiretrial.cli import results_exchange, serve, study
+from wiretrial.cli.results_exchange import Form
 from wiretrial.errors import EXIT_FAILED
 from wiretrial.results import absent, adoption
 from wiretrial.results.absent import Absent
@@ -73,3 +75,16 @@ def test_gone_on_with_by_another_command_it_keeps_its_own_verdict(
     shown = told.partition(" report: ")[0]
     report_command.report(demo.folder)
     assert " ".join(capsys.readouterr().out.split()) == shown
+
+
+def test_exported_whole_it_has_what_only_all_trials_tell(
+    demo: ResultsFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results_exchange.export(demo.folder, Form.JSON)
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["trials"]) == BLOCKS * len(DEMO)
+    assert [row["reason"] for row in told["absent"]] == [REASON]
+    assert "few_trials" in [row["code"].replace("-", "_") for row in told["warnings"]]
+    assert told["knees"] == []
+    results_exchange.export(demo.paths()[0], Form.JSON)
+    assert "warnings" not in json.loads(capsys.readouterr().out)

@@ -13,11 +13,11 @@ from tests.report import synthetic_study
 from tests.report.synthetic import Shape, demo_trials
 from tests.report.synthetic_study import KNEES, SUBJECTS, USER_KB, echo
 from wiretrial.errors import StoreError
-from wiretrial.report import metrics, palette, sentences
+from wiretrial.report import found, metrics, palette, sentences
 from wiretrial.report.families import Family
 from wiretrial.report.knees import knees
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import ReportModel, build
+from wiretrial.report.model import ReportModel, WarningRow, build
 from wiretrial.report.views import bottlenecks
 from wiretrial.results import absent, offered
 from wiretrial.results.absent import Absent
@@ -374,3 +374,17 @@ def test_a_subject_alone_has_a_range_and_no_rival() -> None:
     assert re.match(
         r"Throughput of ws: 2\d\.\d to 3\d\.\d thousand messages/s over 3 levels\.", said
     )
+
+
+def test_what_is_kept_has_knees_and_warnings(study: ReportModel) -> None:
+    told = WarningRow("errors", "3 messages failed", "Look at the server's log", 2, ("a", "b"))
+    kept = found.of_report(replace(study, warnings=(told,)))
+    assert kept.knees
+    assert {knee.label for knee in kept.knees} == {knee.label for knee in study.knees}
+    page = found.section(kept)
+    assert f"**Highest rate with {kept.knees[0].title}**" in page
+    assert kept.knees[0].why in page
+    assert "- 3 messages failed (2 trials: a and b). Look at the server's log" in page
+    # What was kept before knew neither.
+    old = kept.model_dump(mode="json", by_alias=True, exclude={"knees", "warnings"})
+    assert found.Found.model_validate(old).warnings == ()

@@ -10,15 +10,15 @@ from typing import Annotated, Any
 
 import typer
 
-from wiretrial.cli import output
+from wiretrial.cli import output, reports
 from wiretrial.cli.demo import Results
 from wiretrial.cli.output import Format
 from wiretrial.errors import EXIT_GOOD, UsageProblem
-from wiretrial.report import versus
+from wiretrial.report import found, versus
 from wiretrial.report.exports import google_benchmark, hlog, table
 from wiretrial.results import imported
 from wiretrial.results.model import Trial
-from wiretrial.results.store import read_all
+from wiretrial.results.store import ResultsFolder, read_all
 
 EXPORT_EXAMPLES = """\b
 Examples:
@@ -89,7 +89,7 @@ def export(
         return EXIT_GOOD
     writers: dict[Form, Callable[[], str]] = {
         Form.CSV: lambda: table.as_csv(trials),
-        Form.JSON: lambda: output.as_json(_whole(trials)),
+        Form.JSON: lambda: output.as_json(_whole(source, trials)),
         Form.HLOG: lambda: hlog.as_hlog(trials, metric),
         Form.GOOGLE_BENCHMARK: lambda: output.as_json(google_benchmark.as_json(trials)),
     }
@@ -163,12 +163,17 @@ def _figures(path: Path) -> tuple[versus.Figures, list[str]]:
     return versus.of_trials(trials), versus.withheld(trials)
 
 
-def _whole(trials: Sequence[Trial]) -> dict[str, Any]:
-    return {
+def _whole(source: Path, trials: Sequence[Trial]) -> dict[str, Any]:
+    """Whole records; of a study's folder also what only all of them together tell."""
+    document: dict[str, Any] = {
         "schema": "wiretrial-export",
         "version": 1,
         "trials": [trial.model_dump(mode="json", by_alias=True) for trial in trials],
     }
+    if source.is_dir():
+        told = found.of_report(reports.whole(ResultsFolder.open(source)))
+        document |= told.model_dump(mode="json", include={"knees", "warnings", "absent"})
+    return document
 
 
 def _require_parquet(file: Path | None) -> None:

@@ -128,6 +128,28 @@ class FoundHeld(_Part):
     key: str
 
 
+class FoundKnee(_Part):
+    """One search for the highest rate that is sustained."""
+
+    title: str
+    """The objective, and the group that it is one of."""
+    label: str
+    figure: str
+    """With its bound, in words; `none`."""
+    is_confirmed: bool
+    why: str
+    """Why no higher rate counts."""
+
+
+class FoundWarning(_Part):
+    """One warning. `where`: which trials gave cause; empty: it is about the study."""
+
+    code: str
+    message: str
+    advice: str
+    where: str
+
+
 class FoundClaim(_Part):
     """One claim with its verdict."""
 
@@ -155,9 +177,11 @@ class Found(_Part):
     clients: FoundClients | None = None
     break_even: tuple[FoundBreakEven, ...] = ()
     held: tuple[FoundHeld, ...] = ()
+    knees: tuple[FoundKnee, ...] = ()
     claims: tuple[FoundClaim, ...]
     adoption: tuple[Adopted, ...]
     absent: tuple[Absent, ...]
+    warnings: tuple[FoundWarning, ...] = ()
 
 
 def of_report(model: ReportModel) -> Found:
@@ -199,8 +223,22 @@ def of_report(model: ReportModel) -> Found:
             )
             for row in model.claims
         ),
+        knees=tuple(
+            FoundKnee(
+                title=f"{knee.objective.words}: {knee.group}",
+                label=knee.label,
+                figure=knee.figure,
+                is_confirmed=knee.is_confirmed,
+                why=knee.why,
+            )
+            for knee in sorted(model.knees, key=lambda one: one.sustained or 0.0, reverse=True)
+        ),
         adoption=model.adopted,
         absent=model.absent,
+        warnings=tuple(
+            FoundWarning(code=row.code, message=row.message, advice=row.advice, where=row.where)
+            for row in model.warnings
+        ),
     )
 
 
@@ -358,6 +396,14 @@ def _section(found: Found) -> Iterator[str]:
     for place in found.break_even:
         yield f"**Break-even, {place.title} (HTTP, then the socket)**"
         yield _table([*break_even.HEAD], [[*row] for row in place.rows])
+    for title in dict.fromkeys(knee.title for knee in found.knees):
+        yield f"**Highest rate with {title}**"
+        rows = [
+            [knee.label, knee.figure, "yes" if knee.is_confirmed else "no", knee.why]
+            for knee in found.knees
+            if knee.title == title
+        ]
+        yield _table(["", "sustained, messages/s", "confirmed", "no more because"], rows)
     if found.claims:
         yield "**Published / here**"
         rows = [[row.text, row.published, row.here, _verdict(row)] for row in found.claims]
@@ -369,6 +415,12 @@ def _section(found: Found) -> Iterator[str]:
     if found.absent:
         yield "**Not measured**"
         yield "\n".join(f"- {row.subject}: {row.reason}" for row in found.absent)
+    if found.warnings:
+        yield "**Warnings**"
+        yield "\n".join(
+            f"- {row.message}{f' ({row.where})' if row.where else ''}. {row.advice}"
+            for row in found.warnings
+        )
 
 
 def _verdict(row: FoundClaim) -> str:

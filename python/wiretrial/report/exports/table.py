@@ -37,6 +37,7 @@ IDENTITY = (
     "ok",
     "errors",
     "floor",
+    "warnings",
 )
 
 
@@ -86,6 +87,7 @@ def _row(trial: Trial, levels: Sequence[str]) -> dict[str, Cell]:
         "ok": counters.ok,
         "errors": sum(counters.errors.values()),
         "floor": scenario.floor_ns,
+        "warnings": " ".join(warning.code for warning in trial.warnings),
     }
     measured = Measured(trial)
     figures = {metric.key: metric.of(measured) for metric in METRICS}
