@@ -11,7 +11,14 @@ from tests.lab import trials as made_up
 from wiretrial.plan import Load, Stop
 from wiretrial.report import break_even, charts, found, html, markdown, text
 from wiretrial.report.model import ReportModel, build
-from wiretrial.results.model import ProcessSample, Scenario, SubjectFacts, Trial
+from wiretrial.results.model import (
+    Judgement,
+    ProcessSample,
+    Scenario,
+    SubjectFacts,
+    Trial,
+    Verdict,
+)
 from wiretrial.snapshot import Bytes
 
 CONNECTIONS = 100
@@ -19,13 +26,16 @@ BLOCKS = 4
 WAYS = (("feathers, HTTP", "http"), ("feathers, Socket.IO", "socketio+ws"))
 MS = 1_000_000
 # What one connection costs: nanoseconds and bytes of its set-up, and of each message.
-HTTP = {"time": (105 * MS, 105 * MS), "cpu": (40_000, 100_000), "bytes": (0, 300)}
-SOCKET = {"time": (315 * MS, 105 * MS), "cpu": (640_000, 40_000), "bytes": (700, 60)}
+Costs = dict[str, tuple[int, int]]
+HTTP: Costs = {"time": (105 * MS, 105 * MS), "cpu": (40_000, 100_000), "bytes": (0, 300)}
+SOCKET: Costs = {"time": (315 * MS, 105 * MS), "cpu": (640_000, 40_000), "bytes": (700, 60)}
 
 
-def trial(label: str, protocol: str, each: int, block: int, place: int) -> Trial:
+def trial(
+    label: str, protocol: str, each: int, block: int, place: int, costs: Costs | None = None
+) -> Trial:
     """A run of so many messages on each of a hundred connections, set-up included."""
-    costs = HTTP if protocol == "http" else SOCKET
+    costs = costs or (HTTP if protocol == "http" else SOCKET)
     # Blocks scatter by a part of a thousand, so that there is an interval.
     whole = {name: (a + each * b) * (1 + block / 1000) for name, (a, b) in costs.items()}
     one = made_up.trial(block=block, position=place)
@@ -119,6 +129,29 @@ def test_in_time_one_by_one_the_socket_never_wins(model: ReportModel) -> None:
     assert time.http.setup == pytest.approx(105 * MS, rel=0.01)
     assert time.socket.setup == pytest.approx(315 * MS, rel=0.01)
     assert time.words == "cannot be told from these data"
+
+
+def test_a_time_that_is_only_a_bound_crosses_nothing_for_certain() -> None:
+    local = {"time": (1 * MS, 2 * MS), "cpu": (40_000, 100_000), "bytes": (0, 300)}
+    quick = {"time": (8 * MS, 1 * MS), "cpu": (640_000, 40_000), "bytes": (700, 60)}
+
+    def words(verdict: Verdict) -> dict[str, str]:
+        judgement = Judgement(verdict=verdict, bottleneck="generator", evidence="")
+        made = [
+            trial(label, protocol, each, block, 0, costs).model_copy(
+                update={"judgement": judgement}
+            )
+            for block in range(BLOCKS)
+            for each in (1, 50)
+            for (label, protocol), costs in zip(WAYS, (local, quick), strict=True)
+        ]
+        (place,) = build(made, question="q", title="t", command="c").places
+        return {one.quantity.name: one.words for one in place.crossings}
+
+    told, bound = words("valid"), words("client-bound")
+    assert told["time"].startswith("after 7.00 messages (")
+    assert bound["time"] == "cannot be told from these data"
+    assert bound["server CPU"] == told["server CPU"]
 
 
 def test_a_number_beyond_what_was_measured_is_extrapolated(model: ReportModel) -> None:

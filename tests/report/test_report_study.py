@@ -207,6 +207,16 @@ def test_a_generator_at_its_limit_is_said_with_the_levels() -> None:
     )
 
 
+def test_a_bound_below_the_best_shares_no_first_place() -> None:
+    shapes = echo()
+    limited = frozenset((s.name, 1) for s in shapes if s.label == "gorilla")
+    trials = demo_trials(blocks=6, shapes=shapes, client_bound=limited)
+    text = build(trials, question="Q?", title="T", command="again").verdict_sentences[0]
+    assert "the throughput of gorilla cannot be ranked" in text
+    assert "first place in throughput" not in text
+    assert "throughput is highest" not in text.lower()
+
+
 def test_a_common_rate_is_ranked_by_what_a_message_costs(study: ReportModel) -> None:
     (group,) = family(study, "at one rate").groups
     assert group.contest.metric is metrics.SERVER

@@ -22,6 +22,7 @@ NOT_PLACES = ("protocol", "requests_each")
 """Factors in which the two sides differ, and the one along which they are followed."""
 FEWEST_BLOCKS = 2
 UNTOLD = "cannot be told from these data"
+OPEN = BreakEven("cannot be told", None, None, None)
 CROSSED = ("break-even", "until")
 """Outcomes with a number of messages."""
 
@@ -33,6 +34,8 @@ class Quantity:
     name: str
     units: tuple[units.Unit, ...]
     of: Callable[[Measured], float | None]
+    can_be_bound: bool = False
+    """Whether it is only "at most" where the load generator was the limit."""
 
 
 def _time(measured: Measured) -> float | None:
@@ -68,7 +71,7 @@ def _connections(measured: Measured) -> int:
 
 
 QUANTITIES = (
-    Quantity("time", units.TIMES, _time),
+    Quantity("time", units.TIMES, _time, can_be_bound=True),
     Quantity("server CPU", units.TIMES, _server),
     Quantity("application bytes", (units.BYTES[0],), _application),
     Quantity("TCP payload", (units.BYTES[0],), _transport),
@@ -270,16 +273,28 @@ def _crossing(quantity: Quantity, one: _Runs, other: _Runs) -> Crossing | None:
         blocks = sorted(set.intersection(*(set(end) for end in ends)))
         if len(blocks) >= FEWEST_BLOCKS:
             costs = [[_cost(total, least, most, b) for b in blocks] for total in totals]
+            used = (
+                runs.measured[number][block]
+                for runs in (one, other)
+                for number in (least, most)
+                for block in blocks
+            )
+            # Bounds on either side leave it open on which side of them the lines cross.
+            is_bound = quantity.can_be_bound and any(map(_is_limited, used))
             return Crossing(
                 quantity=quantity,
                 http=_side(one.label, costs[0]),
                 socket=_side(other.label, costs[1]),
-                found=find(*costs),
+                found=OPEN if is_bound else find(*costs),
                 blocks=len(blocks),
                 least=least,
                 most=most,
             )
     return None
+
+
+def _is_limited(measured: Measured) -> bool:
+    return measured.trial.judgement.verdict == "client-bound"
 
 
 def _curves(runs: Sequence[_Runs]) -> Iterator[Curve]:

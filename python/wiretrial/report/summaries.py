@@ -242,9 +242,12 @@ def _best(family: Family, metric: Metric) -> str | None:
     shared: dict[tuple[str, ...], list[Group]] = {}
     for group in family.groups:
         leaders = _leaders(group, metric)
-        if len(leaders) == 1 and _is_told(group, metric):
+        if not _is_told(group, metric) or _spared(group, metric).intersection(leaders):
+            # A bound below somebody's figure may be the best, or not: no first place is told.
+            continue
+        if len(leaders) == 1:
             where.setdefault(leaders[0], []).append(group)
-        elif _is_told(group, metric):
+        else:
             shared.setdefault(tuple(leaders), []).append(group)
     clauses = []
     for label, groups in where.items():
@@ -413,6 +416,12 @@ def _leaders(group: Group, metric: Metric) -> list[str]:
     beaten = {pair.a if pair.winner == pair.b else pair.b for pair in pairs if pair.winner}
     known = [s for s in group.scenarios if metric.key in s.estimates]
     return [group.called[s.name] for s in known if s.name not in beaten]
+
+
+def _spared(group: Group, metric: Metric) -> set[str]:
+    """The labels that would be shown to be worse if their figures were more than bounds."""
+    pairs = group.contest.pairs.get(metric.key, ())
+    return {group.called[pair.spared] for pair in pairs if pair.spared}
 
 
 def _is_told_together(family: Family, metric: Metric) -> bool:
