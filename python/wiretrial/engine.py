@@ -23,12 +23,14 @@ from pydantic import ValidationError
 
 from wiretrial import __version__, launch
 from wiretrial.closing import Closing, last_words
-from wiretrial.errors import EXIT_FAILED, EngineFailed
+from wiretrial.errors import EXIT_FAILED, EngineFailed, LimitsTooLow
 from wiretrial.plan import Plan
 from wiretrial.snapshot import SNAPSHOT, Failure, Snapshot, Start
 
 BINARY = "wiretrial-engine"
 ENVIRONMENT = "WIRETRIAL_ENGINE"
+LIMITS = "preflight"
+"""Class of a failure for want of something that so many connections need."""
 
 
 class Engine:
@@ -110,6 +112,8 @@ class EngineRun(Closing):
         for line in self.lines():
             last = parse(line)
             if isinstance(last, Failure):
+                if last.class_name == LIMITS:
+                    raise LimitsTooLow(last.message)
                 raise EngineFailed(last.message, exit_code=last.exit_code)
             if isinstance(last, Start):
                 self.begun_ns = time.monotonic_ns()

@@ -6,6 +6,10 @@ these is a defect of wiretrial, and shows as one.
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator, Sequence, Set
+from typing import Self
+
 EXIT_GOOD = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -30,6 +34,10 @@ class WiretrialError(Exception):
         text = f"{self.message}: {self.remedy}" if self.remedy else self.message
         return " ".join(text.split())
 
+    def told(self) -> str:
+        """The error as a terminal shows it: one line, unless it says otherwise."""
+        return self.line()
+
 
 class UsageProblem(WiretrialError):
     """The command line, a study or a subject asks for something that makes no sense."""
@@ -43,6 +51,39 @@ class EngineFailed(WiretrialError):
     def __init__(self, message: str, remedy: str = "", exit_code: int = EXIT_FAILED) -> None:
         super().__init__(message, remedy)
         self.exit_code = exit_code
+
+
+class LimitsTooLow(EngineFailed):
+    """This machine, or a server on it, has too little of something for so many connections.
+
+    `limits` tells of each what is needed and there, `first` what has to be done before, and `use`
+    the flags of `load` that satisfy the generator's own limits.
+    """
+
+    _FIRST, _USE, _RUN = "first: ", "use: ", "run: "
+
+    def __init__(self, message: str) -> None:
+        lines = message.splitlines()
+        self.first = tuple(one for one in lines if one.startswith(self._FIRST))
+        self.use = tuple(one for one in lines if one.startswith(self._USE))
+        self.limits = tuple(one for one in lines if one not in self.first + self.use)
+        self.run: str | None = None
+        remedy = "; ".join(self.first + self.use)
+        super().__init__("; ".join(self.limits), remedy, exit_code=EXIT_USAGE)
+
+    def for_command(self, words: Sequence[str]) -> Self:
+        """The same, with the command line that fits in place of its flags."""
+        wanted = shlex.split(" ".join(one.removeprefix(self._USE) for one in self.use))
+        flags = dict(zip(wanted[::2], wanted[1::2], strict=True))
+        if flags:
+            kept = list(_without(words, {*flags, "-t"} if "--threads" in flags else set(flags)))
+            self.run = f"{self._RUN}{shlex.join((*kept, *wanted))}"
+        return self
+
+    def told(self) -> str:
+        """One line per limit and step, of which the last is a command."""
+        last = self.use if self.run is None else (self.run,)
+        return "\n".join((*self.limits, *self.first, *last))
 
 
 class SubjectUnavailable(WiretrialError):
@@ -79,3 +120,13 @@ class Interrupted(WiretrialError):
     def __init__(self, signal_number: int, message: str, remedy: str = "") -> None:
         super().__init__(message, remedy)
         self.exit_code = EXIT_SIGNAL + signal_number
+
+
+def _without(words: Sequence[str], flags: Set[str]) -> Iterator[str]:
+    """A command line without these flags and their values."""
+    left = iter(words)
+    for word in left:
+        if word in flags:
+            next(left, None)
+        elif word.partition("=")[0] not in flags:
+            yield word

@@ -79,7 +79,7 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (("fleet", "status", "tcp://127.0.0.1:1"), 1, "no scheduler answers"),
     (("load", "http://h/", "-d", "1s", "-o", "/no/such/folder/x"), 2, "can't be written"),
     (("load", "http://h/", "-d", "1s", "-o", "."), 2, "is a folder: name a file"),
-    (("load", "http://127.0.0.1:1/", "-c", "100m"), 2, "100,000,068 descriptors"),
+    (("load", "http://127.0.0.1:1/", "-c", "100m"), 2, "bytes of memory"),
     (("browser", "--target", "ftp://x/"), 2, "is no URL of HTTP: write it as http://host:port"),
     (("browser", "--target", "http://h:99999/"), 2, "Port out of range"),
     (("browser", "--target", "http://h/", "--link", "vpn"), 2, "no link can be put before it"),

@@ -112,7 +112,7 @@ def _run() -> int:
         say(f"wiretrial: {words}: see --help")
         return error.exit_code
     except WiretrialError as error:
-        say(f"wiretrial: {error.line()}")
+        say(f"wiretrial: {error.told()}")
         return error.exit_code
     except interrupts.Stopped as stopped:
         say("wiretrial: stopped")

@@ -15,7 +15,13 @@ from wiretrial.cli import fleet_options, interrupts, output, workload
 from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.live import Live
 from wiretrial.engine import Engine
-from wiretrial.errors import EXIT_GOOD, EXIT_INVALID, EXIT_SIGNAL, UsageProblem
+from wiretrial.errors import (
+    EXIT_GOOD,
+    EXIT_INVALID,
+    EXIT_SIGNAL,
+    LimitsTooLow,
+    UsageProblem,
+)
 from wiretrial.machine import facts, listeners, preflight
 from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
 from wiretrial.report import load_json
@@ -251,10 +257,14 @@ def load(
                 threads=plan.generator.threads,
                 source_addresses=max(1, len(local)),
                 server_here=listeners.is_local(target.host, target.port),
-            )
+            ),
+            engine_follows=True,
         )
     with fleet_options.engine(many, keeps_cpus=True) as engine:
-        trial, signal_number = _run(engine, plan, target)
+        try:
+            trial, signal_number = _run(engine, plan, target)
+        except LimitsTooLow as short:
+            raise short.for_command(("wiretrial", *sys.argv[1:])) from short
     output.emit(_render(trial, format_, to_terminal=file is None), file)
     if signal_number is not None:
         return EXIT_SIGNAL + signal_number

@@ -215,12 +215,21 @@ def _other_namespaces() -> Iterator[int | None]:
 def _holders(inodes: set[int]) -> set[int]:
     """The processes with a descriptor of one of these sockets, as far as we may know them."""
     wanted = {f"socket:[{inode}]" for inode in inodes}
-    return {pid for pid in psutil.pids() if not wanted.isdisjoint(_descriptors(pid))}
+    pids = psutil.pids()
+    found = {pid for pid in pids if not wanted.isdisjoint(_descriptors(f"/proc/{pid}"))}
+    # Threads may have tables of their own.
+    return found or {pid for pid in pids for one in _threads(pid) if not wanted.isdisjoint(one)}
 
 
-def _descriptors(pid: int) -> Iterator[str]:
-    """What the descriptors of a process stand for; nothing where we may not know."""
-    with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+def _threads(pid: int) -> Iterator[Iterator[str]]:
+    """What the descriptors of each thread of a process stand for."""
+    with contextlib.suppress(OSError):
+        yield from (_descriptors(str(task)) for task in Path(f"/proc/{pid}/task").iterdir())
+
+
+def _descriptors(folder: str) -> Iterator[str]:
+    """What the descriptors of a process or thread stand for; nothing where we may not know."""
+    with contextlib.suppress(OSError), os.scandir(f"{folder}/fd") as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
                 yield str(Path(entry).readlink())

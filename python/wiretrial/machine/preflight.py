@@ -29,6 +29,10 @@ BYTES_PER_TRIAL = 8 << 20
 """A stored trial is well under this."""
 
 
+ENGINES_OWN = frozenset({"descriptors", "files", "ports"})
+"""What the engine checks, too, beside the limits of a server on the same machine."""
+
+
 @dataclass(frozen=True)
 class Demand:
     """What a run is going to need."""
@@ -119,11 +123,17 @@ def copies_for(connections: int) -> int:
     return -(-connections // max(1, _descriptors() - SERVER_DESCRIPTORS))
 
 
-def require(demand: Demand) -> None:
-    """Raises on the first resource that is short."""
-    for finding in check(demand):
-        if not finding.enough:
-            raise UsageProblem(finding.line(), finding.remedy)
+def require(demand: Demand, *, engine_follows: bool = False) -> None:
+    """Raises on what is short, all of it at once.
+
+    `engine_follows`: the engine itself looks at its own limits next, and tells them all at once.
+    """
+    short = [one for one in check(demand) if not one.enough]
+    if engine_follows:
+        short = [one for one in short if one.name not in ENGINES_OWN]
+    if short:
+        lines, remedies = (one.line() for one in short), (one.remedy for one in short)
+        raise UsageProblem("; ".join(lines), "; ".join(remedies))
 
 
 def _per_table(connections: int, threads: int) -> int:
