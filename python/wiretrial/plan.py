@@ -45,9 +45,13 @@ class Deflate(_Part):
 
 
 class WebSocket(_Part):
-    """WebSocket settings of ws and wss targets. `deflate` None: messages go as they are."""
+    """WebSocket settings of ws and wss targets. `deflate` None: messages go as they are.
+
+    `greetings`: messages that the server sends by itself on each connection; no replies.
+    """
 
     deflate: Deflate | None = None
+    greetings: int = 0
 
 
 class Styx(_Part):

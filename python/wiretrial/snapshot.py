@@ -104,6 +104,7 @@ class Counters(_Part):
     dropped: int = 0
     deliveries: Deliveries = Field(default_factory=Deliveries)
     lobby: Lobby = Field(default_factory=Lobby)
+    greetings: int = 0
 
 
 class Connections(_Part):

@@ -134,6 +134,9 @@ pub(crate) struct LoadFlags {
     // The parameters' names are those of the RFC, for people and not for rustdoc.
     #[arg(long, help = LOAD_DEFLATE, value_parser = deflate, value_name = "PARAMETERS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) deflate: Option<DeflateConfig>,
+    /// WebSocket: messages that the server sends by itself on each connection; read, counted and not taken for replies.
+    #[arg(long, default_value = "0", value_name = "N")]
+    pub(crate) greetings: u8,
     /// HTTP method.
     #[arg(long)]
     pub(crate) method: Option<String>,

@@ -100,7 +100,10 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
             server_name: None,
             resumption: !flags.no_resumption,
         },
-        websocket: WebSocketDocument { deflate: flags.deflate.map(deflate) },
+        websocket: WebSocketDocument {
+            deflate: flags.deflate.map(deflate),
+            greetings: flags.greetings,
+        },
         styx: StyxDocument {
             table_size: flags.table_size,
             delay_ms: (flags.table_delay.0 / 1_000_000).try_into().unwrap_or(u32::MAX),

@@ -71,6 +71,8 @@ pub(crate) struct Connection {
     done_in_pack: u32,
     /// When the current step of the set-up began.
     pub(crate) since: Nanos,
+    /// Messages that the server sends by itself before requests may be sent, and that are still to come.
+    pub(crate) greetings: u8,
     /// Failed attempts in a row, as far as they are counted.
     pub(crate) attempts: u8,
     /// The kernel took not all of the last flush.
@@ -99,6 +101,21 @@ pub(crate) enum Ending {
     Farewell(String),
 }
 
+impl Ending {
+    /// The same of a connection that nothing was asked on, for people; none where that is as planned.
+    pub(crate) fn before_any_request(&self) -> Option<(Class, String)> {
+        match self {
+            Self::Failed(class, text) => Some((*class, text.clone())),
+            Self::Farewell(text) => Some((Class::Closed, text.clone())),
+            Self::Orderly("server") => {
+                let text = "the server closed the connection before it was asked anything";
+                Some((Class::Closed, text.to_owned()))
+            }
+            Self::Orderly(_) => None,
+        }
+    }
+}
+
 impl Connection {
     pub(crate) fn new() -> Self {
         Self {
@@ -113,13 +130,15 @@ impl Connection {
             slots_out: 0,
             done_in_pack: 0,
             since: Nanos::ZERO,
+            greetings: 0,
             attempts: 0,
             congested: false,
         }
     }
 
-    /// Takes a socket.
-    pub(crate) fn begin(&mut self, link: Link, now: Nanos) {
+    /// Takes a socket, on which so many greetings are to come first.
+    pub(crate) fn begin(&mut self, link: Link, greetings: u8, now: Nanos) {
+        self.greetings = greetings;
         self.link = Some(link);
         self.state = State::Connecting;
         self.since = now;
@@ -228,6 +247,12 @@ impl Connection {
     pub(crate) fn step_done(&mut self, metric: Metric, now: Nanos, recorder: &mut Recorder) {
         recorder.record(metric, now - self.since);
         self.since = now;
+    }
+
+    /// What a connection waited for that did not come to stand in time.
+    pub(crate) fn ungreeted(&self) -> String {
+        let left = self.greetings;
+        format!("the connection did not stand in time: {left} of the greetings did not come")
     }
 
     /// Why a broken connection ends, with what it was doing.

@@ -4,6 +4,7 @@
 //! Must not know workers.
 
 mod capacity;
+mod greeting;
 mod refusal;
 
 pub use capacity::Shortage;
@@ -28,6 +29,7 @@ use crate::plan::{ContentRule, Plan, PollerDocument, Scheme, Target, TlsPlan};
 use crate::protocol::{Protocol, ProtocolFactory};
 use crate::source::{Payloads, Progress, Verifier, excerpt};
 
+use greeting::Greeting;
 use refusal::target;
 
 /// The preflight's own message carries this number, which no message of the load has.
@@ -241,6 +243,8 @@ struct Exchange<'p> {
     started: bool,
     /// The request was sent, or began to be.
     asked: bool,
+    /// What the server says before that.
+    greeting: Greeting,
     /// It is long, and not all of it was sent.
     outgoing: Option<Outgoing>,
 }
@@ -274,6 +278,7 @@ impl<'p> Exchange<'p> {
             undrained: false,
             started: false,
             asked: false,
+            greeting: Greeting::of(plan),
             outgoing: None,
         })
     }
@@ -297,7 +302,10 @@ impl<'p> Exchange<'p> {
                 if let Some(answer) = self.receive(&mut carry)? {
                     return Ok(answer);
                 }
-                self.advance()?;
+            }
+            if self.connected {
+                // The server may have been silent for long enough to be asked.
+                self.advance(now)?;
             }
             let patience = if self.undrained { Nanos::ZERO } else { LOOK_UP };
             let wait = (deadline - now).min(patience).as_duration();
@@ -307,14 +315,14 @@ impl<'p> Exchange<'p> {
                     let result = self.driver.connect_result(self.transport.socket_mut());
                     result.map_err(|error| self.net(&error))?;
                     self.connected = true;
-                    self.advance()?;
+                    self.advance(now)?;
                 } else if ready.readable || ready.hangup {
                     if let Some(answer) = self.receive(&mut carry)? {
                         return Ok(answer);
                     }
-                    self.advance()?;
+                    self.advance(now)?;
                 } else if ready.writable {
-                    self.advance()?;
+                    self.advance(now)?;
                 }
             }
         }
@@ -322,22 +330,23 @@ impl<'p> Exchange<'p> {
 
     fn too_late(&self) -> Refusal {
         let limit = self.plan.phases.connect.0 / 1_000_000;
-        let (class, what) = if self.connected {
-            (Class::Timeout, "no whole reply")
-        } else {
-            (Class::ConnectTimeout, "no answer to the connect")
+        let missing = self.greeting.missing().filter(|_| self.codec.is_open());
+        let (class, what) = match missing.as_deref() {
+            Some(missing) => (Class::Timeout, missing),
+            None if self.connected => (Class::Timeout, "no whole reply"),
+            None => (Class::ConnectTimeout, "no answer to the connect"),
         };
         self.refuse(class, &format!("{what} from {} within {limit} ms", self.address))
     }
 
     /// Asks once everything before it stands, and sends what there is to send.
-    fn advance(&mut self) -> Result<(), Refusal> {
+    fn advance(&mut self, now: Nanos) -> Result<(), Refusal> {
         if self.transport.is_established() {
             if !self.started {
                 self.started = true;
                 self.codec.start(self.transport.out());
             }
-            if self.codec.is_open() && !self.asked {
+            if self.codec.is_open() && !self.asked && self.may_ask(now)? {
                 self.asked = true;
                 let out = self.transport.out();
                 self.outgoing =
@@ -358,6 +367,10 @@ impl<'p> Exchange<'p> {
         }
     }
 
+    fn may_ask(&mut self, now: Nanos) -> Result<bool, Refusal> {
+        self.greeting.is_over(now).map_err(|(class, text)| self.refuse(class, &text))
+    }
+
     fn receive(&mut self, carry: &mut Vec<u8>) -> Result<Option<Answer>, Refusal> {
         let bytes = match self.transport.fill(&mut self.driver, carry) {
             Fill::WouldBlock => {
@@ -371,6 +384,10 @@ impl<'p> Exchange<'p> {
                 bytes.to_vec()
             }
         };
+        if !self.asked && matches!(self.codec, Protocol::Stream(_)) {
+            let (class, text) = Greeting::stream(&bytes);
+            return Err(self.refuse(class, &text));
+        }
         let (mut at, mut scratch) = (0, Scratch::new());
         loop {
             let outgoing = self.outgoing.as_mut();
@@ -380,6 +397,8 @@ impl<'p> Exchange<'p> {
             at += step.consumed;
             match step.event {
                 None => break,
+                Some(Event::Reply(reply)) if !self.asked => self.greeting.message(reply.payload),
+                Some(Event::Chunk(piece)) if !self.asked => self.greeting.piece(piece),
                 Some(Event::Reply(reply)) => return self.judge(&reply).map(Some),
                 Some(Event::Chunk(piece)) => self.keep(piece)?,
                 Some(Event::Delivery(copy)) if copy.own && !copy.intact => {

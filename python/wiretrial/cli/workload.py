@@ -72,6 +72,7 @@ DEFLATE_RANGES = {
     "level": (1, 9),
 }
 SHORTEST_NS = 1_000_000
+MOST_GREETINGS = 255
 """Nothing shorter can be measured."""
 
 Connections = Annotated[
@@ -154,6 +155,14 @@ TableDelay = Annotated[
 Lobby = Annotated[
     bool,
     typer.Option("--lobby", help="Styx: each player is sent snapshots of the lobby, too."),
+]
+Greetings = Annotated[
+    str,
+    typer.Option(
+        "--greetings",
+        metavar="N",
+        help="WebSocket: messages that the server sends by itself on each connection; no replies.",
+    ),
 ]
 Compressed = Annotated[
     bool,
@@ -288,15 +297,20 @@ def http_of(
     )
 
 
-def websocket_of(protocol: Protocol, deflate: bool, parameters: str | None) -> WebSocket:
+def websocket_of(
+    protocol: Protocol, deflate: bool, parameters: str | None, greetings: str = "0"
+) -> WebSocket:
     """WebSocket settings; only where the protocol has them."""
+    # What other protocols could be greeted by, the engine knows, and refuses it with the reason.
+    greeted = quantities.count(greetings, "--greetings", least=0, most=MOST_GREETINGS)
     if not deflate and parameters is None:
-        return WebSocket()
+        return WebSocket(greetings=greeted)
     if protocol not in ("ws", "wss"):
         raise UsageProblem("--deflate is for ws and wss", "leave it out")
     words = [word.strip() for word in (parameters or "").split(",")]
     return WebSocket(
-        deflate=Deflate.model_validate(dict(_parameter(word) for word in words if word))
+        deflate=Deflate.model_validate(dict(_parameter(word) for word in words if word)),
+        greetings=greeted,
     )
 
 

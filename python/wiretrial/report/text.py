@@ -317,6 +317,8 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "deliveries", _deliveries(counters.deliveries)
     if trial.plan.target.styx.lobby:
         yield "lobby", _lobby(counters.lobby)
+    if counters.greetings:
+        yield "greetings", f"{counters.greetings:,} read, and not taken for replies"
     if measured.is_open_loop:
         waiting = f"waiting {counters.waiting:,}  dropped {counters.dropped:,}"
         yield "rate", f"{f'{measured.rate or 0:,.0f} messages/s sent':<{FIGURE}} {waiting}"

@@ -10,6 +10,7 @@ mod chaos;
 mod child;
 mod connections;
 mod endings;
+mod greetings;
 mod http;
 mod machine;
 #[path = "../common/outcome.rs"]

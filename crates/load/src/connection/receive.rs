@@ -8,9 +8,12 @@ use wiretrial_proto::{
 use super::{Connection, Ending, Link, State};
 use crate::clock::Nanos;
 use crate::deliveries::Deliveries;
-use crate::measure::{Arrival, Class, Recorder, Timeline};
+use crate::measure::{Arrival, Class, Metric, Recorder, Timeline};
 use crate::outgoing::Outgoing;
-use crate::source::{Payloads, Progress, Verifier, number_in};
+use crate::source::{Payloads, Progress, Verifier, excerpt as shown, number_in};
+
+/// What to do about a message that comes before anything was asked.
+const GREETING: &str = "; where the server greets each connection so, say --greetings N";
 
 /// What there is of a reply that has not come whole, and of a message that has not gone whole.
 #[derive(Debug, Default)]
@@ -178,8 +181,14 @@ impl Connection {
     }
 
     fn take_in(&mut self, event: &Event<'_>, received: &mut Received, expected: &mut Expected<'_>) {
+        if self.greetings > 0 && self.greeted(event, received, expected.recorder) {
+            return;
+        }
         match event {
-            Event::Open => received.opened = true,
+            Event::Open => {
+                self.step_done(Metric::UpgradeTime, received.at, expected.recorder);
+                received.opened = self.greetings == 0;
+            }
             Event::Chunk(piece) if expected.broadcast => {
                 expected.recorder.bytes.payload_received += piece.len() as u64;
                 let partial = self.partial.get_or_insert_default();
@@ -193,7 +202,7 @@ impl Connection {
             Event::Chunk(piece) => {
                 let tag = self.link.as_ref().map_or(Tag::Next, |link| link.codec.answering());
                 let Some(pending) = self.in_flight.answered(tag) else {
-                    received.ending = Some(unasked());
+                    received.ending = Some(self.unasked(piece));
                     return;
                 };
                 let seq = pending.seq;
@@ -218,6 +227,27 @@ impl Connection {
                 });
             }
         }
+    }
+
+    /// Takes a greeting in, or a piece of one; with the last of them requests may be sent.
+    #[cold]
+    fn greeted(
+        &mut self,
+        event: &Event<'_>,
+        received: &mut Received,
+        recorder: &mut Recorder,
+    ) -> bool {
+        match event {
+            Event::Chunk(piece) => recorder.bytes.payload_received += piece.len() as u64,
+            Event::Reply(reply) => {
+                recorder.bytes.payload_received += reply.payload.len() as u64;
+                recorder.greetings += 1;
+                self.greetings -= 1;
+                received.opened = self.greetings == 0;
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// A message of a broadcast came whole: whose is it, and is it that one?
@@ -252,7 +282,7 @@ impl Connection {
     fn delivery(&mut self, copy: &Delivery, received: &mut Received, expected: &mut Expected<'_>) {
         let now = received.at;
         let Some((deliveries, at)) = &mut expected.deliveries else {
-            received.ending = Some(unasked());
+            received.ending = Some(self.unasked(&[]));
             return;
         };
         let arrival = deliveries.arrived(*at, copy);
@@ -281,7 +311,7 @@ impl Connection {
 
     fn reply(&mut self, reply: &Reply<'_>, received: &mut Received, expected: &mut Expected<'_>) {
         let Some(pending) = self.in_flight.take(reply.tag) else {
-            received.ending = Some(unasked());
+            received.ending = Some(self.unasked(reply.payload));
             return;
         };
         let now = received.at;
@@ -315,6 +345,16 @@ impl Connection {
         if reply.last {
             received.ending = Some(Ending::Orderly("server"));
         }
+    }
+
+    #[cold]
+    fn unasked(&self, begin: &[u8]) -> Ending {
+        let said = if begin.is_empty() { String::new() } else { format!(": '{}'", shown(begin)) };
+        // Whether it was a greeting only the user can tell.
+        let is_first = self.requests == 0 && !begin.is_empty();
+        let remedy = if is_first { GREETING } else { "" };
+        let text = format!("a message came that no request asked for{said}{remedy}");
+        Ending::Failed(Class::Protocol, text)
     }
 
     /// The peer sent its FIN.
@@ -352,10 +392,6 @@ fn status(status: u16) -> String {
         }
         _ => format!("status {status}"),
     }
-}
-
-fn unasked() -> Ending {
-    Ending::Failed(Class::Protocol, "a reply came that no request asked for".to_owned())
 }
 
 /// The first bytes of what was wrong, for people.

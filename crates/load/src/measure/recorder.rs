@@ -24,6 +24,8 @@ pub struct Recorder {
     /// Copies; `in_flight` is set when the interval ends.
     pub deliveries: Deliveries,
     lobby: Lobby,
+    /// Messages with which connections began, and which nobody asked for.
+    pub greetings: u64,
     errors: [u64; Class::ALL.len()],
     /// Connections asked for.
     pub attempted: u64,
@@ -164,6 +166,7 @@ impl Recorder {
         mine.mismatch += theirs.mismatch;
         mine.missing += theirs.missing;
         mine.duplicate += theirs.duplicate;
+        self.greetings += other.greetings;
         self.lobby.ok += other.lobby.ok;
         self.lobby.mismatch += other.lobby.mismatch;
         self.lobby.out_of_order += other.lobby.out_of_order;
@@ -209,6 +212,7 @@ impl Recorder {
             dropped,
             deliveries: self.deliveries,
             lobby: self.lobby,
+            greetings: self.greetings,
         }
     }
 

@@ -161,6 +161,9 @@ pub struct Counters {
     /// What the server tells everybody who looks at its lobby; no copies of messages.
     #[serde(default)]
     pub lobby: Lobby,
+    /// Messages with which the server began connections by itself, as the plan says; no replies.
+    #[serde(default)]
+    pub greetings: u64,
 }
 
 /// Copies of messages of which one send has many receivers (styx), the sender's own included. Over a whole run,

@@ -128,6 +128,9 @@ pub struct WebSocketDocument {
     /// Compress messages (permessage-deflate, RFC 7692) as far as the server agrees; null: don't.
     /// A server that does not turn it on at all is refused.
     pub deflate: Option<DeflateDocument>,
+    /// Messages that the server sends by itself on each connection, before it is asked: they are awaited, read
+    /// and counted, and are no replies.
+    pub greetings: u8,
 }
 
 /// What to ask for with permessage-deflate.

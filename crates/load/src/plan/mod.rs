@@ -58,6 +58,8 @@ pub struct Target {
     pub styx: Option<StyxPlan>,
     /// Compression of WebSocket messages to ask for.
     pub deflate: Option<DeflateConfig>,
+    /// Messages of the server's own with which each connection begins.
+    pub greetings: u8,
     /// Payloads of the requests.
     pub payload: PayloadPlan,
     /// What a right reply is.

@@ -98,10 +98,23 @@ fn target(document: TargetDocument) -> Result<Target, PlanError> {
         text: document.message.kind == MessageKind::Text,
         styx,
         deflate: deflate(document.websocket.deflate, url.scheme)?,
+        greetings: greetings(document.websocket.greetings, url.scheme)?,
         payload,
         expect,
         url,
     })
+}
+
+fn greetings(count: u8, scheme: Scheme) -> Result<u8, PlanError> {
+    let why = match scheme {
+        Scheme::WebSocket => return Ok(count),
+        _ if count == 0 => return Ok(0),
+        Scheme::Http => "http replies to requests only",
+        Scheme::Stream => "a byte stream has no messages that could be told apart",
+        Scheme::Styx(..) => "what styx sends at the beginning is read anyway",
+        Scheme::SocketIo => "events that the server emits are read anyway",
+    };
+    wrong(format!("websocket.greetings: only for ws and wss ({why}); leave --greetings out"))
 }
 
 fn deflate(

@@ -94,10 +94,9 @@ impl Worker {
         let connection = &mut self.connections[at as usize];
         match transport {
             Ok(transport) => {
-                connection.begin(
-                    Link { transport, codec: setup.factory.make(number as u32, entropy) },
-                    now,
-                );
+                let codec = setup.factory.make(number as u32, entropy);
+                let greetings = setup.plan.target.greetings;
+                connection.begin(Link { transport, codec }, greetings, now);
             }
             Err(error) => {
                 connection.state = State::Connecting;
@@ -142,15 +141,8 @@ impl Worker {
         self.flush(at, now);
     }
 
-    /// The protocol's handshake is done.
-    pub(super) fn opened(&mut self, at: u32, now: Nanos) {
-        let connection = &mut self.connections[at as usize];
-        connection.step_done(Metric::UpgradeTime, now, &mut self.recorder);
-        self.ready(at, now);
-    }
-
     /// Requests may be sent; those that had to wait for it, or go again, do so now.
-    fn ready(&mut self, at: u32, now: Nanos) {
+    pub(super) fn ready(&mut self, at: u32, now: Nanos) {
         self.recorder.opened += 1;
         self.opening -= 1;
         self.open += 1;
@@ -195,6 +187,10 @@ impl Worker {
         if self.renews().is_none() {
             self.slots.set_available(at, false);
         }
+        if !(was_ready && served) {
+            // Of those that stood, too: where they end before they are asked, no load begins.
+            self.last_failure = ending.before_any_request().or(self.last_failure.take());
+        }
         match ending {
             Ending::Orderly(reason) => {
                 self.recorder.connection_closed(reason);
@@ -216,7 +212,6 @@ impl Worker {
                     self.recorder.connection_closed(class.name());
                 } else {
                     self.recorder.connection_failed(class);
-                    self.last_failure = Some((class, text.clone()));
                 }
                 self.recorder.example(class, || text);
                 self.fail_in_flight(at, class, now);

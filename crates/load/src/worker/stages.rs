@@ -72,7 +72,7 @@ impl Worker {
         let (class, message) = self
             .last_failure
             .clone()
-            .unwrap_or((Class::ConnectTimeout, "no answer to the connect".to_owned()));
+            .unwrap_or_else(|| (Class::ConnectTimeout, self.still_opening()));
         let text = format!(
             "{} of {} connections stood after {} ms: {message}",
             self.open,
@@ -80,6 +80,13 @@ impl Worker {
             self.plan().phases.connect.0 / 1_000_000
         );
         (class, text)
+    }
+
+    fn still_opening(&self) -> String {
+        if self.open == 0 {
+            return "no answer to the connect".to_owned();
+        }
+        "none failed, so allow more time: --connect-timeout".to_owned()
     }
 
     fn begin_load(&mut self, now: Nanos) {

@@ -252,7 +252,7 @@ impl Worker {
             self.slots.release(at, packs);
         }
         if received.opened {
-            self.opened(at, now);
+            self.ready(at, now);
         } else if self.connections[at as usize].state == State::Securing
             && received.ending.is_none()
         {
@@ -316,10 +316,11 @@ impl Worker {
                     if now - connection.since < timeout {
                         continue;
                     }
-                    Ending::Failed(
-                        Class::ConnectTimeout,
-                        "the connection did not stand in time".into(),
-                    )
+                    let text = match connection.greetings {
+                        0 => "the connection did not stand in time".to_owned(),
+                        _ => connection.ungreeted(),
+                    };
+                    Ending::Failed(Class::ConnectTimeout, text)
                 }
                 State::Ready => {
                     let oldest = connection.in_flight.front();
