@@ -298,10 +298,10 @@ impl<'p> Exchange<'p> {
             if now >= deadline {
                 return Err(self.too_late());
             }
-            if self.undrained {
-                if let Some(answer) = self.receive(&mut carry)? {
-                    return Ok(answer);
-                }
+            if self.undrained
+                && let Some(answer) = self.receive(&mut carry)?
+            {
+                return Ok(answer);
             }
             if self.connected {
                 // The server may have been silent for long enough to be asked.
