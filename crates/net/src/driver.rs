@@ -213,10 +213,11 @@ impl Driver {
         self.shortfall.as_deref()
     }
 
-    /// Bytes are received while [`Driver::wait`] waits, and not by
-    /// [`Driver::fill`]: they were there when it returned.
-    pub fn receives_in_wait(&self) -> bool {
-        matches!(self.poller, Poller::Uring(_))
+    /// Whether all bytes that [`Driver::fill`] gives now were there when [`Driver::wait`] returned.
+    /// Not with epoll, which receives in `fill`; and not where io_uring brought some since, because
+    /// the submission queue was full.
+    pub fn received_in_wait(&self) -> bool {
+        matches!(&self.poller, Poller::Uring(uring) if uring.received_in_wait())
     }
 
     /// Gives the calling thread a table of descriptors of its own, which may

@@ -2,12 +2,14 @@
 
 mod common;
 
+use std::io::Write as _;
+use std::net::TcpListener;
 use std::thread;
 use std::time::Duration;
 
-use common::driver;
+use common::{driver, loopback, spec};
 use wiretrial_net::clock::monotonic_ns;
-use wiretrial_net::{Driver, DriverConfig, machine};
+use wiretrial_net::{Driver, DriverConfig, Fill, Key, machine};
 
 #[test]
 fn a_wake_ends_a_wait_without_timeout() {
@@ -69,6 +71,53 @@ fn a_spinning_driver_keeps_time_and_can_be_woken() {
     let other = thread::spawn(move || waker.wake());
     driver.wait(None).expect("wait");
     other.join().expect("the other thread");
+}
+
+/// More sockets at once than io_uring takes submissions: handing them over in the middle of a turn
+/// brings completions of its own.
+#[test]
+fn bytes_that_come_in_the_middle_of_a_turn_are_told_apart() {
+    const SOCKETS: u32 = 600;
+    let mut driver = driver();
+    let listener = TcpListener::bind(loopback()).expect("bind");
+    let address = listener.local_addr().expect("bound");
+    let key = |slot| Key { slot, generation: 1 };
+    let mut sockets = Vec::new();
+    let mut peers = Vec::new();
+    for slot in 0..SOCKETS {
+        sockets.push(driver.connect(key(slot), &spec(address)).expect("connect"));
+        peers.push(listener.accept().expect("accept").0);
+    }
+    // Until one wait tells of all; who was not looked after is told again.
+    let mut connected = Vec::new();
+    for _ in 0..100 {
+        driver.wait(Some(Duration::from_millis(10))).expect("wait");
+        connected.clear();
+        connected.extend(std::iter::from_fn(|| driver.next()).filter(|ready| ready.connected));
+        if connected.len() == sockets.len() {
+            break;
+        }
+    }
+    assert_eq!(connected.len(), sockets.len());
+    for peer in &mut peers {
+        peer.write_all(b"later").expect("write");
+    }
+    for ready in connected {
+        driver.connect_result(&mut sockets[ready.key.slot as usize]).expect("connected");
+    }
+    let mut came = 0;
+    for socket in &mut sockets {
+        if matches!(driver.fill(socket, &mut Vec::new()), Fill::Data(..)) {
+            came += 1;
+            assert!(!driver.received_in_wait(), "they were written after it");
+        }
+    }
+    assert!(came > 0, "some come in the middle of the turn");
+    driver.wait(Some(Duration::ZERO)).expect("wait");
+    assert_eq!(driver.received_in_wait(), driver.poller_name() == "uring");
+    for socket in sockets {
+        driver.close(socket);
+    }
 }
 
 fn shortest_sleep(driver: &mut Driver, timeout: u64, times: usize) -> u64 {

@@ -68,6 +68,7 @@ impl Recorder {
     /// So many replies with the same timeline came whole and were right. Open loop: their response
     /// time counts too.
     pub fn replies(&mut self, timeline: &Timeline, count: u32, open_loop: bool) {
+        debug_assert!(timeline.is_ordered(), "{timeline:?}");
         self.ok += u64::from(count);
         let mut record = |metric: Metric, value| self.times[metric as usize].record(value, count);
         record(Metric::ServiceTime, timeline.service_time());

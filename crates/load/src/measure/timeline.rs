@@ -17,6 +17,11 @@ pub struct Timeline {
 }
 
 impl Timeline {
+    /// Nothing happens before what it follows from: due, sent, first byte, done.
+    pub fn is_ordered(&self) -> bool {
+        self.due <= self.sent && self.sent <= self.first_byte && self.first_byte <= self.done
+    }
+
     /// done - due.
     pub fn response_time(&self) -> Nanos {
         self.done - self.due

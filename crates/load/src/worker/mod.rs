@@ -110,8 +110,8 @@ pub(crate) struct Worker {
     last_failure: Option<(Class, String)>,
 
     busy: Busy,
-    /// When the bytes that are about to be read were there; none: when they are read.
-    came: Option<Nanos>,
+    /// When the last wait returned.
+    back: Nanos,
 
     /// Index of the current interval.
     interval: u64,
@@ -189,7 +189,7 @@ impl Worker {
             unflushed: Vec::new(),
             last_failure: None,
             busy: Busy { at: now, busy_ns: 0 },
-            came: None,
+            back: now,
             interval: now.0 / plan.phases.interval.0,
             paused_until: None,
             made: 0,
@@ -233,7 +233,7 @@ impl Worker {
                 .map_err(|error| fatal(&error))?;
             let back = self.clock.now();
             self.look_for_pause(wake_at.max(asked), back);
-            self.came = self.driver.receives_in_wait().then_some(back);
+            self.back = back;
             while let Some(ready) = self.driver.next() {
                 self.on_ready(ready);
             }

@@ -241,7 +241,9 @@ impl Worker {
             broadcast: self.setup.factory.is_broadcast(),
         };
         let connection = &mut self.connections[at as usize];
-        let came = || self.came.unwrap_or_else(|| self.clock.now());
+        // Bytes that the wait brought were there when it returned; others are, as they are read.
+        let back = self.driver.received_in_wait().then_some(self.back);
+        let came = || back.unwrap_or_else(|| self.clock.now());
         let received = connection.receive(&mut self.driver, came, &mut self.scratch, &mut expected);
         let now = received.at;
 

@@ -50,6 +50,7 @@ impl Uring {
                 errno => state.fail(errno),
             },
             _ => {
+                self.received_since = true;
                 let reading = state.has(flag::READING);
                 if let Some(piece) = completion.piece {
                     self.states.push_piece(at, piece);

@@ -57,6 +57,8 @@ pub(crate) struct Uring {
     /// What was staged for whom since the last submission.
     staged: Vec<(u32, Staged)>,
     completions: Vec<Completion>,
+    /// Bytes came since the last wait returned.
+    received_since: bool,
     /// The ring is of no use any more.
     broken: Option<Errno>,
 }
@@ -99,6 +101,7 @@ impl Uring {
             unarmed: VecDeque::new(),
             staged: Vec::new(),
             completions: Vec::new(),
+            received_since: false,
             broken: None,
         })
     }
@@ -175,6 +178,7 @@ impl Uring {
             self.broken = self.broken.or(entered.err());
         }
         self.reap();
+        self.received_since = false;
         // What it has not told yet may be over by now.
         if !self.doors_watched || self.doors.has_events() {
             self.doors.wait(Some(Duration::ZERO))?;
@@ -236,6 +240,11 @@ impl Uring {
             return Epoll::receive(socket, buffer);
         }
         Received::WouldBlock
+    }
+
+    /// Nothing was received since the last wait returned.
+    pub(crate) fn received_in_wait(&self) -> bool {
+        !self.received_since
     }
 
     /// Received bytes that stayed where they were, until the next wait.
