@@ -146,9 +146,9 @@ pub(crate) struct LoadFlags {
     /// HTTP status of a right reply.
     #[arg(long, default_value = "200", value_name = "STATUS")]
     pub(crate) expect_status: u16,
-    /// Content of a right reply: echo, learned (as the first one), broadcast (each message comes to all connections), @FILE. Default: learned for http and socketio, echo otherwise.
-    #[arg(long, value_name = "echo|learned|broadcast|@FILE")]
-    pub(crate) expect: Option<String>,
+    /// Content of a right reply: echo, learned (as the first one), broadcast (each message comes to all connections), @FILE. For replies that vary: status (any content), or rules that must all hold: json:PATH=VALUE, json:PATH, regex:PATTERN (repeatable). Default: learned for http and socketio, echo otherwise.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) expect: Vec<String>,
     /// Close a connection after so many requests, and open a new one.
     #[arg(long, value_parser = count, value_name = "N")]
     pub(crate) requests_per_connection: Option<u64>,

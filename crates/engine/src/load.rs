@@ -161,17 +161,27 @@ fn source(flags: &LoadFlags) -> Result<SourceDocument, Failed> {
 }
 
 fn content(flags: &LoadFlags) -> Result<ContentDocument, Failed> {
-    match flags.expect.as_deref() {
-        None => Ok(ContentDocument::Auto),
-        Some("echo") => Ok(ContentDocument::Echo),
-        Some("learned") => Ok(ContentDocument::Learned),
-        Some("broadcast") => Ok(ContentDocument::Broadcast),
-        Some(other) => match other.strip_prefix('@') {
-            Some(path) => Ok(ContentDocument::Fixed { base64: read(path, "--expect")? }),
-            None => Err(Failed::Usage(format!(
-                "--expect '{other}': not echo, learned, broadcast or @FILE"
-            ))),
-        },
+    const KNOWN: &str =
+        "use echo, learned, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN";
+    let is_rule = |text: &String| text.starts_with("json:") || text.starts_with("regex:");
+    let wanted = match flags.expect.as_slice() {
+        [] => return Ok(ContentDocument::Auto),
+        rules if rules.iter().all(is_rule) => {
+            return Ok(ContentDocument::Matching { rules: rules.to_vec() });
+        }
+        [one] => one,
+        _ => {
+            let text = "--expect: only json: and regex: rules can be repeated; keep one";
+            return Err(Failed::Usage(text.to_owned()));
+        }
+    };
+    match (wanted.as_str(), wanted.strip_prefix('@')) {
+        ("echo", _) => Ok(ContentDocument::Echo),
+        ("learned", _) => Ok(ContentDocument::Learned),
+        ("broadcast", _) => Ok(ContentDocument::Broadcast),
+        ("status", _) => Ok(ContentDocument::Status),
+        (_, Some(path)) => Ok(ContentDocument::Fixed { base64: read(path, "--expect")? }),
+        (other, None) => Err(Failed::Usage(format!("--expect '{other}': {KNOWN}"))),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Knows everything that is made once for a run, and the one exchange that proves it.
 //! Must not know workers.
 
+mod answer;
 mod capacity;
 mod greeting;
 mod refusal;
@@ -27,8 +28,9 @@ use crate::measure::snapshot::Learned;
 use crate::outgoing::Outgoing;
 use crate::plan::{ContentRule, Plan, PollerDocument, Scheme, Target, TlsPlan};
 use crate::protocol::{Protocol, ProtocolFactory};
-use crate::source::{Payloads, Progress, Verifier, excerpt};
+use crate::source::{Payloads, Progress, Verifier};
 
+use answer::Answer;
 use greeting::Greeting;
 use refusal::target;
 
@@ -38,6 +40,11 @@ const PREFLIGHT_SEQ: u64 = u64::MAX;
 const LOOK_UP: Nanos = Nanos::from_millis(50);
 /// The most that is kept of a reply which is to be learned, bytes.
 const MOST_LEARNED: usize = 64 << 20;
+/// More than is shown of a reply that is not learned, bytes.
+const SHOWN: usize = 256;
+/// What to do where the first reply is no echo.
+const NO_ECHO: &str =
+    "; where the server does not echo, use --expect status, json:PATH=VALUE or regex:PATTERN";
 /// The own copy of a message, as a reply: what there is to check was checked.
 const COPY: Reply<'static> =
     Reply { tag: Tag::Next, status: 0, kind: MessageKind::Binary, payload: &[], last: false };
@@ -52,6 +59,8 @@ pub(crate) struct Setup {
     pub(crate) tls: Option<ClientTls>,
     pub(crate) factory: ProtocolFactory,
     pub(crate) verifier: Verifier,
+    /// Kind of a right reply; none where the protocol has no kinds, or any will do.
+    pub(crate) kind: Option<MessageKind>,
     /// HTTP status of a right reply; none for other protocols.
     pub(crate) status: Option<u16>,
     pub(crate) reply_bytes: u64,
@@ -112,12 +121,10 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
             Err(refusal) => return Err(refusal),
         }
     };
-    let (verifier, learned) = match &plan.target.expect.content {
-        ContentRule::Learned => answer.learned(),
-        rule => (Verifier::new(rule), None),
-    };
+    let (verifier, learned) = answer.verifier(&plan.target.expect.content);
     Ok(Setup {
         addresses: if plan.target.addresses.is_empty() { vec![answer.address] } else { candidates },
+        kind: factory.reply_kind().filter(|_| verifier.is_exact()),
         status: (plan.target.url.scheme == Scheme::Http).then_some(plan.target.expect.status),
         tls,
         factory,
@@ -159,28 +166,6 @@ fn addresses(plan: &Target) -> Result<Vec<SocketAddr>, Refusal> {
         return Ok(plan.addresses.clone());
     }
     resolve(&plan.url.host, plan.url.port).map_err(|error| target(&error, None))
-}
-
-/// What the preflight's exchange brought.
-struct Answer {
-    address: SocketAddr,
-    content: Vec<u8>,
-    /// The content is what was sent.
-    echoes: bool,
-    length: u64,
-    tls: Option<String>,
-    deflate: Option<String>,
-    poller: &'static str,
-    poller_shortfall: Option<String>,
-}
-
-impl Answer {
-    /// What is right from now on, and how that is told.
-    fn learned(&self) -> (Verifier, Option<Learned>) {
-        let verifier = Verifier::learned(&self.content, self.echoes);
-        let (bytes, excerpt) = (self.length, excerpt(&self.content));
-        (verifier, Some(Learned { bytes, excerpt, echo: self.echoes }))
-    }
 }
 
 /// What it takes to ask.
@@ -234,6 +219,9 @@ struct Exchange<'p> {
     codec: Protocol,
     payloads: Payloads,
     progress: Progress,
+    /// What is right; none: what is to be learned.
+    verifier: Option<Verifier>,
+    /// All of the reply where it is learned, and else its beginning.
     content: Vec<u8>,
     /// TCP stands.
     connected: bool,
@@ -273,6 +261,9 @@ impl<'p> Exchange<'p> {
             codec,
             payloads: Payloads::new(&plan.target.payload),
             progress: Progress::default(),
+            verifier: Some(&plan.target.expect.content)
+                .filter(|rule| **rule != ContentRule::Learned)
+                .map(Verifier::new),
             content: Vec::new(),
             connected: false,
             undrained: false,
@@ -290,6 +281,7 @@ impl<'p> Exchange<'p> {
         deadline: Nanos,
     ) -> Result<Answer, Refusal> {
         let mut carry = Vec::new();
+        self.greeting.begin(clock.now());
         loop {
             let now = clock.now();
             if control.is_stopping() {
@@ -429,8 +421,9 @@ impl<'p> Exchange<'p> {
     }
 
     fn keep(&mut self, piece: &[u8]) -> Result<(), Refusal> {
-        if self.plan.target.expect.content != ContentRule::Learned {
-            let verifier = Verifier::new(&self.plan.target.expect.content);
+        if let Some(verifier) = &self.verifier {
+            let room = SHOWN.saturating_sub(self.content.len());
+            self.content.extend_from_slice(&piece[..piece.len().min(room)]);
             verifier.update(&mut self.progress, PREFLIGHT_SEQ, piece, &mut self.payloads);
             return Ok(());
         }
@@ -457,17 +450,21 @@ impl<'p> Exchange<'p> {
             );
             return Err(self.refuse(Class::Status, &text));
         }
-        if expect.content != ContentRule::Learned {
-            let verifier = Verifier::new(&self.plan.target.expect.content);
+        if let Some(verifier) = &self.verifier {
             let content = verifier.finish(&mut self.progress, PREFLIGHT_SEQ, &mut self.payloads);
             content.map_err(|mismatch| {
-                let text = format!("the first reply was not what is expected: {mismatch}");
+                let is_echo = expect.content == ContentRule::Echo;
+                let remedy = if is_echo { NO_ECHO } else { "" };
+                let text = format!("the first reply was not what is expected: {mismatch}{remedy}");
                 self.refuse(Class::Mismatch, &text)
             })?;
         }
         Ok(Answer {
             address: self.address,
-            echoes: !self.content.is_empty() && self.content == self.payloads.get(PREFLIGHT_SEQ),
+            // A long payload is not made whole for nothing.
+            echoes: self.verifier.is_none()
+                && !self.content.is_empty()
+                && self.content == self.payloads.get(PREFLIGHT_SEQ),
             content: std::mem::take(&mut self.content),
             length,
             tls: self.transport.tls_description(),

@@ -42,19 +42,21 @@ impl Emit for Counted {
 fn a_message_allocates_nothing() {
     let server = Respond::start(&[]);
     for poller in ["uring", "epoll"] {
-        let schemes = ["ws", "http", "socketio+ws", "styx+ws", "styx+json+ws"];
-        for scheme in schemes {
+        let schemes = ["ws", "http", "http rules", "socketio+ws", "styx+ws", "styx+json+ws"];
+        for kind in schemes {
+            let (scheme, rules) = kind.split_once(' ').map_or((kind, false), |it| (it.0, true));
             let path = if scheme == "http" { "/echo" } else { "/" };
             for (depth, executor) in [(1, "closed"), (16, "closed"), (1, "random-burst")] {
-                if executor == "random-burst" && scheme.starts_with("styx") {
+                if executor == "random-burst" && (rules || scheme.starts_with("styx")) {
                     continue;
                 }
                 let url = format!("{scheme}://{}{path}", server.http);
-                let name = format!("{url} with {poller}, {executor}, depth {depth}");
+                let name = format!("{kind} at {url} with {poller}, {executor}, depth {depth}");
                 // What is allocated once is allocated now.
-                allocations(&url, poller, (depth, executor), FEW);
-                let (few, few_intervals) = allocations(&url, poller, (depth, executor), FEW);
-                let (many, many_intervals) = allocations(&url, poller, (depth, executor), MANY);
+                let load = (depth, executor);
+                allocations(&url, rules, poller, load, FEW);
+                let (few, few_intervals) = allocations(&url, rules, poller, load, FEW);
+                let (many, many_intervals) = allocations(&url, rules, poller, load, MANY);
                 let allowed = many_intervals.saturating_sub(few_intervals) * PER_INTERVAL;
                 let grown = many.saturating_sub(few).saturating_sub(allowed);
                 assert!(
@@ -68,9 +70,22 @@ fn a_message_allocates_nothing() {
 }
 
 /// How often a run allocates, and how many intervals it has.
-fn allocations(url: &str, poller: &str, load: (u32, &str), messages: u64) -> (usize, usize) {
+fn allocations(
+    url: &str,
+    rules: bool,
+    poller: &str,
+    load: (u32, &str),
+    messages: u64,
+) -> (usize, usize) {
     let echo = url.starts_with("ws") || url.starts_with("http");
-    let (message, expect) = if echo {
+    let (message, expect) = if rules {
+        let text = r#"{"id":{seq},"parts":[{"ok":true}],"said":"yes"}"#;
+        let rules = ["json:parts[0].ok=true", "json:said=yes", "regex:yes"];
+        (
+            json!({"is_json": true, "source": {"from": "template", "text": text}}),
+            json!({"content": {"is": "matching", "rules": rules}}),
+        )
+    } else if echo {
         (json!({"source": {"from": "sequence", "bytes": 20}}), json!({"content": {"is": "echo"}}))
     } else {
         (json!({}), json!({}))

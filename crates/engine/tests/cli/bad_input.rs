@@ -31,7 +31,7 @@ fn table_of_wrong_words() {
         (
             &["load", "http://h/", "--expect", "anything"],
             2,
-            "not echo, learned, broadcast or @FILE",
+            "use echo, learned, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN",
         ),
         (&["load", "http://h/", "--expect", "echo"], 2, "an echo needs a payload"),
         (&["load", "styx://h:1", "--payload", "20"], 2, "carries no payload; leave it out"),

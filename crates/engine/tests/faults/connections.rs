@@ -101,7 +101,7 @@ fn garbage_ends_its_connection_and_is_shown_once() {
         &["tcp", "tls"],
         &[Case::new("garbage", [Open, Read, Send(vec![0xff; PAYLOAD]), Serve])
             .counts("mismatch")
-            .says("mismatch", "byte 0 was 0xff")],
+            .says("mismatch", "from byte 0 on it was '\\xff\\xff")],
     );
     check_all(
         &SECURE,

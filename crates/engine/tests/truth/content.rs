@@ -1,6 +1,7 @@
 //! What is sent and what is right: numbers in JSON, and what is learned.
 
 use serde_json::{Value, json};
+use wiretrial_load::plan::Plan;
 use wiretrial_respond::Script;
 
 use crate::outcome::checked;
@@ -48,4 +49,63 @@ fn what_was_learned_is_told() {
     plan["target"]["expect"] = json!({"content": {"is": "fixed", "base64": ""}});
     let refused = crate::outcome::run(&plan).expect_err("another content");
     assert!(refused.to_string().contains("not what is expected"), "{refused}");
+}
+
+#[test]
+fn replies_that_vary_are_right_where_their_rules_hold() {
+    let rig = Rig::new(Script::default());
+    let text = r#"{"id":{seq},"kind":"said","parts":[{"key":"{seq}"}]}"#;
+    let rules = ["json:kind=said", "json:parts[0].key", r#"regex:"id":\d+,"#];
+    for scheme in ["http", "ws"] {
+        let mut plan = json_plan(&rig, scheme, text);
+        for content in [json!({"is": "status"}), json!({"is": "matching", "rules": rules})] {
+            plan["target"]["expect"] = json!({"content": content});
+            let outcome = checked(&plan);
+            assert_eq!(outcome.summary.counters.ok, 100, "{scheme}: {:?}", outcome.errors());
+            let first = outcome.start.learned.expect("it is shown").to_string();
+            assert!(
+                first.starts_with(r#"the first one: 59 bytes, {"id":0,"kind":"said","#),
+                "{first}"
+            );
+        }
+        let rules = [rules[0], "json:parts[0].key=other"];
+        plan["target"]["expect"] = json!({"content": {"is": "matching", "rules": rules}});
+        let refused = crate::outcome::run(&plan).expect_err("another key").to_string();
+        assert!(
+            refused.contains(r#"parts[0].key was "ffffffffffffffff", not "other", in '{"#),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn replies_that_break_a_rule_are_mismatches() {
+    for scheme in ["http", "ws"] {
+        // Every 10th reply has another byte in the middle.
+        let rig = Rig::faulty("wrong@10");
+        let mut plan = json_plan(&rig, scheme, r#"{"id":{seq},"kind":"said"}"#);
+        let text = "regex:^[!-~]*$";
+        plan["target"]["expect"] =
+            json!({"content": {"is": "matching", "rules": [text, "json:id"]}});
+        let outcome = checked(&plan);
+        let wrong = outcome.errors().get("mismatch").copied().unwrap_or_default();
+        assert!((9..=11).contains(&wrong), "{scheme}: {wrong} of 100: {:?}", outcome.errors());
+        assert!(outcome.summary.examples.contains_key("mismatch"));
+    }
+}
+
+#[test]
+fn rules_that_cannot_be_are_refused() {
+    let rig = Rig::new(Script::default());
+    for (scheme, content, says) in [
+        ("http", json!({"is": "matching", "rules": []}), "there is no rule"),
+        ("ws", json!({"is": "matching", "rules": ["regex:("]}), "unclosed group"),
+        ("tcp", json!({"is": "matching", "rules": ["json:a"]}), "only be checked as an echo"),
+        ("tcp", json!({"is": "status"}), "only be checked as an echo"),
+    ] {
+        let mut plan = json_plan(&rig, scheme, "{}");
+        plan["target"]["expect"] = json!({"content": content});
+        let refused = Plan::from_json(&plan.to_string()).expect_err(says).to_string();
+        assert!(refused.contains(says) && !refused.contains('\n'), "{refused}");
+    }
 }

@@ -334,7 +334,7 @@ impl Connection {
             recorder.example(Class::Status, || status(reply.status));
         } else if let Err(mismatch) = content {
             recorder.failure(Class::Mismatch, elapsed);
-            recorder.example(Class::Mismatch, || mismatch.to_string());
+            recorder.example(Class::Mismatch, || format!("{mismatch}{}", verifier.remedy()));
         } else if expected.kind.is_some_and(|kind| kind != reply.kind) {
             recorder.failure(Class::Mismatch, elapsed);
             recorder.example(Class::Mismatch, || format!("a {:?} message", reply.kind));

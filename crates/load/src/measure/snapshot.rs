@@ -65,12 +65,13 @@ pub struct Start {
     /// Agreed compression of WebSocket messages, as the server would say it; null without.
     #[serde(default)]
     pub deflate: Option<String>,
-    /// What the first reply carried, where that is what each one is to carry; null where the plan says what is right.
+    /// What the first reply carried, where that is what each one is to carry, and where replies may vary; null where
+    /// the plan says each byte.
     #[serde(default)]
     pub learned: Option<Learned>,
 }
 
-/// The content of a reply that was taken to be right.
+/// The content of the first reply, which was taken to be right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Learned {
     /// Its length.
@@ -79,16 +80,20 @@ pub struct Learned {
     pub excerpt: String,
     /// It was the request's own payload: each reply is to be its own request's.
     pub echo: bool,
+    /// Replies may vary, so that it is only an example.
+    #[serde(default)]
+    pub varies: bool,
 }
 
 impl std::fmt::Display for Learned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { bytes, excerpt, echo } = self;
+        let Self { bytes, excerpt, echo, varies } = self;
+        let begin = if *varies { "the first one" } else { "learned" };
         let echo = if *echo { " (an echo of the request)" } else { "" };
         match bytes {
-            0 => f.write_str("learned: no content"),
-            1 => write!(f, "learned: 1 byte{echo}, {excerpt}"),
-            _ => write!(f, "learned: {bytes} bytes{echo}, {excerpt}"),
+            0 => write!(f, "{begin}: no content"),
+            1 => write!(f, "{begin}: 1 byte{echo}, {excerpt}"),
+            _ => write!(f, "{begin}: {bytes} bytes{echo}, {excerpt}"),
         }
     }
 }

@@ -289,6 +289,14 @@ pub enum ContentDocument {
         /// The content, base64.
         base64: String,
     },
+    /// Anything that the protocol allows; of http and https, with the right status.
+    Status,
+    /// Content that varies, and in which each of these rules holds.
+    Matching {
+        /// `json:PATH=VALUE`, `json:PATH` (it is there) or `regex:PATTERN`; at least one. A path is `a.b[0].c`, with
+        /// `["…"]` for a name that has a dot; a value that is no JSON is text.
+        rules: Vec<String>,
+    },
 }
 
 /// How many connections, and who sends next.

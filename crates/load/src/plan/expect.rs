@@ -2,7 +2,7 @@
 
 use super::document::{ContentDocument, ExpectDocument};
 use super::message::{decode, is_numbered};
-use super::{ContentRule, Expect, NUMBER_BYTES, PayloadPlan, PlanError, Scheme, TargetUrl};
+use super::{ContentRule, Expect, NUMBER_BYTES, PayloadPlan, PlanError, Rule, Scheme, TargetUrl};
 
 /// What a right reply of this target is.
 pub(super) fn expect(
@@ -49,6 +49,15 @@ fn content(
         }
         ContentDocument::Broadcast => ContentRule::Broadcast,
         ContentDocument::Fixed { base64 } => ContentRule::Fixed(decode(base64)?),
+        ContentDocument::Status => ContentRule::Any,
+        ContentDocument::Matching { rules } if rules.is_empty() => {
+            return wrong(
+                "expect.content: there is no rule; use 'status' for any reply".to_owned(),
+            );
+        }
+        ContentDocument::Matching { rules } => ContentRule::Matching(
+            rules.iter().map(|text| Rule::parse(text)).collect::<Result<_, _>>()?,
+        ),
     };
     if url.scheme == Scheme::Stream && rule != ContentRule::Echo {
         return wrong("expect.content: a byte stream can only be checked as an echo".to_owned());

@@ -8,6 +8,7 @@ mod expect;
 mod json_text;
 mod message;
 mod parse;
+mod rule;
 mod target;
 
 use std::net::{IpAddr, SocketAddr};
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 
 pub use document::{PacingDocument, PlanDocument, PollerDocument};
 pub use json_text::JsonPart;
+pub use rule::{JsonPath, Rule, Step};
 pub use target::{Carrier, Scheme, TargetUrl};
 use wiretrial_proto::websocket::DeflateConfig;
 
@@ -144,6 +146,10 @@ pub enum ContentRule {
     Broadcast,
     /// These bytes.
     Fixed(Vec<u8>),
+    /// Anything that the protocol allows.
+    Any,
+    /// Content in which each of these rules holds; never empty.
+    Matching(Vec<Rule>),
 }
 
 /// How many connections, and who sends next.

@@ -8,8 +8,11 @@ use crate::measure::Class;
 use crate::plan::{Plan, Scheme};
 use crate::source::excerpt;
 
-/// How long the server has to say something by itself.
+/// How long the server has to say something by itself, at least: as long as the connection took to
+/// stand where that was longer, since a greeting takes a round trip of its own over a far link.
 const LISTEN: Nanos = Nanos::from_millis(50);
+/// And at most.
+const LISTEN_AT_MOST: Nanos = Nanos::from_millis(1000);
 /// More than is shown of what it said.
 const KEPT: usize = 200;
 
@@ -24,6 +27,8 @@ pub(super) struct Greeting {
     came: u32,
     /// The beginning of the first one that the plan does not say.
     said: Vec<u8>,
+    /// When the connection was asked for.
+    asked: Nanos,
     /// Until when the server is listened to, once requests could be sent.
     until: Option<Nanos>,
 }
@@ -34,6 +39,11 @@ impl Greeting {
         Self { listens, wanted: plan.target.greetings.into(), ..Self::default() }
     }
 
+    /// The connection was asked for.
+    pub(super) fn begin(&mut self, now: Nanos) {
+        self.asked = now;
+    }
+
     /// May the server be asked now, at which requests could be sent?
     ///
     /// # Errors
@@ -42,7 +52,8 @@ impl Greeting {
         if !self.listens {
             return Ok(true);
         }
-        if self.came < self.wanted || now < *self.until.get_or_insert(now + LISTEN) {
+        let listen = (now - self.asked).max(LISTEN).min(LISTEN_AT_MOST);
+        if self.came < self.wanted || now < *self.until.get_or_insert(now + listen) {
             return Ok(false);
         }
         if self.came == self.wanted && self.said.is_empty() {
@@ -136,6 +147,19 @@ mod tests {
         assert_eq!(class, Class::Protocol);
         assert!(text.contains("more than 1 greetings 'two' before"), "{text}");
         assert!(text.ends_with("--greetings 3"), "{text}");
+    }
+
+    #[test]
+    fn a_far_server_is_listened_to_for_longer() {
+        let rows = [(0, 50), (20, 50), (300, 300), (5000, 1000)];
+        for (took, listens) in rows.map(|(a, b)| (Nanos::from_millis(a), Nanos::from_millis(b))) {
+            let mut greeting = wanting(0);
+            greeting.begin(Nanos(7));
+            let stood = Nanos(7) + took;
+            assert_eq!(greeting.is_over(stood), Ok(false));
+            assert_eq!(greeting.is_over(stood + listens - Nanos(1)), Ok(false), "{took:?}");
+            assert_eq!(greeting.is_over(stood + listens), Ok(true), "{took:?}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod excerpt;
 mod json;
 mod long;
 mod payload;
+mod rules;
 mod template;
 mod verify;
 

@@ -233,7 +233,7 @@ impl Worker {
         let mut expected = Expected {
             verifier: &self.setup.verifier,
             status: self.setup.status,
-            kind: self.setup.factory.reply_kind(),
+            kind: self.setup.kind,
             open_loop,
             payloads: &mut self.payloads,
             recorder: &mut self.recorder,
