@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -61,6 +61,25 @@ class Engine:
     def schema(self, document: str) -> str:
         """The JSON Schema of `plan` or `snapshot`."""
         return _output([str(self.binary), "schema", document])
+
+    def check(self, plans: Sequence[Plan]) -> None:
+        """Refuses the first plan that can't be run, with the reason. Nothing is sent."""
+        try:
+            done = subprocess.run(
+                [str(self.binary), "check"],
+                input="\n".join(plan.to_json() for plan in plans),
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise EngineFailed(
+                f"{self.binary} does not run ({error})", "reinstall wiretrial"
+            ) from error
+        if done.returncode:
+            fault = done.stderr.strip().removeprefix(f"{BINARY}: ")
+            raise EngineFailed(fault, exit_code=done.returncode)
 
 
 class Run(Protocol):

@@ -94,6 +94,10 @@ class SubjectFailed(WiretrialError):
     """A subject that didn't start, died, or broke its contract."""
 
 
+class EveryMessageFailed(WiretrialError):
+    """A trial in which no message was answered rightly: another one would come out the same."""
+
+
 class FleetFailed(WiretrialError):
     """A fleet that can't be reached, or an agent that can't do its part."""
 

@@ -69,6 +69,10 @@ class Styx(_Part):
     lobby: bool = False
 
 
+RULE = r"^(json|regex):"
+"""How a rule about a reply's content begins."""
+
+
 class NoPayload(_Part):
     """A request without a payload (a GET, an action of styx); of socketio the usual event."""
 
@@ -151,8 +155,30 @@ class FixedContent(_Part):
     base64: str
 
 
+class StatusContent(_Part):
+    """Anything that the protocol allows; of http and https, with the right status."""
+
+    rule: Literal["status"] = Field(default="status", alias="is")
+
+
+class MatchingContent(_Part):
+    """Content that varies, and in which each rule holds.
+
+    A rule is `json:PATH=VALUE`, `json:PATH` (it is there) or `regex:PATTERN`.
+    """
+
+    rule: Literal["matching"] = Field(default="matching", alias="is")
+    rules: Annotated[tuple[Annotated[str, Field(pattern=RULE)], ...], Field(min_length=1)]
+
+
 Content = Annotated[
-    AutoContent | EchoContent | LearnedContent | BroadcastContent | FixedContent,
+    AutoContent
+    | EchoContent
+    | LearnedContent
+    | BroadcastContent
+    | FixedContent
+    | StatusContent
+    | MatchingContent,
     Field(discriminator="rule"),
 ]
 

@@ -10,7 +10,7 @@ import re
 
 from wiretrial.errors import UsageProblem
 
-_NUMBER = re.compile(r"^(\d+(?:\.\d+)?)\s*([a-zA-Zµ]*)$")
+_NUMBER = re.compile(r"^(\d+(?:\.\d+)?)\s*([a-zA-Zµ]*|%)$")
 _TIMES = {
     "ns": 1,
     "us": 10**3,
@@ -82,6 +82,15 @@ def rate(text: str, flag: str) -> float:
             f"{flag} {text}: not a rate above zero", "use a number such as 5000 or 10k"
         )
     return number * factor
+
+
+def share(text: str, flag: str) -> float:
+    """A part of the whole, from 0 to below 1: 0.1% and 0.001 are the same."""
+    number, unit = _parts(text, flag, "a share such as 0.1% or 0.001")
+    value = number / 100 if unit == "%" else number
+    if unit not in ("", "%") or not 0 <= value < 1:
+        raise UsageProblem(f"{flag} {text}: not a share below 100%", "write it as 0.1% or 0.001")
+    return value
 
 
 def cpus(text: str, flag: str) -> tuple[int, ...]:

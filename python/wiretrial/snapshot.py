@@ -23,20 +23,22 @@ class _Part(BaseModel):
 class Learned(_Part):
     """What the first reply carried, taken to be right. `echo`: it was the request's own payload.
 
-    `excerpt`: its first 120 bytes; what can't be printed is escaped.
+    `excerpt`: its first 120 bytes; what can't be printed is escaped. `varies`: others may differ.
     """
 
     bytes: int
     excerpt: str
     echo: bool
+    varies: bool = False
 
     def words(self) -> str:
         """It in words, on one line."""
+        begin = "the first one" if self.varies else "learned"
         if not self.bytes:
-            return "learned: no content"
+            return f"{begin}: no content"
         unit = "byte" if self.bytes == 1 else "bytes"
         echo = " (an echo of the request)" if self.echo else ""
-        return f"learned: {self.bytes:,} {unit}{echo}, {self.excerpt}"
+        return f"{begin}: {self.bytes:,} {unit}{echo}, {self.excerpt}"
 
 
 class Start(_Part):

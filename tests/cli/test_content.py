@@ -61,7 +61,7 @@ def test_a_number_outside_of_quotes_is_a_number(wiretrial: Run, application: str
 
 def test_what_was_learned_is_told_everywhere(wiretrial: Run, application: str) -> None:
     """In the terminal, in JSON, and while several are compared."""
-    learned = {"bytes": 20, "excerpt": '{"items": [1, 2, 3]}', "echo": False}
+    learned = {"bytes": 20, "excerpt": '{"items": [1, 2, 3]}', "echo": False, "varies": False}
     words = 'learned: 20 bytes, {"items": [1, 2, 3]}'
     done = wiretrial("load", application, "-n", "20")
     assert f"reply          {words}" in done.stdout, done.stdout + done.stderr

@@ -266,3 +266,40 @@ def test_snapshots_that_are_right_change_nothing() -> None:
         [interval(0)], whole.model_copy(update={"counters": told}), WINDOW, CLOSED, known(0.5)
     )
     assert found.verdict == "valid"
+
+
+@pytest.mark.parametrize(
+    ("errors", "allowed", "verdict"),
+    [
+        ({"mismatch": 10}, 0.0, "invalid"),
+        ({"mismatch": 10}, 0.005, "invalid"),
+        ({"mismatch": 10}, 0.01, "valid"),
+        ({"status": 6, "timeout": 6}, 0.01, "invalid"),
+        ({}, 0.01, "valid"),
+    ],
+)
+def test_a_share_of_errors_can_be_allowed(
+    errors: dict[str, int], allowed: float, verdict: Verdict
+) -> None:
+    told = summary(ok=1000 - sum(errors.values()), errors=errors)
+    use = known(0.99, allowed_errors=allowed)
+    found = judge.judge([interval(0)], told, WINDOW, CLOSED, use)
+    assert (found.verdict, found.allowed_errors) == (verdict, allowed)
+    if errors and verdict == "valid":
+        begin = "10 mismatch of 1,000 messages failed (1 %), of which 1 % may; "
+        assert found.evidence.startswith(begin)
+
+
+def test_a_connection_that_broke_counts_once() -> None:
+    """A message that failed by a reset, and its connection; and one that broke with no message."""
+    told = summary(ok=998, errors={"reset": 1})
+    broken = Connections(
+        attempted=12, opened=12, failed={}, closed={"reset": 2, "plan": 10}, open=0
+    )
+    told = told.model_copy(update={"connections": broken})
+    found = judge.judge([interval(0)], told, WINDOW, CLOSED, known(0.99))
+    assert found.evidence.startswith(
+        "1 reset of 999 messages failed (0.1 %); 1 reset of 12 connections broke"
+    )
+    use = known(0.99, allowed_errors=0.002)
+    assert judge.judge([interval(0)], told, WINDOW, CLOSED, use).verdict == "valid"

@@ -14,6 +14,7 @@ from wiretrial.plan import (
     FixedContent,
     FixedPayload,
     Load,
+    MatchingContent,
     OpenLoop,
     SequencePayload,
 )
@@ -467,3 +468,33 @@ def test_a_request_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(UsageProblem, match=words):
         written(tmp_path, HEADERS.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("said", "rules"),
+    [
+        ('"json:ok=true"', ("json:ok=true",)),
+        ('["json:ok=true", "regex:^{"]', ("json:ok=true", "regex:^{")),
+    ],
+)
+def test_a_study_says_rules_for_replies_that_vary(
+    tmp_path: Path, said: str, rules: tuple[str, ...]
+) -> None:
+    text = HEADERS.replace('expect = "learned"', f"expect = {said}")
+    text = text.replace("question =", 'allow_errors = "0.5%"\nquestion =')
+    study = matrix.expand("own", written(tmp_path, text), command="c", seed=1)
+    content = study.cases[0].expect.content
+    assert isinstance(content, MatchingContent)
+    assert content.rules == rules
+    assert study.allow_errors == 0.005
+    assert study.digest() == study.model_copy(update={"allow_errors": 0}).digest()
+
+
+def test_any_content_can_be_right_and_nonsense_is_refused(tmp_path: Path) -> None:
+    text = HEADERS.replace('expect = "learned"', 'expect = "status"')
+    study = matrix.expand("own", written(tmp_path, text), command="c", seed=1)
+    assert study.cases[0].expect.content.rule == "status"
+    with pytest.raises(UsageProblem, match="expect"):
+        written(tmp_path, HEADERS.replace('expect = "learned"', "expect = []"))
+    with pytest.raises(UsageProblem, match="share"):
+        written(tmp_path, HEADERS.replace("question =", 'allow_errors = "2x"\nquestion ='))

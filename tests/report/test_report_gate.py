@@ -205,3 +205,26 @@ def test_a_figure_that_is_only_a_bound_supports_one_side_only() -> None:
     assert outcome("throughput >= 900k @ WebSocket") == "cannot tell"
     assert outcome("throughput >= 0.5x @ Raw TCP", "WebSocket") == "cannot tell"
     assert outcome("throughput >= 5x @ Raw TCP", "WebSocket") == "broken"
+
+
+@pytest.mark.parametrize("text", ["errors <= 0.5x", "errors >= 1%", "errors <= 100%"])
+def test_errors_have_an_upper_bound_that_is_a_share(text: str) -> None:
+    with pytest.raises(UsageProblem, match="share"):
+        gate.parse(text)
+
+
+def test_errors_are_held_over_all_trials_with_the_counts() -> None:
+    """Also over those that they made invalid: nothing else has a figure there."""
+    for failed, outcome in ((0, "kept"), (1, "broken")):
+        trials = []
+        for trial in TRIALS:
+            counters = trial.summary.counters.model_copy(
+                update={"sent": 10_000, "errors": {"status": 100 * failed} if failed else {}}
+            )
+            summary = trial.summary.model_copy(update={"counters": counters})
+            verdict = Judgement(verdict="invalid", bottleneck="unknown", evidence="e")
+            trials.append(trial.model_copy(update={"summary": summary, "judgement": verdict}))
+        rows = gate.decide(trials, [], [gate.parse("errors <= 0.5%")])
+        assert {row.outcome for row in rows} == {outcome}
+        words = "600 of 60,000 messages failed, 1.00 % (0.922 to 1.08)" if failed else "0 of 60,000"
+        assert rows[0].text.startswith(words), rows[0].text

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.gate import bounded, of_ratio, of_values
+from wiretrial.stats.gate import bounded, of_ratio, of_share, of_values
 
 
 def test_a_bound_far_from_the_values_is_decided() -> None:
@@ -94,3 +94,31 @@ def test_equal_runs_break_a_bound_of_1_in_at_most_3_percent(trials: int) -> None
         new, old = ([math.exp(draw.gauss(0, 0.05)) for _ in range(trials)] for _ in range(2))
         broken += of_ratio(new, old, 1.0, at_least=True).outcome == "broken"
     assert broken / suites <= 0.032
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "bound", "outcome"),
+    [
+        (0, 5000, 0.001, "kept"),
+        (0, 1000, 0.001, "cannot tell"),
+        (0, 1000, 0.0, "kept"),
+        (1, 1_000_000, 0.0, "broken"),
+        (20, 10_000, 0.001, "broken"),
+        (12, 10_000, 0.001, "cannot tell"),
+        (1000, 1000, 0.5, "broken"),
+    ],
+)
+def test_a_share_is_held_against_an_upper_bound(
+    count: int, total: int, bound: float, outcome: str
+) -> None:
+    assert of_share(count, total, bound).outcome == outcome
+
+
+def test_the_interval_of_a_share_is_clopper_and_pearson_s() -> None:
+    """Known from tables: 2 of 100, and none of 100 (the rule of three, exactly)."""
+    found = of_share(2, 100, 0.5)
+    assert math.isclose(found.low or 0, 0.002431, rel_tol=1e-3)
+    assert math.isclose(found.high or 0, 0.070384, rel_tol=1e-3)
+    none = of_share(0, 100, 0.5)
+    assert (none.value, none.low) == (0, 0)
+    assert math.isclose(none.high or 0, 1 - 0.025 ** (1 / 100), rel_tol=1e-9)

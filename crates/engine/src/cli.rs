@@ -24,6 +24,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Read a plan (JSON) from standard input, write snapshots (newline-delimited JSON); a line `stop` ends it.
     Run,
+    /// Read plans (JSON) from standard input, and name the fault of the first that can't be run. Nothing is sent.
+    Check,
     /// Load a URL.
     #[command(after_help = LOAD_EXAMPLES)]
     Load(Box<LoadFlags>),

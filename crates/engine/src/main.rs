@@ -25,6 +25,7 @@ use exit::Failed;
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Run => run::from_stdin(),
+        Command::Check => run::check_stdin(),
         Command::Load(flags) => load::run(&flags),
         Command::Respond(flags) => respond::serve(flags),
         Command::Link(flags) => link::run(&flags),

@@ -1,4 +1,5 @@
-//! `run`: a plan on standard input, snapshots on standard output. The lines `begin OFFSET_NS`, where
+//! `run`: a plan on standard input, snapshots on standard output. `check`: plans, and nothing else.
+//! The lines `begin OFFSET_NS`, where
 //! the plan waits for it, and `stop` may follow the plan.
 
 use std::io::{self, BufRead as _, Read};
@@ -25,16 +26,29 @@ pub(crate) fn from_stdin() -> Result<ExitCode, Failed> {
     Ok(exit::of(&summary))
 }
 
+/// Reads plans to the end of the input: each makes sense, or the first fault is told.
+pub(crate) fn check_stdin() -> Result<ExitCode, Failed> {
+    let input = io::stdin().lock();
+    for document in Deserializer::from_reader(input).into_iter::<PlanDocument>() {
+        Plan::parse(document.map_err(|error| unreadable(&error))?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Reads one JSON object, and not a byte more.
 fn read_plan(input: &mut impl Read) -> Result<PlanDocument, Failed> {
     let mut documents = Deserializer::from_reader(input).into_iter::<PlanDocument>();
     match documents.next() {
         Some(Ok(document)) => Ok(document),
-        Some(Err(error)) => Err(PlanError(format!("the plan is not readable: {error}")).into()),
+        Some(Err(error)) => Err(unreadable(&error).into()),
         None => Err(Failed::Usage(
             "no plan on standard input; to load a URL: wiretrial-engine load URL".to_owned(),
         )),
     }
+}
+
+fn unreadable(error: &serde_json::Error) -> PlanError {
+    PlanError(format!("the plan is not readable: {error}"))
 }
 
 /// A line `begin OFFSET_NS` says when the load begins, a line `stop` ends the run gracefully. The

@@ -87,8 +87,9 @@ def compare(
     text: workload.Text = False,
     method: workload.Method = None,
     header: workload.Headers = None,
-    expect: workload.Expected = "auto",
+    expect: workload.Expected = None,
     expect_status: workload.ExpectedStatus = "200",
+    allow_errors: workload.AllowedErrors = "0",
     insecure: workload.Insecure = False,
     cacert: workload.Authorities = None,
     threads: workload.Threads = "1",
@@ -133,7 +134,7 @@ def compare(
         text=text,
         method=method,
         header=tuple(header or ()),
-        expect=None if expect == "auto" else expect,
+        expect=tuple(rule for rule in expect or () if rule != "auto"),
         status=expect_status,
         tls=workload.tls_of(insecure, cacert),
     )
@@ -161,11 +162,13 @@ def compare(
         warmup_allowance_ns=quantities.duration_ns(warmup, "--warmup"),
         server_threads=quantities.count(server_threads, "--server-threads", most=1024),
         generator_threads=quantities.count(threads, "--threads", most=1024),
+        allow_errors=quantities.share(allow_errors, "--allow-errors"),
     )
     study = priming.primed(study)
+    folder = progress.begin(study, results)
     for line in sending.lines(study.cases):
         output.say(line)
-    return progress.run(study, progress.begin(study, results))
+    return progress.run(study, folder)
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,7 @@ class _Asked:
     text: bool
     method: str | None
     header: tuple[str, ...]
-    expect: str | None
+    expect: tuple[str, ...]
     """None: as the contract or the protocol has it."""
     status: str
     tls: Tls
@@ -197,7 +200,7 @@ class _Asked:
 
     def expected(self, usual: Content) -> Expect:
         """What a right reply is, where `usual` is what it has without --expect."""
-        found = workload.expect_of(self.expect or "auto", self.status)
+        found = workload.expect_of(self.expect, self.status)
         return found if self.expect else found.model_copy(update={"content": usual})
 
 

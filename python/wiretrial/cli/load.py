@@ -33,6 +33,7 @@ EXAMPLES = """\b
 Examples:
   wiretrial load http://127.0.0.1:8080/
   wiretrial load http://127.0.0.1:8080/echo --json '{"n":"{seq}"}' --expect echo
+  wiretrial load http://127.0.0.1:8080/items --expect json:ok=true --allow-errors 0.1%
   wiretrial load ws://127.0.0.1:9001 -c 1k -d 30s --payload 20
   wiretrial load ws://127.0.0.1:9001 --payload @chat.json --text --deflate
   wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
@@ -141,8 +142,9 @@ def load(
     greetings: workload.Greetings = "0",
     method: workload.Method = None,
     header: workload.Headers = None,
-    expect: workload.Expected = "auto",
+    expect: workload.Expected = None,
     expect_status: workload.ExpectedStatus = "200",
+    allow_errors: workload.AllowedErrors = "0",
     warmup: Annotated[
         str,
         typer.Option(
@@ -201,6 +203,7 @@ def load(
         raise UsageProblem("-d and -n exclude each other", "keep one")
     if hold and requests is not None:
         raise UsageProblem("--hold and -n exclude each other", "say how long they are held: -d 60s")
+    allowed = quantities.share(allow_errors, "--allow-errors")
     length_ns = None
     if requests is None:
         length_ns = quantities.duration_ns(
@@ -217,7 +220,7 @@ def load(
             websocket=workload.websocket_of(target.protocol, deflate, deflate_with, greetings),
             styx=workload.styx_of(target.protocol, table_size, table_delay, lobby=lobby),
             message=workload.message_of(chosen, json_text, text),
-            expect=workload.expect_of(expect, expect_status),
+            expect=workload.expect_of(expect or (), expect_status),
         ),
         load=workload.load_of(
             connections=connections,
@@ -263,7 +266,7 @@ def load(
         )
     with fleet_options.engine(many, keeps_cpus=True) as engine:
         try:
-            trial, signal_number = _run(engine, plan, target)
+            trial, signal_number = _run(engine, plan, target, allowed)
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
     output.emit(_render(trial, format_, to_terminal=file is None), file)
@@ -272,7 +275,9 @@ def load(
     return EXIT_INVALID if trial.judgement.verdict in FAILED else EXIT_GOOD
 
 
-def _run(engine: Engine, plan: Plan, target: workload.Target) -> tuple[Trial, int | None]:
+def _run(
+    engine: Engine, plan: Plan, target: workload.Target, allowed_errors: float
+) -> tuple[Trial, int | None]:
     server = listeners.of_url(target.url)
     with (
         Recording(engine, plan, server.pids, unseen=server.unseen) as recording,
@@ -296,6 +301,7 @@ def _run(engine: Engine, plan: Plan, target: workload.Target) -> tuple[Trial, in
         ),
         subject=None,
         machine=facts.collect(),
+        allowed_errors=allowed_errors,
     )
     return trial, interrupt.number
 

@@ -41,6 +41,7 @@ from wiretrial.snapshot import Interval, Start
 from wiretrial.studies import asked, estimate, events, runner, spec
 from wiretrial.studies.order import Slot
 from wiretrial.studies.spec import Study
+from wiretrial.studies.trial import require_rules
 
 REPORT_FILE = "report.html"
 _STUDY_IN_PAGE = re.compile(r'<script type="application/json" id="study">(.*?)</script>', re.DOTALL)
@@ -52,7 +53,8 @@ OWN_COMMANDS = ("demo", "compare", "browser")
 
 
 def begin(study: Study, base: Path) -> ResultsFolder:
-    """A new folder for the study's results."""
+    """A new folder for the study's results; none for a study that can't be run."""
+    require_rules(study, Engine.find())
     return ResultsFolder.create(base, study.name, _document(study))
 
 

@@ -10,7 +10,13 @@ import base64
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-from wiretrial.plan import FixedPayload, ListPayload, SequencePayload, TemplatePayload
+from wiretrial.plan import (
+    FixedPayload,
+    ListPayload,
+    MatchingContent,
+    SequencePayload,
+    TemplatePayload,
+)
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.endpoint import SECURE
 
@@ -78,7 +84,10 @@ def _expected(case: Case) -> str:
     rule = case.expect.content.rule
     if rule == "auto":
         rule = "learned" if case.protocol in ("http", "https") else "echo"
-    content = _CONTENTS.get(rule, rule)
+    if isinstance(case.expect.content, MatchingContent):
+        content = " and ".join(case.expect.content.rules)
+    else:
+        content = _CONTENTS.get(rule, rule)
     return f"status {case.expect.status}, {content}" if case.protocol in HAS_STATUS else content
 
 
@@ -88,4 +97,5 @@ _CONTENTS = {
     "learned": "the content of the first reply",
     "broadcast": "each message at all connections",
     "fixed": "the content of a file",
+    "status": "any content",
 }

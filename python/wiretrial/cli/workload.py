@@ -8,6 +8,8 @@ from __future__ import annotations
 import base64
 import ipaddress
 import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +21,7 @@ from wiretrial import quantities
 from wiretrial.cli.content import PLACEHOLDER, require_json
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
+    RULE,
     AfterResponse,
     AutoContent,
     BroadcastContent,
@@ -33,12 +36,14 @@ from wiretrial.plan import (
     Http,
     LearnedContent,
     Load,
+    MatchingContent,
     Message,
     NoPayload,
     OpenLoop,
     Payload,
     RandomBurst,
     SequencePayload,
+    StatusContent,
     Styx,
     TemplatePayload,
     Tls,
@@ -121,12 +126,22 @@ Headers = Annotated[
     typer.Option("-H", "--header", metavar="'NAME: VALUE'", help="HTTP header; repeatable."),
 ]
 Expected = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
         "--expect",
-        metavar="auto|echo|learned|broadcast|@FILE",
-        help="The right reply's content. auto: echo for ws, tcp; learned for http. broadcast: "
-        "each message comes to all connections.",
+        metavar="RULE",
+        help="The right reply's content: echo (default for ws, tcp), learned (like the first "
+        "reply; default for http), broadcast (each message comes to all connections), @FILE. "
+        "For replies that vary: status (any content), json:PATH=VALUE, json:PATH or "
+        "regex:PATTERN; the last three are repeatable and must all hold.",
+    ),
+]
+AllowedErrors = Annotated[
+    str,
+    typer.Option(
+        "--allow-errors",
+        metavar="SHARE",
+        help="Share of messages that may fail, such as 0.1%, before the verdict is `invalid`.",
     ),
 ]
 ExpectedStatus = Annotated[
@@ -343,8 +358,8 @@ def _parameter(word: str) -> tuple[str, bool | int]:
     raise UsageProblem(f"--deflate-with {word!r} is no parameter", f"use {', '.join(known)}")
 
 
-def expect_of(expect: str, status: str) -> Expect:
-    """What a right reply is."""
+def expect_of(expect: Sequence[str], status: str) -> Expect:
+    """What a right reply is; no rule: what the protocol suggests."""
     return Expect(
         content=_content(expect),
         status=quantities.count(status, "--expect-status", least=100, most=599),
@@ -436,8 +451,18 @@ def _after_response(slots: int, rate: str | None) -> AfterResponse:
     return AfterResponse(pause_ns=int(slots * 1e9 / quantities.rate(rate, "--rate")))
 
 
-def _content(expect: str) -> Content:
+def _content(rules: Sequence[str]) -> Content:
+    if rules and all(re.match(RULE, rule) for rule in rules):
+        return MatchingContent(rules=tuple(rules))
+    if len(rules) > 1:
+        raise UsageProblem(
+            f"--expect {' --expect '.join(rules)}: only json: and regex: rules can be combined",
+            "keep one",
+        )
+    expect = next(iter(rules), "auto")
     match expect:
+        case "status":
+            return StatusContent()
         case "auto":
             return AutoContent()
         case "echo":
@@ -448,7 +473,10 @@ def _content(expect: str) -> Content:
             return BroadcastContent()
     if expect.startswith("@"):
         return FixedContent(base64=_base64(_read(expect, "--expect")))
-    raise UsageProblem(f"--expect {expect!r}", "use auto, echo, learned, broadcast or @FILE")
+    raise UsageProblem(
+        f"--expect {expect!r} is no rule",
+        "use echo, learned, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN",
+    )
 
 
 def _read(argument: str, flag: str) -> bytes:

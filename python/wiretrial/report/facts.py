@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import wiretrial
+from wiretrial.plan import MatchingContent, StatusContent
 from wiretrial.report import units
 from wiretrial.results.model import SubjectFacts, Trial
 
@@ -35,6 +36,22 @@ def sections(trials: Sequence[Trial], command: str) -> tuple[Section, ...]:
         _order(trials),
     )
     return tuple(section for section in made if section.rows)
+
+
+def verified_words(trial: Trial) -> str:
+    """How far right replies were checked: `all verified`, or by what where they may vary."""
+    if not trial.summary.counters.ok:
+        return "no right reply"
+    every = "" if any(trial.summary.counters.errors.values()) else "all "
+    match trial.plan.target.expect.content:
+        case StatusContent():
+            is_http = trial.scenario.protocol in ("http", "https")
+            how = f"with status {trial.plan.target.expect.status}" if is_http else "well-formed"
+            return f"{every}{how}, content not checked"
+        case MatchingContent(rules=rules):
+            return f"{every}verified by {units.plural(len(rules), 'rule')}"
+        case _:
+            return f"{every}verified"
 
 
 def machine_words(facts: Mapping[str, Any]) -> str:

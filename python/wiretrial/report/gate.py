@@ -20,7 +20,7 @@ from wiretrial.results.absent import Missing
 from wiretrial.results.model import Trial
 from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.gate import Decision, bounded, of_pairs, of_ratio, of_values
+from wiretrial.stats.gate import Decision, bounded, of_pairs, of_ratio, of_share, of_values
 
 NAMES: dict[str, Metric] = {
     "throughput": metrics.THROUGHPUT,
@@ -31,6 +31,7 @@ NAMES: dict[str, Metric] = {
     "bytes.application": metrics.APPLICATION_BYTES,
     "bytes.tcp": metrics.TRANSPORT_BYTES,
     "connect.p50": metrics.CONNECT,
+    "errors": metrics.ERRORS,
     **{
         f"{kind}.{metric.key}": metric
         for kind in ("response", "service")
@@ -99,6 +100,11 @@ def parse(text: str) -> Threshold:
         )
     metric, bound = NAMES[name], found["bound"]
     relative = bound.endswith("x")
+    if metric is metrics.ERRORS and (relative or found["sign"] == ">="):
+        raise UsageProblem(
+            f"--threshold {text!r}: errors have an upper bound, which is a share",
+            "write it as 'errors <= 0.1%'",
+        )
     return Threshold(
         text=text.strip(),
         name=name,
@@ -210,6 +216,10 @@ def _complete(
 def _row(
     scenario: str, runs: Sequence[Measured], other: _Other, threshold: Threshold
 ) -> Iterator[Row]:
+    if threshold.metric is metrics.ERRORS:
+        # Those of trials that they made invalid count too.
+        yield _of_errors(scenario, runs, threshold)
+        return
     if not any(run.is_usable for run in runs):
         yield _unusable(scenario, runs, threshold)
         return
@@ -247,6 +257,26 @@ def _row(
     kind = bounds.ratio(kind, _bound(other.runs, metric))
     decision = bounded(decision, kind, at_least=threshold.at_least)
     yield Row(scenario, threshold, decision, _told(decision, None, kind, other.name))
+
+
+def _of_errors(scenario: str, runs: Sequence[Measured], threshold: Threshold) -> Row:
+    counters = [run.trial.summary.counters for run in runs]
+    failed, sent = sum(sum(c.errors.values()) for c in counters), sum(c.sent for c in counters)
+    if not sent:
+        return _lacking(scenario, threshold, "no message was sent")
+    decision = of_share(failed, sent, threshold.bound)
+    text = f"{failed:,} of {sent:,} messages failed"
+    if failed:
+        text += f", {_percents(decision)}"
+    if decision.outcome == "cannot tell":
+        text += "; more messages would tell"
+    return Row(scenario, threshold, decision, text)
+
+
+def _percents(decision: Decision) -> str:
+    shares = (decision.value, decision.low or 0.0, decision.high or 0.0)
+    value, low, high = map(units.PERCENT.figure, shares)
+    return f"{value} % ({low} to {high})"
 
 
 def _unusable(scenario: str, runs: Sequence[Measured], threshold: Threshold) -> Row:
@@ -344,6 +374,8 @@ def _ratio(text: str, bound: str) -> float:
 
 def _absolute(metric: Metric, bound: str) -> float:
     """The bound in the metric's base unit: nanoseconds, bytes, or messages per second."""
+    if metric is metrics.ERRORS:
+        return quantities.share(bound, "--threshold")
     if metric is metrics.THROUGHPUT:
         return quantities.rate(bound, "--threshold")
     if metric in (metrics.APPLICATION_BYTES, metrics.TRANSPORT_BYTES):

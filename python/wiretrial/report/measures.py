@@ -49,6 +49,12 @@ class Measured:
         return self.trial.judgement.verdict == "overloaded"
 
     @property
+    def failed_share(self) -> float | None:
+        """Of the messages that were sent, the share that failed; None: none was sent."""
+        counters = self.trial.summary.counters
+        return sum(counters.errors.values()) / counters.sent if counters.sent else None
+
+    @property
     def is_open_loop(self) -> bool:
         """Whether messages were due at instants that no reply moves."""
         return self.trial.plan.load.executor.kind == "open"

@@ -112,6 +112,7 @@ BANDWIDTH = Metric(
     higher_is_better=True,
 )
 ALIVE = Metric("alive", "Until each had answered", units.TIMES, lambda m: m.alive_ns)
+ERRORS = Metric("errors", "Failed messages", (units.PERCENT,), lambda m: m.failed_share)
 SOFTIRQ = Metric(
     "softirq", "Server's CPUs, soft interrupts", (units.PERCENT,), lambda m: m.server_cpus.softirq
 )

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
 from wiretrial.report import case_tables, clients, held, metrics, sentences, text_tables, units
+from wiretrial.report.facts import verified_words
 from wiretrial.report.families import Family, unit_of
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
@@ -302,12 +303,11 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     counters = trial.summary.counters
     errors = sum(counters.errors.values())
     least = "at least " if trial.judgement.verdict == "client-bound" else ""
-    verified = "verified" if errors else "all verified"
     totals = (
         f"sent {counters.sent:,}  ok {counters.ok:,}  in flight {counters.in_flight:,}  "
         f"errors {errors:,}"
     )
-    throughput = f"{least}{measured.throughput or 0:,.0f} messages/s, {verified}"
+    throughput = f"{least}{measured.throughput or 0:,.0f} messages/s, {verified_words(trial)}"
     if LABEL + FIGURE + len(totals) + 4 <= width:
         yield "throughput", f"{throughput:<{FIGURE}} {totals}"
     else:

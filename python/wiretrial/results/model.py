@@ -160,6 +160,8 @@ class Judgement(_Part):
     verdict: Verdict
     bottleneck: Bottleneck
     evidence: str
+    allowed_errors: float = 0
+    """The share of messages that may fail without making it invalid, as was asked for."""
 
 
 class Machine(_Part):

@@ -51,6 +51,26 @@ def of_values(values: Sequence[float], bound: float, *, at_least: bool) -> Decis
     return _decide(value, low, high, bound, at_least, spread)
 
 
+def of_share(count: int, total: int, bound: float) -> Decision:
+    """Holds the share of `count` in `total` against an upper bound, as if each came by itself.
+
+    The interval is exact (Clopper and Pearson 1934). A bound of 0 is kept where there was none.
+    """
+    if not 0 <= count <= total or not total:
+        raise ValueError("a share is of something")
+    from scipy.special import betaincinv
+
+    tail = (1 - CONFIDENCE) / 2
+    low = float(betaincinv(count, total - count + 1, tail)) if count else 0.0
+    high = float(betaincinv(count + 1, total - count, 1 - tail)) if count < total else 1.0
+    outcome: Outcome = "cannot tell"
+    if high <= bound or not (count or bound):
+        outcome = "kept"
+    elif low > bound:
+        outcome = "broken"
+    return Decision(outcome, count / total, low, high, None)
+
+
 def bounded(decision: Decision, kind: Bound, *, at_least: bool) -> Decision:
     """What is left of a decision where the value is only a bound: it keeps or breaks on one side.
 

@@ -6,6 +6,7 @@ Knows the document's fields and what makes sense; must not know how scenarios ar
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -21,7 +22,7 @@ from pydantic import (
 from wiretrial import quantities
 from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import Content
+from wiretrial.plan import RULE, Content
 from wiretrial.results.claims import Claim
 from wiretrial.studies import environments
 from wiretrial.subjects.endpoint import SECURE
@@ -55,7 +56,12 @@ def _duration(value: Any) -> Any:
 
 
 def _rule(value: Any) -> Any:
-    return {"is": value} if isinstance(value, str) else value
+    """`learned`, a rule such as `json:status=ok`, or a list of rules; else as in a plan."""
+    if isinstance(value, str) and not re.match(RULE, value):
+        return {"is": value}
+    return (
+        {"is": "matching", "rules": _one_or_more(value)} if not isinstance(value, dict) else value
+    )
 
 
 def _one_or_more(value: Any) -> Any:
@@ -71,6 +77,15 @@ def _not_empty(value: tuple[Any, ...]) -> tuple[Any, ...]:
 def _environments(value: tuple[str, ...]) -> tuple[str, ...]:
     try:
         return tuple(environments.check(one) for one in _not_empty(value))
+    except UsageProblem as problem:
+        raise ValueError(problem.line()) from problem
+
+
+def _share(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return quantities.share(value, "a share of")
     except UsageProblem as problem:
         raise ValueError(problem.line()) from problem
 
@@ -396,6 +411,8 @@ class Document(_Part):
     """With --target: any certificate is accepted."""
     cacert: str | None = None
     """With --target: a PEM file of authorities to trust, relative to the study's folder."""
+    allow_errors: Annotated[float, BeforeValidator(_share), Field(ge=0, lt=1)] = 0
+    """The share of messages that may fail in a trial, such as `0.1%`, without making it invalid."""
     budget: Nanoseconds | None = None
     """No more time than this; trials are left out evenly to keep it."""
     twin: str | None = None

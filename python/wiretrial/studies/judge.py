@@ -49,6 +49,10 @@ class Known:
     """Which agents of a fleet were lost, and when."""
     stalled: str | None = None
     """How long nothing came back, where the run was given up for that."""
+    futile: str | None = None
+    """How long every message failed, where the run was ended for that."""
+    allowed_errors: float = 0
+    """The share of messages that may fail."""
 
 
 def window_of(
@@ -103,9 +107,9 @@ def judge(
     offered = overload.find(inside, plan.load)
     who, evidence = bottleneck.find(_evidence(inside, summary, plan, known, offered))
     verdict: Verdict = "valid"
-    problem = _problem(summary, inside, known.server_died, is_counted=plan.stop.is_counted)
+    problem = _problem(summary, inside, known, is_counted=plan.stop.is_counted)
     if is_opening(plan):
-        problem = _unheld(summary, plan, known.server_died)
+        problem = _unheld(summary, plan, known)
     if known.stalled and not known.server_died:
         # It is the subject's own result, and no fault of the run's.
         verdict, who, evidence = "stalled", "server", known.stalled
@@ -119,7 +123,14 @@ def judge(
         verdict = "client-bound"
     elif offered and offered.is_missed:
         verdict, evidence = "overloaded", f"the offered rate was not reached; {evidence}"
-    return Judgement(verdict=verdict, bottleneck=who, evidence=evidence)
+    if not problem and (failures := _Failures.of(summary)).count:
+        evidence = f"{failures.words}, of which {_percent(known.allowed_errors)} may; {evidence}"
+    return Judgement(
+        verdict=verdict,
+        bottleneck=who,
+        evidence=evidence,
+        allowed_errors=known.allowed_errors,
+    )
 
 
 def loop_utilisation(intervals: Sequence[Interval]) -> float:
@@ -137,22 +148,19 @@ def loop_utilisation(intervals: Sequence[Interval]) -> float:
 
 
 def _problem(
-    summary: Summary, inside: Sequence[Interval], server_died: str | None, *, is_counted: bool
+    summary: Summary, inside: Sequence[Interval], known: Known, *, is_counted: bool
 ) -> str | None:
-    if server_died:
-        return f"the server died in the middle: {server_died}"
-    errors = {name: count for name, count in summary.counters.errors.items() if count}
-    if errors:
-        listed = ", ".join(f"{count:,} {name}" for name, count in sorted(errors.items()))
-        return f"{listed} of {summary.counters.sent:,} messages failed"
+    if known.server_died:
+        return f"the server died in the middle: {known.server_died}"
+    failures = _Failures.of(summary)
+    if known.futile:
+        return f"{known.futile}, so the run was ended: {failures.words}"
+    if failures.share > known.allowed_errors:
+        return failures.words
     counters = summary.counters
     lost = _of_copies(counters.deliveries) or _of_lobby(counters.lobby)
     if lost:
         return lost
-    broken = _broken(summary.connections)
-    if broken:
-        listed = ", ".join(f"{count:,} {name}" for name, count in sorted(broken.items()))
-        return f"{listed} of {summary.connections.attempted:,} connections broke"
     if summary.end == "interrupted":
         return None
     if not summary.counters.ok:
@@ -164,6 +172,51 @@ def _problem(
     if not is_counted and inside and not any(i.counters.ok for i in inside if not i.disturbed):
         return "no message came back in the measured time"
     return None
+
+
+@dataclass(frozen=True)
+class _Failures:
+    """Messages that failed, and connections that broke with none on its way."""
+
+    errors: Counter[str]
+    broken: Counter[str]
+    summary: Summary
+
+    @classmethod
+    def of(cls, summary: Summary) -> _Failures:
+        errors = Counter({name: n for name, n in summary.counters.errors.items() if n})
+        # The connection of a message that failed has broken for the same reason.
+        return cls(errors, _broken(summary.connections) - errors, summary)
+
+    @property
+    def count(self) -> int:
+        return self.errors.total() + self.broken.total()
+
+    @property
+    def share(self) -> float:
+        """Of the messages that were sent, or would have been if their connection had stood."""
+        return self.count / max(self.summary.counters.sent + self.broken.total(), 1)
+
+    @property
+    def words(self) -> str:
+        told = []
+        if self.errors:
+            sent = self.summary.counters.sent
+            share = _percent(self.errors.total() / max(sent, 1))
+            told.append(f"{_listed(self.errors)} of {sent:,} messages failed ({share})")
+        if self.broken:
+            attempted = self.summary.connections.attempted
+            told.append(f"{_listed(self.broken)} of {attempted:,} connections broke")
+        return "; ".join(told)
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
+
+
+def _percent(share: float) -> str:
+    """`0.12 %`, and of less than a hundredth of that as many digits as it takes."""
+    return f"{100 * share:.2g} %" if 0 < share < 0.995 else f"{100 * share:.0f} %"
 
 
 def _of_copies(copies: Deliveries) -> str | None:
@@ -187,10 +240,10 @@ def _of_lobby(told: Lobby) -> str | None:
     return f"snapshots of the lobby: {listed}, beside {told.ok:,} right ones" if listed else None
 
 
-def _unheld(summary: Summary, plan: Plan, server_died: str | None) -> str | None:
+def _unheld(summary: Summary, plan: Plan, known: Known) -> str | None:
     """Why connections were not all opened and held; None: each answered its message."""
     # How long a message took, and whether the generator was kept from asking, is no matter.
-    if problem := _problem(summary, (), server_died, is_counted=True):
+    if problem := _problem(summary, (), known, is_counted=True):
         return problem
     left = summary.connections.closed.get("server", 0)
     if left:

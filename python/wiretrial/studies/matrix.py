@@ -101,6 +101,7 @@ def expand(
         duration_ns=chosen.duration,
         warmup_allowance_ns=chosen.warmup,
         generator_threads=chosen.generator_threads,
+        allow_errors=chosen.allow_errors,
         baselines=tuple(baselines),
         claims=tuple(claims),
         chart=chosen.chart,

@@ -31,6 +31,7 @@ from wiretrial.results.observation import Observation
 from wiretrial.snapshot import Interval, Snapshot, Start, Summary
 from wiretrial.studies import judge, observed
 from wiretrial.studies.bottleneck import Use
+from wiretrial.studies.futile import Futility
 from wiretrial.studies.stall import Watch
 from wiretrial.subjects.observe import Observer
 
@@ -56,6 +57,7 @@ class Recording:
         self.start: Start | None = None
         self.intervals: list[Interval] = []
         self.summary: Summary | None = None
+        self._futility = Futility()
         self._troubles = Troubles()
         self._observer = _observer(plan, server_pids, self.stop) if server_pids else None
         self._rates = (
@@ -93,6 +95,8 @@ class Recording:
                 self.intervals.append(snapshot)
                 if self._watch and self._watch.see(snapshot):
                     self.stop()
+                if self._futility.see(snapshot):
+                    self.stop()
             elif isinstance(snapshot, Summary):
                 self.summary = snapshot
             if self._observer and isinstance(snapshot, Interval | Summary):
@@ -122,6 +126,16 @@ class Recording:
         """Whether the watched server ended during the run."""
         return self._observer is not None and self._observer.died
 
+    @property
+    def futile(self) -> str | None:
+        """How every message failed, with the first one; None: not every one did."""
+        if not (words := self._futility.words) or self.summary is None:
+            return None
+        errors = self.summary.counters.errors
+        class_ = max(errors, key=lambda name: errors[name])
+        example = self.summary.examples.get(class_)
+        return f"{words} ({class_}{f': {example}' if example else ''})"
+
     def trial(
         self,
         *,
@@ -135,8 +149,12 @@ class Recording:
         machine: dict[str, Any],
         server_end: str | None = None,
         ceiling: Ceiling | None = None,
+        allowed_errors: float = 0,
     ) -> Trial:
-        """The record, judged. `server_end` says how a server that died ended."""
+        """The record, judged. `server_end` says how a server that died ended.
+
+        `allowed_errors`: the share of messages that may fail.
+        """
         if self.start is None or self.summary is None:
             raise EngineFailed("the engine ended before its summary", "run it again")
         window = judge.window_of(
@@ -159,6 +177,8 @@ class Recording:
             direct=observation is not None and not apart,
             over_link=apart,
             stalled=self._watch.stall.words if self._watch and self._watch.stall else None,
+            futile=self._futility.words,
+            allowed_errors=allowed_errors,
             agents_lost=_lost(fleet) if fleet else None,
             server_died=(server_end or "how is not known") if self.server_died else None,
         )

@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 
 from wiretrial.engine import Engine
-from wiretrial.errors import EngineFailed, SubjectFailed, UsageProblem
+from wiretrial.errors import EngineFailed, EveryMessageFailed, SubjectFailed, UsageProblem
 from wiretrial.machine import facts
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
@@ -74,6 +74,8 @@ class _Run:
         self._trials = stored
         self._number = len(stored)
         self._total = trials_wanted(study)
+        self._given_up: set[str] = set()
+        """Scenarios in which every message of a trial failed: they are not measured again."""
 
     def stages(self) -> Iterator[Event]:
         """Everything that is missing, stage by stage."""
@@ -97,7 +99,7 @@ class _Run:
     def _blocks(self, cases: list[Case] | tuple[Case, ...]) -> Iterator[Event]:
         wanted = list(self._wanted(cases))
         for case, slot in wanted:
-            if case.scenario.together == 1:
+            if case.scenario.together == 1 and case.scenario.name not in self._given_up:
                 yield from self._one(case, slot)
         for most in sorted({case.scenario.together for case, _ in wanted} - {1}):
             some = [pair for pair in wanted if pair[0].scenario.together == most]
@@ -146,8 +148,10 @@ class _Run:
         yield self._begun(slot, number)
         try:
             trial = yield from self._measure(case, slot)
-        except (SubjectFailed, EngineFailed) as error:
+        except (SubjectFailed, EngineFailed, EveryMessageFailed) as error:
             name = case.scenario.search or case.scenario.name
+            if isinstance(error, EveryMessageFailed):
+                self._given_up.add(name)
             yield TrialFailed(slot=slot, reason=error.line(), scenario=name)
             return
         yield self._kept(trial, number)
@@ -168,7 +172,7 @@ class _Run:
                     yield message.told
             else:
                 running.remove(slot)
-                if isinstance(message.outcome, SubjectFailed | EngineFailed):
+                if isinstance(message.outcome, SubjectFailed | EngineFailed | EveryMessageFailed):
                     yield TrialFailed(slot, message.outcome.line(), slot.scenario)
                 elif isinstance(message.outcome, BaseException):
                     raise message.outcome

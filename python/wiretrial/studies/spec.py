@@ -29,8 +29,9 @@ OUTSIDE = "extra"
 
 _WORDING = (
     *("title", "question", "command", "trials", "baselines", "claims", "chart", "adoption", "only"),
+    "allow_errors",
 )
-"""What a study says, and how often it measures: more trials are the same study."""
+"""What a study says and allows, and how often it measures: more trials are the same study."""
 
 
 class _Part(BaseModel):
@@ -171,6 +172,8 @@ class Study(_Part):
     warmup_allowance_ns: int = Field(ge=0)
     server_threads: int = Field(default=1, ge=1)
     generator_threads: int = Field(default=1, ge=1)
+    allow_errors: float = Field(default=0, ge=0, lt=1)
+    """The share of messages that may fail in a trial without making it invalid."""
     baselines: tuple[str, ...] = ()
     """Scenarios that the verdict compares the others of their group with; none: the best."""
     claims: tuple[Claim, ...] = ()

@@ -10,8 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from wiretrial.engine import Engine
+from wiretrial.errors import EveryMessageFailed
 from wiretrial.machine import listeners, pinning, preflight
-from wiretrial.plan import GeneratorSettings, Hold, Phases, Plan, Stop, Target
+from wiretrial.plan import (
+    GeneratorSettings,
+    Hold,
+    Load,
+    MatchingContent,
+    Phases,
+    Plan,
+    Stop,
+    Target,
+)
 from wiretrial.results.model import SubjectFacts, Trial
 from wiretrial.studies import environments, observed, priming, servers, stall
 from wiretrial.studies.calibration import NOTHING, Calibration
@@ -106,6 +116,8 @@ class Bench:
         with Recording(self.engine, plan, found.pids, watch, found.unseen) as recording:
             for snapshot in recording:
                 yield Seen(snapshot)
+        if recording.futile and not recording.server_died:
+            raise EveryMessageFailed(recording.futile)
         return recording.trial(
             study=self.study.name,
             study_digest=self.study.digest(),
@@ -123,7 +135,31 @@ class Bench:
             },
             ceiling=self.alone.ceiling(self.study, case),
             server_end=running.ended() if running else None,
+            allowed_errors=self.study.allow_errors,
         )
+
+
+def require_rules(study: Study, engine: Engine) -> None:
+    """Refuses a rule about replies that makes no sense: only the engine can read them."""
+    ruled = [case for case in study.cases if isinstance(case.expect.content, MatchingContent)]
+    if not ruled:
+        return
+    # Where it goes, and how, does not matter here.
+    url = "{}://127.0.0.1:1/"
+    engine.check(
+        [
+            Plan(
+                target=Target(
+                    url=case.url or url.format(case.protocol),
+                    message=case.message,
+                    expect=case.expect,
+                ),
+                load=Load(connections=1),
+                stop=Stop(requests=1),
+            )
+            for case in ruled
+        ]
+    )
 
 
 def _server(plan: Plan, running: Running | None) -> listeners.Found:

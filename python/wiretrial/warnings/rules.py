@@ -92,12 +92,16 @@ def _stalled(trial: Trial) -> Iterator[Warning]:
 
 
 def _partial(trial: Trial) -> Iterator[Warning]:
-    if trial.summary.end == "interrupted" and trial.judgement.verdict != "stalled":
+    # A run without a right reply was ended for that, or might as well have been.
+    was_ended = trial.judgement.verdict == "stalled" or not trial.summary.counters.ok
+    if trial.summary.end == "interrupted" and not was_ended:
         yield warn(Code.PARTIAL, "the run was interrupted before its end")
 
 
 def _steadiness(trial: Trial) -> Iterator[Warning]:
     if trial.window.steady or trial.plan.stop.duration_ns is None or _is_opening(trial):
+        return
+    if not trial.summary.counters.ok:
         return
     if trial.window.end_ns - trial.window.start_ns < 1000 * MS:
         yield warn(Code.TOO_SHORT, "too short to tell whether throughput was steady")

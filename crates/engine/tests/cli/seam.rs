@@ -191,3 +191,35 @@ fn a_beginning_that_nobody_can_say_any_more_is_the_end() {
     );
     assert!(child.wait().expect("it ends").code().is_some());
 }
+
+#[test]
+fn plans_can_be_checked_without_a_run() {
+    let plan = |content: &str| {
+        format!(
+            r#"{{"schema":"wiretrial-plan","version":1,"target":{{"url":"http://127.0.0.1:1/","expect":{{"content":{content}}}}},"load":{{"connections":1}},"stop":{{"requests":1}}}}"#
+        )
+    };
+    let good = plan(r#"{"is":"matching","rules":["json:a=1"]}"#);
+    let bad = plan(r#"{"is":"matching","rules":["json:a","regex:("]}"#);
+    let cases = [
+        (String::new(), 0, ""),
+        (format!("{good}\n{good}\n"), 0, ""),
+        (format!("{good}\n{bad}"), 2, "expect.content: 'regex:(': unclosed group"),
+        ("{}".to_owned(), 2, "the plan is not readable"),
+    ];
+    for (input, code, says) in cases {
+        let mut child = engine()
+            .arg("check")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the engine starts");
+        child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("written");
+        let output = child.wait_with_output().expect("it ends");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.contains(says) && said.lines().count() <= 1, "{said}");
+        assert!(output.stdout.is_empty());
+    }
+}

@@ -20,6 +20,8 @@ pub struct Text<W, P> {
     progress: Option<P>,
     /// Messages are compressed.
     deflate: bool,
+    /// Replies may vary.
+    varies: bool,
 }
 
 impl<W: Write, P: Write> Emit for Text<W, P> {
@@ -39,7 +41,7 @@ impl<W: Write, P: Write> Text<W, P> {
     /// The result goes to `result`, and to `progress` one line that is written over, while it
     /// runs; none when nobody watches.
     pub fn new(result: W, progress: Option<P>) -> Self {
-        Self { result, progress, deflate: false }
+        Self { result, progress, deflate: false, varies: false }
     }
 
     fn start(&mut self, start: &Start) -> io::Result<()> {
@@ -47,6 +49,7 @@ impl<W: Write, P: Write> Text<W, P> {
         let tls = start.tls.as_ref().map_or(String::new(), |tls| format!(", {tls}{unproven}"));
         let deflate = start.deflate.as_ref().map_or(String::new(), |agreed| format!(", {agreed}"));
         self.deflate = start.deflate.is_some();
+        self.varies = start.learned.as_ref().is_some_and(|first| first.varies);
         let shortfall = start.poller_shortfall.as_ref();
         let shortfall = shortfall.map_or(String::new(), |why| format!(" ({why})"));
         let addresses = start.addresses.join(", ");
@@ -105,7 +108,11 @@ impl<W: Write, P: Write> Text<W, P> {
             out,
             "  throughput     {} messages/s over {seconds:.1} s, {}",
             grouped(per_second as u64),
-            if counters.ok > 0 { "all verified" } else { "no right reply" }
+            match (counters.ok, self.varies) {
+                (0, _) => "no right reply",
+                (_, false) => "all verified",
+                (_, true) => "all as expected; their content may vary",
+            }
         )?;
         writeln!(
             out,
