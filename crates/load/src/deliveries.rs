@@ -120,10 +120,8 @@ impl Deliveries {
     /// A copy came to a connection.
     #[inline]
     pub fn arrived(&mut self, at: u32, copy: &Delivery) -> Arrival {
-        let sender = self.table(at).find(|other| {
-            let seat = &self.seats[*other as usize];
-            seat.player == copy.origin && seat.next.wrapping_sub(copy.seq).cast_signed() > 0
-        });
+        let usual = self.usual_seat(at, copy.origin).filter(|seat| self.has_sent(*seat, copy));
+        let sender = usual.or_else(|| self.table(at).find(|seat| self.has_sent(*seat, copy)));
         let Some(origin) = sender else { return Arrival::Unknown };
         if !self.seats[at as usize].taken {
             // The server had it sit before it was told so.
@@ -137,6 +135,20 @@ impl Deliveries {
         };
         self.in_flight -= 1;
         if copy.intact { taken } else { Arrival::Mismatch }
+    }
+
+    /// Where this player of the table sits if players have numbers that follow one another, as the plan
+    /// gives them: then no other seat has to be looked at, however large the table is.
+    fn usual_seat(&self, at: u32, player: i32) -> Option<u32> {
+        let table = self.table(at);
+        let place = player.checked_sub(self.seats[table.start as usize].player)?;
+        table.start.checked_add_signed(place).filter(|seat| table.contains(seat))
+    }
+
+    /// Is the copy of a message that this seat's player sent?
+    fn has_sent(&self, seat: u32, copy: &Delivery) -> bool {
+        let seat = &self.seats[seat as usize];
+        seat.player == copy.origin && seat.next.wrapping_sub(copy.seq).cast_signed() > 0
     }
 
     /// Gives up what has not come for so long: how many copies?
@@ -284,6 +296,38 @@ mod tests {
         assert_eq!(deliveries.arrived(0, &copy(100, 1)), Arrival::Unknown, "not sent yet");
         assert_eq!(deliveries.arrived(0, &copy(104, 0)), Arrival::Unknown);
         assert_eq!(deliveries.in_flight(), 1);
+    }
+
+    #[test]
+    fn players_whose_numbers_follow_one_another_are_found_without_a_search() {
+        let deliveries = seated(7, 3);
+        for at in 0..7 {
+            let table = deliveries.table(at);
+            for player in 90..120 {
+                let seat = u32::try_from(player - 100).ok().filter(|seat| table.contains(seat));
+                assert_eq!(deliveries.usual_seat(at, player), seat, "{player} from {at}");
+            }
+            assert_eq!(deliveries.usual_seat(at, i32::MIN), None);
+            assert_eq!(deliveries.usual_seat(at, i32::MAX), None);
+        }
+    }
+
+    #[test]
+    fn players_with_any_numbers_are_found() {
+        let mut deliveries = Deliveries::new(4, 4);
+        let players = [7, -5, i32::MAX, 8];
+        for (at, player) in players.into_iter().enumerate() {
+            deliveries.sit(at as u32, player);
+        }
+        for (at, player) in players.into_iter().enumerate() {
+            send(&mut deliveries, at as u32, 0);
+            assert_eq!(
+                deliveries.arrived(2, &copy(player, 0)),
+                Arrival::Right(Nanos(0)),
+                "{player}"
+            );
+        }
+        assert_eq!(deliveries.arrived(2, &copy(9, 0)), Arrival::Unknown);
     }
 
     #[test]
