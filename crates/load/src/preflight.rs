@@ -251,7 +251,7 @@ impl<'p> Exchange<'p> {
         let socket = driver.connect(Key { slot: 0, generation: 0 }, &spec).map_err(refuse)?;
         let transport = match tls {
             None => Transport::plain(socket),
-            Some(tls) => Transport::tls_client(socket, tls).map_err(refuse)?,
+            Some(tls) => Transport::tls_client(socket, tls, &mut driver).map_err(refuse)?,
         };
         Ok(Self {
             plan,

@@ -28,17 +28,25 @@ impl Transport {
     /// come once the socket is connected.
     ///
     /// # Errors
-    /// When rustls refuses the settings.
-    pub fn tls_client(socket: Socket, config: &ClientTls) -> Result<Self, NetError> {
-        Ok(Self { kind: Kind::Tls(Box::new(TlsSession::client(socket, config)?)) })
+    /// When rustls refuses the settings; the socket is closed then.
+    pub fn tls_client(
+        socket: Socket,
+        config: &ClientTls,
+        driver: &mut Driver,
+    ) -> Result<Self, NetError> {
+        Ok(Self { kind: Kind::Tls(Box::new(TlsSession::client(socket, config, driver)?)) })
     }
 
     /// TLS as the server.
     ///
     /// # Errors
-    /// When rustls refuses the settings.
-    pub fn tls_server(socket: Socket, config: &ServerTls) -> Result<Self, NetError> {
-        Ok(Self { kind: Kind::Tls(Box::new(TlsSession::server(socket, config)?)) })
+    /// When rustls refuses the settings; the socket is closed then.
+    pub fn tls_server(
+        socket: Socket,
+        config: &ServerTls,
+        driver: &mut Driver,
+    ) -> Result<Self, NetError> {
+        Ok(Self { kind: Kind::Tls(Box::new(TlsSession::server(socket, config, driver)?)) })
     }
 
     /// The socket below.

@@ -219,7 +219,7 @@ fn a_server_that_speaks_tls_1_2_only_is_understood() {
     let mut socket = driver.connect(CLIENT, &spec(peer)).expect("connect");
     await_ready(&mut driver, |ready| ready.connected);
     driver.connect_result(&mut socket).expect("connected");
-    let mut client = Transport::tls_client(socket, &client_tls).expect("a session");
+    let mut client = Transport::tls_client(socket, &client_tls, &mut driver).expect("a session");
     client.out().extend_from_slice(b"older");
     client.flush(&mut driver).expect("flush");
     let mut got = Vec::new();
@@ -257,8 +257,8 @@ fn connected(
     server: &ServerTls,
 ) -> (Transport, Transport) {
     let (near, far) = pair(driver);
-    let near = Transport::tls_client(near, client).expect("a session");
-    (near, Transport::tls_server(far, server).expect("a session"))
+    let near = Transport::tls_client(near, client, driver).expect("a session");
+    (near, Transport::tls_server(far, server, driver).expect("a session"))
 }
 
 fn establish(driver: &mut Driver, client: &mut Transport, server: &mut Transport) {

@@ -121,7 +121,7 @@ fn a_peer_that_does_not_speak_tls_is_told_apart() {
     await_ready(&mut driver, |ready| ready.connected);
     driver.connect_result(&mut socket).expect("connected");
     let tls = ClientTls::new(&settings(None, true)).expect("settings");
-    let mut client = Transport::tls_client(socket, &tls).expect("a session");
+    let mut client = Transport::tls_client(socket, &tls, &mut driver).expect("a session");
     client.flush(&mut driver).expect("flush");
     await_ready(&mut driver, |ready| ready.readable);
     match client.fill(&mut driver, &mut Vec::new()) {
@@ -137,7 +137,7 @@ fn a_peer_that_leaves_during_the_handshake_is_told() {
     let mut driver = driver();
     let (near, far) = pair(&mut driver);
     let tls = ClientTls::new(&settings(None, true)).expect("settings");
-    let mut client = Transport::tls_client(near, &tls).expect("a session");
+    let mut client = Transport::tls_client(near, &tls, &mut driver).expect("a session");
     let mut server = Transport::plain(far);
     server.shutdown_write(&mut driver);
     let (at_client, _) =
@@ -233,8 +233,8 @@ fn handshake_with(
     let mut driver = driver();
     let (near, far) = pair(&mut driver);
     let client = ClientTls::new(settings).expect("settings");
-    let mut client = Transport::tls_client(near, &client).expect("a session");
-    let mut server = Transport::tls_server(far, server).expect("a session");
+    let mut client = Transport::tls_client(near, &client, &mut driver).expect("a session");
+    let mut server = Transport::tls_server(far, server, &mut driver).expect("a session");
     let (at_client, at_server) =
         exchange(&mut driver, &mut client, &mut server, |c, s, client, server| {
             (c.failed.is_some() && s.failed.is_some())

@@ -196,7 +196,7 @@ impl Worker {
         let endpoint = &self.doors[door].endpoint;
         let transport = match &endpoint.tls {
             None => Transport::plain(socket),
-            Some(tls) => match Transport::tls_server(socket, tls) {
+            Some(tls) => match Transport::tls_server(socket, tls, &mut self.driver) {
                 Ok(transport) => transport,
                 // The settings were good when the server started; it lives on without this one.
                 Err(_) => return,

@@ -88,7 +88,7 @@ impl Worker {
         self.opening += 1;
         let transport = self.driver.connect(key, &spec).and_then(|socket| match &self.tls {
             None => Ok(Transport::plain(socket)),
-            Some(tls) => Transport::tls_client(socket, tls),
+            Some(tls) => Transport::tls_client(socket, tls, &mut self.driver),
         });
         let entropy = [self.rng.u64(..), self.rng.u64(..)];
         let connection = &mut self.connections[at as usize];

@@ -38,7 +38,7 @@ pub struct ClientTlsSettings {
 /// Settings made ready. Clones share the sessions kept for resumption.
 #[derive(Debug, Clone)]
 pub struct ClientTls {
-    config: Arc<ClientConfig>,
+    pub(super) config: Arc<ClientConfig>,
     name: ServerName<'static>,
 }
 

@@ -37,12 +37,35 @@ pub(crate) struct TlsSession {
 }
 
 impl TlsSession {
-    pub(crate) fn client(socket: Socket, config: &ClientTls) -> Result<Self, NetError> {
-        Ok(Self::new(socket, config.session()?.into()))
+    pub(crate) fn client(
+        socket: Socket,
+        config: &ClientTls,
+        driver: &mut Driver,
+    ) -> Result<Self, NetError> {
+        Self::on(socket, config.session(), driver)
     }
 
-    pub(crate) fn server(socket: Socket, config: &ServerTls) -> Result<Self, NetError> {
-        Ok(Self::new(socket, config.session()?.into()))
+    pub(crate) fn server(
+        socket: Socket,
+        config: &ServerTls,
+        driver: &mut Driver,
+    ) -> Result<Self, NetError> {
+        Self::on(socket, config.session(), driver)
+    }
+
+    /// A socket is its driver's until it is closed: what the driver knows of it must not outlive it.
+    fn on<S: Into<Connection>>(
+        socket: Socket,
+        session: Result<S, NetError>,
+        driver: &mut Driver,
+    ) -> Result<Self, NetError> {
+        match session {
+            Ok(session) => Ok(Self::new(socket, session.into())),
+            Err(error) => {
+                driver.abort(socket);
+                Err(error)
+            }
+        }
     }
 
     pub(crate) fn socket(&self) -> &Socket {
@@ -250,4 +273,47 @@ impl TlsSession {
 /// makes them fail.
 fn broken(error: &std::io::Error) -> NetError {
     NetError::Tls(format!("the TLS session is broken: {error}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::net::TcpListener;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use crate::tls::client::ClientTls;
+    use crate::{ClientTlsSettings, ConnectSpec, Driver, DriverConfig, Key, Transport};
+
+    /// Then nobody has it, and what the driver knows of it would be taken for the next socket with its
+    /// descriptor.
+    #[test]
+    fn a_socket_without_a_session_is_given_back_to_its_driver() {
+        let settings = ClientTlsSettings {
+            ca_file: None,
+            insecure: true,
+            server_name: "localhost".to_owned(),
+            resumption: false,
+            alpn: Vec::new(),
+        };
+        let mut tls = ClientTls::new(&settings).expect("settings");
+        // What no setting of ours leads to: rustls refuses it when a session is made.
+        Arc::get_mut(&mut tls.config).expect("alone").max_fragment_size = Some(1);
+        let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
+        let peer = listener.local_addr().expect("bound");
+        let spec = ConnectSpec { peer, source: None, nodelay: true, receive_buffer: None };
+        let mut driver = Driver::new(&DriverConfig::default()).expect("a driver");
+        for slot in 0..3 {
+            let socket = driver.connect(Key { slot, generation: 0 }, &spec).expect("connect");
+            Transport::tls_client(socket, &tls, &mut driver).expect_err("no session");
+            let (mut other, _) = listener.accept().expect("accept");
+            other.set_read_timeout(Some(Duration::from_millis(20))).expect("set");
+            let ended = (0..100).any(|_| {
+                driver.wait(Some(Duration::ZERO)).expect("wait");
+                assert!(driver.next().is_none(), "nobody has connection {slot}");
+                matches!(other.read(&mut [0]), Ok(0))
+            });
+            assert!(ended, "the peer sees the end of connection {slot}");
+        }
+    }
 }
