@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::outcome::checked;
 use crate::rig::PROTOCOLS;
-use crate::scene::{Case, check_all};
-use crate::scripted::Step::{Cut, Drip, Finish, Open, Pause, Raw, Read, Reset, Send, Serve};
+use crate::scene::{Case, check_all, pollers};
+use crate::scripted::Scripted;
+use crate::scripted::Step::{Cut, Drip, Finish, Flood, Open, Pause, Raw, Read, Reset, Send, Serve};
 use crate::speech::{BINARY, PAYLOAD, Speech, frame, http};
 
 const SECURE: [&str; 3] = ["https", "wss", "tls"];
@@ -107,4 +109,34 @@ fn garbage_ends_its_connection_and_is_shown_once() {
         &SECURE,
         &[Case::new("garbage below TLS", [Open, Read, Raw(vec![0xff; 40])]).fails("tls")],
     );
+}
+
+/// Pongs that nobody asked for are allowed (RFC 6455 5.5.3), and cost more to read than to write.
+#[test]
+fn a_flood_on_one_connection_keeps_no_other_from_its_replies() {
+    const PONGS: usize = 1 << 30;
+    const MESSAGES: u64 = 12;
+    for poller in pollers() {
+        let flood = vec![Open, Flood([0x8a, 0x00].repeat(1 << 15), PONGS)];
+        let scripts = vec![vec![Open, Serve], flood, vec![Open, Serve]];
+        let server = Scripted::start(Speech::of("ws"), None, scripts);
+        let plan = json!({
+            "schema": "wiretrial-plan",
+            "version": 1,
+            "target": {
+                "url": format!("ws://{}/", server.address()),
+                "message": {"source": {"from": "sequence", "bytes": 20}},
+            },
+            "load": {"connections": 2},
+            "stop": {"requests": MESSAGES},
+            "phases": {"timeout_ns": 2_500_000_000_u64},
+            "generator": {"poller": poller},
+        });
+        let summary = checked(&plan).summary;
+        let counters = &summary.counters;
+        assert_eq!(counters.ok, MESSAGES - 1, "{poller}: {counters:?}");
+        assert_eq!(counters.errors["timeout"], 1, "{poller}: the one that is flooded");
+        let read = summary.bytes.received;
+        assert!(read < PONGS as u64, "{poller}: it went on before all of the flood was read");
+    }
 }

@@ -13,6 +13,7 @@ mod due;
 mod errors;
 mod lifecycle;
 mod long;
+mod order;
 #[path = "../common/outcome.rs"]
 mod outcome;
 #[path = "../common/rig.rs"]

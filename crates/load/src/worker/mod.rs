@@ -11,7 +11,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use wiretrial_net::{ClientTls, Driver, NetError};
+use wiretrial_net::{ClientTls, Driver, Key, NetError};
 use wiretrial_proto::Scratch;
 
 use crate::clock::{Clock, Monotonic, Nanos};
@@ -104,8 +104,10 @@ pub(crate) struct Worker {
     retries: BinaryHeap<Retry>,
     /// Connections with room for what was queued on them.
     unqueue: VecDeque<u32>,
-    /// Connections with encoded messages that no write has carried yet.
-    unflushed: Vec<u32>,
+    /// Connections with encoded messages that no write has carried yet, the earliest first.
+    unflushed: VecDeque<u32>,
+    /// Connections that were not read to their end, in the order in which it will be their turn.
+    unread: Vec<Key>,
     /// Last reason why a connection did not stand.
     last_failure: Option<(Class, String)>,
 
@@ -186,7 +188,8 @@ impl Worker {
             unopened: 0,
             retries: BinaryHeap::new(),
             unqueue: VecDeque::new(),
-            unflushed: Vec::new(),
+            unflushed: VecDeque::new(),
+            unread: Vec::new(),
             last_failure: None,
             busy: Busy { at: now, busy_ns: 0 },
             back: now,
@@ -228,12 +231,14 @@ impl Worker {
             let asked = self.clock.now();
             // Not for long: who waits for nothing but a reply sees no pause.
             let wake_at = wake_at.min(asked + LONGEST_WAIT);
+            let wake_at = if self.unread.is_empty() { wake_at } else { asked };
             self.driver
                 .wait(Some((wake_at - asked).as_duration()))
                 .map_err(|error| fatal(&error))?;
             let back = self.clock.now();
             self.look_for_pause(wake_at.max(asked), back);
             self.back = back;
+            self.read_on();
             while let Some(ready) = self.driver.next() {
                 self.on_ready(ready);
             }

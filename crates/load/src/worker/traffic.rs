@@ -9,6 +9,8 @@ use crate::executor::{Assignment, Next};
 use crate::measure::Class;
 use crate::plan::LoopPlan;
 
+/// Reads of one connection before it is the others' turn.
+const ROUNDS_PER_TURN: u32 = 4;
 /// Deadlines are looked at this often within one timeout, and between these bounds.
 const SWEEPS_PER_TIMEOUT: u64 = 8;
 const SHORTEST_SWEEP: Nanos = Nanos::from_millis(5);
@@ -22,7 +24,7 @@ impl Worker {
     }
 
     fn flush_encoded(&mut self, now: Nanos) {
-        while let Some(at) = self.unflushed.pop() {
+        while let Some(at) = self.unflushed.pop_front() {
             self.flush(at, now);
         }
     }
@@ -85,7 +87,7 @@ impl Worker {
                     return self.queue(&assignment);
                 }
                 if !connection.in_flight.has_unstamped() {
-                    self.unflushed.push(at);
+                    self.unflushed.push_back(at);
                 }
                 let mut left = messages;
                 while left > 0 {
@@ -208,7 +210,8 @@ impl Worker {
                 self.pump(now);
             }
         }
-        if ready.readable || ready.hangup {
+        // One that is being read on has had its turn.
+        if (ready.readable || ready.hangup) && !self.unread.contains(&ready.key) {
             self.receive(ready.key);
         }
     }
@@ -219,11 +222,21 @@ impl Worker {
         connection.is_some_and(|connection| connection.generation == key.generation)
     }
 
-    /// Reads until nothing more is known to wait, or the connection ends.
+    /// Reads until nothing more is known to wait, the connection ends, or it has had its turn: a peer
+    /// that sends faster than it can be read must not keep the others, and the clock, waiting.
     fn receive(&mut self, key: Key) {
-        let mut drained = false;
-        while !drained && self.is_current(key) {
-            drained = self.receive_once(key);
+        for _ in 0..ROUNDS_PER_TURN {
+            if !self.is_current(key) || self.receive_once(key) {
+                return;
+            }
+        }
+        self.unread.push(key);
+    }
+
+    /// Goes on with the connections that were not read to their end in the last turn.
+    pub(super) fn read_on(&mut self) {
+        for key in std::mem::take(&mut self.unread) {
+            self.receive(key);
         }
     }
 
