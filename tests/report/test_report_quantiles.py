@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -142,3 +143,57 @@ def test_times_of_connections_count_connections() -> None:
     assert f"connect max 300 ns   ({reason})" in text.render_load(short)
     assert load_json(short)["connect_time"]["withheld"]["p50"] == reason
     assert metrics.CONNECT.of(Measured(short)) is None
+
+
+@pytest.mark.parametrize(
+    ("failed", "p50", "p99"),
+    [(0, 500, 990), (5, 503, 995), (10, 505, 1000), (11, 506, None), (1000, 1000, None)],
+)
+def test_a_failed_message_is_slower_than_any_reply(failed: int, p50: int, p99: int | None) -> None:
+    """Of 1,000 replies of 1 to 1,000 ns, and so many messages that never were answered."""
+    times = counted(1000)
+    assert quantiles.of_all(times, failed, 0.5) == p50
+    assert quantiles.of_all(times, failed, 0.99) == p99
+
+
+@given(st.integers(1, 400), st.integers(0, 400), st.sampled_from([0.5, 0.9, 0.99]))
+@settings(max_examples=200, deadline=None)
+def test_it_is_the_quantile_of_the_list_with_endless_times(
+    count: int, failed: int, q: float
+) -> None:
+    """The value with a share of q at or below it, where failures stand at the end of the list."""
+    total = count + failed
+    rank = max(1, math.ceil(round(q * total, 9)))
+    expected = rank if rank <= count else None
+    assert quantiles.of_all(counted(count), failed, q) == expected
+
+
+def test_failures_move_the_figure_that_is_ranked_and_gated() -> None:
+    """With 1 % of timeouts, p99 of the replies alone tells nothing of them."""
+    one = trial(MANY)
+    base = Measured(one)
+    clean = metrics.P99.of(base)
+    count = base.waiting_time.count
+    assert clean is not None
+
+    def failing(each: int) -> Measured:
+        intervals = tuple(
+            part.model_copy(
+                update={"counters": part.counters.model_copy(update={"errors": {"timeout": each}})}
+            )
+            for part in one.intervals
+        )
+        return Measured(one.model_copy(update={"intervals": intervals}))
+
+    some, many = failing(1), failing(count // MANY // 20)
+    assert some.failed < count / 100 < many.failed
+    slower = metrics.P99.of(some)
+    assert slower is not None
+    assert slower > clean
+    assert metrics.P99.of(many) is None
+    assert metrics.P50.of(many) is not None
+    reason = metrics.P99.withheld(many)
+    assert (
+        reason
+        == f"p99 lies among the {many.failed:,} of {count + many.failed:,} messages that failed"
+    )

@@ -168,6 +168,11 @@ class Measured:
         text = self.trial.summary.histograms.get("connect_time")
         return hdr.merge(() if text is None else (text,))
 
+    @cached_property
+    def failed(self) -> int:
+        """Failed messages in what counts."""
+        return sum(sum(part.counters.errors.values()) for part in self._parts)
+
     @property
     def waiting_time(self) -> hdr.Hdr:
         """Response time of an open loop, service time of a closed one."""

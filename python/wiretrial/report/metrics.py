@@ -33,11 +33,23 @@ def _waiting(key: str, q: float) -> Metric:
     told = _quantile(key, quantiles.name(q), q, lambda m: m.waiting_time, quantiles.MESSAGES)
     # Of a rate that was not reached, they grow for as long as the trial lasts.
     overloaded = f"{told.title} grows with the run: the offered rate was not reached"
-    return replace(
-        told,
-        of=lambda m: None if m.is_overloaded else told.of(m),
-        withheld=lambda m: overloaded if m.is_overloaded else told.withheld(m),
-    )
+
+    def of(measured: Measured) -> float | None:
+        # A failed message is no fast one: where some may fail, they count as slower than any reply.
+        if measured.is_overloaded or told.of(measured) is None:
+            return None
+        return quantiles.of_all(measured.waiting_time, measured.failed, q)
+
+    def withheld(measured: Measured) -> str | None:
+        if measured.is_overloaded:
+            return overloaded
+        reason = told.withheld(measured)
+        if reason is None and of(measured) is None:
+            failed = measured.failed
+            return quantiles.among_failed(failed, failed + measured.waiting_time.count, q)
+        return reason
+
+    return replace(told, of=of, withheld=withheld)
 
 
 def _quantile(key: str, title: str, q: float, of: Callable[[Measured], Hdr], what: str) -> Metric:

@@ -45,6 +45,24 @@ def withheld(count: int, q: float, values: str = MESSAGES) -> str | None:
     return f"{name(q)} needs {needed(q):,} {values}; {count:,} came"
 
 
+def of_all(times: Hdr, failed: int, q: float) -> int | None:
+    """The quantile over right replies and `failed` messages, each of which took longer than any.
+
+    None: it lies among the failed ones, which have no time. What is told of right replies alone is
+    better than what clients saw.
+    """
+    rank = max(1, math.ceil(Fraction(str(q)) * (times.count + failed)))
+    if rank > times.count:
+        return None
+    # In the middle of its place, where no rounding leads to the next one.
+    return times.quantile((rank - 0.5) / times.count)
+
+
+def among_failed(failed: int, total: int, q: float) -> str:
+    """`p99 lies among the 12 of 1,000 messages that failed`."""
+    return f"{name(q)} lies among the {failed:,} of {total:,} messages that failed"
+
+
 def document(times: Hdr, values: str = MESSAGES) -> dict[str, Any] | None:
     """The times as a JSON object; None where none was recorded.
 
