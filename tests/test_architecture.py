@@ -20,11 +20,13 @@ CRATES = ROOT / "crates"
 
 # What everybody may use: documents, errors, quantities, how programs start and end. They know
 # nobody.
-LEAVES = {"closing", "documents", "errors", "launch", "plan", "quantities", "snapshot"}
+LEAVES = {
+    *("closing", "documents", "errors", "launch", "plan", "quantities", "snapshot", "suggest"),
+}
 LEAF_NEEDS = {
     "errors": set[str](),
-    "documents": {"errors"},
-    "quantities": {"errors"},
+    "documents": {"errors", "suggest"},
+    "quantities": {"errors", "suggest"},
     "snapshot": {"plan", "errors"},
 }
 

@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 
 # Command line, exit code, words of the one line. Nothing here gets as far as a connection.
 TABLE: list[tuple[tuple[str, ...], int, str]] = [
-    (("load",), 2, "Missing argument 'URL': see --help"),
+    (("load",), 2, "Missing argument 'URL': see `wiretrial load --help`"),
     (("load", "localhost:80"), 2, "it has no scheme: write http://localhost:80"),
     (("load", "ftp://x/"), 2, "unknown scheme 'ftp': use one of http"),
     (("load", "http://"), 2, "names no host"),
@@ -63,7 +63,7 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (("load", "http://h/", "--cacert", "/no/such.pem"), 2, "can't be read: name a PEM file"),
     (("load", "http://h/", "--insecure", "--cacert", "x"), 2, "exclude each other"),
     (("load", "http://h/", "--format", "yaml"), 2, "yaml"),
-    (("load", "http://h/", "--frobnicate"), 2, "No such option: --frobnicate"),
+    (("load", "http://h/", "--frobnicate"), 2, "there is no option --frobnicate"),
     (("load", "ws://h/", "--fleet", "tcp://10.0.0.1"), 2, "beyond this machine a fleet needs TLS"),
     (("load", "ws://h/", "--fleet", "tls://10.0.0.1"), 2, "add --fleet-certificates DIR"),
     (("load", "ws://h/", "--fleet", "ftp://h"), 2, "write tls://HOST:8786"),
@@ -95,7 +95,7 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
         "leave the name out: DIR and REPORT know theirs",
     ),
     (("study", "run", "echo", "--prefix", "/no/such"), 2, "there is no such folder: correct it"),
-    (("frobnicate",), 2, "No such command 'frobnicate'"),
+    (("frobnicate",), 2, "there is no command 'frobnicate'"),
     (("compare",), 2, "whom to measure?"),
     (("compare", "ws", "no-such-server"), 2, "there is no subject 'no-such-server'"),
     (("compare", "ws:fast", "nginx"), 2, "it has: default, tuned"),

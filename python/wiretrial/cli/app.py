@@ -30,6 +30,7 @@ from wiretrial.cli import (
     serve,
     study,
     subject,
+    usage,
 )
 from wiretrial.cli.output import say
 from wiretrial.engine import Engine, engine_version
@@ -108,8 +109,10 @@ def _run() -> int:
     try:
         code = app(standalone_mode=False)
     except TyperException as error:
-        words = " ".join(error.format_message().split()).removesuffix(".")
-        say(f"wiretrial: {words}: see --help")
+        if usage.is_help(error):
+            say(error.message.rstrip())
+        else:
+            say(f"wiretrial: {usage.line(error, sys.argv[1:])}")
         return error.exit_code
     except WiretrialError as error:
         say(f"wiretrial: {error.told()}")

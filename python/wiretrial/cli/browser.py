@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from wiretrial import quantities
+from wiretrial import quantities, suggest
 from wiretrial.browser import front, programs
 from wiretrial.browser.desk import Desk
 from wiretrial.browser.front import PORTS, Upstream
@@ -149,7 +149,10 @@ def _program(name: str) -> Literal["chromium", "firefox"]:
         return "chromium"
     if name == "firefox":
         return "firefox"
-    raise UsageProblem(f"--browser {name}: not known", "use chromium or firefox")
+    raise UsageProblem(
+        f"--browser {name}: unknown",
+        suggest.remedy(name, ("chromium", "firefox"), "use chromium or firefox"),
+    )
 
 
 def _command(seed: int, *, given: bool) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial import quantities
+from wiretrial import quantities, suggest
 from wiretrial.cli import output, progress, sending, workload
 from wiretrial.cli.demo import Results, Resume
 from wiretrial.errors import UsageProblem
@@ -229,7 +229,7 @@ def _common(contestants: list[str], wanted: str | None) -> _Common | None:
         return None
     if wanted is not None and wanted not in workload.SCHEMES:
         raise UsageProblem(
-            f"--protocol {wanted}: unknown", f"use one of {', '.join(workload.SCHEMES)}"
+            f"--protocol {wanted}: unknown", suggest.remedy(wanted, workload.SCHEMES)
         )
     for contract, protocols in PROTOCOLS_OF.items():
         for protocol in protocols:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wiretrial import suggest
 from wiretrial.cli import output, reports
 from wiretrial.cli.demo import Results
 from wiretrial.cli.output import Format
@@ -78,7 +79,7 @@ def export(
 ) -> int:
     """Write trials in a form that other tools read."""
     if metric not in METRICS:
-        raise UsageProblem(f"--metric {metric}: unknown", f"use one of {', '.join(METRICS)}")
+        raise UsageProblem(f"--metric {metric}: unknown", suggest.remedy(metric, METRICS))
     if file:
         output.require_writable(file)
     if form is Form.PARQUET:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wiretrial import suggest
 from wiretrial.cli import output
 from wiretrial.cli.output import Format
 from wiretrial.engine import Engine
@@ -44,7 +45,9 @@ def list_(
 ) -> int:
     """List the catalogue: version, language, licence, protocols, and whether it is installed."""
     if kind is not None and kind not in TITLES:
-        raise UsageProblem(f"--kind {kind}: unknown", f"use {' or '.join(TITLES)}")
+        raise UsageProblem(
+            f"--kind {kind}: unknown", suggest.remedy(kind, TITLES, f"use {' or '.join(TITLES)}")
+        )
     engine = Engine.find()
     rows = [
         _row(subject, engine)

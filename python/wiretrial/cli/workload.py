@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from wiretrial import quantities
+from wiretrial import quantities, suggest
 from wiretrial.cli.content import PLACEHOLDER, require_json
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
@@ -227,7 +227,8 @@ def parse_url(text: str, schemes: tuple[Protocol, ...] = SCHEMES) -> Target:
     protocol = next((scheme for scheme in schemes if scheme == parts.scheme), None)
     if protocol is None:
         raise UsageProblem(
-            f"{text!r}: unknown scheme {parts.scheme!r}", f"use one of {', '.join(schemes)}"
+            f"{text!r}: unknown scheme {parts.scheme!r}",
+            suggest.remedy(parts.scheme, schemes, f"use one of {', '.join(schemes)}"),
         )
     if not parts.hostname:
         raise UsageProblem(f"{text!r} names no host", f"write {protocol}://HOST:PORT/")
@@ -355,7 +356,10 @@ def _parameter(word: str) -> tuple[str, bool | int]:
         least, most = DEFLATE_RANGES[name]
         return name, quantities.count(value, f"--deflate-with {name}", least=least, most=most)
     known = [*DEFLATE_FLAGS, *(f"{name}=N" for name in DEFLATE_RANGES)]
-    raise UsageProblem(f"--deflate-with {word!r} is no parameter", f"use {', '.join(known)}")
+    raise UsageProblem(
+        f"--deflate-with {word!r} is no parameter",
+        suggest.remedy(name, (*DEFLATE_FLAGS, *DEFLATE_RANGES), f"use {', '.join(known)}"),
+    )
 
 
 def expect_of(expect: Sequence[str], status: str) -> Expect:
@@ -473,9 +477,11 @@ def _content(rules: Sequence[str]) -> Content:
             return BroadcastContent()
     if expect.startswith("@"):
         return FixedContent(base64=_base64(_read(expect, "--expect")))
+    known = ("auto", "echo", "learned", "broadcast", "status")
+    usual = "use echo, learned, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN"
     raise UsageProblem(
         f"--expect {expect!r} is no rule",
-        "use echo, learned, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN",
+        suggest.remedy(expect, known, usual),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from wiretrial import quantities
+from wiretrial import quantities, suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.report import metrics, units
 from wiretrial.report.measures import Measured
@@ -96,7 +96,7 @@ def parse(text: str) -> Threshold:
     if name not in NAMES:
         raise UsageProblem(
             f"--threshold {text!r}: there is no figure {name!r}",
-            f"use one of {', '.join(sorted(NAMES))}",
+            suggest.remedy(name, sorted(NAMES)),
         )
     metric, bound = NAMES[name], found["bound"]
     relative = bound.endswith("x")
@@ -168,7 +168,7 @@ def _against(
     if name not in new and name not in reasons:
         raise UsageProblem(
             f"--against {name}: there is no such scenario",
-            f"use one of {units.listed((*new, *reasons))}",
+            suggest.remedy(name, (*new, *reasons), f"use one of {units.listed((*new, *reasons))}"),
         )
     other = _Other(name, new.get(name, ()), is_paired=True)
     if not any(run.is_usable for run in other.runs) and any(_failures(other.runs)):

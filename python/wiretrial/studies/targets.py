@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from wiretrial import suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.studies import environments
 from wiretrial.studies.document import Document, Workload
@@ -30,7 +31,8 @@ def parse(given: Sequence[str], document: Document) -> dict[Protocol, str]:
         if protocol is None:
             known = ", ".join(dict.fromkeys(spoken))
             raise UsageProblem(
-                f"--target {text}: this study does not speak {scheme!r}", f"it speaks {known}"
+                f"--target {text}: this study does not speak {scheme!r}",
+                suggest.remedy(scheme, spoken, f"it speaks {known}"),
             )
         if not _is_address(rest):
             raise UsageProblem(f"--target {text} names no host and port", "write HOST:PORT")
