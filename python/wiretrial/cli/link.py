@@ -35,7 +35,7 @@ unshare --user --map-root-user --net wiretrial link …
 """
 
 app = typer.Typer(
-    help="An emulated link: run a command behind it, measure it.",
+    help="Emulate a slow or lossy link: run a command behind it, measure it.",
     epilog=EXAMPLES,
     rich_markup_mode=None,
     no_args_is_help=True,

@@ -29,19 +29,19 @@ SECOND_COLUMN, NARROWEST = 21, 60
 EXAMPLES = """\b
 Examples:
   wiretrial study list
-  wiretrial study show echo --quick
-  wiretrial study run echo --quick
+  wiretrial study show http-vs-websocket --quick
+  wiretrial study run websocket-servers --quick
   wiretrial study run ./mine --only 'ws*' --budget 30m
   wiretrial study run client-libraries --provoke nagle
   wiretrial study run game-bots --target 192.0.2.7:4123
-  wiretrial study run --resume results/echo-20260101-120000
-  wiretrial study run echo --fleet tls://10.0.0.1 --fleet-certificates certs
+  wiretrial study run --resume results/mine-20260101-120000
+  wiretrial study run ./mine --fleet tls://10.0.0.1 --fleet-certificates certs
 
 A study is a name of `wiretrial study list`, or a folder with a study.toml.
 """
 
 app = typer.Typer(
-    help="Questions with their experiments: list, show, run.",
+    help="Prepared studies of one question each: list, show, run.",
     epilog=EXAMPLES,
     rich_markup_mode=None,
     no_args_is_help=True,

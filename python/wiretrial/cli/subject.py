@@ -36,7 +36,7 @@ Examples:
 """
 
 app = typer.Typer(
-    help="Servers and clients to measure: list, show, install, verify, run.",
+    help="Servers and client libraries: list, show, new, install, verify, run.",
     epilog=EXAMPLES,
     rich_markup_mode=None,
     no_args_is_help=True,
