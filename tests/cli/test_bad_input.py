@@ -117,6 +117,7 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (("subject", "verify", "./nope"), 2, "a subject is a folder with a subject.toml"),
     (("results", "list"), 1, "there is no folder results"),
     (("results", "show", "nope"), 1, "nope holds no results"),
+    (("results", "show", "/etc/hostname"), 1, "is no result of wiretrial (it is not JSON): name a"),
     (("report", "nope"), 1, "nope holds no results"),
     (("machine", "-c", "none"), 2, "not a number"),
 ]

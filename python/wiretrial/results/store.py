@@ -139,17 +139,21 @@ def read_trial(path: Path) -> Trial:
         document: Any = json.loads(gzip.decompress(packed) if path.suffix == ".gz" else packed)
     except OSError as error:
         # gzip.BadGzipFile is an OSError too, without an error number.
-        reason = error.strerror or "it is not whole"
-        raise StoreError(f"{path} can't be read: {reason}", _REMEDY) from error
-    except (EOFError, zlib.error, ValueError) as error:
-        raise StoreError(f"{path} is corrupt: {error}", _REMEDY) from error
+        if error.errno is None:
+            raise _unreadable(path, "it is not whole") from error
+        remedy = "name a file that can be read"
+        raise StoreError(f"{path} can't be read: {error.strerror}", remedy) from error
+    except (EOFError, zlib.error) as error:
+        raise _unreadable(path, str(error)) from error
+    except ValueError as error:
+        raise _unreadable(path, "it is not JSON") from error
     _check_version(path, document)
     try:
         return Trial.model_validate(document)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise StoreError(f"{path} is no whole trial ({where}: {first['msg']})", _REMEDY) from error
+        raise _unreadable(path, f"{where}: {first['msg']}") from error
 
 
 def read_all(path: Path) -> list[Trial]:
@@ -168,12 +172,32 @@ def folders(base: Path) -> Iterator[ResultsFolder]:
         yield ResultsFolder(path.parent)
 
 
-_REMEDY = "delete the file, and `--resume` measures that trial again"
+_OTHER = "name a folder that `wiretrial results list` shows, or a file of its trials"
+
+
+def _unreadable(path: Path, reason: str) -> StoreError:
+    """A damaged trial, where it lies with a study's; elsewhere, a file that is none."""
+    if not _is_stored(path):
+        return StoreError(f"{path} is no result of wiretrial ({reason})", _OTHER)
+    return StoreError(
+        f"{path} is damaged ({reason})",
+        f"delete the file, and `wiretrial study run --resume {path.parent.parent}` measures that"
+        " trial again",
+    )
+
+
+def _is_stored(path: Path) -> bool:
+    """Whether we wrote the file, or something that has its name since."""
+    is_named = path.parent.name == TRIALS and path.name.endswith(SUFFIX)
+    return is_named and (path.parent.parent / STUDY_FILE).is_file()
 
 
 def _check_version(path: Path, document: Any) -> None:
     if not isinstance(document, dict) or document.get("schema") != TRIAL_SCHEMA:
-        raise StoreError(f"{path} is no trial of wiretrial (schema {TRIAL_SCHEMA})", _REMEDY)
+        raise StoreError(
+            f"{path} is no trial of wiretrial (schema {TRIAL_SCHEMA})",
+            "move it to another folder" if _is_stored(path) else _OTHER,
+        )
     version = document.get("version")
     if version == TRIAL_VERSION:
         return
