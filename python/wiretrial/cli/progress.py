@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -48,8 +49,9 @@ _STUDY_IN_PAGE = re.compile(r'<script type="application/json" id="study">(.*?)</
 PERIOD_S = 0.5
 MOST_MISSING = 5
 """Lines about scenarios without a figure; the rest is counted."""
+STUDY_COMMAND = ("wiretrial", "study", "run")
+"""Any study can be gone on with by it; some have a command of their own."""
 OWN_COMMANDS = ("demo", "compare", "browser")
-"""Studies with a command of their own; `study run` runs the others."""
 
 
 def begin(study: Study, base: Path) -> ResultsFolder:
@@ -97,8 +99,13 @@ def study_of_report(path: Path) -> Study:
     return spec.parse(found[1].replace("<\\/", "</"))
 
 
-def run(study: Study, results: ResultsFolder, engine: Engine | None = None) -> int:
-    """Runs what is missing, then shows the report. The exit code. `engine`: None: our own."""
+def run(
+    study: Study, results: ResultsFolder, engine: Engine | None = None, words: Sequence[str] = ()
+) -> int:
+    """Runs what is missing, then shows the report. The exit code.
+
+    `engine`: None: our own. `words`: flags that must be repeated where it is gone on with.
+    """
     engine = engine or Engine.find()
     output.say(f"results go to {results.folder}")
     board = Board(study)
@@ -116,14 +123,14 @@ def run(study: Study, results: ResultsFolder, engine: Engine | None = None) -> i
             _conclude(study, results)
         output.say(
             f"stopped; {len(results.paths())} of {runner.trials_wanted(study)} trials are kept."
-            f" Go on with: {resume_command(study, results)}"
+            f" Go on with: {resume_command(study, results, words)}"
         )
         return EXIT_SIGNAL + stopped.number
     if not results.paths():
         output.say("wiretrial: no trial could be measured")
-        return _failed(study, results, board, ())
+        return _failed(study, results, board, (), words)
     trials = _conclude(study, results)
-    if code := _failed(study, results, board, trials):
+    if code := _failed(study, results, board, trials, words):
         return code
     return EXIT_INVALID if any(map(_is_bad, trials)) else EXIT_GOOD
 
@@ -134,7 +141,13 @@ def _is_bad(trial: Trial) -> bool:
     return verdict == "invalid" or (verdict == "overloaded" and trial.scenario.search is None)
 
 
-def _failed(study: Study, results: ResultsFolder, board: Board, trials: Sequence[Trial]) -> int:
+def _failed(
+    study: Study,
+    results: ResultsFolder,
+    board: Board,
+    trials: Sequence[Trial],
+    words: Sequence[str],
+) -> int:
     """Says which trials failed and which scenarios have none at all; the exit code of that."""
     missing = asked.missing(study, trials, absent.read(results))
     names = {row.scenario for row in missing}
@@ -147,7 +160,7 @@ def _failed(study: Study, results: ResultsFolder, board: Board, trials: Sequence
         output.say(line)
     if not missing and not board.problems:
         return EXIT_GOOD
-    output.say(f"try again with: {resume_command(study, results)}")
+    output.say(f"try again with: {resume_command(study, results, words)}")
     return EXIT_FAILED
 
 
@@ -177,10 +190,12 @@ def _measure(study: Study, results: ResultsFolder, engine: Engine, board: Board)
         board.keep(results)
 
 
-def resume_command(study: Study, results: ResultsFolder) -> str:
+def resume_command(study: Study, results: ResultsFolder, words: Sequence[str] = ()) -> str:
     """What a person types to go on with it."""
-    own = study.name in OWN_COMMANDS
-    return f"wiretrial {study.name if own else 'study run'} --resume {results.folder}"
+    # By how it was begun: a folder of a user's own may be called as a command of ours is.
+    began = shlex.split(study.command)[1:2]
+    command = ("wiretrial", *began) if began and began[0] in OWN_COMMANDS else STUDY_COMMAND
+    return shlex.join((*command, "--resume", str(results.folder), *words))
 
 
 def _conclude(study: Study, results: ResultsFolder) -> tuple[Trial, ...]:

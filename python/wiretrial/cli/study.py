@@ -229,7 +229,7 @@ def _measure(study: Study, folder: Callable[[], ResultsFolder], many: FleetWante
         _require_reachable(study)
     with fleet_options.engine(many) as engine:
         # A fleet that can't be reached leaves no empty folder behind.
-        return progress.run(study, folder(), engine=engine)
+        return progress.run(study, folder(), engine=engine, words=many.words if many else ())
 
 
 def _require_reachable(study: Study) -> None:

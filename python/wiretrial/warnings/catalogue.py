@@ -108,7 +108,10 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.PARTIAL: Entry(
         cause="Somebody stopped the run.",
-        remedy="Run the rest: the study goes on with --resume.",
+        remedy=(
+            "The figures cover the time before it was stopped. Run the command again for the whole"
+            " time."
+        ),
     ),
     Code.AGENT_LOST: Entry(
         cause=(
