@@ -6,7 +6,8 @@ import secrets
 import shlex
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -209,6 +210,7 @@ def run(
     if resume is not None:
         study, folder = progress.resume(resume, None, wanted)
         return _measure(study, lambda: folder, many)
+    quick_study: Callable[[], Study] | None = None
     if again is not None:
         study = progress.study_of_report(again)
         if wanted:
@@ -217,9 +219,12 @@ def run(
         chosen = secrets.randbits(32) if seed is None else seed
         choice = _Choice(quick, tuple(only or ()), provoke, tuple(target or ()), pacing)
         study = _expanded(str(name), choice, trials=wanted, seed=chosen)
+        if not quick:
+            smaller = replace(choice, quick=True)
+            quick_study = partial(_expanded, str(name), smaller, trials=wanted, seed=chosen)
     limit = None if budget is None else quantities.duration_ns(budget, "--budget")
     if limit is not None:
-        study = estimate.within(study, limit)
+        study = estimate.within(study, limit, quick_study)
     output.say(_plan(study))
     return _measure(study, lambda: progress.begin(study, results), many)
 
@@ -327,7 +332,9 @@ def _expanded(name: str, choice: _Choice, *, trials: int | None, seed: int) -> S
         study = targets.put(study, aims)
     study = priming.primed(study)
     whole = document.budget
-    return study if whole is None or choice.quick else estimate.within(study, whole)
+    if whole is None or choice.quick:
+        return study
+    return estimate.within(study, whole, setting='budget = "{}" in its study.toml')
 
 
 def _plan(study: Study) -> str:
