@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from wiretrial import quantities, suggest
-from wiretrial.cli import output, progress, sending, workload
+from wiretrial.cli import output, progress, sending, urls, workload
 from wiretrial.cli.demo import Results, Resume
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import namespaces
@@ -217,7 +217,7 @@ def _named(contestants: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_url(contestant: str) -> bool:
-    return "://" in contestant
+    return urls.is_meant(contestant, workload.SCHEMES)
 
 
 def _common(contestants: list[str], wanted: str | None) -> _Common | None:

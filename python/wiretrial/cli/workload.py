@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import typer
 
 from wiretrial import quantities, suggest
+from wiretrial.cli import urls
 from wiretrial.cli.content import PLACEHOLDER, require_json
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
@@ -67,6 +68,7 @@ LOADED: tuple[Protocol, ...] = (
 """What the engine speaks."""
 DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 """Of a scheme, or of what it ends in behind a `+`."""
+ANY_URL = "http://HOST:PORT/PATH"
 DEFAULT_MESSAGE_BYTES = 20
 STEADY = "steady"
 """The pattern of a closed loop in which each connection goes on by itself."""
@@ -216,14 +218,13 @@ class Target:
 def parse_url(text: str, schemes: tuple[Protocol, ...] = SCHEMES) -> Target:
     """The target that a URL names, with one of these schemes."""
     if "://" not in text:
-        raise UsageProblem(f"{text!r} is not a URL: it has no scheme", f"write http://{text}")
+        meant = urls.corrected(text, schemes) or ANY_URL
+        raise UsageProblem(f"{text!r} is not a URL", f"write {meant}")
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
-        raise UsageProblem(
-            f"{text!r} is not a URL: {error}", "write http://HOST:PORT/PATH"
-        ) from error
+        raise UsageProblem(f"{text!r} is not a URL: {error}", f"write {ANY_URL}") from error
     protocol = next((scheme for scheme in schemes if scheme == parts.scheme), None)
     if protocol is None:
         raise UsageProblem(
@@ -231,7 +232,8 @@ def parse_url(text: str, schemes: tuple[Protocol, ...] = SCHEMES) -> Target:
             suggest.remedy(parts.scheme, schemes, f"use one of {', '.join(schemes)}"),
         )
     if not parts.hostname:
-        raise UsageProblem(f"{text!r} names no host", f"write {protocol}://HOST:PORT/")
+        meant = urls.corrected(text, schemes) or f"{protocol}://HOST:PORT/"
+        raise UsageProblem(f"{text!r} names no host", f"write {meant}")
     if port is None:
         port = DEFAULT_PORTS.get(protocol.rpartition("+")[2])
     if not port:
@@ -477,12 +479,9 @@ def _content(rules: Sequence[str]) -> Content:
             return BroadcastContent()
     if expect.startswith("@"):
         return FixedContent(base64=_base64(_read(expect, "--expect")))
-    known = ("auto", "echo", "learned", "broadcast", "status")
     usual = "use echo, learned, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN"
-    raise UsageProblem(
-        f"--expect {expect!r} is no rule",
-        suggest.remedy(expect, known, usual),
-    )
+    known = ("auto", "echo", "learned", "broadcast", "status")
+    raise UsageProblem(f"--expect {expect!r} is no rule", suggest.remedy(expect, known, usual))
 
 
 def _read(argument: str, flag: str) -> bytes:
