@@ -39,7 +39,7 @@ from wiretrial.results.beacon import Beacon
 from wiretrial.results.model import Trial
 from wiretrial.results.store import STUDY_FILE, ResultsFolder
 from wiretrial.snapshot import Interval, Start
-from wiretrial.studies import asked, estimate, events, runner, spec
+from wiretrial.studies import asked, estimate, events, prepare, runner, spec
 from wiretrial.studies.order import Slot
 from wiretrial.studies.spec import Study
 from wiretrial.studies.trial import require_rules
@@ -57,6 +57,8 @@ OWN_COMMANDS = ("demo", "compare", "browser")
 def begin(study: Study, base: Path) -> ResultsFolder:
     """A new folder for the study's results; none for a study that can't be run."""
     require_rules(study, Engine.find())
+    prepare.require_named(study)
+    prepare.require(study, base)
     return ResultsFolder.create(base, study.name, _document(study))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import shlex
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.report import units
 from wiretrial.results import answers
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import environments, estimate, matrix, priming, registry, targets
+from wiretrial.studies import environments, estimate, matrix, prepare, priming, registry, targets
 from wiretrial.studies.spec import Study
 
 SECOND_COLUMN, NARROWEST = 21, 60
@@ -153,7 +153,7 @@ def show(
         }
         output.emit(output.as_json(document), None)
         return EXIT_GOOD
-    lines = [study.title, study.question, "", _plan(study)]
+    lines = [study.title, study.question, "", _plan(study), *_limits(study)]
     if not provoke and (provoked := registry.find(name).document.provocation):
         lines += ["", "--provoke shows on purpose:"]
         lines += [f"  {one.name:<20} {one.title}" for one in provoked]
@@ -330,11 +330,21 @@ def _expanded(name: str, choice: _Choice, *, trials: int | None, seed: int) -> S
     )
     if aims:
         study = targets.put(study, aims)
+    # What `show` shows, `run` must be able to name.
+    prepare.require_named(study)
     study = priming.primed(study)
     whole = document.budget
     if whole is None or choice.quick:
         return study
     return estimate.within(study, whole, setting='budget = "{}" in its study.toml')
+
+
+def _limits(study: Study) -> Iterator[str]:
+    """What keeps this machine from running the study."""
+    try:
+        prepare.require(study, Path())
+    except UsageProblem as short:
+        yield f"this machine can't run it: {short.line()}"
 
 
 def _plan(study: Study) -> str:

@@ -35,7 +35,7 @@ MOST_STEPS = 60
 
 def run(study: Study, results: ResultsFolder, engine: Engine) -> Iterator[Event]:
     """Measures whatever of `study` is not in `results` yet."""
-    require(study, results)
+    require(study, results.folder)
     stored = _stored(study, results)
     if _is_complete(study, stored):
         return
