@@ -103,7 +103,7 @@ def _change(**members: Any) -> Callable[[Path], None]:
         ),
         (
             _change(schema="something-else"),
-            "is no trial of wiretrial (schema wiretrial-trial): move it",
+            "is not a trial of wiretrial (schema wiretrial-trial): move it",
         ),
         (_change(block="first"), "is damaged (block"),
     ],

@@ -43,7 +43,7 @@ FleetCertificates = Annotated[
     typer.Option(
         "--fleet-certificates",
         metavar="DIR",
-        help="What `fleet certificates` made: authority.pem, client.pem, client.key.",
+        help="Folder with authority.pem, client.pem and client.key (`fleet certificates`).",
         show_default=False,
     ),
 ]
@@ -52,7 +52,7 @@ FleetAgents = Annotated[
     typer.Option(
         "--fleet-agents",
         metavar="N",
-        help="So many agents; they are waited for. [those there are]",
+        help="Wait until N agents are connected. [use those connected]",
         show_default=False,
     ),
 ]
@@ -60,7 +60,7 @@ AgentLoss = Annotated[
     OnAgentLoss | None,
     typer.Option(
         "--on-agent-loss",
-        help="What the others do when an agent is lost. [stop]",
+        help="What the other agents do when one is lost. [stop]",
         show_default=False,
     ),
 ]

@@ -46,16 +46,16 @@ class Form(StrEnum):
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's results.")],
-    form: Annotated[Form, typer.Option("--format", help="The report's form.")] = Form.TEXT,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a study's results.")],
+    form: Annotated[Form, typer.Option("--format", help="Form of the report.")] = Form.TEXT,
     file: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE|DIR", help="Write it there; svg and png need a folder."
+            "-o", "--output", metavar="FILE|DIR", help="File to write; a folder for svg and png."
         ),
     ] = None,
 ) -> int:
-    """Make the report of a study's stored trials again."""
+    """Make the report of a study again, from its stored trials."""
     draws = form in (Form.SVG, Form.PNG)
     if draws:
         _require_folder(form, file)

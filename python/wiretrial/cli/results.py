@@ -72,7 +72,7 @@ def list_(
     return EXIT_FAILED if index.problems else EXIT_GOOD
 
 
-@app.command("show", short_help="Show the trials of one.")
+@app.command("show", short_help="Show the trials of a study, or one trial.")
 def show(
     path: Annotated[
         Path, typer.Argument(metavar="DIR|FILE", help="A study's folder or a trial's file.")
@@ -106,11 +106,13 @@ def show(
 app.command(
     "compare",
     epilog=results_exchange.COMPARE_EXAMPLES,
-    short_help="Hold two results against each other.",
+    short_help="Compare two results.",
 )(results_exchange.compare)
 app.command(
     "export", epilog=results_exchange.EXPORT_EXAMPLES, short_help="Write trials for other tools."
 )(results_exchange.export)
 app.command(
-    "import", epilog=results_exchange.IMPORT_EXAMPLES, short_help="Keep Google Benchmark's figures."
+    "import",
+    epilog=results_exchange.IMPORT_EXAMPLES,
+    short_help="Import figures of Google Benchmark.",
 )(results_exchange.import_)

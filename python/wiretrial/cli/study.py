@@ -48,15 +48,18 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Name = Annotated[str, typer.Argument(metavar="NAME|FOLDER")]
+NAMED = "A name from `wiretrial study list`, or a folder with a study.toml."
+Name = Annotated[str, typer.Argument(metavar="NAME|FOLDER", help=NAMED)]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
-Quick = Annotated[bool, typer.Option("--quick", help="The same shape in a few minutes.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Fewer levels, shorter and fewer trials: a few minutes.")
+]
 Only = Annotated[
     list[str] | None,
     typer.Option(
         "--only",
         metavar="PATTERN",
-        help="Scenarios or subjects whose name matches. Repeatable.",
+        help="Only scenarios or subjects whose name matches. Repeatable.",
         show_default=False,
     ),
 ]
@@ -65,7 +68,7 @@ Provoke = Annotated[
     typer.Option(
         "--provoke",
         metavar="NAME",
-        help="Only the study's small run that shows this artefact on purpose.",
+        help="Run only the small study that shows this artefact on purpose.",
         show_default=False,
     ),
 ]
@@ -74,7 +77,7 @@ Target = Annotated[
     typer.Option(
         "--target",
         metavar="[SCHEME://]HOST:PORT",
-        help="A server that somebody runs, in place of the subjects. Repeatable.",
+        help="Measure this running server instead of the subjects. Repeatable.",
         show_default=False,
     ),
 ]
@@ -83,19 +86,23 @@ PacingOption = Annotated[
     typer.Option(
         "--pacing",
         metavar="NAME",
-        help="When each connection of an open loop sends: phased, after-response.",
+        help="Pacing where each connection has a rate: constant, poisson, phased, after-response.",
         show_default=False,
     ),
 ]
 Trials = Annotated[
     str | None,
     typer.Option(
-        "--trials", metavar="N", help="Trials per scenario; fewer where the study says so."
+        "--trials",
+        metavar="N",
+        help="Trials per scenario; some studies limit them for single scenarios.",
     ),
 ]
 Budget = Annotated[
     str | None,
-    typer.Option("--budget", metavar="TIME", help="Only as many trials as fit: 30m, 2h."),
+    typer.Option(
+        "--budget", metavar="TIME", help="Run as many trials as fit into this time: 30m, 2h."
+    ),
 ]
 
 
@@ -167,9 +174,11 @@ def show(
     return EXIT_GOOD
 
 
-@app.command("run", short_help="Run a study, or go on with one.")
+@app.command("run", short_help="Run a study, or continue one.")
 def run(
-    name: Annotated[str | None, typer.Argument(metavar="NAME|FOLDER", show_default=False)] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME|FOLDER", help=NAMED, show_default=False)
+    ] = None,
     quick: Quick = False,
     only: Only = None,
     provoke: Provoke = None,
@@ -178,32 +187,38 @@ def run(
     trials: Trials = None,
     budget: Budget = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of the order. [random, recorded]")
+        int | None,
+        typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
     ] = None,
     results: Results = Path("results"),
     prefix: Prefix = None,
     resume: Annotated[
         Path | None,
-        typer.Option("--resume", metavar="DIR", help="Go on with the trials that DIR lacks."),
+        typer.Option(
+            "--resume", metavar="DIR", help="Continue the study in DIR with its missing trials."
+        ),
     ] = None,
     again: Annotated[
         Path | None,
-        typer.Option("--from", metavar="REPORT|DIR", help="Run what a report shows, again."),
+        typer.Option("--from", metavar="REPORT|DIR", help="Run the study of a report again."),
     ] = None,
     fleet: fleet_options.Fleet = None,
     fleet_certificates: fleet_options.FleetCertificates = None,
     fleet_agents: fleet_options.FleetAgents = None,
     on_agent_loss: fleet_options.AgentLoss = None,
 ) -> int:
-    """Run a study: every trial is stored before the next begins, and can be gone on with."""
+    """Run a study, trial by trial. Each is stored at once, so that --resume can continue."""
     ways = sum(given is not None for given in (name, resume, again))
     if ways > 1:
         raise UsageProblem(
-            "a study's name, --resume and --from are one or the other",
+            "a study's name, --resume and --from exclude each other",
             "leave the name out: DIR and REPORT know theirs",
         )
     if ways == 0:
-        raise UsageProblem("which study?", "name one, or use --resume DIR, or --from REPORT")
+        raise UsageProblem(
+            "no study is named",
+            "name one of `wiretrial study list`, or use --resume DIR or --from REPORT",
+        )
     many = FleetWanted.of(fleet, fleet_certificates, fleet_agents, on_agent_loss)
     use_prefix(prefix)
     wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
@@ -247,12 +262,12 @@ def _require_reachable(study: Study) -> None:
             )
         if case.scenario.together > 1:
             raise UsageProblem(
-                f"{case.scenario.name}: its trials run several at a time, a fleet's one by one",
+                f"{case.scenario.name}: its trials run side by side, a fleet runs one at a time",
                 "leave --fleet out, or set together = 1",
             )
         if case.scenario.environment != environments.LOOPBACK:
             raise UsageProblem(
-                f"{case.scenario.name}: a fleet reaches no namespace and no link of this machine",
+                f"{case.scenario.name}: a fleet can't reach namespaces and links of this machine",
                 "choose other scenarios (--only)",
             )
 

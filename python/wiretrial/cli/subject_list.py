@@ -37,7 +37,10 @@ LEFT_OUT = ("licence", "language")
 
 def list_(
     kind: Annotated[
-        str | None, typer.Option("--kind", metavar="server|client", help="Only these.")
+        str | None,
+        typer.Option(
+            "--kind", metavar="server|client", help="Only servers, or only client libraries."
+        ),
     ] = None,
     format_: Annotated[Format, typer.Option("--format", help="How the result is written.")] = (
         Format.TEXT

@@ -269,7 +269,7 @@ class Wire(Closing):
                 f"netem can't carry {link.name!r} here"
                 if plain
                 else f"netem has no seed, and carries nothing but a delay, not {link.name!r}",
-                "leave the choice to us",
+                "leave the choice of the emulator out",
             )
         self.carrier: Literal["engine", "netem"] = "netem" if by_netem else "engine"
         with namespaces.as_refusal():

@@ -91,11 +91,11 @@ def parse(text: str) -> Threshold:
     """The threshold that a person wrote."""
     found = _FORM.match(text)
     if not found:
-        raise UsageProblem(f"--threshold {text!r} is no bound", f"write it as {EXAMPLE}")
+        raise UsageProblem(f"--threshold {text!r} is not a bound", f"write it as {EXAMPLE}")
     name = found["name"]
     if name not in NAMES:
         raise UsageProblem(
-            f"--threshold {text!r}: there is no figure {name!r}",
+            f"--threshold {text!r}: there is no metric {name!r}",
             suggest.remedy(name, sorted(NAMES)),
         )
     metric, bound = NAMES[name], found["bound"]
@@ -207,7 +207,7 @@ def _complete(
     for threshold in thresholds:
         if not any(row.threshold is threshold for row in rows):
             raise UsageProblem(
-                f"--threshold {threshold.text!r} is about none of the scenarios",
+                f"--threshold {threshold.text!r} matches no scenario",
                 f"there are {units.listed((*new, *(one.scenario for one in missing)))}",
             )
     return rows
@@ -368,7 +368,7 @@ def _ratio(text: str, bound: str) -> float:
     except ValueError:
         value = 0.0
     if value <= 0:
-        raise UsageProblem(f"--threshold {text!r}: {bound!r} is no factor", f"write {EXAMPLE}")
+        raise UsageProblem(f"--threshold {text!r}: {bound!r} is not a factor", f"write {EXAMPLE}")
     return value
 
 

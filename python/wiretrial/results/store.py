@@ -53,7 +53,7 @@ class ResultsFolder:
             results = cls(folder)
             results.write(STUDY_FILE, document.encode())
             return results
-        raise StoreError(f"{base} has a hundred results of this second", "wait a second")
+        raise StoreError(f"{base} has a hundred results from this second", "wait a second")
 
     @classmethod
     def open(cls, folder: Path) -> ResultsFolder:
@@ -178,7 +178,7 @@ _OTHER = "name a folder that `wiretrial results list` shows, or a file of its tr
 def _unreadable(path: Path, reason: str) -> StoreError:
     """A damaged trial, where it lies with a study's; elsewhere, a file that is none."""
     if not _is_stored(path):
-        return StoreError(f"{path} is no result of wiretrial ({reason})", _OTHER)
+        return StoreError(f"{path} is not a result of wiretrial ({reason})", _OTHER)
     return StoreError(
         f"{path} is damaged ({reason})",
         f"delete the file, and `wiretrial study run --resume {path.parent.parent}` measures that"
@@ -195,7 +195,7 @@ def _is_stored(path: Path) -> bool:
 def _check_version(path: Path, document: Any) -> None:
     if not isinstance(document, dict) or document.get("schema") != TRIAL_SCHEMA:
         raise StoreError(
-            f"{path} is no trial of wiretrial (schema {TRIAL_SCHEMA})",
+            f"{path} is not a trial of wiretrial (schema {TRIAL_SCHEMA})",
             "move it to another folder" if _is_stored(path) else _OTHER,
         )
     version = document.get("version")

@@ -446,7 +446,7 @@ class Document(_Part):
                 )
         known = [one.name for one in self.provocation]
         raise UsageProblem(
-            f"this study provokes no {name!r}",
+            f"this study has no artefact {name!r} to provoke",
             suggest.remedy(name, known) if known else "leave --provoke out",
         )
 

@@ -334,7 +334,7 @@ def _case(
     told = floors.told(case)
     if workload.together > 1 and told.scenario.floor_ns is None:
         raise UsageProblem(
-            f"together = {workload.together}: nothing in {told.scenario.name} is known to wait",
+            f"together = {workload.together}: {told.scenario.name} has no known waiting time",
             "leave it out of workloads without requests_each, and without delay_ms or a link",
         )
     return told

@@ -234,7 +234,7 @@ def _stored(study: Study, results: ResultsFolder) -> list[Trial]:
     for trial in stored:
         if trial.study_digest != digest:
             raise UsageProblem(
-                f"{results.folder} holds trials of another study than it says",
+                f"{results.folder} holds trials of another study than its study.json describes",
                 "begin a new folder",
             )
     return stored

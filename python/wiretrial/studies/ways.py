@@ -78,7 +78,7 @@ class Target:
         contract = next((one for one in wanted if one in spec.contracts), None)
         if contract is None or "http" not in spec.speaks:
             raise UsageProblem(
-                f"{text} answers no GET that a browser could make",
+                f"{text} does not answer a GET from a browser",
                 "use one that keeps rpc or static over http, such as feathers or reference",
             )
         transports: list[Transport] = ["fetch"]
