@@ -34,10 +34,10 @@ TABLE = [
 @pytest.mark.parametrize(("typed", "meant"), TABLE, ids=lambda text: str(text))
 def test_the_url_that_was_meant(typed: str, meant: str) -> None:
     with pytest.raises(UsageProblem) as refused:
-        workload.parse_url(typed, workload.LOADED)
+        urls.parse(typed, workload.LOADED)
     assert refused.value.remedy == f"write {meant}"
     if "HOST" not in meant:
-        assert workload.parse_url(meant, workload.LOADED).url == meant
+        assert urls.parse(meant, workload.LOADED).url == meant
 
 
 @pytest.mark.parametrize("text", ["ws", "ws:tuned", "./mine", "./mine:tuned", "uwebsockets-0.14"])

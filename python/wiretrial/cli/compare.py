@@ -257,7 +257,7 @@ def _subject(contestant: str) -> tuple[Spec, ConfigurationName]:
 def _case(name: str, contestant: str, common: _Common | None, load: Load, asked: _Asked) -> Case:
     fresh = load.requests_per_connection is not None
     if _is_url(contestant):
-        target = workload.parse_url(contestant)
+        target = urls.parse(contestant, workload.SCHEMES)
         payload = workload.payload_of(target.protocol, asked.size, asked.json_text)
         return Case(
             scenario=_scenario(name, contestant, "default", target.protocol, load),

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from wiretrial import quantities
-from wiretrial.cli import fleet_options, interrupts, output, workload
+from wiretrial.cli import fleet_options, interrupts, output, urls, workload
 from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.live import Live
 from wiretrial.engine import Engine
@@ -197,7 +197,7 @@ def load(
     ] = None,
 ) -> int:
     """Load a server at URL, verify every reply, and say what it took and who was the limit."""
-    target = workload.parse_url(url, workload.LOADED)
+    target = urls.parse(url, workload.LOADED)
     many = FleetWanted.of(fleet, fleet_certificates, fleet_agents, on_agent_loss)
     if duration is not None and requests is not None:
         raise UsageProblem("-d and -n exclude each other", "keep one")
@@ -276,7 +276,7 @@ def load(
 
 
 def _run(
-    engine: Engine, plan: Plan, target: workload.Target, allowed_errors: float
+    engine: Engine, plan: Plan, target: urls.Target, allowed_errors: float
 ) -> tuple[Trial, int | None]:
     server = listeners.of_url(target.url)
     with (

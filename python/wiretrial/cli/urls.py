@@ -1,18 +1,63 @@
-"""What was meant to be a URL: `localhost:8080`, `http:/host`, `ws//host`, and the right URL.
+"""URLs: what they name, and what was meant by `localhost:8080`, `http:/host` or `ws//host`.
 
-Pure. Knows how URLs are misspelled; must not know which of them a command takes.
+Pure. Knows URLs and how they are misspelled; must not know which of them a command takes.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
 
+from wiretrial import suggest
+from wiretrial.errors import UsageProblem
+from wiretrial.subjects.spec import Protocol
+
+DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
+"""Of a scheme, or of what it ends in behind a `+`."""
+ANY_URL = "http://HOST:PORT/PATH"
 HERE = "127.0.0.1"
 PLAIN = "http"
 """What is meant where no scheme is named."""
 _PORT = re.compile(r":?(\d+)(?=$|/)")
 _ADDRESS = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)*|\[[0-9a-fA-F:.]+\]|):\d+(?:/.*)?")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A URL that names everything a load needs."""
+
+    url: str
+    protocol: Protocol
+    host: str
+    port: int
+
+
+def parse(text: str, schemes: Sequence[Protocol]) -> Target:
+    """The target that a URL names, with one of these schemes."""
+    if "://" not in text:
+        meant = corrected(text, schemes) or ANY_URL
+        raise UsageProblem(f"{text!r} is not a URL", f"write {meant}")
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        raise UsageProblem(f"{text!r} is not a URL: {error}", f"write {ANY_URL}") from error
+    protocol = next((scheme for scheme in schemes if scheme == parts.scheme), None)
+    if protocol is None:
+        raise UsageProblem(
+            f"{text!r}: unknown scheme {parts.scheme!r}",
+            suggest.remedy(parts.scheme, schemes, f"use one of {', '.join(schemes)}"),
+        )
+    if not parts.hostname:
+        meant = corrected(text, schemes) or f"{protocol}://HOST:PORT/"
+        raise UsageProblem(f"{text!r} names no host", f"write {meant}")
+    if port is None:
+        port = DEFAULT_PORTS.get(protocol.rpartition("+")[2])
+    if not port:
+        raise UsageProblem(f"{text!r} names no port", f"write {protocol}://{parts.hostname}:PORT")
+    return Target(url=text, protocol=protocol, host=parts.hostname, port=port)
 
 
 def corrected(text: str, schemes: Sequence[str]) -> str | None:

@@ -10,15 +10,12 @@ import ipaddress
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
 from wiretrial import quantities, suggest
-from wiretrial.cli import urls
 from wiretrial.cli.content import PLACEHOLDER, require_json
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
@@ -66,9 +63,6 @@ LOADED: tuple[Protocol, ...] = (
     "socketio+wss",
 )
 """What the engine speaks."""
-DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
-"""Of a scheme, or of what it ends in behind a `+`."""
-ANY_URL = "http://HOST:PORT/PATH"
 DEFAULT_MESSAGE_BYTES = 20
 STEADY = "steady"
 """The pattern of a closed loop in which each connection goes on by itself."""
@@ -203,42 +197,6 @@ PerConnection = Annotated[
         help="Close each connection after K requests and open another. [kept]",
     ),
 ]
-
-
-@dataclass(frozen=True)
-class Target:
-    """A URL that names everything a load needs."""
-
-    url: str
-    protocol: Protocol
-    host: str
-    port: int
-
-
-def parse_url(text: str, schemes: tuple[Protocol, ...] = SCHEMES) -> Target:
-    """The target that a URL names, with one of these schemes."""
-    if "://" not in text:
-        meant = urls.corrected(text, schemes) or ANY_URL
-        raise UsageProblem(f"{text!r} is not a URL", f"write {meant}")
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError as error:
-        raise UsageProblem(f"{text!r} is not a URL: {error}", f"write {ANY_URL}") from error
-    protocol = next((scheme for scheme in schemes if scheme == parts.scheme), None)
-    if protocol is None:
-        raise UsageProblem(
-            f"{text!r}: unknown scheme {parts.scheme!r}",
-            suggest.remedy(parts.scheme, schemes, f"use one of {', '.join(schemes)}"),
-        )
-    if not parts.hostname:
-        meant = urls.corrected(text, schemes) or f"{protocol}://HOST:PORT/"
-        raise UsageProblem(f"{text!r} names no host", f"write {meant}")
-    if port is None:
-        port = DEFAULT_PORTS.get(protocol.rpartition("+")[2])
-    if not port:
-        raise UsageProblem(f"{text!r} names no port", f"write {protocol}://{parts.hostname}:PORT")
-    return Target(url=text, protocol=protocol, host=parts.hostname, port=port)
 
 
 def is_http(protocol: Protocol) -> bool:
