@@ -96,7 +96,7 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     ),
     (("study", "run", "echo", "--prefix", "/no/such"), 2, "there is no such folder: correct it"),
     (("frobnicate",), 2, "there is no command 'frobnicate'"),
-    (("compare",), 2, "whom to measure?"),
+    (("compare",), 2, "nothing to measure: name URLs or subjects"),
     (("compare", "ws", "no-such-server"), 2, "there is no subject 'no-such-server'"),
     (("compare", "ws:fast", "nginx"), 2, "it has: default, tuned"),
     (

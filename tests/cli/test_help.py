@@ -13,6 +13,20 @@ from wiretrial import __version__
 from wiretrial.cli import screen
 from wiretrial.studies import registry
 
+RIDDLES = (
+    # A person where a thing is meant, and words that stand for an unnamed one.
+    *(
+        r"\b[Ww]ho(m|ever)\b",
+        r"(?<!Anyone )\b[Ww]ho\b",
+        r"\b[Ss]omebody\b",
+        r"\b[Nn]obody\b",
+        r"\bSo many\b",
+    ),
+    # A description that only goes on with the option's name.
+    *(r"[A-Z]+ (Of|Until|Where|In) (?!all\b)", r"\bhow readiness\b", r"\bthe limit\b"),
+)
+"""Turns of phrase that a reader has to solve."""
+
 GOLDEN = Path(__file__).parent / "golden"
 
 COMMANDS: list[tuple[str, ...]] = [
@@ -113,3 +127,13 @@ def test_examples_name_what_there_is(command: tuple[str, ...]) -> None:
     known = {found.name for found in registry.catalogue()}
     for name in re.findall(r"wiretrial study (?:run|show) ([a-z][a-z-]*)", shown):
         assert name in known
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_says_what_the_reader_gets(command: tuple[str, ...]) -> None:
+    shown = (GOLDEN / f"{'-'.join(('help', *command))}.txt").read_text(encoding="utf-8")
+    words = " ".join(shown.split())
+    for riddle in RIDDLES:
+        assert not re.search(riddle, words), riddle
+    arguments = shown.partition("Arguments:\n")[2].partition("\n\n")[0]
+    assert not re.search(r">  ?\[required\]", arguments), "an argument says nothing of itself"

@@ -62,21 +62,28 @@ DEFAULT_DURATION = "5s"
 def compare(
     contestants: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URL|SUBJECT[:tuned]...", help="One or more.", show_default=False),
+        typer.Argument(
+            metavar="URL|SUBJECT[:tuned]...",
+            help="Servers to measure, one or more.",
+            show_default=False,
+        ),
     ] = None,
     protocol: Annotated[
         str | None,
         typer.Option(
-            "--protocol", metavar="NAME", help="Of the subjects: http, https, ws, wss, tcp or tls."
+            "--protocol",
+            metavar="NAME",
+            help="Protocol of the subjects: http, https, ws, wss, tcp or tls.",
         ),
     ] = None,
     trials: Annotated[
-        str | None, typer.Option("--trials", metavar="N", help="Trials of each. [5]")
+        str | None, typer.Option("--trials", metavar="N", help="Trials of each server. [5]")
     ] = None,
     connections: workload.Connections = "32",
     duration: workload.Duration = None,
     warmup: Annotated[
-        str, typer.Option("--warmup", metavar="TIME", help="Allowance before the measured time.")
+        str,
+        typer.Option("--warmup", metavar="TIME", help="Longest warm-up before the measured time."),
     ] = "1s",
     rate: workload.Rate = None,
     depth: workload.Depth = "1",
@@ -98,17 +105,20 @@ def compare(
     ] = "1",
     isolate: Annotated[
         bool,
-        typer.Option("--isolate", help="Each subject in a network namespace of its own (root)."),
+        typer.Option(
+            "--isolate", help="Run each subject in a network namespace of its own (root)."
+        ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of the order. [random, recorded]")
+        int | None,
+        typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
     ] = None,
     results: Results = Path("results"),
     resume: Resume = None,
 ) -> int:
-    """Measure in interleaved trials and say which is faster, if that can be told.
+    """Measure servers in interleaved trials, and say which is faster if the data show it.
 
-    One alone is measured with its interval, without a rank.
+    A single server is measured with its interval, without a rank.
     """
     wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
     if resume:
@@ -116,7 +126,7 @@ def compare(
             raise UsageProblem("--resume takes its contestants from DIR", "leave them out")
         return progress.run(*progress.resume(resume, NAME, wanted))
     if not contestants:
-        raise UsageProblem("whom to measure?", "name URLs or subjects, such as ws nginx")
+        raise UsageProblem("nothing to measure", "name URLs or subjects, such as ws nginx")
     load = workload.load_of(
         connections=connections,
         depth=depth,

@@ -55,7 +55,7 @@ MOST_ALLOWANCE_NS = 5_000_000_000
 
 
 class Pattern(StrEnum):
-    """Of a closed loop: whose reply the next message waits for."""
+    """When the connections of a closed loop send."""
 
     STEADY = workload.STEADY
     RANDOM_BURST = "random-burst"
@@ -71,14 +71,14 @@ class Pacing(StrEnum):
 
 
 class Overflow(StrEnum):
-    """What becomes of a due message that finds no free slot."""
+    """What happens to a due message when every connection is busy."""
 
     WAIT = "wait"
     DROP = "drop"
 
 
 class Poller(StrEnum):
-    """How readiness is learned."""
+    """How the kernel reports that sockets are ready."""
 
     AUTO = "auto"
     URING = "uring"
@@ -90,7 +90,7 @@ def load(
         str,
         typer.Argument(
             metavar="URL",
-            help="http, https, ws, wss, tcp, tls; styx, styx+json, styx+ws, styx+json+ws; "
+            help="http, https, ws, wss, tcp or tls; styx, styx+json, styx+ws or styx+json+ws; "
             "socketio+ws.",
         ),
     ],
@@ -98,35 +98,43 @@ def load(
     duration: workload.Duration = None,
     requests: Annotated[
         str | None,
-        typer.Option("-n", "--requests", metavar="N", help="Stop after N messages (1k, 1m)."),
+        typer.Option(
+            "-n",
+            "--requests",
+            metavar="N",
+            help="Stop after N messages: 1000, 1k, 1m. [stop after -d]",
+        ),
     ] = None,
     rate: workload.Rate = None,
     hold: Annotated[
         bool,
         typer.Option(
             "--hold",
-            help="Hold the connections: a message on each, then --rate messages/s in turn.",
+            help="Hold idle connections: one message on each, then --rate messages/s in turn.",
         ),
     ] = False,
     pattern: Annotated[
         Pattern,
         typer.Option(
             "--pattern",
-            help="Closed loop: each connection by itself; or a pack each, on connections drawn at "
-            "random, and the next when all came.",
+            help="Closed loop. steady: each connection sends after its own reply. random-burst: "
+            "random connections send a pack each, and again after all replies.",
         ),
     ] = Pattern.STEADY,
     pacing: Annotated[
         Pacing,
         typer.Option(
             "--pacing",
-            help="With --rate: equal gaps; random ones; each connection at a phase of its own; "
-            "each so long after its reply (a closed loop).",
+            help="With --rate: constant, poisson, phased (staggered per connection), "
+            "after-response (think time; a closed loop).",
         ),
     ] = Pacing.CONSTANT,
     overflow: Annotated[
         Overflow,
-        typer.Option("--overflow", help="Open loop: a due message without a free slot."),
+        typer.Option(
+            "--overflow",
+            help="Open loop, when every connection is busy: let a due message wait, or drop it.",
+        ),
     ] = Overflow.WAIT,
     depth: workload.Depth = "1",
     pack: workload.Pack = "1",
@@ -150,39 +158,56 @@ def load(
         typer.Option(
             "--warmup",
             metavar="auto|TIME",
-            help="Load before the measured time; how much was warm-up is found afterwards.",
+            help="Load before the measured time. The end of the warm-up is found in the data.",
         ),
     ] = "auto",
     timeout: Annotated[
-        str, typer.Option("--timeout", metavar="TIME", help="Deadline of one exchange.")
+        str, typer.Option("--timeout", metavar="TIME", help="Time limit of one request and reply.")
     ] = "10s",
     connect_timeout: Annotated[
         str,
-        typer.Option("--connect-timeout", metavar="TIME", help="Until all connections must stand."),
+        typer.Option(
+            "--connect-timeout", metavar="TIME", help="Time limit for opening all connections."
+        ),
     ] = "10s",
     threads: workload.Threads = "1",
     cpus: Annotated[
-        str | None, typer.Option("--cpus", metavar="LIST", help="Pin the threads to CPUs: 1,3-5.")
+        str | None,
+        typer.Option("--cpus", metavar="LIST", help="CPUs to pin the threads to: 1,3-5."),
     ] = None,
     spin: Annotated[
-        bool, typer.Option("--spin", help="Open loop: poll while a message is due soon.")
+        bool,
+        typer.Option(
+            "--spin",
+            help="Open loop: poll instead of sleeping before a message is due; uses more CPU.",
+        ),
     ] = False,
     poller: Annotated[
-        Poller, typer.Option("--poller", help="How readiness is learned.")
+        Poller, typer.Option("--poller", help="auto: io_uring where the kernel has it, else epoll.")
     ] = Poller.AUTO,
     sources: Annotated[
         str | None,
-        typer.Option("--sources", metavar="CIDR", help="Local addresses to connect from, in turn."),
+        typer.Option(
+            "--sources",
+            metavar="CIDR",
+            help="Local addresses to connect from; each adds about 28,000 ports.",
+        ),
     ] = None,
     insecure: workload.Insecure = False,
     cacert: workload.Authorities = None,
     server_name: Annotated[
         str | None,
-        typer.Option("--server-name", metavar="NAME", help="Name to verify and to send."),
+        typer.Option(
+            "--server-name",
+            metavar="NAME",
+            help="Server name to send (SNI) and to verify. [the URL's host]",
+        ),
     ] = None,
     resumption: Annotated[
         bool,
-        typer.Option("--resumption/--no-resumption", help="Resume TLS sessions on reconnect."),
+        typer.Option(
+            "--resumption/--no-resumption", help="Resume TLS sessions on new connections."
+        ),
     ] = True,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of random choices.")] = 0,
     fleet: fleet_options.Fleet = None,
@@ -193,10 +218,13 @@ def load(
         output.Format, typer.Option("--format", help="How the result is written.")
     ] = output.Format.TEXT,
     file: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the result there.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="File to write the result to. [standard output]"
+        ),
     ] = None,
 ) -> int:
-    """Load a server at URL, verify every reply, and say what it took and who was the limit."""
+    """Load the server at URL, verify every reply, and show rates, times and the bottleneck."""
     target = urls.parse(url, workload.LOADED)
     many = FleetWanted.of(fleet, fleet_certificates, fleet_agents, on_agent_loss)
     if duration is not None and requests is not None:

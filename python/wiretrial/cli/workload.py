@@ -73,11 +73,14 @@ DEFLATE_RANGES = {
     "level": (1, 9),
 }
 SHORTEST_NS = 1_000_000
-MOST_GREETINGS = 255
 """Nothing shorter can be measured."""
+MOST_GREETINGS = 255
 
 Connections = Annotated[
-    str, typer.Option("-c", "--connections", metavar="N", help="Connections, over all threads.")
+    str,
+    typer.Option(
+        "-c", "--connections", metavar="N", help="Number of connections, over all threads."
+    ),
 ]
 Duration = Annotated[
     str | None,
@@ -86,10 +89,13 @@ Duration = Annotated[
     ),
 ]
 Depth = Annotated[
-    str, typer.Option("--depth", metavar="K", help="Requests in flight per connection at most.")
+    str, typer.Option("--depth", metavar="K", help="Most requests in flight per connection.")
 ]
 Pack = Annotated[
-    str, typer.Option("--pack", metavar="F", help="Messages per send; depth must be a multiple.")
+    str,
+    typer.Option(
+        "--pack", metavar="F", help="Messages per write; --depth must be a multiple of it."
+    ),
 ]
 Rate = Annotated[
     str | None,
@@ -97,19 +103,23 @@ Rate = Annotated[
         "-r",
         "--rate",
         metavar="R",
-        help="Open loop: messages per second in all (10k). Else closed.",
+        help="Open loop at R messages per second in all: 5000, 10k. [closed loop]",
     ),
 ]
 PayloadSize = Annotated[
     str | None,
-    typer.Option("--payload", metavar="SIZE|@FILE", help="Payload: 64, 1KiB, or a file's content."),
+    typer.Option(
+        "--payload",
+        metavar="SIZE|@FILE",
+        help="Payload: a size (64, 1KiB), or a file's content (@FILE).",
+    ),
 ]
 JsonText = Annotated[
     str | None,
     typer.Option(
         "--json",
         metavar="TEXT",
-        help="JSON payload; {seq} becomes the message's number, 16 hex digits in a string.",
+        help="JSON payload. {seq} becomes the message's number, as 16 hex digits in a string.",
     ),
 ]
 Text = Annotated[bool, typer.Option("--text", help="WebSocket: send text frames.")]
@@ -141,60 +151,60 @@ AllowedErrors = Annotated[
     ),
 ]
 ExpectedStatus = Annotated[
-    str, typer.Option("--expect-status", metavar="CODE", help="The right HTTP status.")
+    str, typer.Option("--expect-status", metavar="CODE", help="HTTP status of a right reply.")
 ]
 Insecure = Annotated[
-    bool, typer.Option("--insecure", help="Accept any certificate; recorded in the result.")
+    bool, typer.Option("--insecure", help="Accept any certificate. The result records this.")
 ]
 Authorities = Annotated[
-    Path | None, typer.Option("--cacert", metavar="FILE", help="Authorities to trust, PEM.")
+    Path | None, typer.Option("--cacert", metavar="FILE", help="PEM file of authorities to trust.")
 ]
 TableSize = Annotated[
     str | None,
     typer.Option(
         "--table-size",
         metavar="N",
-        help="Styx: players at each table; each gets a copy of each message. [1]",
+        help="Styx: players at each table; each receives each message. [1]",
     ),
 ]
 TableDelay = Annotated[
     str | None,
     typer.Option(
-        "--table-delay", metavar="TIME", help="Styx: how long the table waits first, whole ms. [0]"
+        "--table-delay", metavar="TIME", help="Styx: delay of the table's answer, in whole ms. [0]"
     ),
 ]
 Lobby = Annotated[
     bool,
-    typer.Option("--lobby", help="Styx: each player is sent snapshots of the lobby, too."),
+    typer.Option("--lobby", help="Styx: send each player snapshots of the lobby, too."),
 ]
 Greetings = Annotated[
     str,
     typer.Option(
         "--greetings",
         metavar="N",
-        help="WebSocket: messages that the server sends by itself on each connection; no replies.",
+        help="WebSocket: messages that the server sends unasked on each connection; not replies.",
     ),
 ]
 Compressed = Annotated[
     bool,
-    typer.Option("--deflate", help="WebSocket: compress messages; refuse a server that does not."),
+    typer.Option("--deflate", help="WebSocket: compress messages; fail if the server does not."),
 ]
 Compression = Annotated[
     str | None,
     typer.Option(
         "--deflate-with",
         metavar="LIST",
-        help="The same with parameters: server_no_context_takeover, client_no_context_takeover, "
+        help="--deflate with parameters: server_no_context_takeover, client_no_context_takeover, "
         "server_max_window_bits=8..15, client_max_window_bits=8..15, level=1..9.",
     ),
 ]
-Threads = Annotated[str, typer.Option("--threads", metavar="T", help="Generator threads.")]
+Threads = Annotated[str, typer.Option("--threads", metavar="T", help="Threads of the generator.")]
 PerConnection = Annotated[
     str | None,
     typer.Option(
         "--requests-per-connection",
         metavar="K",
-        help="Close each connection after K requests and open another. [kept]",
+        help="Replace each connection after K requests. [keep them open]",
     ),
 ]
 
