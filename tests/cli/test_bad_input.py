@@ -102,7 +102,7 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (
         ("compare", "nginx", "reference", "--protocol", "ws"),
         2,
-        "keep no contract in common over ws",
+        "have no contract in common over ws",
     ),
     (("compare", "nginx", "ws", "--protocol", "gopher"), 2, "--protocol gopher: unknown"),
     (("compare", "nginx", "ws", "--payload", "9"), 2, "not all of these subjects echo"),

@@ -166,9 +166,7 @@ def compare(
         cases=_isolated(cases) if isolate else cases,
         trials=wanted or 5,
         seed=order_seed,
-        duration_ns=quantities.duration_ns(
-            duration or DEFAULT_DURATION, "--duration", workload.SHORTEST_NS
-        ),
+        duration_ns=workload.length_ns(duration or DEFAULT_DURATION),
         warmup_allowance_ns=quantities.duration_ns(warmup, "--warmup"),
         server_threads=quantities.count(server_threads, "--server-threads", most=1024),
         generator_threads=quantities.count(threads, "--threads", most=1024),
@@ -251,7 +249,7 @@ def _common(contestants: list[str], wanted: str | None) -> _Common | None:
                 return _Common(protocol=protocol, contract=contract)
     names = " and ".join(dict.fromkeys(spec.name for spec in specs))
     raise UsageProblem(
-        f"{names} keep no contract in common{f' over {wanted}' if wanted else ''}",
+        f"{names} have no contract in common{f' over {wanted}' if wanted else ''}",
         "see `wiretrial subject list` for what each speaks",
     )
 

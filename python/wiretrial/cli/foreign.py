@@ -23,7 +23,7 @@ class Row:
 
     names: tuple[str, ...]
     words: tuple[str, ...]
-    """The first is an option of ours, or no option. `{}` stands for the value."""
+    """The first is an option of ours, or no option; none: leave it out. `{}` is the value."""
     usual: str
     """What stands for `{}` where no value was given."""
     note: str
@@ -64,6 +64,15 @@ TABLE: tuple[Row, ...] = (
     Row(("--quick", "--budget"), ("--trials", "2"), "", "fewer trials take less time"),
     Row(("-q",), ("--rate", "{}"), "1k", "messages per second in all", NUMBER),
     Row(("--qps", "--rps", "-R"), ("--rate", "{}"), "1k", "messages per second in all"),
+    Row(
+        ("-s", "--script"),
+        (),
+        "",
+        "there are no scripts: -X, -H, --json and --payload say what is sent",
+        r".+\.\w+",
+    ),
+    Row(("--latency", "--histogram", "--percentiles"), (), "", "percentiles are always shown"),
+    Row(("--keepalive", "--keep-alive"), (), "", "connections are kept open"),
     Row(SILENT, ("2>/dev/null",), "", "progress goes there; the result to standard output"),
     Row(("-k",), ("--insecure",), "", "any certificate; connections are kept open anyway"),
     Row(
@@ -74,8 +83,13 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(BODY, ("--json", "{}"), "TEXT", "--payload @FILE sends any file", JSON),
     Row(BODY, ("--payload", "{}"), "@FILE", "the content of a file; --json TEXT sends JSON", FILE),
+    Row(
+        ("-D", "-p", "--body-file"),
+        ("--payload", "@{}"),
+        "FILE",
+        "the content of a file; --json TEXT sends JSON",
+    ),
     Row(BODY, ("--payload", "@FILE"), "", "the content of a file; --json TEXT sends JSON"),
-    Row(("-D",), ("--payload", "@{}"), "FILE", "the content of a file; --json TEXT sends JSON"),
     Row(("--size", "--bytes", "--payload-size"), ("--payload", "{}"), "64", "bytes per message"),
     Row(("-m", "--request", "--verb", "--http-method"), ("-X", "{}"), "POST", "the HTTP method"),
     Row(("--headers",), ("-H", "{}"), "NAME: VALUE", "once for each header"),
@@ -94,8 +108,14 @@ def hint(name: str, value: str | None, options: Collection[str]) -> str | None:
     """What to write for `name`, where one of these `options` does the same; None: nothing does."""
     for row in TABLE:
         if name in row.names and _fits(row, value) and _is_known(row, options):
-            return f"write {_filled(row, value)} ({row.note})"
+            advice = f"write {_filled(row, value)}" if row.words else "leave it out"
+            return f"{advice} ({row.note})"
     return None
+
+
+def is_body(duration: str) -> bool:
+    """Whether `-d`, a duration here, was given what curl, hey and oha send with it."""
+    return re.search(r'[{\["=&@]', duration) is not None
 
 
 def _fits(row: Row, value: str | None) -> bool:
@@ -107,7 +127,7 @@ def _fits(row: Row, value: str | None) -> bool:
 
 
 def _is_known(row: Row, options: Collection[str]) -> bool:
-    first = row.words[0]
+    first = row.words[0] if row.words else ""
     return not first.startswith("-") or first in options
 
 

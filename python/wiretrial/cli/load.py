@@ -234,9 +234,7 @@ def load(
     allowed = quantities.share(allow_errors, "--allow-errors")
     length_ns = None
     if requests is None:
-        length_ns = quantities.duration_ns(
-            duration or DEFAULT_DURATION, "--duration", workload.SHORTEST_NS
-        )
+        length_ns = workload.length_ns(duration or DEFAULT_DURATION)
     chosen = workload.payload_of(target.protocol, payload, json_text)
     local = quantities.addresses(sources, "--sources") if sources else ()
     plan = Plan(

@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from wiretrial import quantities, suggest
+from wiretrial.cli import foreign
 from wiretrial.cli.content import PLACEHOLDER, require_json
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
@@ -207,6 +208,15 @@ PerConnection = Annotated[
         help="Replace each connection after K requests. [keep them open]",
     ),
 ]
+
+
+def length_ns(duration: str) -> int:
+    """How long is measured."""
+    if foreign.is_body(duration):
+        raise UsageProblem(
+            f"-d {duration}: not a duration", "send a body with --json TEXT or --payload @FILE"
+        )
+    return quantities.duration_ns(duration, "--duration", SHORTEST_NS)
 
 
 def is_http(protocol: Protocol) -> bool:
