@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from wiretrial import __version__
+from wiretrial import __version__, redaction
 from wiretrial.cli import (
     browser,
     compare,
@@ -155,7 +155,7 @@ def _run() -> int:
         if usage.is_help(error):
             say(error.message.rstrip())
         else:
-            say(f"wiretrial: {usage.line(error, sys.argv[1:])}")
+            say(f"wiretrial: {redaction.text(usage.line(error, sys.argv[1:]))}")
         return error.exit_code
     except WiretrialError as error:
         say(f"wiretrial: {error.told()}")

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial import quantities, suggest
+from wiretrial import quantities, redaction, suggest
 from wiretrial.cli import output, progress, sending, urls, workload
 from wiretrial.cli.demo import Results, Resume
 from wiretrial.errors import UsageProblem
@@ -113,6 +113,7 @@ def compare(
         int | None,
         typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
     ] = None,
+    keep_secrets: workload.KeepSecrets = False,
     results: Results = Path("results"),
     resume: Resume = None,
 ) -> int:
@@ -124,7 +125,8 @@ def compare(
     if resume:
         if contestants:
             raise UsageProblem("--resume takes its contestants from DIR", "leave them out")
-        return progress.run(*progress.resume(resume, NAME, wanted))
+        given = workload.headers_of(header or [], None)
+        return progress.run(*progress.resume(resume, NAME, wanted, given))
     if not contestants:
         raise UsageProblem("nothing to measure", "name URLs or subjects, such as ws nginx")
     load = workload.load_of(
@@ -153,15 +155,17 @@ def compare(
             "--insecure and --cacert are for URLs",
             "leave them out: subjects get certificates that are trusted",
         )
+    shown = [name if keep_secrets else redaction.text(name) for name in contestants]
     cases = tuple(
-        _case(name, contestant, common, load, asked) for name, contestant in _named(contestants)
+        _case(name, contestant, common, load, asked)
+        for name, contestant in zip(_named(shown), contestants, strict=True)
     )
     study = Study(
         name=NAME,
-        title=" or ".join(contestants) + "?" if len(contestants) > 1 else contestants[0],
-        question=f"Which of {', '.join(contestants)} is faster for this load, on this machine?"
-        if len(contestants) > 1
-        else f"How fast is {contestants[0]} for this load, on this machine?",
+        title=" or ".join(shown) + "?" if len(shown) > 1 else shown[0],
+        question=f"Which of {', '.join(shown)} is faster for this load, on this machine?"
+        if len(shown) > 1
+        else f"How fast is {shown[0]} for this load, on this machine?",
         command=_command(order_seed, given=seed is not None),
         cases=_isolated(cases) if isolate else cases,
         trials=wanted or 5,
@@ -171,6 +175,7 @@ def compare(
         server_threads=quantities.count(server_threads, "--server-threads", most=1024),
         generator_threads=quantities.count(threads, "--threads", most=1024),
         allow_errors=quantities.share(allow_errors, "--allow-errors"),
+        keeps_secrets=keep_secrets,
     )
     study = priming.primed(study)
     folder = progress.begin(study, results)
@@ -217,11 +222,11 @@ def _command(seed: int, *, given: bool) -> str:
     return shlex.join(words if given else [*words, "--seed", str(seed)])
 
 
-def _named(contestants: list[str]) -> Iterator[tuple[str, str]]:
-    """Each contestant with a name of its own: comparing one with itself is the A/A test."""
+def _named(contestants: list[str]) -> Iterator[str]:
+    """A name of its own for each contestant: comparing one with itself is the A/A test."""
     for place, contestant in enumerate(contestants):
         before = contestants[:place].count(contestant)
-        yield (f"{contestant} ({before + 1})" if before else contestant), contestant
+        yield f"{contestant} ({before + 1})" if before else contestant
 
 
 def _is_url(contestant: str) -> bool:
@@ -268,7 +273,7 @@ def _case(name: str, contestant: str, common: _Common | None, load: Load, asked:
         target = urls.parse(contestant, workload.SCHEMES)
         payload = workload.payload_of(target.protocol, asked.size, asked.json_text)
         return Case(
-            scenario=_scenario(name, contestant, "default", target.protocol, load),
+            scenario=_scenario(name, redaction.text(contestant), "default", target.protocol, load),
             url=target.url,
             protocol=target.protocol,
             http=asked.http(target.protocol),

@@ -11,6 +11,8 @@ import shlex
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from wiretrial import redaction
+
 NUMBER = r"\d+k?"
 JSON = r"\s*[\[{].*"
 FILE = r"@.+"
@@ -135,4 +137,4 @@ def _filled(row: Row, value: str | None) -> str:
     if row.words == ("2>/dev/null",):
         return row.words[0]
     given = row.usual if value is None else value
-    return shlex.join(word.replace("{}", given) for word in row.words)
+    return shlex.join(redaction.command([word.replace("{}", given) for word in row.words]))

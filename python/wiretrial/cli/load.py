@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial import quantities
+from wiretrial import quantities, redaction
 from wiretrial.cli import fleet_options, interrupts, output, urls, workload
 from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.live import Live
@@ -214,6 +214,7 @@ def load(
     fleet_certificates: fleet_options.FleetCertificates = None,
     fleet_agents: fleet_options.FleetAgents = None,
     on_agent_loss: fleet_options.AgentLoss = None,
+    keep_secrets: workload.KeepSecrets = False,
     format_: Annotated[
         output.Format, typer.Option("--format", help="How the result is written.")
     ] = output.Format.TEXT,
@@ -292,7 +293,7 @@ def load(
         )
     with fleet_options.engine(many, keeps_cpus=True) as engine:
         try:
-            trial, signal_number = _run(engine, plan, target, allowed)
+            trial, signal_number = _run(engine, plan, target, allowed, keeps_secrets=keep_secrets)
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
     output.emit(_render(trial, format_, to_terminal=file is None), file)
@@ -302,11 +303,18 @@ def load(
 
 
 def _run(
-    engine: Engine, plan: Plan, target: urls.Target, allowed_errors: float
+    engine: Engine,
+    plan: Plan,
+    target: urls.Target,
+    allowed_errors: float,
+    *,
+    keeps_secrets: bool,
 ) -> tuple[Trial, int | None]:
     server = listeners.of_url(target.url)
     with (
-        Recording(engine, plan, server.pids, unseen=server.unseen) as recording,
+        Recording(
+            engine, plan, server.pids, unseen=server.unseen, keeps_secrets=keeps_secrets
+        ) as recording,
         interrupts.graceful(recording.stop) as interrupt,
         Live.for_plan(plan, _heading(plan, recording.plan), recording.progress) as live,
     ):
@@ -335,7 +343,8 @@ def _run(
 def _heading(plan: Plan, whole: Plan) -> str:
     """What the live block is headed by: a fleet is as one machine with more threads."""
     agents = whole.generator.threads // plan.generator.threads
-    return f"{plan.target.url}   from {agents} agents" if agents > 1 else plan.target.url
+    shown = redaction.url(plan.target.url)
+    return f"{shown}   from {agents} agents" if agents > 1 else shown
 
 
 def _render(trial: Trial, chosen: output.Format, *, to_terminal: bool) -> str:

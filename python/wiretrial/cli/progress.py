@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.live import Live as RichLive
 from rich.text import Text
 
+from wiretrial import redaction
 from wiretrial.cli import beacons, interrupts, output, reports
 from wiretrial.engine import Engine
 from wiretrial.errors import (
@@ -64,13 +65,19 @@ def begin(study: Study, base: Path) -> ResultsFolder:
 
 def _document(study: Study) -> str:
     """The study as it is kept with its results."""
-    return study.model_dump_json(by_alias=True, indent=1)
+    return study.document(indent=1)
 
 
-def resume(folder: Path, name: str | None, trials: int | None) -> tuple[Study, ResultsFolder]:
+def resume(
+    folder: Path,
+    name: str | None,
+    trials: int | None,
+    headers: Sequence[tuple[str, str]] = (),
+) -> tuple[Study, ResultsFolder]:
     """The study in `folder`, to go on with; `trials` may raise its number of blocks for good.
 
-    `name`: the only study that the command can go on with; None: any.
+    `name`: the only study that the command can go on with; None: any. `headers`: those whose values
+    were taken out as secrets, given again.
     """
     results = ResultsFolder.open(folder)
     study = spec.parse(results.document())
@@ -78,10 +85,26 @@ def resume(folder: Path, name: str | None, trials: int | None) -> tuple[Study, R
         raise UsageProblem(
             f"{folder} holds the study {study.name!r}", f"resume it with `wiretrial {study.name}`"
         )
+    study = _given_again(study, headers)
     if trials:
         study = study.with_trials(trials)
+    runner.require_secrets(study, results)
+    if trials:
         results.write(STUDY_FILE, _document(study).encode())
     return study, results
+
+
+def _given_again(study: Study, headers: Sequence[tuple[str, str]]) -> Study:
+    """The study with the headers that it lacks; it has the others."""
+    lacking = {one.lower() for one in study.lacking()}
+    for name, _ in headers:
+        if f"{redaction.HEADER}{name}".lower() not in lacking:
+            raise UsageProblem(
+                f"--header {name}: the study has its headers", "leave it out with --resume"
+            )
+    given = {name.lower(): value for name, value in headers}
+    cases = tuple(case.given_again(given) for case in study.cases)
+    return study.model_copy(update={"cases": cases}) if given else study
 
 
 def study_of_report(path: Path) -> Study:

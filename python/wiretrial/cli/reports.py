@@ -31,7 +31,7 @@ OWN_VERDICTS: Mapping[str, Verdict] = {
 
 def whole(results: ResultsFolder) -> ReportModel:
     """The report of all that the folder holds: trials, subjects without any, what each weighs."""
-    study = spec.parse(results.document())
+    study = spec.parse(results.document()).redacted()
     trials = results.trials()
     if not trials:
         raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
@@ -45,7 +45,7 @@ def whole(results: ResultsFolder) -> ReportModel:
             verdict_sentences=sentences,
             order=[case.scenario.name for case in study.cases],
             baselines=study.baselines,
-            document=study.model_dump_json(by_alias=True),
+            document=study.document(),
             claims=study.claims,
             chart=study.chart,
             common_rate=[case.scenario.name for case in study.cases if case.rate_from],

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from wiretrial import quantities
-from wiretrial.cli import fleet_options, output, progress
+from wiretrial.cli import fleet_options, output, progress, workload
 from wiretrial.cli.demo import Results
 from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.output import Format
@@ -155,7 +155,7 @@ def show(
         document = {
             "schema": "wiretrial-study-plan",
             "version": 1,
-            "study": study.model_dump(mode="json", by_alias=True),
+            "study": study.redacted().model_dump(mode="json", by_alias=True),
             "estimate_ns": needed.total_ns,
         }
         output.emit(output.as_json(document), None)
@@ -202,6 +202,7 @@ def run(
         Path | None,
         typer.Option("--from", metavar="REPORT|DIR", help="Run the study of a report again."),
     ] = None,
+    keep_secrets: workload.KeepSecrets = False,
     fleet: fleet_options.Fleet = None,
     fleet_certificates: fleet_options.FleetCertificates = None,
     fleet_agents: fleet_options.FleetAgents = None,
@@ -237,6 +238,8 @@ def run(
         if not quick:
             smaller = replace(choice, quick=True)
             quick_study = partial(_expanded, str(name), smaller, trials=wanted, seed=chosen)
+        if keep_secrets:
+            study = study.keeping_secrets()
     limit = None if budget is None else quantities.duration_ns(budget, "--budget")
     if limit is not None:
         study = estimate.within(study, limit, quick_study)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
-from wiretrial import suggest
+from wiretrial import redaction, suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.subjects.spec import Protocol
 
@@ -20,6 +20,7 @@ ANY_URL = "http://HOST:PORT/PATH"
 HERE = "127.0.0.1"
 PLAIN = "http"
 """What is meant where no scheme is named."""
+_NOT_IN_A_URL = re.compile(r"[\s\"<>]")
 _PORT = re.compile(r":?(\d+)(?=$|/)")
 _ADDRESS = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)*|\[[0-9a-fA-F:.]+\]|):\d+(?:/.*)?")
 
@@ -39,6 +40,10 @@ def parse(text: str, schemes: Sequence[Protocol]) -> Target:
     if "://" not in text:
         meant = corrected(text, schemes) or ANY_URL
         raise UsageProblem(f"{text!r} is not a URL", f"write {meant}")
+    if odd := _NOT_IN_A_URL.search(text):
+        raise UsageProblem(
+            f"a URL can't have {odd[0]!r} in it", f"write {quote(odd[0])} in its place"
+        )
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -57,7 +62,19 @@ def parse(text: str, schemes: Sequence[Protocol]) -> Target:
         port = DEFAULT_PORTS.get(protocol.rpartition("+")[2])
     if not port:
         raise UsageProblem(f"{text!r} names no port", f"write {protocol}://{parts.hostname}:PORT")
+    if "@" in parts.netloc:
+        raise UsageProblem(
+            f"{redaction.url(text)!r} carries a user name",
+            "leave it out and send it as a header: -H 'Authorization: Basic ...'",
+        )
+    require_sendable(text, ())
     return Target(url=text, protocol=protocol, host=parts.hostname, port=port)
+
+
+def require_sendable(url: str, headers: Sequence[tuple[str, str]]) -> None:
+    """Raises where a result's URL or header was copied, without its secret."""
+    if lacking := redaction.redacted_parts(url, headers):
+        raise UsageProblem(f"{lacking[0]} is {redaction.MARK}", "write the secret itself there")
 
 
 def corrected(text: str, schemes: Sequence[str]) -> str | None:

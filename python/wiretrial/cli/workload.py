@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from wiretrial import quantities, suggest
-from wiretrial.cli import foreign
+from wiretrial.cli import foreign, urls
 from wiretrial.cli.content import PLACEHOLDER, require_json
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
@@ -200,6 +200,13 @@ Compression = Annotated[
     ),
 ]
 Threads = Annotated[str, typer.Option("--threads", metavar="T", help="Threads of the generator.")]
+KeepSecrets = Annotated[
+    bool,
+    typer.Option(
+        "--keep-secrets",
+        help="Keep tokens, passwords and cookies of headers and URLs in the result. [redacted]",
+    ),
+]
 PerConnection = Annotated[
     str | None,
     typer.Option(
@@ -267,13 +274,15 @@ def message_of(payload: Payload, json_text: str | None, text: bool) -> Message:
 def headers_of(lines: list[str], json_text: str | None) -> tuple[tuple[str, str], ...]:
     """Header fields from `Name: value` lines; JSON brings its own type."""
     fields: list[tuple[str, str]] = []
-    for line in lines:
+    for number, line in enumerate(lines, start=1):
         name, colon, value = line.partition(":")
         if not colon or not name.strip() or " " in name.strip():
-            raise UsageProblem(f"--header {line!r}: not `Name: value`", "write it so")
+            # What is no field may be a secret that was meant to be one.
+            raise UsageProblem(f"--header number {number} is not `Name: value`", "write it so")
         fields.append((name.strip(), value.strip()))
     if json_text is not None and not any(name.lower() == "content-type" for name, _ in fields):
         fields.append(("Content-Type", "application/json"))
+    urls.require_sendable("", fields)
     return tuple(fields)
 
 

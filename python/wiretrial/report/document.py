@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wiretrial import redaction
 from wiretrial.report.measures import Measured
 from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent
@@ -27,6 +28,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "version": LOAD_VERSION,
         "target": plan.target.model_dump(mode="json", by_alias=True),
         "load": plan.load.model_dump(mode="json", by_alias=True),
+        "secrets": _secrets(trial),
         "learned": trial.start.learned.model_dump() if trial.start.learned else None,
         "duration_ns": measured.counted_ns,
         "totals": {
@@ -58,6 +60,14 @@ def load_json(trial: Trial) -> dict[str, Any]:
             for warning in trial.warnings
         ],
     }
+
+
+def _secrets(trial: Trial) -> str:
+    """Whether the target above has its secrets: `none`, `redacted` or `kept`."""
+    if trial.keeps_secrets:
+        return "kept"
+    target = trial.plan.target
+    return "redacted" if redaction.redacted_parts(target.url, target.http.headers) else "none"
 
 
 def _agent(agent: Agent) -> dict[str, Any]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from wiretrial import redaction
 from wiretrial.plan import Plan
+from wiretrial.results import redacted
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.fleet import Fleet
 from wiretrial.results.observation import Isolation, Observation
@@ -66,6 +68,11 @@ class Scenario(_Part):
     """No more than so many were wanted; None: as many as its study has."""
     together: int = 1
     """How many such trials ran at the same time, each of which mostly waits."""
+
+    def redacted(self) -> Scenario:
+        """The same without the secrets of a URL that it is called by."""
+        shown = {"name": redaction.text(self.name), "subject": redaction.text(self.subject)}
+        return self.model_copy(update=shown)
 
 
 WITHIN = "subject"
@@ -175,6 +182,8 @@ class Trial(_Part):
 
     schema_name: Literal["wiretrial-trial"] = Field(default=TRIAL_SCHEMA, alias="schema")
     version: Literal[2] = TRIAL_VERSION
+    keeps_secrets: bool = False
+    """Whether headers, URLs and the command stand here with their secrets, as was asked for."""
     study: str
     study_digest: str
     """Digest of the study's scenarios and settings: an edited study has another."""
@@ -204,6 +213,23 @@ class Trial(_Part):
     judgement: Judgement
     warnings: tuple[Warning, ...] = ()
     machine: Machine = Field(default_factory=Machine)
+
+    @field_validator("plan")
+    @classmethod
+    def _plan_without_secrets(cls, plan: Plan, info: ValidationInfo) -> Plan:
+        return plan if info.data.get("keeps_secrets") else redacted.plan(plan)
+
+    @field_validator("start")
+    @classmethod
+    def _start_without_secrets(cls, start: Start, info: ValidationInfo) -> Start:
+        if info.data.get("keeps_secrets"):
+            return start
+        return start.model_copy(update={"url": redaction.url(start.url)})
+
+    @field_validator("scenario")
+    @classmethod
+    def _scenario_without_secrets(cls, scenario: Scenario, info: ValidationInfo) -> Scenario:
+        return scenario if info.data.get("keeps_secrets") else scenario.redacted()
 
     @property
     def server(self) -> SubjectFacts | None:

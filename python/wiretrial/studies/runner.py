@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 
+from wiretrial import redaction
 from wiretrial.engine import Engine
 from wiretrial.errors import EngineFailed, EveryMessageFailed, SubjectFailed, UsageProblem
 from wiretrial.machine import facts
@@ -29,6 +30,8 @@ from wiretrial.studies.spec import Case, Study
 from wiretrial.studies.together import Begun, Ended, Job, together
 from wiretrial.studies.trial import Bench
 
+COMPARE = "compare"
+"""The study whose command takes headers again, to go on with."""
 MOST_STEPS = 60
 """A search that has not ended by then never will."""
 
@@ -39,6 +42,7 @@ def run(study: Study, results: ResultsFolder, engine: Engine) -> Iterator[Event]
     stored = _stored(study, results)
     if _is_complete(study, stored):
         return
+    _require_secrets(study, results)
     ready = yield from prepare(study, engine)
     # Where a client driver or a browser sends, our own generator takes no part.
     ours = [case for case in study.cases if case.driving is None and case.browsing is None]
@@ -47,6 +51,28 @@ def run(study: Study, results: ResultsFolder, engine: Engine) -> Iterator[Event]
     alone = yield from calibration.ensure(study, cases, results, engine, budget_ns)
     bench = Bench(study, engine, facts.collect(), alone)
     yield from _Run(study, results, bench, ready, stored).stages()
+
+
+def require_secrets(study: Study, results: ResultsFolder) -> None:
+    """Refuses to go on with a study whose secrets were taken out, where a trial is missing."""
+    if study.lacking() and not _is_complete(study, _stored(study, results)):
+        _require_secrets(study, results)
+
+
+def _require_secrets(study: Study, results: ResultsFolder) -> None:
+    lacking = study.lacking()
+    if not lacking:
+        return
+    is_header = all(one.startswith(redaction.HEADER) for one in lacking)
+    names = [one.removeprefix(redaction.HEADER) for one in lacking]
+    again = " ".join(f"-H '{name}: ...'" for name in names)
+    raise UsageProblem(
+        f"{' and '.join(lacking)} {'was' if len(lacking) == 1 else 'were'} redacted in"
+        f" {results.folder}, and can't be sent",
+        f"give it again ({again}), or begin a new study with {redaction.KEEP}"
+        if is_header and study.name == COMPARE
+        else f"begin a new study with {redaction.KEEP}",
+    )
 
 
 def trials_wanted(study: Study) -> int:
