@@ -296,7 +296,7 @@ def _heading(trial: Trial, measured: Measured) -> str:
         parts.append(start.tls)
     if start.deflate:
         parts.append(start.deflate)
-    return f"{start.url}   {', '.join(parts)}"
+    return f"{trial.plan.target.url}   {', '.join(parts)}"
 
 
 def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str, str]]:

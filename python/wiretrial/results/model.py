@@ -6,6 +6,7 @@ nanoseconds; offsets count from the engine's own start of the run.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -161,6 +162,16 @@ class Warning(_Part):
     advice: str
 
 
+@dataclass(frozen=True)
+class Use:
+    """What one side did in the window, as shares of what its threads could have had."""
+
+    busy: float
+    """The server: on a CPU. The generator: its busiest loop had work."""
+    queued: float = 0.0
+    """Ready to run, while somebody else had the CPU."""
+
+
 class Judgement(_Part):
     """May this trial be published as the subject's, and who limited it, from evidence."""
 
@@ -169,6 +180,10 @@ class Judgement(_Part):
     evidence: str
     allowed_errors: float = 0
     """The share of messages that may fail without making it invalid, as was asked for."""
+    server: Use | None = None
+    """None where its CPU could not be read, or a driver or a browser sent."""
+    generator: Use | None = None
+    """None where a driver or a browser sent."""
 
 
 class Machine(_Part):

@@ -27,12 +27,12 @@ from wiretrial.results.model import (
     Scenario,
     SubjectFacts,
     Trial,
+    Use,
     Window,
 )
 from wiretrial.results.observation import Observation
 from wiretrial.snapshot import Interval, Snapshot, Start, Summary
 from wiretrial.studies import judge, observed
-from wiretrial.studies.bottleneck import Use
 from wiretrial.studies.futile import Futility
 from wiretrial.studies.stall import Watch
 from wiretrial.subjects.observe import Observer
