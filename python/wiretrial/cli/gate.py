@@ -27,6 +27,9 @@ Examples:
   wiretrial gate NEW --baseline OLD --threshold 'throughput >= 0.95x' --format markdown
   wiretrial gate NEW --against ws --threshold 'throughput >= 0.95x @ ./mine'
 
+  wiretrial gate load.json --threshold 'throughput >= 10k'
+
+A file is one run (`load --format json -o FILE`): `throughput >= 10k` is about that run.
 Exit: 0 all kept, 3 one is broken or a scenario has no figure, 4 the data cannot tell (and how
 many trials would).
 A bound may name the scenarios that it is about: `@ PATTERN`.
@@ -88,7 +91,8 @@ def _decided(
     """The rows; a study's folder also tells who was asked for and has no trial."""
     before = read_all(baseline) if baseline else []
     if not result.is_dir() or imported.load(result):
-        return gates.decide(read_all(result), before, bounds, against=against)
+        trials = read_all(result)
+        return gates.decide(trials, before, bounds, against=against, is_run=result.is_file())
     results = ResultsFolder.open(result)
     study, trials = spec.parse(results.document()), results.trials()
     missing = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated
 import typer
 
 from wiretrial import quantities, redaction
-from wiretrial.cli import fleet_options, interrupts, output, urls, workload
+from wiretrial.cli import fleet_options, interrupts, output, reports, urls, workload
 from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.live import Live
 from wiretrial.engine import Engine
@@ -24,7 +25,7 @@ from wiretrial.errors import (
 )
 from wiretrial.machine import facts, listeners, preflight
 from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
-from wiretrial.report import load_json
+from wiretrial.report import load_text, run
 from wiretrial.report import text as text_report
 from wiretrial.results.model import Scenario, Trial
 from wiretrial.studies.recording import Recording
@@ -41,6 +42,7 @@ Examples:
   wiretrial load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
   wiretrial load socketio+ws://127.0.0.1:8080 --json '["get","messages","testing"]'
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
+  wiretrial load http://127.0.0.1:8080/ -d 30s --report load.html
   wiretrial load ws://10.0.0.9:9001 -c 300k --fleet tls://10.0.0.1 --fleet-certificates certs
 
 Exit: 0 measured, 1 the run failed, 4 the verdict is `invalid` or `overloaded` (the offered rate
@@ -224,6 +226,12 @@ def load(
             "-o", "--output", metavar="FILE", help="File to write the result to. [standard output]"
         ),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", metavar="FILE", help="HTML file to write a page of the run to, too."
+        ),
+    ] = None,
 ) -> int:
     """Load the server at URL, verify every reply, and show rates, times and the bottleneck."""
     target = urls.parse(url, workload.LOADED)
@@ -281,6 +289,8 @@ def load(
     )
     if file:
         output.require_writable(file)
+    if page:
+        output.require_writable(page, "--report")
     if many is None:
         preflight.require(
             preflight.Demand(
@@ -297,6 +307,8 @@ def load(
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
     output.emit(_render(trial, format_, to_terminal=file is None), file)
+    if page:
+        output.write_page(reports.page(run.build(trial)), page, "--report")
     if signal_number is not None:
         return EXIT_SIGNAL + signal_number
     return EXIT_INVALID if trial.judgement.verdict in FAILED else EXIT_GOOD
@@ -336,6 +348,7 @@ def _run(
         subject=None,
         machine=facts.collect(),
         allowed_errors=allowed_errors,
+        command=shlex.join(("wiretrial", *sys.argv[1:])),
     )
     return trial, interrupt.number
 
@@ -349,7 +362,7 @@ def _heading(plan: Plan, whole: Plan) -> str:
 
 def _render(trial: Trial, chosen: output.Format, *, to_terminal: bool) -> str:
     if chosen is output.Format.JSON:
-        return output.as_json(load_json(trial))
+        return load_text(trial)
     return text_report.render_load(
         trial, width=output.width(), colour=to_terminal and output.colour(sys.stdout)
     )

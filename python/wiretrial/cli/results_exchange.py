@@ -121,6 +121,8 @@ def compare(
     (left, short_left), (right, short_right) = _figures(new), _figures(old)
     rows = versus.compare(left, right)
     notes = [*versus.unmatched(left, right), *dict.fromkeys((*short_left, *short_right))]
+    if any(row.comparison.low is None for row in rows):
+        notes.append(versus.ALONE)
     if not rows:
         raise UsageProblem(
             f"{new} and {old} have no scenario in common", "compare results of the same study"

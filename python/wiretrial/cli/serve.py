@@ -43,7 +43,7 @@ def serve(
         )
     token = None if is_loopback(host) else secrets.token_urlsafe(24)
     try:
-        server = LiveServer(host, port, Site(results, page_of), token)
+        server = LiveServer(host, port, Site(results, page_of, page_of_load), token)
     except OSError as error:
         raise UsageProblem(
             f"can't listen on {host}:{port}: {error.strerror}", "use another --port or --host"
@@ -63,3 +63,8 @@ def serve(
 def page_of(folder: ResultsFolder) -> str:
     """The page of a result that was opened."""
     return reports.page(reports.whole(folder))
+
+
+def page_of_load(file: Path) -> str:
+    """The page of a load's file."""
+    return reports.page(reports.of(file))

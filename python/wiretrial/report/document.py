@@ -7,17 +7,15 @@ window that counts.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from wiretrial import redaction
 from wiretrial.report.measures import Measured
 from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent
-from wiretrial.results.model import Trial, Use
+from wiretrial.results.model import LOAD_SCHEMA, LOAD_VERSION, Trial, Use
 from wiretrial.snapshot import Counters, Summary
-
-LOAD_SCHEMA = "wiretrial-load"
-LOAD_VERSION = 1
 
 
 def load_json(trial: Trial) -> dict[str, Any]:
@@ -33,6 +31,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "target": plan.target.model_dump(mode="json", by_alias=True),
         "load": plan.load.model_dump(mode="json", by_alias=True),
         "secrets": _secrets(trial),
+        "command": trial.command,
         "started_at": trial.started_at,
         "engine": start.engine,
         "addresses": list(start.addresses),
@@ -96,6 +95,12 @@ def load_json(trial: Trial) -> dict[str, Any]:
             for warning in trial.warnings
         ],
     }
+
+
+def load_text(trial: Trial) -> str:
+    """The same object as a file: with the whole trial as its last member, on a line of its own."""
+    figures = json.dumps(load_json(trial), indent=2, ensure_ascii=False).removesuffix("\n}")
+    return f'{figures},\n  "trial": {trial.model_dump_json(by_alias=True)}\n}}\n'
 
 
 def _connections(summary: Summary) -> dict[str, Any]:

@@ -21,6 +21,9 @@ from wiretrial.snapshot import Interval, Start, Summary
 
 TRIAL_SCHEMA: Final = "wiretrial-trial"
 TRIAL_VERSION: Final = 2
+LOAD_SCHEMA: Final = "wiretrial-load"
+"""Of what `load --format json` prints: figures for scripts, and the trial in the member `trial`."""
+LOAD_VERSION: Final = 1
 
 Verdict = Literal["valid", "client-bound", "overloaded", "stalled", "invalid", "partial"]
 """`overloaded`: an open loop's rate was not reached, and the generator was not why. `stalled`: the
@@ -208,6 +211,8 @@ class Trial(_Part):
     scenario: Scenario
     started_at: str
     """Wall clock, ISO 8601, for people."""
+    command: str | None = None
+    """What a person types to run a load again; None: it is a study's trial, which knows its own."""
     plan: Plan
     start: Start
     intervals: tuple[Interval, ...]
@@ -245,6 +250,13 @@ class Trial(_Part):
     @classmethod
     def _scenario_without_secrets(cls, scenario: Scenario, info: ValidationInfo) -> Scenario:
         return scenario if info.data.get("keeps_secrets") else scenario.redacted()
+
+    @field_validator("command")
+    @classmethod
+    def _command_without_secrets(cls, command: str | None, info: ValidationInfo) -> str | None:
+        if command is None or info.data.get("keeps_secrets"):
+            return command
+        return redaction.command_line(command)
 
     @property
     def server(self) -> SubjectFacts | None:

@@ -168,6 +168,7 @@ class Recording:
         server_end: str | None = None,
         ceiling: Ceiling | None = None,
         allowed_errors: float = 0,
+        command: str | None = None,
     ) -> Trial:
         """The record, judged. `server_end` says how a server that died ended.
 
@@ -211,6 +212,7 @@ class Recording:
             order_seed=order_seed,
             scenario=scenario,
             started_at=self.begun_at,
+            command=command,
             plan=self.plan,
             start=self.start,
             intervals=tuple(self.intervals),
