@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import string
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -14,6 +15,9 @@ from wiretrial import redaction
 from wiretrial.redaction import MARK, Secrets
 
 SECRET = "s3cr3t-9f2c41d0"
+TABLE = Path(__file__).with_name("redaction-urls.txt")
+"""What the engine keeps, too."""
+URLS = [line.split(" -> ") for line in TABLE.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -44,25 +48,7 @@ def test_other_names_do_not(name: str) -> None:
     assert redaction.url(f"http://h/?{name}=plain") == f"http://h/?{name}=plain"
 
 
-@pytest.mark.parametrize(
-    ("address", "shown"),
-    [
-        ("http://h:80/@scope/x?a=1", "http://h:80/@scope/x?a=1"),
-        ("http://user:pw@h:80/x", "http://***@h:80/x"),
-        ("http://user@h/", "http://***@h/"),
-        ("http://u:p/w@h/", "http://***@h/"),
-        ("http://u:p?w@h/", "http://***@h/"),
-        ("u:p@h:80/", "***@h:80/"),
-        ("ws://[::1]:9001/?token=x", "ws://[::1]:9001/?token=***"),
-        ("http://h/?token=a;b&c=d", "http://h/?token=***&c=d"),
-        ("http://h/?a=1;token=b;c", "http://h/?a=1;token=***"),
-        ("http://h/#access_token=x&n=1", "http://h/#access_token=***&n=1"),
-        ("http://h/?next=http://u:p@g/&token=x", "http://h/?next=http://***@g/&token=***"),
-        ("/path?key=x", "/path?key=***"),
-        ("http://h/?token=a b", "http://h/?token=***"),
-        ("http://h/?token", "http://h/?token"),
-    ],
-)
+@pytest.mark.parametrize(("address", "shown"), URLS)
 def test_a_url_keeps_all_but_its_secrets(address: str, shown: str) -> None:
     assert redaction.url(address) == shown
     assert redaction.url(shown) == shown
