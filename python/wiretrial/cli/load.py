@@ -25,7 +25,7 @@ from wiretrial.errors import (
 )
 from wiretrial.machine import facts, listeners, preflight
 from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
-from wiretrial.report import load_text, run
+from wiretrial.report import load_json, load_text, run
 from wiretrial.report import text as text_report
 from wiretrial.results.model import Scenario, Trial
 from wiretrial.studies.recording import Recording
@@ -362,7 +362,9 @@ def _heading(plan: Plan, whole: Plan) -> str:
 
 def _render(trial: Trial, chosen: output.Format, *, to_terminal: bool) -> str:
     if chosen is output.Format.JSON:
-        return load_text(trial)
+        # A whole record is a line that no terminal can show.
+        is_shown = to_terminal and sys.stdout.isatty()
+        return output.as_json(load_json(trial)) if is_shown else load_text(trial)
     return text_report.render_load(
         trial, width=output.width(), colour=to_terminal and output.colour(sys.stdout)
     )

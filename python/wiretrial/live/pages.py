@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -114,7 +115,7 @@ def card(one: Listed) -> Markup:
         '<section class="card"><h2><a href="{}">{}</a></h2>{}<p>{}</p>'
         '<p class="muted">{} · {}{} · <code>{}</code></p></section>'
     ).format(
-        one.name,
+        quote(one.name),
         one.title,
         live,
         said,

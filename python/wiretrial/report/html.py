@@ -195,12 +195,14 @@ def _absent(model: ReportModel) -> Markup:
 
 
 def _again(model: ReportModel, carried: Carried) -> Markup:
-    histograms = (
-        "the histograms of their windows (the folder of the results has every interval's)"
-        if carried.is_merged
-        else "their histograms"
-    )
-    held = "the trial" if carried.count == 1 else f"all {carried.count:,} trials"
+    held, its = f"all {carried.count:,} trials", "their"
+    if carried.count == 1:
+        held, its = "the trial", "its"
+    rest = "load's file" if model.is_run else "folder of the results"
+    histograms = f"{its} histograms"
+    if carried.is_merged:
+        windows = "window" if carried.count == 1 else "windows"
+        histograms = f"the histograms of {its} {windows} (the {rest} has every interval's)"
     return Markup(
         "<p>Run it again: <code>{}</code></p><p class='muted'>This file holds {} with "
         "{}, as JSON lines in xz and base64, in its last script element.</p>"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from wiretrial import redaction
 from wiretrial.browser.jobs import CacheMode, Http, Transport, Urls
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import links
@@ -93,7 +94,7 @@ class Target:
     @classmethod
     def of_url(cls, url: str, path: str, transports: tuple[Transport, ...] = ("fetch",)) -> Target:
         """A server that is there already."""
-        return cls(url, "default", url, path or "/", None, transports)
+        return cls(redaction.url(url), "default", url, path or "/", None, transports)
 
     @property
     def ways(self) -> tuple[Way, ...]:
