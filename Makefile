@@ -37,20 +37,20 @@ endif
 
 .PHONY: help
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build  ## build, run the main job, say where the report is
+demo: build  ## two-minute tour: HTTP beside WebSocket on this machine
 	$(BIN)/wiretrial demo
 
 .PHONY: test
-test: bootstrap-tests build subjects lint fuzz conformance test-rust test-python  ## every test and lint, Rust and Python
+test: bootstrap-tests build subjects lint fuzz conformance test-rust test-python  ## run every test and lint, Rust and Python
 
 .PHONY: build
-build: $(PACKAGE)  ## both halves; the command is .venv/bin/wiretrial
+build: $(PACKAGE)  ## build the engine and the laboratory: .venv/bin/wiretrial
 
 .PHONY: setup
-setup: $(REQUIREMENTS)  ## the tools and the pinned Python packages, without building
+setup: $(REQUIREMENTS)  ## install tools and pinned Python packages, without building
 
 .PHONY: bootstrap
 bootstrap:
@@ -76,63 +76,63 @@ $(PACKAGE): $(REQUIREMENTS) pyproject.toml wiretrial.data/scripts/wiretrial $(RU
 	touch $@
 
 .PHONY: fleet-demo
-fleet-demo: build  ## three agents in three namespaces load one server (as root); docs/fleet.md
+fleet-demo: build  ## load one server from three agents (root; docs/fleet.md)
 	$(BIN)/wiretrial fleet demo
 
 .PHONY: subjects
-subjects: build  ## a subset of the catalogue verified: every language, every contract
+subjects: build  ## verify part of the catalogue: each language and contract
 	$(BIN)/wiretrial subject verify $(SUBJECTS)
 
 .PHONY: catalogue
-catalogue: build  ## every subject installed and verified; writes docs/subjects.md
+catalogue: build  ## install and verify every subject, write docs/subjects.md
 	$(BIN)/wiretrial subject verify --all --page docs/subjects.md
 
 .PHONY: test-rust
-test-rust:  ## the Rust tests alone
+test-rust:  ## run the Rust tests
 	cargo test --workspace --locked --no-fail-fast
 	WIRETRIAL_TEST_POLLER=epoll cargo test --locked --no-fail-fast \
 	  --package wiretrial-net --package wiretrial-respond
 	WIRETRIAL_TEST_POLLER=epoll cargo test --locked --package wiretrial-engine --test truth
 
 .PHONY: test-python
-test-python: bootstrap-tests build  ## the Python tests alone
+test-python: bootstrap-tests build  ## run the Python tests
 	$(BIN)/pytest
 
 .PHONY: conformance
-conformance: build  ## the Autobahn suite (CONFORMANCE=--full: all of its messages)
+conformance: build  ## run the Autobahn suite (all: CONFORMANCE=--full)
 	cargo build --release --locked --package wiretrial-testee
 	$(BIN)/python -m conformance $(CONFORMANCE)
 
 .PHONY: fuzz
-fuzz: | bootstrap-fuzz  ## each fuzz target for FUZZ_SECONDS (10)
+fuzz: | bootstrap-fuzz  ## run each fuzz target for FUZZ_SECONDS (10)
 	tools/fuzz.sh $(FUZZ_SECONDS)
 
 .PHONY: fuzz-long
-fuzz-long: | bootstrap-fuzz  ## each codec for FUZZ_LONG_SECONDS (3600); docs/fuzzing.md
+fuzz-long: | bootstrap-fuzz  ## run each fuzz target for FUZZ_LONG_SECONDS (3600)
 	tools/fuzz.sh $(FUZZ_LONG_SECONDS)
 
 .PHONY: soak
-soak:  ## churn for SOAK_SECONDS (600): nothing leaks; ten seconds of it run in `make test`
+soak:  ## look for leaks under churn for SOAK_SECONDS (600)
 	SOAK_SECONDS=$(SOAK_SECONDS) cargo test --locked --package wiretrial-engine --test faults \
 	  soak:: -- --nocapture
 
 .PHONY: kills
-kills: build  ## kill -9 a running study KILLS (100) times; six of them run in `make test`
+kills: build  ## kill -9 a running study KILLS (100) times
 	WIRETRIAL_KILLS=$(KILLS) $(BIN)/pytest -s tests/lab/test_killed.py
 
 .PHONY: aa
-aa: build  ## AA_SUITES (100) real suites: how often two that are the same differ (an hour)
+aa: build  ## count false differences in AA_SUITES (100) suites: an hour
 	$(BIN)/python -m bench.aa $(AA_SUITES)
 
 .PHONY: bench
-bench: bench-peers bench-limits  ## all that docs/performance.md tells; bench/README.md
+bench: bench-peers bench-limits  ## measure all of docs/performance.md (bench/README.md)
 
 .PHONY: bench-peers
-bench-peers: build floor  ## the engine beside its peers (BENCH="--quick", BENCH="echo 1,000")
+bench-peers: build floor  ## compare the engine with its peers (BENCH="--quick")
 	$(BIN)/python -m bench $(BENCH)
 
 .PHONY: bench-limits
-bench-limits: build floor  ## its pacing, memory and a million connections, beside bare loops
+bench-limits: build floor  ## measure pacing, memory and a million connections
 	failed=0; for one in bench.pacing bench.memory "bench.scale $(SCALE)"; do \
 	  $(BIN)/python -m $$one || failed=1; done; exit $$failed
 
@@ -141,7 +141,7 @@ floor:
 	cargo build --release --locked --package wiretrial-floor
 
 .PHONY: lint
-lint: $(REQUIREMENTS) $(CARGO_DENY)  ## formatting, clippy, licences, ruff, mypy
+lint: $(REQUIREMENTS) $(CARGO_DENY)  ## check formatting, clippy, licences, ruff, mypy
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -165,15 +165,15 @@ fmt: $(REQUIREMENTS)  ## format Rust and Python
 	$(BIN)/ruff format
 
 .PHONY: dist
-dist: $(REQUIREMENTS)  ## the wheel to hand out, in dist/ (committed files only)
+dist: $(REQUIREMENTS)  ## build the wheel in dist/ (from committed files only)
 	tools/dist.sh
 
 .PHONY: lock
-lock: | bootstrap  ## pin the Python packages anew, with hashes
+lock: | bootstrap  ## pin the Python packages again, with hashes
 	tools/lock.sh $(PYTHON)
 
 .PHONY: clean
-clean:  ## remove what was built; results stay
+clean:  ## remove what was built; keep results
 	rm -rf .venv build dist target fuzz/target
 	find . -name node_modules -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -18,13 +18,17 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "wiretrial"
 CRATES = ROOT / "crates"
 
-# What everybody may use: documents, errors, quantities, how programs start and end. They know
-# nobody.
-LEAVES = {"closing", "documents", "errors", "launch", "plan", "quantities", "snapshot"}
+# What everybody may use: documents, errors, quantities, redaction, how programs start and end. They
+# know nobody.
+LEAVES = {
+    *("closing", "documents", "errors", "launch", "plan", "quantities", "redaction", "snapshot"),
+    "suggest",
+}
 LEAF_NEEDS = {
-    "errors": set[str](),
-    "documents": {"errors"},
-    "quantities": {"errors"},
+    "redaction": set[str](),
+    "errors": {"redaction"},
+    "documents": {"errors", "suggest"},
+    "quantities": {"errors", "suggest"},
     "snapshot": {"plan", "errors"},
 }
 

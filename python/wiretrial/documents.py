@@ -5,12 +5,15 @@ Knows files and models' errors; must not know what a document means.
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from wiretrial import suggest
 from wiretrial.errors import UsageProblem
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -30,5 +33,42 @@ def read_toml(path: Path, model: type[Model], missing: str) -> Model:
         where = ".".join(str(part) for part in first["loc"])
         what = first["msg"].removeprefix("Value error, ")
         raise UsageProblem(
-            f"{path}: {where + ': ' if where else ''}{what}", "correct it"
+            f"{path}: {where + ': ' if where else ''}{what}", _remedy(first, model)
         ) from error
+
+
+def require_among(name: str | None, known: Collection[str], told: str) -> None:
+    """For a model's validator: raises `ValueError` where a name is none of those that are known."""
+    if name is not None and name not in known:
+        raise ValueError(f"{told}: {suggest.remedy(name, known)}")
+
+
+def _remedy(error: Mapping[str, Any], model: type[BaseModel]) -> str:
+    """What to write instead, where a name is spelled nearly right."""
+    match error["type"]:
+        case "extra_forbidden":
+            word, known = str(error["loc"][-1]), _fields(error["loc"][:-1], model)
+        case "literal_error":
+            word, known = str(error["input"]), re.findall(r"'([^']*)'", error["ctx"]["expected"])
+        case _:
+            return "correct it"
+    return suggest.remedy(word, known, "correct it")
+
+
+def _fields(where: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
+    """What may stand in the part of the document at `where`."""
+    for part in where:
+        named = (
+            field.annotation
+            for name, field in model.model_fields.items()
+            if part in (name, field.alias)
+        )
+        model = next((found for one in named for found in _models(one)), model)
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)

@@ -10,6 +10,8 @@ import shlex
 from collections.abc import Iterator, Sequence, Set
 from typing import Self
 
+from wiretrial import redaction
+
 EXIT_GOOD = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -25,9 +27,10 @@ class WiretrialError(Exception):
     exit_code = EXIT_FAILED
 
     def __init__(self, message: str, remedy: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
+        # Whatever names a URL may name its secrets.
+        self.message = redaction.text(message)
+        self.remedy = redaction.text(remedy)
+        super().__init__(self.message)
 
     def line(self) -> str:
         """The error as one line."""
@@ -77,7 +80,7 @@ class LimitsTooLow(EngineFailed):
         flags = dict(zip(wanted[::2], wanted[1::2], strict=True))
         if flags:
             kept = list(_without(words, {*flags, "-t"} if "--threads" in flags else set(flags)))
-            self.run = f"{self._RUN}{shlex.join((*kept, *wanted))}"
+            self.run = f"{self._RUN}{shlex.join((*redaction.command(kept), *wanted))}"
         return self
 
     def told(self) -> str:

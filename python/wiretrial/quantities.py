@@ -1,4 +1,4 @@
-"""Reads quantities as people write them: 10s, 500ms, 64KiB, 1k, 0-3.
+"""Reads quantities as people write them: 10s, 1min, 64KiB, 1k, 1000rps, 0-3.
 
 Pure. What can't be read is a `UsageProblem` that shows a right form.
 """
@@ -7,19 +7,29 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Iterator
 
+from wiretrial import suggest
 from wiretrial.errors import UsageProblem
 
 _NUMBER = re.compile(r"^(\d+(?:\.\d+)?)\s*([a-zA-Zµ]*|%)$")
-_TIMES = {
-    "ns": 1,
-    "us": 10**3,
-    "µs": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "m": 60 * 10**9,
-    "h": 3600 * 10**9,
+_LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zA-Zµ]*)\s*")
+_RATE = re.compile(
+    r"^(?P<number>\d+(?:\.\d+)?)\s*(?P<thousands>[km]?)\s*"
+    r"(?P<what>(?:req|reqs|request|requests|msg|msgs|message|messages)(?=\s*/)|rps|qps|)\s*"
+    r"(?:/\s*(?P<unit>[a-z]+))?$",
+    re.IGNORECASE,
+)
+_SPELLINGS = {
+    1: ("ns", "nsec", "nanosecond", "nanoseconds"),
+    10**3: ("us", "µs", "usec", "microsecond", "microseconds"),
+    10**6: ("ms", "msec", "millisecond", "milliseconds"),
+    10**9: ("s", "sec", "secs", "second", "seconds"),
+    60 * 10**9: ("m", "min", "mins", "minute", "minutes"),
+    3600 * 10**9: ("h", "hr", "hrs", "hour", "hours"),
 }
+_TIMES = {name: factor for factor, names in _SPELLINGS.items() for name in names}
+_SHORT_TIMES = "ns, us, ms, s, m or h"
 _SIZES = {
     "": 1,
     "b": 1,
@@ -29,6 +39,8 @@ _SIZES = {
     "k": 2**10,
     "m": 2**20,
     "g": 2**30,
+    "byte": 1,
+    "bytes": 1,
     "kib": 2**10,
     "mib": 2**20,
     "gib": 2**30,
@@ -38,15 +50,36 @@ MOST_SOURCES = 4096
 
 
 def duration_ns(text: str, flag: str, least_ns: int = 0) -> int:
-    """Nanoseconds, at least `least_ns`; a bare number is seconds."""
-    number, unit = _parts(text, flag, "a duration such as 10s, 500ms or 2m")
-    factor = _TIMES.get(unit or "s")
-    if factor is None:
-        raise UsageProblem(f"{flag} {text}: no such unit of time", "use ns, us, ms, s, m or h")
-    value = round(number * factor)
+    """Nanoseconds, at least `least_ns`; a bare number is seconds. Parts add up: 1m30s."""
+    parts = list(_parts_of_length(text.strip()))
+    if not parts:
+        raise UsageProblem(
+            f"{flag} {text}: not a duration", "write a duration such as 10s, 500ms or 2m"
+        )
+    if len(parts) > 1 and not all(unit for _, unit in parts):
+        raise UsageProblem(f"{flag} {text}: a number without a unit", f"add {_SHORT_TIMES}")
+    value = sum(round(float(number) * _time(unit or "s", text, flag)) for number, unit in parts)
     if value < least_ns:
         raise UsageProblem(f"{flag} {text}: too short", f"use {least_ns / 1e6:g}ms or more")
     return value
+
+
+def _parts_of_length(text: str) -> Iterator[tuple[str, str]]:
+    """Each number with its unit; nothing where something else stands between them."""
+    found = list(_LENGTH.finditer(text))
+    if "".join(part[0] for part in found) == text:
+        yield from ((part[1], part[2]) for part in found)
+
+
+def _time(unit: str, text: str, flag: str) -> int:
+    """Nanoseconds in a unit."""
+    factor = _TIMES.get(unit.lower())
+    if factor is None:
+        raise UsageProblem(
+            f"{flag} {text}: no such unit of time",
+            suggest.remedy(unit, _TIMES, f"use {_SHORT_TIMES}"),
+        )
+    return factor
 
 
 def size_bytes(text: str, flag: str) -> int:
@@ -54,7 +87,11 @@ def size_bytes(text: str, flag: str) -> int:
     number, unit = _parts(text, flag, "a size such as 64, 64KiB or 1MB")
     factor = _SIZES.get(unit.lower())
     if factor is None:
-        raise UsageProblem(f"{flag} {text}: no such unit of size", "use B, KiB, MiB, KB or MB")
+        known = (name for name in _SIZES if len(name) > 1)
+        raise UsageProblem(
+            f"{flag} {text}: no such unit of size",
+            suggest.remedy(unit, known, "use B, KiB, MiB, KB or MB"),
+        )
     return round(number * factor)
 
 
@@ -73,15 +110,18 @@ def count(text: str, flag: str, least: int = 1, most: int = 2**32 - 1) -> int:
 
 
 def rate(text: str, flag: str) -> float:
-    """Messages per second; 10k and 10k/s are the same."""
-    bare = text.removesuffix("/s").replace(",", "").replace("_", "")
-    number, unit = _parts(bare, flag, "messages per second, such as 5000 or 10k")
-    factor = _COUNTS.get(unit.lower())
-    if factor is None or number <= 0:
+    """Messages per second: 10k, 10k/s and 10k rps are the same, 600/m is 10."""
+    found = _RATE.match(text.strip().replace(",", "").replace("_", ""))
+    if not found:
+        raise UsageProblem(
+            f"{flag} {text}: not messages per second", "write a number such as 5000, 10k or 600/m"
+        )
+    number = float(found["number"]) * _COUNTS[found["thousands"].lower()]
+    if number <= 0:
         raise UsageProblem(
             f"{flag} {text}: not a rate above zero", "use a number such as 5000 or 10k"
         )
-    return number * factor
+    return number * 1e9 / _time(found["unit"] or "s", text, flag)
 
 
 def share(text: str, flag: str) -> float:

@@ -151,7 +151,7 @@ def test_whoever_is_not_called_any_more_ends_its_load(
     assert time.monotonic() - called >= lease_s
     caller.join()
     assert caller.error is not None
-    assert "nobody has called for 1 s" in str(caller.error)
+    assert "the coordinator has not called for 1 s" in str(caller.error)
     assert agent.beat(RUN, 0, Orders()) is None
 
 
@@ -189,7 +189,7 @@ def test_an_order_to_end_is_obeyed_at_once(engine: Engine, stack: ExitStack, cal
 def test_another_run_waits_for_its_host(engine: Engine, call: Call) -> None:
     del engine
     caller = call(LONG_LEASE_S)
-    with pytest.raises(EngineFailed, match="another run holds this host"):
+    with pytest.raises(EngineFailed, match="another run uses this host"):
         agent.serve("other/0", 0.2)
     caller.beat(Orders(end=True))
     caller.join()

@@ -10,10 +10,10 @@ import pytest
 from wiretrial.machine import listeners
 from wiretrial.plan import AfterResponse, Load, OpenLoop
 from wiretrial.results.ceiling import Ceiling
-from wiretrial.results.model import Bottleneck
+from wiretrial.results.model import Bottleneck, Use
 from wiretrial.results.observation import CpuUse, LinkUse, Observation, SocketUse
 from wiretrial.studies import bottleneck
-from wiretrial.studies.bottleneck import Evidence, Use
+from wiretrial.studies.bottleneck import Evidence
 from wiretrial.studies.overload import Offered
 
 SECOND_NS = 1_000_000_000

@@ -6,10 +6,9 @@ import pytest
 
 from tests.lab.trials import interval, summary
 from wiretrial.plan import Load, Plan, Stop, Target
-from wiretrial.results.model import Window
+from wiretrial.results.model import Use, Window
 from wiretrial.snapshot import Interval
 from wiretrial.studies import judge
-from wiretrial.studies.bottleneck import Use
 from wiretrial.studies.futile import Futility
 
 STEP_NS = 100_000_000

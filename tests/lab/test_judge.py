@@ -8,11 +8,10 @@ import pytest
 
 from tests.lab.trials import SECOND_NS, interval, summary
 from wiretrial.plan import GeneratorSettings, Load, OpenLoop, Plan, Stop, Target
-from wiretrial.results.model import Verdict, Window
+from wiretrial.results.model import Use, Verdict, Window
 from wiretrial.results.offered import within
 from wiretrial.snapshot import Connections, Deliveries, Generator, Interval, Lobby
 from wiretrial.studies import judge
-from wiretrial.studies.bottleneck import Use
 
 WINDOW = Window(start_ns=0, end_ns=SECOND_NS, steady=True, rule="r")
 

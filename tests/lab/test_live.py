@@ -42,7 +42,7 @@ def serving(base: Path, token: str | None = None) -> Iterator[int]:
         made.append(folder.folder.name)
         return f"report of {len(folder.paths())} trials, made {len(made)} times"
 
-    with LiveServer("127.0.0.1", 0, Site(base, report), token) as server:
+    with LiveServer("127.0.0.1", 0, Site(base, report, str), token) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

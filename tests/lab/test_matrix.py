@@ -337,7 +337,7 @@ def test_a_provocation_is_a_small_study_of_its_own(tmp_path: Path) -> None:
     assert second.driving is not None
     assert (second.driving.host, second.driving.ipv6) == ("localhost", "silent")
     assert second.driving.configuration == "keepalive-100"
-    with pytest.raises(UsageProblem, match="provokes no 'nagle'"):
+    with pytest.raises(UsageProblem, match="has no artefact 'nagle'"):
         written(tmp_path, DRIVEN).provoking("nagle")
 
 

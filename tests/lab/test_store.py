@@ -93,16 +93,19 @@ def _change(**members: Any) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (_cut, "corrupt"),
-        (_scribble, "can't be read"),
-        (_flip, ""),
+        (_cut, "is damaged"),
+        (_scribble, "is damaged (it is not whole): delete the file"),
+        (_flip, "measures that trial again"),
         (_change(version=99), "version 99 of wiretrial-trial, this wiretrial reads 2: use a newer"),
         (
             _change(version=0),
             "version 0 of wiretrial-trial, this wiretrial reads 2: use the wiretr",
         ),
-        (_change(schema="something-else"), "is no trial of wiretrial"),
-        (_change(block="first"), "is no whole trial (block"),
+        (
+            _change(schema="something-else"),
+            "is not a trial of wiretrial (schema wiretrial-trial): move it",
+        ),
+        (_change(block="first"), "is damaged (block"),
     ],
 )
 def test_a_file_that_can_not_be_read_says_which_and_why(
@@ -115,6 +118,29 @@ def test_a_file_that_can_not_be_read_says_which_and_why(
     assert str(path) in refused.value.line()
     assert words in refused.value.line()
     assert refused.value.remedy
+
+
+@pytest.mark.parametrize("content", [b"# Read me\n", b'{"schema": "mine"}', b"[]", b"\x1f\x8b"])
+@pytest.mark.parametrize("name", ["README.md", "some.json", "trials/notes.json.gz"])
+def test_a_file_that_is_no_result_is_never_to_be_deleted(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    with pytest.raises(StoreError) as refused:
+        read_trial(path)
+    assert "delete" not in refused.value.line()
+    assert "name a folder that `wiretrial results list` shows" in refused.value.remedy
+
+
+def test_a_trial_that_may_not_be_read_is_not_to_be_deleted(results: ResultsFolder) -> None:
+    path = results.add(trial())
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(StoreError) as refused:
+        read_trial(path)
+    assert "Is a directory: name a file that can be read" in refused.value.line()
 
 
 def test_results_that_can_not_be_written_say_so(tmp_path: Path) -> None:

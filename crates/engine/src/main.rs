@@ -21,9 +21,10 @@ use clap::{CommandFactory as _, Parser as _};
 
 use cli::{Cli, Command, Side};
 use exit::Failed;
+use wiretrial_load::plan::redaction;
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let outcome = match parsed().command {
         Command::Run => run::from_stdin(),
         Command::Check => run::check_stdin(),
         Command::Load(flags) => load::run(&flags),
@@ -41,6 +42,15 @@ fn main() -> ExitCode {
         }
     };
     outcome.unwrap_or_else(|failed| failed.report())
+}
+
+/// The command line. What is refused in it is shown, without secrets.
+fn parsed() -> Cli {
+    Cli::try_parse().unwrap_or_else(|refused| {
+        let given = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        let shown = redaction::command(&given.collect::<Vec<_>>());
+        Cli::try_parse_from(shown).err().unwrap_or(refused).exit()
+    })
 }
 
 fn print_schema(side: Side) -> Result<ExitCode, Failed> {

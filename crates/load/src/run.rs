@@ -19,10 +19,11 @@ use crate::control::{Control, Report};
 use crate::emit::Emit;
 use crate::executor::Budget;
 use crate::measure::snapshot::{
-    Connected, Failure, SNAPSHOT_SCHEMA, SNAPSHOT_VERSION, Snapshot, Start, Summary,
+    Connected, Failure, Learned, SNAPSHOT_SCHEMA, SNAPSHOT_VERSION, Snapshot, Start, Summary,
 };
 use crate::measure::{Class, Recorder};
 use crate::plan::Plan;
+use crate::plan::redaction::Secrets;
 use crate::preflight::{Refusal, Setup, await_start, prepare};
 use crate::source::Payloads;
 use crate::worker::{Share, Wires, Worker};
@@ -102,8 +103,16 @@ fn start(setup: &Setup, started_unix_ns: u64) -> Start {
         tls: setup.tls_description.clone(),
         insecure: setup.plan.target.tls.as_ref().is_some_and(|tls| tls.insecure),
         deflate: setup.deflate.clone(),
-        learned: setup.learned.clone(),
+        learned: setup.learned.clone().map(|learned| Learned {
+            excerpt: secrets(&setup.plan).hidden_in(&learned.excerpt),
+            ..learned
+        }),
     }
+}
+
+/// What a server may send back, and an excerpt must not show.
+fn secrets(plan: &Plan) -> Secrets {
+    Secrets::of(&plan.target.url.path, &plan.target.headers)
 }
 
 /// What a failed run says on its last line; nothing where the output itself failed.
@@ -273,7 +282,11 @@ fn oversee(
             emit.emit(&Snapshot::Interval(interval))?;
         }
     }
-    let summary = merge.summary(control.is_stopping(), control.signal());
+    let mut summary = merge.summary(control.is_stopping(), control.signal());
+    let secrets = secrets(plan);
+    for excerpt in summary.examples.values_mut() {
+        *excerpt = secrets.hidden_in(excerpt);
+    }
     emit.emit(&Snapshot::Summary(summary.clone()))?;
     Ok(summary)
 }

@@ -104,7 +104,7 @@ class Desk:
             if isinstance(told, Outcome):
                 return told
             raise SubjectFailed(f"the page could not measure: {told}")
-        raise SubjectFailed(f"the page said nothing for {limit_s:g} s", "open it by hand")
+        raise SubjectFailed(f"the page sent no result for {limit_s:g} s", "open it by hand")
 
     def next_job(self) -> Job | None:
         """What the page is to do next; None: nothing more."""

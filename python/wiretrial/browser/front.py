@@ -42,7 +42,7 @@ class Upstream:
             raise UsageProblem(f"--target {url}: {error}", "write it as http://host:port") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageProblem(
-                f"--target {url} is no URL of HTTP", "write it as http://host:port/path"
+                f"--target {url} is not an HTTP URL", "write it as http://host:port/path"
             )
         return cls(parts.scheme, parts.hostname, port or (443 if parts.scheme == "https" else 80))
 

@@ -84,7 +84,7 @@ def find(name: Name) -> Program:
         path = shutil.which(binary)
         if path:
             return Program(name, path, _version(path))
-    raise UsageProblem(f"there is no {name} here", f"install Debian's {PACKAGES[name]}")
+    raise UsageProblem(f"{name} is not installed", f"install Debian's {PACKAGES[name]}")
 
 
 def _version(binary: str) -> str:

@@ -9,12 +9,13 @@ import contextlib
 import os
 import resource
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
-from wiretrial import __version__
+from wiretrial import __version__, redaction
 from wiretrial.cli import (
     browser,
     compare,
@@ -27,51 +28,94 @@ from wiretrial.cli import (
     machine,
     report,
     results,
+    screen,
     serve,
     study,
     subject,
+    usage,
 )
 from wiretrial.cli.output import say
+from wiretrial.cli.screen import Grouped
 from wiretrial.engine import Engine, engine_version
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_SIGNAL, EXIT_USAGE, WiretrialError
 
+HELP = """Measure HTTP and WebSocket servers and client libraries in randomised, repeated trials,
+and see which is faster, by how much, and why.
+
+\b
+Start here:
+  wiretrial demo                                 needs no server, two minutes
+  wiretrial load http://127.0.0.1:8080/          load a server of yours
+  wiretrial compare http://HOST1/ http://HOST2/  see which of two is faster
+"""
+
 app = typer.Typer(
     name="wiretrial",
-    help="Randomised trials on the wire: load, compare, report.",
-    epilog="Start with `wiretrial demo`, or `wiretrial load URL`.",
+    cls=Grouped,
+    help=HELP,
+    epilog="`wiretrial COMMAND --help` shows a command's options, with examples.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-app.command("load", epilog=load.EXAMPLES, short_help="Load a server, verify every reply.")(
-    load.load
+
+def _register(name: str, heading: str, short: str, run: Callable[..., int], epilog: str) -> None:
+    app.command(name, epilog=epilog, short_help=short, rich_help_panel=heading)(run)
+
+
+_register(
+    "demo",
+    screen.MEASURE,
+    "Two-minute tour: compares HTTP with WebSocket on this machine.",
+    demo.demo,
+    demo.EXAMPLES,
 )
-app.command(
-    "compare", epilog=compare.EXAMPLES, short_help="Say which of several servers is faster."
-)(compare.compare)
-app.command("demo", epilog=demo.EXAMPLES, short_help="HTTP or WebSocket? The main job.")(demo.demo)
-app.add_typer(study.app, name="study")
-app.add_typer(subject.app, name="subject")
-app.add_typer(results.app, name="results")
-app.command("report", epilog=report.EXAMPLES, short_help="Report stored trials again.")(
-    report.report
+_register("load", screen.MEASURE, "Load a server and verify every reply.", load.load, load.EXAMPLES)
+_register(
+    "compare",
+    screen.MEASURE,
+    "Measure servers in turn and say which is faster.",
+    compare.compare,
+    compare.EXAMPLES,
 )
-app.command("gate", epilog=gate.EXAMPLES, short_help="Hold a result against bounds, for CI.")(
-    gate.gate
+app.add_typer(study.app, name="study", rich_help_panel=screen.MEASURE)
+_register(
+    "browser",
+    screen.MEASURE,
+    "Send the same requests from a real browser.",
+    browser.browser,
+    browser.EXAMPLES,
 )
-app.command("serve", epilog=serve.EXAMPLES, short_help="Results and the running study, live.")(
-    serve.serve
+app.add_typer(subject.app, name="subject", rich_help_panel=screen.CATALOGUE)
+_register(
+    "report",
+    screen.RESULTS,
+    "Make the report of stored trials again.",
+    report.report,
+    report.EXAMPLES,
 )
-app.command(
-    "browser", epilog=browser.EXAMPLES, short_help="The same requests from a real browser."
-)(browser.browser)
-app.add_typer(fleet.app, name="fleet")
-app.add_typer(link.app, name="link")
-app.command("machine", epilog=machine.EXAMPLES, short_help="Show what this machine can carry.")(
-    machine.machine
+app.add_typer(results.app, name="results", rich_help_panel=screen.RESULTS)
+_register(
+    "gate", screen.RESULTS, "Check a result against thresholds, for CI.", gate.gate, gate.EXAMPLES
 )
+_register(
+    "serve",
+    screen.RESULTS,
+    "Show results and the running study in a web browser.",
+    serve.serve,
+    serve.EXAMPLES,
+)
+_register(
+    "machine",
+    screen.MACHINES,
+    "Show how large a load this machine can carry.",
+    machine.machine,
+    machine.EXAMPLES,
+)
+app.add_typer(fleet.app, name="fleet", rich_help_panel=screen.MACHINES)
+app.add_typer(link.app, name="link", rich_help_panel=screen.MACHINES)
 
 
 def _show_version(wanted: bool) -> None:
@@ -108,8 +152,10 @@ def _run() -> int:
     try:
         code = app(standalone_mode=False)
     except TyperException as error:
-        words = " ".join(error.format_message().split()).removesuffix(".")
-        say(f"wiretrial: {words}: see --help")
+        if usage.is_help(error):
+            say(error.message.rstrip())
+        else:
+            say(f"wiretrial: {redaction.text(usage.line(error, sys.argv[1:]))}")
         return error.exit_code
     except WiretrialError as error:
         say(f"wiretrial: {error.told()}")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from wiretrial import quantities
+from wiretrial import quantities, suggest
 from wiretrial.browser import front, programs
 from wiretrial.browser.desk import Desk
 from wiretrial.browser.front import PORTS, Upstream
@@ -43,7 +43,7 @@ Examples:
   wiretrial browser --target http://127.0.0.1:8080/messages/1
   wiretrial browser --subject nginx --link broadband-far
 
-By hand, the page is at the URL that it prints. Between browser and server stands an nginx, which
+Without --headless, open the printed URL by hand. Between browser and server stands an nginx, which
 adds TLS and HTTP/2; a browser that is started here trusts its certificate for this run only.
 """
 
@@ -53,21 +53,29 @@ PORT = 8390
 
 def browser(
     subject: Annotated[
-        str, typer.Option("--subject", metavar="NAME[:tuned]", help="Who is asked.")
+        str, typer.Option("--subject", metavar="NAME[:tuned]", help="Subject to ask.")
     ] = "feathers",
     target: Annotated[
         str | None,
         typer.Option(
-            "--target", metavar="URL", help="A server of your own instead.", show_default=False
+            "--target",
+            metavar="URL",
+            help="A running server of your own instead.",
+            show_default=False,
         ),
     ] = None,
     headless: Annotated[
         bool,
-        typer.Option("--headless", help="Measure each way without anybody there, and report."),
+        typer.Option(
+            "--headless", help="Measure each way in a browser without a window, and report."
+        ),
     ] = False,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Over loopback and a far link (root), and say why."),
+        typer.Option(
+            "--explain",
+            help="Measure over loopback and over a slow link, and explain the difference (root).",
+        ),
     ] = False,
     link: Annotated[
         str | None,
@@ -79,19 +87,32 @@ def browser(
         ),
     ] = None,
     program: Annotated[
-        str, typer.Option("--browser", metavar="NAME", help="chromium or firefox, with --headless.")
+        str,
+        typer.Option(
+            "--browser", metavar="NAME", help="Browser for --headless: chromium or firefox."
+        ),
     ] = "chromium",
     requests: Annotated[
-        str, typer.Option("--requests", metavar="N", help="At once, with --headless.")
+        str,
+        typer.Option(
+            "--requests", metavar="N", help="Requests of each trial, sent at once, with --headless."
+        ),
     ] = "50",
     trials: Annotated[
         str | None, typer.Option("--trials", metavar="N", help="Trials of each way. [5]")
     ] = None,
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Of the page, by hand; 0: any.")
+        int,
+        typer.Option(
+            "--port",
+            min=0,
+            max=65535,
+            help="Port of the page, without --headless. 0: any free port.",
+        ),
     ] = PORT,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of the order. [random, recorded]")
+        int | None,
+        typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
     ] = None,
     results: Results = Path("results"),
     resume: Resume = None,
@@ -130,7 +151,7 @@ def _over(link: str | None, *, explain: bool, is_own: bool) -> list[str]:
         return [environments.LOOPBACK]
     if is_own:
         raise UsageProblem(
-            "--target is a server that is there already: no link can be put before it",
+            "--target is a server that runs already: wiretrial can't put a link in front of it",
             "leave --link and --explain out, or use --subject",
         )
     return [environments.LOOPBACK, environments.check(link or FAR)]
@@ -149,7 +170,10 @@ def _program(name: str) -> Literal["chromium", "firefox"]:
         return "chromium"
     if name == "firefox":
         return "firefox"
-    raise UsageProblem(f"--browser {name}: not known", "use chromium or firefox")
+    raise UsageProblem(
+        f"--browser {name}: unknown",
+        suggest.remedy(name, ("chromium", "firefox"), "use chromium or firefox"),
+    )
 
 
 def _command(seed: int, *, given: bool) -> str:
@@ -227,7 +251,7 @@ def _ready(study: Study, case: Case, engine: Engine) -> prepare.Ready | None:
         if isinstance(event, Unavailable):
             reasons.append(event.reason)
     if case.scenario.name not in found:
-        raise SubjectFailed(reasons[0] if reasons else f"{case.scenario.subject} is not to be had")
+        raise SubjectFailed(reasons[0] if reasons else f"{case.scenario.subject} is not available")
     return found[case.scenario.name]
 
 

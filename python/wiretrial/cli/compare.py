@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
-from wiretrial import quantities
-from wiretrial.cli import output, progress, sending, workload
+from wiretrial import quantities, redaction, suggest
+from wiretrial.cli import output, progress, sending, urls, workload
 from wiretrial.cli.demo import Results, Resume
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import namespaces
@@ -62,21 +62,28 @@ DEFAULT_DURATION = "5s"
 def compare(
     contestants: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URL|SUBJECT[:tuned]...", help="One or more.", show_default=False),
+        typer.Argument(
+            metavar="URL|SUBJECT[:tuned]...",
+            help="Servers to measure, one or more.",
+            show_default=False,
+        ),
     ] = None,
     protocol: Annotated[
         str | None,
         typer.Option(
-            "--protocol", metavar="NAME", help="Of the subjects: http, https, ws, wss, tcp or tls."
+            "--protocol",
+            metavar="NAME",
+            help="Protocol of the subjects: http, https, ws, wss, tcp or tls.",
         ),
     ] = None,
     trials: Annotated[
-        str | None, typer.Option("--trials", metavar="N", help="Trials of each. [5]")
+        str | None, typer.Option("--trials", metavar="N", help="Trials of each server. [5]")
     ] = None,
     connections: workload.Connections = "32",
     duration: workload.Duration = None,
     warmup: Annotated[
-        str, typer.Option("--warmup", metavar="TIME", help="Allowance before the measured time.")
+        str,
+        typer.Option("--warmup", metavar="TIME", help="Longest warm-up before the measured time."),
     ] = "1s",
     rate: workload.Rate = None,
     depth: workload.Depth = "1",
@@ -98,25 +105,30 @@ def compare(
     ] = "1",
     isolate: Annotated[
         bool,
-        typer.Option("--isolate", help="Each subject in a network namespace of its own (root)."),
+        typer.Option(
+            "--isolate", help="Run each subject in a network namespace of its own (root)."
+        ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of the order. [random, recorded]")
+        int | None,
+        typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
     ] = None,
+    keep_secrets: workload.KeepSecrets = False,
     results: Results = Path("results"),
     resume: Resume = None,
 ) -> int:
-    """Measure in interleaved trials and say which is faster, if that can be told.
+    """Measure servers in interleaved trials, and say which is faster if the data show it.
 
-    One alone is measured with its interval, without a rank.
+    A single server is measured with its interval, without a rank.
     """
     wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
     if resume:
         if contestants:
             raise UsageProblem("--resume takes its contestants from DIR", "leave them out")
-        return progress.run(*progress.resume(resume, NAME, wanted))
+        given = workload.headers_of(header or [], None)
+        return progress.run(*progress.resume(resume, NAME, wanted, given))
     if not contestants:
-        raise UsageProblem("whom to measure?", "name URLs or subjects, such as ws nginx")
+        raise UsageProblem("nothing to measure", "name URLs or subjects, such as ws nginx")
     load = workload.load_of(
         connections=connections,
         depth=depth,
@@ -143,26 +155,27 @@ def compare(
             "--insecure and --cacert are for URLs",
             "leave them out: subjects get certificates that are trusted",
         )
+    shown = [name if keep_secrets else redaction.text(name) for name in contestants]
     cases = tuple(
-        _case(name, contestant, common, load, asked) for name, contestant in _named(contestants)
+        _case(name, contestant, common, load, asked)
+        for name, contestant in zip(_named(shown), contestants, strict=True)
     )
     study = Study(
         name=NAME,
-        title=" or ".join(contestants) + "?" if len(contestants) > 1 else contestants[0],
-        question=f"Which of {', '.join(contestants)} is faster for this load, on this machine?"
-        if len(contestants) > 1
-        else f"How fast is {contestants[0]} for this load, on this machine?",
+        title=" or ".join(shown) + "?" if len(shown) > 1 else shown[0],
+        question=f"Which of {', '.join(shown)} is faster for this load, on this machine?"
+        if len(shown) > 1
+        else f"How fast is {shown[0]} for this load, on this machine?",
         command=_command(order_seed, given=seed is not None),
         cases=_isolated(cases) if isolate else cases,
         trials=wanted or 5,
         seed=order_seed,
-        duration_ns=quantities.duration_ns(
-            duration or DEFAULT_DURATION, "--duration", workload.SHORTEST_NS
-        ),
+        duration_ns=workload.length_ns(duration or DEFAULT_DURATION),
         warmup_allowance_ns=quantities.duration_ns(warmup, "--warmup"),
         server_threads=quantities.count(server_threads, "--server-threads", most=1024),
         generator_threads=quantities.count(threads, "--threads", most=1024),
         allow_errors=quantities.share(allow_errors, "--allow-errors"),
+        keeps_secrets=keep_secrets,
     )
     study = priming.primed(study)
     folder = progress.begin(study, results)
@@ -209,15 +222,15 @@ def _command(seed: int, *, given: bool) -> str:
     return shlex.join(words if given else [*words, "--seed", str(seed)])
 
 
-def _named(contestants: list[str]) -> Iterator[tuple[str, str]]:
-    """Each contestant with a name of its own: comparing one with itself is the A/A test."""
+def _named(contestants: list[str]) -> Iterator[str]:
+    """A name of its own for each contestant: comparing one with itself is the A/A test."""
     for place, contestant in enumerate(contestants):
         before = contestants[:place].count(contestant)
-        yield (f"{contestant} ({before + 1})" if before else contestant), contestant
+        yield f"{contestant} ({before + 1})" if before else contestant
 
 
 def _is_url(contestant: str) -> bool:
-    return "://" in contestant
+    return urls.is_meant(contestant, workload.SCHEMES)
 
 
 def _common(contestants: list[str], wanted: str | None) -> _Common | None:
@@ -229,7 +242,7 @@ def _common(contestants: list[str], wanted: str | None) -> _Common | None:
         return None
     if wanted is not None and wanted not in workload.SCHEMES:
         raise UsageProblem(
-            f"--protocol {wanted}: unknown", f"use one of {', '.join(workload.SCHEMES)}"
+            f"--protocol {wanted}: unknown", suggest.remedy(wanted, workload.SCHEMES)
         )
     for contract, protocols in PROTOCOLS_OF.items():
         for protocol in protocols:
@@ -241,7 +254,7 @@ def _common(contestants: list[str], wanted: str | None) -> _Common | None:
                 return _Common(protocol=protocol, contract=contract)
     names = " and ".join(dict.fromkeys(spec.name for spec in specs))
     raise UsageProblem(
-        f"{names} keep no contract in common{f' over {wanted}' if wanted else ''}",
+        f"{names} have no contract in common{f' over {wanted}' if wanted else ''}",
         "see `wiretrial subject list` for what each speaks",
     )
 
@@ -257,10 +270,10 @@ def _subject(contestant: str) -> tuple[Spec, ConfigurationName]:
 def _case(name: str, contestant: str, common: _Common | None, load: Load, asked: _Asked) -> Case:
     fresh = load.requests_per_connection is not None
     if _is_url(contestant):
-        target = workload.parse_url(contestant)
+        target = urls.parse(contestant, workload.SCHEMES)
         payload = workload.payload_of(target.protocol, asked.size, asked.json_text)
         return Case(
-            scenario=_scenario(name, contestant, "default", target.protocol, load),
+            scenario=_scenario(name, redaction.text(contestant), "default", target.protocol, load),
             url=target.url,
             protocol=target.protocol,
             http=asked.http(target.protocol),

@@ -1,4 +1,4 @@
-"""`wiretrial demo`: the main job, on real systems, in about two minutes."""
+"""`wiretrial demo`: HTTP beside WebSocket, on real systems, in about two minutes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ Examples:
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Folder for the results.")]
 Resume = Annotated[
     Path | None,
-    typer.Option("--resume", metavar="DIR", help="Go on with the trials that DIR lacks."),
+    typer.Option(
+        "--resume", metavar="DIR", help="Continue the study in DIR with its missing trials."
+    ),
 ]
 
 
@@ -32,12 +34,16 @@ def demo(
         str | None, typer.Option("--trials", metavar="N", help="Trials per scenario. [5]")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of the order. [random, recorded]")
+        int | None,
+        typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
     ] = None,
     results: Results = Path("results"),
     resume: Resume = None,
 ) -> int:
-    """Ask for one 64-byte JSON over HTTP, WebSocket and TCP, and say what each costs and why."""
+    """Compare HTTP, WebSocket and TCP on this machine, for one 64-byte JSON request and reply.
+
+    It takes about two minutes and needs no server.
+    """
     wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
     if resume:
         study, folder = progress.resume(resume, demo_study.NAME, wanted)

@@ -28,7 +28,7 @@ Examples:
   wiretrial load ws://10.0.0.9:9001 -c 300k --fleet tls://10.0.0.1:8786 --fleet-certificates certs
   wiretrial fleet demo
 
-Whoever may talk to the scheduler may run code on every agent: keep the certificates to yourself.
+Anyone who can talk to the scheduler can run code on every agent: keep the certificates secret.
 """
 
 CLOCK_SAMPLES = 16
@@ -47,7 +47,7 @@ CertificatesOption = Annotated[
     typer.Option(
         "--certificates",
         metavar="DIR",
-        help="What `fleet certificates` made; needed beyond this machine.",
+        help="Folder that `fleet certificates` made; required beyond this machine.",
         show_default=False,
     ),
 ]
@@ -55,7 +55,7 @@ CertificatesOption = Annotated[
 
 @app.command("certificates", short_help="Make certificates for a fleet's three roles.")
 def certificates(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to create.")],
 ) -> int:
     """Make an authority and certificates for scheduler, agents and client.
 
@@ -65,21 +65,21 @@ def certificates(
     for role in security.ROLES:
         names = f"{made.authority.name} {made.chain(role).name} {made.key(role).name}"
         output.emit(f"{role:<10} {names}", None)
-    output.emit("whoever has one of these keys may run code on every agent", None)
+    output.emit("anyone with one of these keys can run code on every agent", None)
     return EXIT_GOOD
 
 
-@app.command("scheduler", short_help="Start a scheduler here.")
+@app.command("scheduler", short_help="Run a fleet's scheduler on this machine.")
 def scheduler(
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")
+        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=1, max=65535, help="Where to listen.")
+        int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")
     ] = security.DEFAULT_PORT,
     files: CertificatesOption = None,
 ) -> int:
-    """Become the scheduler of a fleet, with the settings that one needs, until Ctrl-C."""
+    """Run a fleet's Dask scheduler on this machine until Ctrl-C."""
     given = _given(files, "scheduler")
     if given is None and not security.is_loopback(host):
         raise security.refused(f"--host {host}")
@@ -89,17 +89,20 @@ def scheduler(
 
 @app.command("agent", short_help="Make this machine an agent.")
 def agent(
-    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="tls://HOST:8786.")],
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Scheduler: tls://HOST:8786.")],
     files: CertificatesOption = None,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="In Dask's own lists.")
+        str | None,
+        typer.Option("--name", metavar="NAME", help="Name of this agent in Dask's lists."),
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option("--host", metavar="ADDRESS", help="Of this machine, where it has several."),
+        typer.Option(
+            "--host", metavar="ADDRESS", help="Address of this machine to use, if it has several."
+        ),
     ] = None,
 ) -> int:
-    """Become an agent of the fleet whose scheduler is there, until it ends or Ctrl-C."""
+    """Run an agent of the fleet of this scheduler, until the scheduler ends or Ctrl-C."""
     given = _given(files, "agent")
     # An agent without an engine gets one; who has one says so at once if it does not fit.
     return _become(
@@ -111,14 +114,14 @@ def agent(
 
 @app.command("status", short_help="Show a fleet's hosts.")
 def status(
-    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="tls://HOST:8786.")],
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Scheduler: tls://HOST:8786.")],
     fleet_certificates: fleet_options.FleetCertificates = None,
     fleet_agents: fleet_options.FleetAgents = None,
     format_: Annotated[
         output.Format, typer.Option("--format", help="How the result is written.")
     ] = output.Format.TEXT,
 ) -> int:
-    """Show each host with what it can carry, and how exactly its clock is known."""
+    """Show each host: what load it can carry, and the error of its clock."""
     wanted = FleetWanted.of(address, fleet_certificates, fleet_agents, None)
     assert wanted is not None
     rows = _asked(wanted)
@@ -136,7 +139,7 @@ def status(
     return EXIT_GOOD
 
 
-@app.command("demo", short_help="Three agents in three namespaces load one server.")
+@app.command("demo", short_help="Load one server from three agents in three namespaces.")
 def demo(
     connections: Annotated[
         str, typer.Option("-c", "--connections", metavar="N", help="Connections in all.")
@@ -148,7 +151,7 @@ def demo(
         str, typer.Option("--rate", metavar="R", help="Messages per second in all.")
     ] = "4k",
 ) -> int:
-    """Load a server from three agents and from this machine alone, and hold both to be equal.
+    """Load a server from three agents, and from this machine alone; check that the results agree.
 
     The agents run in network namespaces on one bridge, with mutual TLS: this needs root.
     """

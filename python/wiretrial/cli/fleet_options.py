@@ -43,7 +43,7 @@ FleetCertificates = Annotated[
     typer.Option(
         "--fleet-certificates",
         metavar="DIR",
-        help="What `fleet certificates` made: authority.pem, client.pem, client.key.",
+        help="Folder with authority.pem, client.pem and client.key (`fleet certificates`).",
         show_default=False,
     ),
 ]
@@ -52,7 +52,7 @@ FleetAgents = Annotated[
     typer.Option(
         "--fleet-agents",
         metavar="N",
-        help="So many agents; they are waited for. [those there are]",
+        help="Wait until N agents are connected. [use those connected]",
         show_default=False,
     ),
 ]
@@ -60,7 +60,7 @@ AgentLoss = Annotated[
     OnAgentLoss | None,
     typer.Option(
         "--on-agent-loss",
-        help="What the others do when an agent is lost. [stop]",
+        help="What the other agents do when one is lost. [stop]",
         show_default=False,
     ),
 ]
@@ -74,6 +74,8 @@ class FleetWanted:
     certificates: Certificates | None
     agents: int | None
     on_loss: OnLoss
+    words: tuple[str, ...] = ()
+    """The flags themselves, to be repeated where a study is gone on with."""
 
     @classmethod
     def of(
@@ -84,15 +86,15 @@ class FleetWanted:
         on_loss: OnAgentLoss | None,
     ) -> FleetWanted | None:
         """None: the load is this machine's alone. Raises `UsageProblem`."""
+        given = {
+            "--fleet-certificates": certificates,
+            "--fleet-agents": agents,
+            "--on-agent-loss": on_loss,
+        }
+        words = {flag: str(value) for flag, value in given.items() if value is not None}
         if fleet is None:
-            given = {
-                "--fleet-certificates": certificates,
-                "--fleet-agents": agents,
-                "--on-agent-loss": on_loss,
-            }
-            for flag, value in given.items():
-                if value is not None:
-                    raise UsageProblem(f"{flag} is for fleets", "add --fleet ADDRESS")
+            for flag in words:
+                raise UsageProblem(f"{flag} is for fleets", "add --fleet ADDRESS")
             return None
         files = Certificates(certificates) if certificates else None
         address = Address.parse(fleet, secure=files is not None)
@@ -103,6 +105,7 @@ class FleetWanted:
             files,
             None if agents is None else quantities.count(agents, "--fleet-agents", most=10_000),
             "go-on" if on_loss is OnAgentLoss.GO_ON else "stop",
+            ("--fleet", fleet, *(word for pair in words.items() for word in pair)),
         )
 
 

@@ -27,6 +27,9 @@ Examples:
   wiretrial gate NEW --baseline OLD --threshold 'throughput >= 0.95x' --format markdown
   wiretrial gate NEW --against ws --threshold 'throughput >= 0.95x @ ./mine'
 
+  wiretrial gate load.json --threshold 'throughput >= 10k'
+
+A file is one run (`load --format json -o FILE`): `throughput >= 10k` is about that run.
 Exit: 0 all kept, 3 one is broken or a scenario has no figure, 4 the data cannot tell (and how
 many trials would).
 A bound may name the scenarios that it is about: `@ PATTERN`.
@@ -42,29 +45,31 @@ class Form(StrEnum):
 
 
 def gate(
-    result: Annotated[Path, typer.Argument(metavar="DIR|FILE", help="What was measured.")],
+    result: Annotated[Path, typer.Argument(metavar="DIR|FILE", help="Result to check.")],
     threshold: Annotated[
         list[str],
-        typer.Option("--threshold", metavar="BOUND", help="A bound to keep. Repeatable."),
+        typer.Option(
+            "--threshold", metavar="BOUND", help="Bound to check: 'service.p99 <= 2ms'. Repeatable."
+        ),
     ],
     baseline: Annotated[
         Path | None,
-        typer.Option("--baseline", metavar="DIR|FILE", help="What `0.95x` is relative to."),
+        typer.Option("--baseline", metavar="DIR|FILE", help="Result that `0.95x` is relative to."),
     ] = None,
     against: Annotated[
         str | None,
         typer.Option(
             "--against",
             metavar="SCENARIO",
-            help="What `0.95x` is relative to: a scenario of DIR, in pairs of each block.",
+            help="Scenario of DIR that `0.95x` is relative to, in pairs within each block.",
         ),
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="How it is written.")] = Form.TEXT,
+    form: Annotated[Form, typer.Option("--format", help="Form of the result.")] = Form.TEXT,
     junit: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit's XML there, too.")
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML to FILE, too.")
     ] = None,
 ) -> int:
-    """Hold a result against bounds: kept, broken, or the data cannot tell."""
+    """Check a result against bounds: each is kept, broken, or can't be told from the data."""
     if junit:
         output.require_writable(junit)
     bounds = [gates.parse(text) for text in threshold]
@@ -86,7 +91,8 @@ def _decided(
     """The rows; a study's folder also tells who was asked for and has no trial."""
     before = read_all(baseline) if baseline else []
     if not result.is_dir() or imported.load(result):
-        return gates.decide(read_all(result), before, bounds, against=against)
+        trials = read_all(result)
+        return gates.decide(trials, before, bounds, against=against, is_run=result.is_file())
     results = ResultsFolder.open(result)
     study, trials = spec.parse(results.document()), results.trials()
     missing = (

@@ -35,7 +35,7 @@ unshare --user --map-root-user --net wiretrial link …
 """
 
 app = typer.Typer(
-    help="An emulated link: run a command behind it, measure it.",
+    help="Emulate a slow or lossy link: run a command behind it, measure it.",
     epilog=EXAMPLES,
     rich_markup_mode=None,
     no_args_is_help=True,
@@ -44,18 +44,27 @@ app = typer.Typer(
 RATE_SECONDS = 2.0
 SMALLEST_PROBE = 64
 
-LinkName = Annotated[str, typer.Argument(metavar="PROFILE|NUMBERS", help="See `link list`.")]
+LinkName = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROFILE|NUMBERS", help="Name from `link list`, or delay=26ms,rate=100mbit."
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random choices.")]
 Spin = Annotated[
     str,
-    typer.Option("--spin", metavar="TIME", help="Poll without sleeping before a packet is due."),
+    typer.Option(
+        "--spin",
+        metavar="TIME",
+        help="Poll instead of sleeping for this long before a packet is due.",
+    ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
 
 
-@app.command("list", short_help="Show the profiles.")
+@app.command("list", short_help="List the named links.")
 def list_(format_: FormatOption = Format.TEXT) -> int:
-    """Show the links that have a name."""
+    """List the named links with their delay, jitter, loss and rate."""
     if format_ is Format.JSON:
         profiles = [{"name": name, **asdict(one)} for name, one in links.PROFILES.items()]
         document = {"schema": "wiretrial-links", "version": 1, "profiles": profiles}
@@ -75,11 +84,17 @@ def run(
     name: LinkName,
     command: Annotated[
         list[str],
-        typer.Argument(metavar="COMMAND", help="{far} and {near} stand for the addresses."),
+        typer.Argument(
+            metavar="COMMAND", help="Command to run; {far} and {near} become the addresses."
+        ),
     ],
     far: Annotated[
         str | None,
-        typer.Option("--far", metavar="COMMAND", help="Run at the far end; default: this machine."),
+        typer.Option(
+            "--far",
+            metavar="COMMAND",
+            help="Command to run at the far end. [the far end is this machine]",
+        ),
     ] = None,
     seed: Seed = 0,
     spin: Spin = "0s",
@@ -105,25 +120,26 @@ def run(
             return client.wait()
 
 
-@app.command("measure", short_help="Measure what a link really does.")
+@app.command("measure", short_help="Measure the delay, loss and rate of a link.")
 def measure(
     name: LinkName,
     per_second: Annotated[
-        str, typer.Option("--packets-per-second", metavar="N", help="How fast probes follow.")
+        str, typer.Option("--packets-per-second", metavar="N", help="Probes per second.")
     ] = "1000",
     size: Annotated[
         str, typer.Option("--bytes", metavar="BYTES", help="Size of a probe, IP and UDP included.")
     ] = "100",
     duration: Annotated[
-        str, typer.Option("-d", "--duration", metavar="TIME", help="How long, each way.")
+        str,
+        typer.Option("-d", "--duration", metavar="TIME", help="Time to measure in each direction."),
     ] = "5s",
     seed: Seed = 0,
     spin: Spin = "0s",
     format_: FormatOption = Format.TEXT,
 ) -> int:
-    """Send probes each way, and show delay, jitter, loss and rate beside what was asked.
+    """Send probes each way, and show measured and requested delay, jitter, loss and rate.
 
-    A rate is then offered a fifth more than it carries. Times are the kernel's.
+    Where the link has a rate, 1.2 times as much is sent then. Times are the kernel's.
     """
     quantities.duration_ns(spin, "--spin")
     pace = quantities.count(per_second, "--packets-per-second", most=1_000_000)

@@ -74,7 +74,7 @@ class Kept(Closing):
         """Its exit code, once it has ended. Raises when the link ends before."""
         while (line := self._told(LOOK_S)) is None:
             if how := self._wire.ended():
-                raise MeasurementInvalid(f"the link ended under {self._words[0]}: {how}")
+                raise MeasurementInvalid(f"the link ended while {self._words[0]}: {how}")
         how, _, number = line.partition(" ")
         return int(number) + (EXIT_SIGNAL if how == "killed" else 0)
 

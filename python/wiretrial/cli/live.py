@@ -15,6 +15,7 @@ from rich.console import Console, Group
 from rich.live import Live as RichLive
 from rich.text import Text
 
+from wiretrial import redaction
 from wiretrial.plan import Plan
 from wiretrial.results import hdr, quantiles
 from wiretrial.snapshot import Interval, Snapshot, Start
@@ -57,7 +58,7 @@ class Live:
         """The block for a run of `plan`."""
         length = plan.stop.duration_ns
         return cls(
-            heading or plan.target.url,
+            heading or redaction.url(plan.target.url),
             None if length is None else length + plan.phases.warmup_ns,
             plan.stop.requests,
             further,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from wiretrial import quantities
-from wiretrial.cli import fleet_options, interrupts, output, workload
+from wiretrial import quantities, redaction
+from wiretrial.cli import fleet_options, interrupts, output, reports, urls, workload
 from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.live import Live
 from wiretrial.engine import Engine
@@ -24,7 +25,7 @@ from wiretrial.errors import (
 )
 from wiretrial.machine import facts, listeners, preflight
 from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
-from wiretrial.report import load_json
+from wiretrial.report import load_json, load_text, run
 from wiretrial.report import text as text_report
 from wiretrial.results.model import Scenario, Trial
 from wiretrial.studies.recording import Recording
@@ -41,6 +42,7 @@ Examples:
   wiretrial load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
   wiretrial load socketio+ws://127.0.0.1:8080 --json '["get","messages","testing"]'
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
+  wiretrial load http://127.0.0.1:8080/ -d 30s --report load.html
   wiretrial load ws://10.0.0.9:9001 -c 300k --fleet tls://10.0.0.1 --fleet-certificates certs
 
 Exit: 0 measured, 1 the run failed, 4 the verdict is `invalid` or `overloaded` (the offered rate
@@ -55,7 +57,7 @@ MOST_ALLOWANCE_NS = 5_000_000_000
 
 
 class Pattern(StrEnum):
-    """Of a closed loop: whose reply the next message waits for."""
+    """When the connections of a closed loop send."""
 
     STEADY = workload.STEADY
     RANDOM_BURST = "random-burst"
@@ -71,14 +73,14 @@ class Pacing(StrEnum):
 
 
 class Overflow(StrEnum):
-    """What becomes of a due message that finds no free slot."""
+    """What happens to a due message when every connection is busy."""
 
     WAIT = "wait"
     DROP = "drop"
 
 
 class Poller(StrEnum):
-    """How readiness is learned."""
+    """How the kernel reports that sockets are ready."""
 
     AUTO = "auto"
     URING = "uring"
@@ -90,7 +92,7 @@ def load(
         str,
         typer.Argument(
             metavar="URL",
-            help="http, https, ws, wss, tcp, tls; styx, styx+json, styx+ws, styx+json+ws; "
+            help="http, https, ws, wss, tcp or tls; styx, styx+json, styx+ws or styx+json+ws; "
             "socketio+ws.",
         ),
     ],
@@ -98,35 +100,43 @@ def load(
     duration: workload.Duration = None,
     requests: Annotated[
         str | None,
-        typer.Option("-n", "--requests", metavar="N", help="Stop after N messages (1k, 1m)."),
+        typer.Option(
+            "-n",
+            "--requests",
+            metavar="N",
+            help="Stop after N messages: 1000, 1k, 1m. [stop after -d]",
+        ),
     ] = None,
     rate: workload.Rate = None,
     hold: Annotated[
         bool,
         typer.Option(
             "--hold",
-            help="Hold the connections: a message on each, then --rate messages/s in turn.",
+            help="Hold idle connections: one message on each, then --rate messages/s in turn.",
         ),
     ] = False,
     pattern: Annotated[
         Pattern,
         typer.Option(
             "--pattern",
-            help="Closed loop: each connection by itself; or a pack each, on connections drawn at "
-            "random, and the next when all came.",
+            help="Closed loop. steady: each connection sends after its own reply. random-burst: "
+            "random connections send a pack each, and again after all replies.",
         ),
     ] = Pattern.STEADY,
     pacing: Annotated[
         Pacing,
         typer.Option(
             "--pacing",
-            help="With --rate: equal gaps; random ones; each connection at a phase of its own; "
-            "each so long after its reply (a closed loop).",
+            help="With --rate: constant, poisson, phased (staggered per connection), "
+            "after-response (think time; a closed loop).",
         ),
     ] = Pacing.CONSTANT,
     overflow: Annotated[
         Overflow,
-        typer.Option("--overflow", help="Open loop: a due message without a free slot."),
+        typer.Option(
+            "--overflow",
+            help="Open loop, when every connection is busy: let a due message wait, or drop it.",
+        ),
     ] = Overflow.WAIT,
     depth: workload.Depth = "1",
     pack: workload.Pack = "1",
@@ -150,54 +160,81 @@ def load(
         typer.Option(
             "--warmup",
             metavar="auto|TIME",
-            help="Load before the measured time; how much was warm-up is found afterwards.",
+            help="Load before the measured time. The end of the warm-up is found in the data.",
         ),
     ] = "auto",
     timeout: Annotated[
-        str, typer.Option("--timeout", metavar="TIME", help="Deadline of one exchange.")
+        str, typer.Option("--timeout", metavar="TIME", help="Time limit of one request and reply.")
     ] = "10s",
     connect_timeout: Annotated[
         str,
-        typer.Option("--connect-timeout", metavar="TIME", help="Until all connections must stand."),
+        typer.Option(
+            "--connect-timeout", metavar="TIME", help="Time limit for opening all connections."
+        ),
     ] = "10s",
     threads: workload.Threads = "1",
     cpus: Annotated[
-        str | None, typer.Option("--cpus", metavar="LIST", help="Pin the threads to CPUs: 1,3-5.")
+        str | None,
+        typer.Option("--cpus", metavar="LIST", help="CPUs to pin the threads to: 1,3-5."),
     ] = None,
     spin: Annotated[
-        bool, typer.Option("--spin", help="Open loop: poll while a message is due soon.")
+        bool,
+        typer.Option(
+            "--spin",
+            help="Open loop: poll instead of sleeping before a message is due; uses more CPU.",
+        ),
     ] = False,
     poller: Annotated[
-        Poller, typer.Option("--poller", help="How readiness is learned.")
+        Poller, typer.Option("--poller", help="auto: io_uring where the kernel has it, else epoll.")
     ] = Poller.AUTO,
     sources: Annotated[
         str | None,
-        typer.Option("--sources", metavar="CIDR", help="Local addresses to connect from, in turn."),
+        typer.Option(
+            "--sources",
+            metavar="CIDR",
+            help="Local addresses to connect from; each adds about 28,000 ports.",
+        ),
     ] = None,
     insecure: workload.Insecure = False,
     cacert: workload.Authorities = None,
     server_name: Annotated[
         str | None,
-        typer.Option("--server-name", metavar="NAME", help="Name to verify and to send."),
+        typer.Option(
+            "--server-name",
+            metavar="NAME",
+            help="Server name to send (SNI) and to verify. [the URL's host]",
+        ),
     ] = None,
     resumption: Annotated[
         bool,
-        typer.Option("--resumption/--no-resumption", help="Resume TLS sessions on reconnect."),
+        typer.Option(
+            "--resumption/--no-resumption", help="Resume TLS sessions on new connections."
+        ),
     ] = True,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of random choices.")] = 0,
     fleet: fleet_options.Fleet = None,
     fleet_certificates: fleet_options.FleetCertificates = None,
     fleet_agents: fleet_options.FleetAgents = None,
     on_agent_loss: fleet_options.AgentLoss = None,
+    keep_secrets: workload.KeepSecrets = False,
     format_: Annotated[
         output.Format, typer.Option("--format", help="How the result is written.")
     ] = output.Format.TEXT,
     file: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the result there.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="File to write the result to. [standard output]"
+        ),
+    ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", metavar="FILE", help="HTML file to write a page of the run to, too."
+        ),
     ] = None,
 ) -> int:
-    """Load a server at URL, verify every reply, and say what it took and who was the limit."""
-    target = workload.parse_url(url, workload.LOADED)
+    """Load the server at URL, verify every reply, and show rates, times and the bottleneck."""
+    target = urls.parse(url, workload.LOADED)
     many = FleetWanted.of(fleet, fleet_certificates, fleet_agents, on_agent_loss)
     if duration is not None and requests is not None:
         raise UsageProblem("-d and -n exclude each other", "keep one")
@@ -206,9 +243,7 @@ def load(
     allowed = quantities.share(allow_errors, "--allow-errors")
     length_ns = None
     if requests is None:
-        length_ns = quantities.duration_ns(
-            duration or DEFAULT_DURATION, "--duration", workload.SHORTEST_NS
-        )
+        length_ns = workload.length_ns(duration or DEFAULT_DURATION)
     chosen = workload.payload_of(target.protocol, payload, json_text)
     local = quantities.addresses(sources, "--sources") if sources else ()
     plan = Plan(
@@ -254,6 +289,8 @@ def load(
     )
     if file:
         output.require_writable(file)
+    if page:
+        output.require_writable(page, "--report")
     if many is None:
         preflight.require(
             preflight.Demand(
@@ -266,21 +303,30 @@ def load(
         )
     with fleet_options.engine(many, keeps_cpus=True) as engine:
         try:
-            trial, signal_number = _run(engine, plan, target, allowed)
+            trial, signal_number = _run(engine, plan, target, allowed, keeps_secrets=keep_secrets)
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
     output.emit(_render(trial, format_, to_terminal=file is None), file)
+    if page:
+        output.write_page(reports.page(run.build(trial)), page, "--report")
     if signal_number is not None:
         return EXIT_SIGNAL + signal_number
     return EXIT_INVALID if trial.judgement.verdict in FAILED else EXIT_GOOD
 
 
 def _run(
-    engine: Engine, plan: Plan, target: workload.Target, allowed_errors: float
+    engine: Engine,
+    plan: Plan,
+    target: urls.Target,
+    allowed_errors: float,
+    *,
+    keeps_secrets: bool,
 ) -> tuple[Trial, int | None]:
     server = listeners.of_url(target.url)
     with (
-        Recording(engine, plan, server.pids, unseen=server.unseen) as recording,
+        Recording(
+            engine, plan, server.pids, unseen=server.unseen, keeps_secrets=keeps_secrets
+        ) as recording,
         interrupts.graceful(recording.stop) as interrupt,
         Live.for_plan(plan, _heading(plan, recording.plan), recording.progress) as live,
     ):
@@ -302,6 +348,7 @@ def _run(
         subject=None,
         machine=facts.collect(),
         allowed_errors=allowed_errors,
+        command=shlex.join(("wiretrial", *sys.argv[1:])),
     )
     return trial, interrupt.number
 
@@ -309,12 +356,15 @@ def _run(
 def _heading(plan: Plan, whole: Plan) -> str:
     """What the live block is headed by: a fleet is as one machine with more threads."""
     agents = whole.generator.threads // plan.generator.threads
-    return f"{plan.target.url}   from {agents} agents" if agents > 1 else plan.target.url
+    shown = redaction.url(plan.target.url)
+    return f"{shown}   from {agents} agents" if agents > 1 else shown
 
 
 def _render(trial: Trial, chosen: output.Format, *, to_terminal: bool) -> str:
     if chosen is output.Format.JSON:
-        return output.as_json(load_json(trial))
+        # A whole record is a line that no terminal can show.
+        is_shown = to_terminal and sys.stdout.isatty()
+        return output.as_json(load_json(trial)) if is_shown else load_text(trial)
     return text_report.render_load(
         trial, width=output.width(), colour=to_terminal and output.colour(sys.stdout)
     )

@@ -23,7 +23,12 @@ Examples:
 def machine(
     connections: Annotated[
         str,
-        typer.Option("-c", "--connections", metavar="N", help="Check whether N can stand here."),
+        typer.Option(
+            "-c",
+            "--connections",
+            metavar="N",
+            help="Check whether this machine can hold N connections.",
+        ),
     ] = "100",
     format_: Annotated[
         output.Format, typer.Option("--format", help="How the result is written.")

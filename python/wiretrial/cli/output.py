@@ -39,19 +39,19 @@ def width() -> int:
     return min(shutil.get_terminal_size((100, 24)).columns, WIDEST)
 
 
-def require_writable(path: Path) -> None:
+def require_writable(path: Path, flag: str = "-o") -> None:
     """Raises before any work is done for a file that couldn't be written after it."""
     if path.is_dir():
-        raise UsageProblem(f"-o {path} is a folder", "name a file")
+        raise UsageProblem(f"{flag} {path} is a folder", "name a file")
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
         raise UsageProblem(
-            f"-o {path} can't be written: {error.strerror}", "name another file"
+            f"{flag} {path} can't be written: {error.strerror}", "name another file"
         ) from error
     if path.exists() and not os.access(path, os.W_OK):
-        raise UsageProblem(f"-o {path} can't be written: it is read-only", "name another file")
+        raise UsageProblem(f"{flag} {path} can't be written: it is read-only", "name another file")
 
 
 def as_json(document: Any) -> str:
@@ -73,6 +73,17 @@ def emit(text: str, path: Path | None) -> None:
         raise StoreError(
             f"-o {path} can't be written: {error.strerror}", "the result is printed instead"
         ) from error
+
+
+def write_page(page: str, path: Path, flag: str) -> None:
+    """Writes a page beside the result, and says where it is."""
+    try:
+        _write(path, page.encode())
+    except OSError as error:
+        raise StoreError(
+            f"{flag} {path} can't be written: {error.strerror}", "the result is not lost: see above"
+        ) from error
+    say(f"page: {path}")
 
 
 def _write(path: Path, data: bytes) -> None:

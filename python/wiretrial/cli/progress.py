@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from rich.console import Console
 from rich.live import Live as RichLive
 from rich.text import Text
 
+from wiretrial import redaction
 from wiretrial.cli import beacons, interrupts, output, reports
 from wiretrial.engine import Engine
 from wiretrial.errors import (
@@ -38,7 +40,7 @@ from wiretrial.results.beacon import Beacon
 from wiretrial.results.model import Trial
 from wiretrial.results.store import STUDY_FILE, ResultsFolder
 from wiretrial.snapshot import Interval, Start
-from wiretrial.studies import asked, estimate, events, runner, spec
+from wiretrial.studies import asked, estimate, events, prepare, runner, spec
 from wiretrial.studies.order import Slot
 from wiretrial.studies.spec import Study
 from wiretrial.studies.trial import require_rules
@@ -48,25 +50,34 @@ _STUDY_IN_PAGE = re.compile(r'<script type="application/json" id="study">(.*?)</
 PERIOD_S = 0.5
 MOST_MISSING = 5
 """Lines about scenarios without a figure; the rest is counted."""
+STUDY_COMMAND = ("wiretrial", "study", "run")
+"""Any study can be gone on with by it; some have a command of their own."""
 OWN_COMMANDS = ("demo", "compare", "browser")
-"""Studies with a command of their own; `study run` runs the others."""
 
 
 def begin(study: Study, base: Path) -> ResultsFolder:
     """A new folder for the study's results; none for a study that can't be run."""
     require_rules(study, Engine.find())
+    prepare.require_named(study)
+    prepare.require(study, base)
     return ResultsFolder.create(base, study.name, _document(study))
 
 
 def _document(study: Study) -> str:
     """The study as it is kept with its results."""
-    return study.model_dump_json(by_alias=True, indent=1)
+    return study.document(indent=1)
 
 
-def resume(folder: Path, name: str | None, trials: int | None) -> tuple[Study, ResultsFolder]:
+def resume(
+    folder: Path,
+    name: str | None,
+    trials: int | None,
+    headers: Sequence[tuple[str, str]] = (),
+) -> tuple[Study, ResultsFolder]:
     """The study in `folder`, to go on with; `trials` may raise its number of blocks for good.
 
-    `name`: the only study that the command can go on with; None: any.
+    `name`: the only study that the command can go on with; None: any. `headers`: those whose values
+    were taken out as secrets, given again.
     """
     results = ResultsFolder.open(folder)
     study = spec.parse(results.document())
@@ -74,10 +85,26 @@ def resume(folder: Path, name: str | None, trials: int | None) -> tuple[Study, R
         raise UsageProblem(
             f"{folder} holds the study {study.name!r}", f"resume it with `wiretrial {study.name}`"
         )
+    study = _given_again(study, headers)
     if trials:
         study = study.with_trials(trials)
+    runner.require_secrets(study, results)
+    if trials:
         results.write(STUDY_FILE, _document(study).encode())
     return study, results
+
+
+def _given_again(study: Study, headers: Sequence[tuple[str, str]]) -> Study:
+    """The study with the headers that it lacks; it has the others."""
+    lacking = {one.lower() for one in study.lacking()}
+    for name, _ in headers:
+        if f"{redaction.HEADER}{name}".lower() not in lacking:
+            raise UsageProblem(
+                f"--header {name}: the study has its headers", "leave it out with --resume"
+            )
+    given = {name.lower(): value for name, value in headers}
+    cases = tuple(case.given_again(given) for case in study.cases)
+    return study.model_copy(update={"cases": cases}) if given else study
 
 
 def study_of_report(path: Path) -> Study:
@@ -97,8 +124,13 @@ def study_of_report(path: Path) -> Study:
     return spec.parse(found[1].replace("<\\/", "</"))
 
 
-def run(study: Study, results: ResultsFolder, engine: Engine | None = None) -> int:
-    """Runs what is missing, then shows the report. The exit code. `engine`: None: our own."""
+def run(
+    study: Study, results: ResultsFolder, engine: Engine | None = None, words: Sequence[str] = ()
+) -> int:
+    """Runs what is missing, then shows the report. The exit code.
+
+    `engine`: None: our own. `words`: flags that must be repeated where it is gone on with.
+    """
     engine = engine or Engine.find()
     output.say(f"results go to {results.folder}")
     board = Board(study)
@@ -116,14 +148,14 @@ def run(study: Study, results: ResultsFolder, engine: Engine | None = None) -> i
             _conclude(study, results)
         output.say(
             f"stopped; {len(results.paths())} of {runner.trials_wanted(study)} trials are kept."
-            f" Go on with: {resume_command(study, results)}"
+            f" Go on with: {resume_command(study, results, words)}"
         )
         return EXIT_SIGNAL + stopped.number
     if not results.paths():
         output.say("wiretrial: no trial could be measured")
-        return _failed(study, results, board, ())
+        return _failed(study, results, board, (), words)
     trials = _conclude(study, results)
-    if code := _failed(study, results, board, trials):
+    if code := _failed(study, results, board, trials, words):
         return code
     return EXIT_INVALID if any(map(_is_bad, trials)) else EXIT_GOOD
 
@@ -134,7 +166,13 @@ def _is_bad(trial: Trial) -> bool:
     return verdict == "invalid" or (verdict == "overloaded" and trial.scenario.search is None)
 
 
-def _failed(study: Study, results: ResultsFolder, board: Board, trials: Sequence[Trial]) -> int:
+def _failed(
+    study: Study,
+    results: ResultsFolder,
+    board: Board,
+    trials: Sequence[Trial],
+    words: Sequence[str],
+) -> int:
     """Says which trials failed and which scenarios have none at all; the exit code of that."""
     missing = asked.missing(study, trials, absent.read(results))
     names = {row.scenario for row in missing}
@@ -147,7 +185,7 @@ def _failed(study: Study, results: ResultsFolder, board: Board, trials: Sequence
         output.say(line)
     if not missing and not board.problems:
         return EXIT_GOOD
-    output.say(f"try again with: {resume_command(study, results)}")
+    output.say(f"try again with: {resume_command(study, results, words)}")
     return EXIT_FAILED
 
 
@@ -177,10 +215,12 @@ def _measure(study: Study, results: ResultsFolder, engine: Engine, board: Board)
         board.keep(results)
 
 
-def resume_command(study: Study, results: ResultsFolder) -> str:
+def resume_command(study: Study, results: ResultsFolder, words: Sequence[str] = ()) -> str:
     """What a person types to go on with it."""
-    own = study.name in OWN_COMMANDS
-    return f"wiretrial {study.name if own else 'study run'} --resume {results.folder}"
+    # By how it was begun: a folder of a user's own may be called as a command of ours is.
+    began = shlex.split(study.command)[1:2]
+    command = ("wiretrial", *began) if began and began[0] in OWN_COMMANDS else STUDY_COMMAND
+    return shlex.join((*command, "--resume", str(results.folder), *words))
 
 
 def _conclude(study: Study, results: ResultsFolder) -> tuple[Trial, ...]:

@@ -1,4 +1,4 @@
-"""`wiretrial report DIR`: the report of stored trials, in the form that is asked for."""
+"""`wiretrial report DIR|FILE`: the report of stored trials, in the form that is asked for."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ Examples:
   wiretrial report results/demo-20260101-120000 --format png -o pictures
   wiretrial report results/demo-20260101-120000 --format markdown
   wiretrial report results/demo-20260101-120000 --format csv -o trials.csv
+  wiretrial report load.json --format html -o load.html
 """
 
 
@@ -46,26 +47,29 @@ class Form(StrEnum):
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's results.")],
-    form: Annotated[Form, typer.Option("--format", help="The report's form.")] = Form.TEXT,
+    result: Annotated[
+        Path,
+        typer.Argument(metavar="DIR|FILE", help="Folder of a study's results, or a load's file."),
+    ],
+    form: Annotated[Form, typer.Option("--format", help="Form of the report.")] = Form.TEXT,
     file: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE|DIR", help="Write it there; svg and png need a folder."
+            "-o", "--output", metavar="FILE|DIR", help="File to write; a folder for svg and png."
         ),
     ] = None,
 ) -> int:
-    """Make the report of a study's stored trials again."""
+    """Make a report again from stored trials: a study's, or a load's (`load -o FILE`)."""
     draws = form in (Form.SVG, Form.PNG)
     if draws:
         _require_folder(form, file)
     elif file:
         output.require_writable(file)
-    results = ResultsFolder.open(folder)
     if form in _OF_TRIALS:
-        output.emit(_OF_TRIALS[form](read_all(folder), adoption.read(results)), file)
+        adopted = () if result.is_file() else adoption.read(ResultsFolder.open(result))
+        output.emit(_OF_TRIALS[form](read_all(result), adopted), file)
         return EXIT_GOOD
-    made = reports.whole(results)
+    made = reports.of(result)
     if draws and file:
         _draw(made, form, file)
     elif form is Form.HTML:
@@ -75,9 +79,15 @@ def report(
     elif form is Form.MARKDOWN:
         output.emit(markdown.render(made), file)
     else:
-        wants_colour = file is None and output.colour(sys.stdout)
-        output.emit(text_report.render(made, width=output.width(), colour=wants_colour), file)
+        output.emit(_text(made, colour=file is None and output.colour(sys.stdout)), file)
     return EXIT_GOOD
+
+
+def _text(made: ReportModel, *, colour: bool) -> str:
+    if made.is_run:
+        # Nothing is estimated: it is what the load said.
+        return text_report.render_load(made.trials[0], width=output.width(), colour=colour)
+    return text_report.render(made, width=output.width(), colour=colour)
 
 
 def _as_json(trials: Sequence[Trial], adopted: Sequence[Adopted]) -> str:

@@ -1,20 +1,21 @@
-"""The whole report of one folder of results: the only place that puts its parts together.
+"""The whole report of a folder of results or of a load's file: only here its parts come together.
 
-Knows which files of a folder a report is made from, and which studies have a verdict of their own;
+Knows which files a report is made from, and which studies have a verdict of their own;
 must not know who asked for the report or how it is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from wiretrial.cli import browser_words, demo_words
 from wiretrial.errors import StoreError
-from wiretrial.report import model
+from wiretrial.report import model, run
 from wiretrial.report.knees import Objective
 from wiretrial.report.model import ReportModel
 from wiretrial.results import absent, adoption
-from wiretrial.results.store import ResultsFolder
+from wiretrial.results.store import ResultsFolder, read_trial
 from wiretrial.studies import demo, rates, spec, ways
 from wiretrial.studies.document import Knee
 from wiretrial.studies.spec import Case, Study
@@ -31,7 +32,7 @@ OWN_VERDICTS: Mapping[str, Verdict] = {
 
 def whole(results: ResultsFolder) -> ReportModel:
     """The report of all that the folder holds: trials, subjects without any, what each weighs."""
-    study = spec.parse(results.document())
+    study = spec.parse(results.document()).redacted()
     trials = results.trials()
     if not trials:
         raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
@@ -45,7 +46,7 @@ def whole(results: ResultsFolder) -> ReportModel:
             verdict_sentences=sentences,
             order=[case.scenario.name for case in study.cases],
             baselines=study.baselines,
-            document=study.model_dump_json(by_alias=True),
+            document=study.document(),
             claims=study.claims,
             chart=study.chart,
             common_rate=[case.scenario.name for case in study.cases if case.rate_from],
@@ -62,6 +63,13 @@ def whole(results: ResultsFolder) -> ReportModel:
     verdict = OWN_VERDICTS.get(study.name)
     own = verdict(made) if verdict else ()
     return build(own) if own else made
+
+
+def of(path: Path) -> ReportModel:
+    """The report of a study's folder, or of the run in a file."""
+    if path.is_file():
+        return run.build(read_trial(path))
+    return whole(ResultsFolder.open(path))
 
 
 def page(made: ReportModel) -> str:

@@ -41,7 +41,7 @@ def list_(
     ] = Path("results"),
     format_: Format = output.Format.TEXT,
 ) -> int:
-    """List the stored studies with their trials."""
+    """List the stored studies with their trials, and the loads kept in files (`load -o`)."""
     if not base.is_dir():
         raise StoreError(
             f"there is no folder {base}", "measure something first, or name it (--results)"
@@ -57,14 +57,19 @@ def list_(
         }
         output.emit(output.as_json(document), None)
     else:
-        studies = Counter(str(Path(row.path).parent.parent) for row in rows)
+        of_studies = [row for row in rows if Path(row.path).name != row.path]
+        studies = Counter(Path(row.path).parts[0] for row in of_studies)
         for name, count in studies.items():
-            mine = [row for row in rows if str(Path(row.path).parent.parent) == name]
+            mine = [row for row in of_studies if Path(row.path).parts[0] == name]
             verdicts = Counter(row.verdict for row in mine)
             listed = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.most_common())
             output.emit(
                 f"{base / name}   {mine[0].started_at[:16]}   {count} trials: {listed}", None
             )
+        for row in rows:
+            if row not in of_studies:
+                told = f"a load of {row.scenario}: {row.verdict}"
+                output.emit(f"{base / row.path}   {row.started_at[:16]}   {told}", None)
         if not rows:
             output.emit(f"no trial in {base}", None)
     for problem in index.problems:
@@ -72,7 +77,7 @@ def list_(
     return EXIT_FAILED if index.problems else EXIT_GOOD
 
 
-@app.command("show", short_help="Show the trials of one.")
+@app.command("show", short_help="Show the trials of a study, or one trial.")
 def show(
     path: Annotated[
         Path, typer.Argument(metavar="DIR|FILE", help="A study's folder or a trial's file.")
@@ -106,11 +111,13 @@ def show(
 app.command(
     "compare",
     epilog=results_exchange.COMPARE_EXAMPLES,
-    short_help="Hold two results against each other.",
+    short_help="Compare two results.",
 )(results_exchange.compare)
 app.command(
     "export", epilog=results_exchange.EXPORT_EXAMPLES, short_help="Write trials for other tools."
 )(results_exchange.export)
 app.command(
-    "import", epilog=results_exchange.IMPORT_EXAMPLES, short_help="Keep Google Benchmark's figures."
+    "import",
+    epilog=results_exchange.IMPORT_EXAMPLES,
+    short_help="Import figures of Google Benchmark.",
 )(results_exchange.import_)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wiretrial import suggest
 from wiretrial.cli import output, reports
 from wiretrial.cli.demo import Results
 from wiretrial.cli.output import Format
@@ -53,7 +54,7 @@ METRICS = (
     "delivery_time",
 )
 
-Source = Annotated[Path, typer.Argument(metavar="DIR|FILE", help="What was measured.")]
+Source = Annotated[Path, typer.Argument(metavar="DIR|FILE", help="Result to export.")]
 
 
 class Form(StrEnum):
@@ -68,17 +69,18 @@ class Form(StrEnum):
 
 def export(
     source: Source,
-    form: Annotated[Form, typer.Option("--format", help="The form to write.")],
+    form: Annotated[Form, typer.Option("--format", help="Form to write.")],
     metric: Annotated[
-        str, typer.Option("--metric", metavar="NAME", help="Of hlog: which times.")
+        str, typer.Option("--metric", metavar="NAME", help="Histogram to export (hlog only).")
     ] = "service_time",
     file: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it there.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="File to write. [standard output]"),
     ] = None,
 ) -> int:
     """Write trials in a form that other tools read."""
     if metric not in METRICS:
-        raise UsageProblem(f"--metric {metric}: unknown", f"use one of {', '.join(METRICS)}")
+        raise UsageProblem(f"--metric {metric}: unknown", suggest.remedy(metric, METRICS))
     if file:
         output.require_writable(file)
     if form is Form.PARQUET:
@@ -101,7 +103,7 @@ def import_(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="Google Benchmark's JSON.")],
     results: Results = Path("results"),
 ) -> int:
-    """Keep what Google Benchmark measured, to compare it with other results."""
+    """Import figures of Google Benchmark, to compare them with other results."""
     found = imported.read_google_benchmark(source)
     folder = imported.keep(results, "imported", found).folder
     output.emit(f"{len(found.series)} benchmarks are in {folder}", None)
@@ -110,13 +112,17 @@ def import_(
 
 def compare(
     new: Annotated[Path, typer.Argument(metavar="NEW", help="A result's folder or file.")],
-    old: Annotated[Path, typer.Argument(metavar="OLD", help="Another one.")],
-    format_: Annotated[Format, typer.Option("--format", help="How it is written.")] = Format.TEXT,
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The result to compare it with.")],
+    format_: Annotated[
+        Format, typer.Option("--format", help="Form of the comparison.")
+    ] = Format.TEXT,
 ) -> int:
-    """Hold two results against each other, scenario by scenario."""
+    """Compare two results, scenario by scenario."""
     (left, short_left), (right, short_right) = _figures(new), _figures(old)
     rows = versus.compare(left, right)
     notes = [*versus.unmatched(left, right), *dict.fromkeys((*short_left, *short_right))]
+    if any(row.comparison.low is None for row in rows):
+        notes.append(versus.ALONE)
     if not rows:
         raise UsageProblem(
             f"{new} and {old} have no scenario in common", "compare results of the same study"
@@ -182,7 +188,7 @@ def _require_parquet(file: Path | None) -> None:
             "--format parquet needs pyarrow", "run: pip install 'wiretrial[parquet]', or use csv"
         )
     if file is None:
-        raise UsageProblem("--format parquet is no text", "name a file with -o")
+        raise UsageProblem("--format parquet is binary", "name a file with -o")
 
 
 def _write_parquet(trials: Sequence[Trial], file: Path) -> None:

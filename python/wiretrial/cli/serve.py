@@ -21,25 +21,29 @@ Examples:
   wiretrial serve --results elsewhere --port 9000
   wiretrial serve --host 0.0.0.0
 
-It reads, and nothing else. Off loopback it asks for a token, which is in the URL that it prints.
+It only reads. On an address beyond this machine it asks for a token, which is part of the printed
+URL.
 """
 
 
 def serve(
     results: Results = Path("results"),
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")
+        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Where to listen; 0: any.")
+        int, typer.Option("--port", min=0, max=65535, help="Port to listen on. 0: any free port.")
     ] = 8380,
 ) -> int:
     """Show past results and the running study in a browser, until Ctrl-C."""
     if not results.is_dir():
-        raise UsageProblem(f"there is no folder {results}", "name the results' (--results)")
+        raise UsageProblem(
+            f"there is no folder {results}",
+            "measure something first, or name the folder of the results (--results)",
+        )
     token = None if is_loopback(host) else secrets.token_urlsafe(24)
     try:
-        server = LiveServer(host, port, Site(results, page_of), token)
+        server = LiveServer(host, port, Site(results, page_of, page_of_load), token)
     except OSError as error:
         raise UsageProblem(
             f"can't listen on {host}:{port}: {error.strerror}", "use another --port or --host"
@@ -59,3 +63,8 @@ def serve(
 def page_of(folder: ResultsFolder) -> str:
     """The page of a result that was opened."""
     return reports.page(reports.whole(folder))
+
+
+def page_of_load(file: Path) -> str:
+    """The page of a load's file."""
+    return reports.page(reports.of(file))

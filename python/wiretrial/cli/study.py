@@ -5,15 +5,16 @@ from __future__ import annotations
 import secrets
 import shlex
 import textwrap
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from wiretrial import quantities
-from wiretrial.cli import fleet_options, output, progress
+from wiretrial.cli import fleet_options, output, progress, workload
 from wiretrial.cli.demo import Results
 from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.output import Format
@@ -22,40 +23,43 @@ from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.report import units
 from wiretrial.results import answers
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import environments, estimate, matrix, priming, registry, targets
+from wiretrial.studies import environments, estimate, matrix, prepare, priming, registry, targets
 from wiretrial.studies.spec import Study
 
 SECOND_COLUMN, NARROWEST = 21, 60
 EXAMPLES = """\b
 Examples:
   wiretrial study list
-  wiretrial study show echo --quick
-  wiretrial study run echo --quick
+  wiretrial study show http-vs-websocket --quick
+  wiretrial study run websocket-servers --quick
   wiretrial study run ./mine --only 'ws*' --budget 30m
   wiretrial study run client-libraries --provoke nagle
   wiretrial study run game-bots --target 192.0.2.7:4123
-  wiretrial study run --resume results/echo-20260101-120000
-  wiretrial study run echo --fleet tls://10.0.0.1 --fleet-certificates certs
+  wiretrial study run --resume results/mine-20260101-120000
+  wiretrial study run ./mine --fleet tls://10.0.0.1 --fleet-certificates certs
 
 A study is a name of `wiretrial study list`, or a folder with a study.toml.
 """
 
 app = typer.Typer(
-    help="Questions with their experiments: list, show, run.",
+    help="Prepared studies of one question each: list, show, run.",
     epilog=EXAMPLES,
     rich_markup_mode=None,
     no_args_is_help=True,
 )
 
-Name = Annotated[str, typer.Argument(metavar="NAME|FOLDER")]
+NAMED = "A name from `wiretrial study list`, or a folder with a study.toml."
+Name = Annotated[str, typer.Argument(metavar="NAME|FOLDER", help=NAMED)]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
-Quick = Annotated[bool, typer.Option("--quick", help="The same shape in a few minutes.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Fewer levels, shorter and fewer trials: a few minutes.")
+]
 Only = Annotated[
     list[str] | None,
     typer.Option(
         "--only",
         metavar="PATTERN",
-        help="Scenarios or subjects whose name matches. Repeatable.",
+        help="Only scenarios or subjects whose name matches. Repeatable.",
         show_default=False,
     ),
 ]
@@ -64,7 +68,7 @@ Provoke = Annotated[
     typer.Option(
         "--provoke",
         metavar="NAME",
-        help="Only the study's small run that shows this artefact on purpose.",
+        help="Run only the small study that shows this artefact on purpose.",
         show_default=False,
     ),
 ]
@@ -73,7 +77,7 @@ Target = Annotated[
     typer.Option(
         "--target",
         metavar="[SCHEME://]HOST:PORT",
-        help="A server that somebody runs, in place of the subjects. Repeatable.",
+        help="Measure this running server instead of the subjects. Repeatable.",
         show_default=False,
     ),
 ]
@@ -82,19 +86,23 @@ PacingOption = Annotated[
     typer.Option(
         "--pacing",
         metavar="NAME",
-        help="When each connection of an open loop sends: phased, after-response.",
+        help="Pacing where each connection has a rate: constant, poisson, phased, after-response.",
         show_default=False,
     ),
 ]
 Trials = Annotated[
     str | None,
     typer.Option(
-        "--trials", metavar="N", help="Trials per scenario; fewer where the study says so."
+        "--trials",
+        metavar="N",
+        help="Trials per scenario; some studies limit them for single scenarios.",
     ),
 ]
 Budget = Annotated[
     str | None,
-    typer.Option("--budget", metavar="TIME", help="Only as many trials as fit: 30m, 2h."),
+    typer.Option(
+        "--budget", metavar="TIME", help="Run as many trials as fit into this time: 30m, 2h."
+    ),
 ]
 
 
@@ -147,12 +155,12 @@ def show(
         document = {
             "schema": "wiretrial-study-plan",
             "version": 1,
-            "study": study.model_dump(mode="json", by_alias=True),
+            "study": study.redacted().model_dump(mode="json", by_alias=True),
             "estimate_ns": needed.total_ns,
         }
         output.emit(output.as_json(document), None)
         return EXIT_GOOD
-    lines = [study.title, study.question, "", _plan(study)]
+    lines = [study.title, study.question, "", _plan(study), *_limits(study)]
     if not provoke and (provoked := registry.find(name).document.provocation):
         lines += ["", "--provoke shows on purpose:"]
         lines += [f"  {one.name:<20} {one.title}" for one in provoked]
@@ -166,9 +174,11 @@ def show(
     return EXIT_GOOD
 
 
-@app.command("run", short_help="Run a study, or go on with one.")
+@app.command("run", short_help="Run a study, or continue one.")
 def run(
-    name: Annotated[str | None, typer.Argument(metavar="NAME|FOLDER", show_default=False)] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME|FOLDER", help=NAMED, show_default=False)
+    ] = None,
     quick: Quick = False,
     only: Only = None,
     provoke: Provoke = None,
@@ -177,38 +187,46 @@ def run(
     trials: Trials = None,
     budget: Budget = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of the order. [random, recorded]")
+        int | None,
+        typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
     ] = None,
     results: Results = Path("results"),
     prefix: Prefix = None,
     resume: Annotated[
         Path | None,
-        typer.Option("--resume", metavar="DIR", help="Go on with the trials that DIR lacks."),
+        typer.Option(
+            "--resume", metavar="DIR", help="Continue the study in DIR with its missing trials."
+        ),
     ] = None,
     again: Annotated[
         Path | None,
-        typer.Option("--from", metavar="REPORT|DIR", help="Run what a report shows, again."),
+        typer.Option("--from", metavar="REPORT|DIR", help="Run the study of a report again."),
     ] = None,
+    keep_secrets: workload.KeepSecrets = False,
     fleet: fleet_options.Fleet = None,
     fleet_certificates: fleet_options.FleetCertificates = None,
     fleet_agents: fleet_options.FleetAgents = None,
     on_agent_loss: fleet_options.AgentLoss = None,
 ) -> int:
-    """Run a study: every trial is stored before the next begins, and can be gone on with."""
+    """Run a study, trial by trial. Each is stored at once, so that --resume can continue."""
     ways = sum(given is not None for given in (name, resume, again))
     if ways > 1:
         raise UsageProblem(
-            "a study's name, --resume and --from are one or the other",
+            "a study's name, --resume and --from exclude each other",
             "leave the name out: DIR and REPORT know theirs",
         )
     if ways == 0:
-        raise UsageProblem("which study?", "name one, or use --resume DIR, or --from REPORT")
+        raise UsageProblem(
+            "no study is named",
+            "name one of `wiretrial study list`, or use --resume DIR or --from REPORT",
+        )
     many = FleetWanted.of(fleet, fleet_certificates, fleet_agents, on_agent_loss)
     use_prefix(prefix)
     wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
     if resume is not None:
         study, folder = progress.resume(resume, None, wanted)
         return _measure(study, lambda: folder, many)
+    quick_study: Callable[[], Study] | None = None
     if again is not None:
         study = progress.study_of_report(again)
         if wanted:
@@ -217,9 +235,14 @@ def run(
         chosen = secrets.randbits(32) if seed is None else seed
         choice = _Choice(quick, tuple(only or ()), provoke, tuple(target or ()), pacing)
         study = _expanded(str(name), choice, trials=wanted, seed=chosen)
+        if not quick:
+            smaller = replace(choice, quick=True)
+            quick_study = partial(_expanded, str(name), smaller, trials=wanted, seed=chosen)
+        if keep_secrets:
+            study = study.keeping_secrets()
     limit = None if budget is None else quantities.duration_ns(budget, "--budget")
     if limit is not None:
-        study = estimate.within(study, limit)
+        study = estimate.within(study, limit, quick_study)
     output.say(_plan(study))
     return _measure(study, lambda: progress.begin(study, results), many)
 
@@ -229,7 +252,7 @@ def _measure(study: Study, folder: Callable[[], ResultsFolder], many: FleetWante
         _require_reachable(study)
     with fleet_options.engine(many) as engine:
         # A fleet that can't be reached leaves no empty folder behind.
-        return progress.run(study, folder(), engine=engine)
+        return progress.run(study, folder(), engine=engine, words=many.words if many else ())
 
 
 def _require_reachable(study: Study) -> None:
@@ -242,12 +265,12 @@ def _require_reachable(study: Study) -> None:
             )
         if case.scenario.together > 1:
             raise UsageProblem(
-                f"{case.scenario.name}: its trials run several at a time, a fleet's one by one",
+                f"{case.scenario.name}: its trials run side by side, a fleet runs one at a time",
                 "leave --fleet out, or set together = 1",
             )
         if case.scenario.environment != environments.LOOPBACK:
             raise UsageProblem(
-                f"{case.scenario.name}: a fleet reaches no namespace and no link of this machine",
+                f"{case.scenario.name}: a fleet can't reach namespaces and links of this machine",
                 "choose other scenarios (--only)",
             )
 
@@ -325,9 +348,21 @@ def _expanded(name: str, choice: _Choice, *, trials: int | None, seed: int) -> S
     )
     if aims:
         study = targets.put(study, aims)
+    # What `show` shows, `run` must be able to name.
+    prepare.require_named(study)
     study = priming.primed(study)
     whole = document.budget
-    return study if whole is None or choice.quick else estimate.within(study, whole)
+    if whole is None or choice.quick:
+        return study
+    return estimate.within(study, whole, setting='budget = "{}" in its study.toml')
+
+
+def _limits(study: Study) -> Iterator[str]:
+    """What keeps this machine from running the study."""
+    try:
+        prepare.require(study, Path())
+    except UsageProblem as short:
+        yield f"this machine can't run it: {short.line()}"
 
 
 def _plan(study: Study) -> str:

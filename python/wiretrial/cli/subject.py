@@ -36,13 +36,15 @@ Examples:
 """
 
 app = typer.Typer(
-    help="Servers and clients to measure: list, show, install, verify, run.",
+    help="Servers and client libraries: list, show, new, install, verify, run.",
     epilog=EXAMPLES,
     rich_markup_mode=None,
     no_args_is_help=True,
 )
 
-Name = Annotated[str, typer.Argument(metavar="NAME|FOLDER")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME|FOLDER", help="A name from `subject list`, or a folder.")
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
 
 
@@ -110,20 +112,27 @@ def _weight(weight: Weight) -> Iterator[tuple[str, str]]:
         yield "service", f"{weight.service_lines} lines"
 
 
-app.command("new", epilog=subject_new.EXAMPLES, short_help="Begin an own subject.")(subject_new.new)
+app.command("new", epilog=subject_new.EXAMPLES, short_help="Write the files of a new subject.")(
+    subject_new.new
+)
 app.command("install", epilog=subject_install.EXAMPLES, short_help="Install and build subjects.")(
     subject_install.install
 )
-app.command("verify", epilog=subject_verify.EXAMPLES, short_help="Check what subjects claim.")(
-    subject_verify.verify
-)
+app.command(
+    "verify", epilog=subject_verify.EXAMPLES, short_help="Check that subjects keep their contracts."
+)(subject_verify.verify)
 
 
-@app.command("run", short_help="Start a subject by hand.")
+@app.command("run", short_help="Start a server of the catalogue by hand.")
 def run(
     name: Name,
     configuration: Annotated[
-        str, typer.Option("--configuration", metavar="NAME", help="How to run it.")
+        str,
+        typer.Option(
+            "--configuration",
+            metavar="NAME",
+            help="Configuration: default, tuned, or one of its own.",
+        ),
     ] = "default",
     threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of the subject.")] = 1,
     prefix: Prefix = None,

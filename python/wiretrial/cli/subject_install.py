@@ -36,7 +36,7 @@ Prefix = Annotated[
     typer.Option(
         "--prefix",
         metavar="DIR",
-        help="Where a library lies that was installed by hand. Repeatable.",
+        help="Folder of a library that was installed by hand. Repeatable.",
         show_default=False,
     ),
 ]
@@ -51,7 +51,7 @@ def install(
         Format.TEXT
     ),
 ) -> int:
-    """Install and build subjects; what can't be had here is said, and stops nothing else."""
+    """Install and build subjects. Those that can't be installed are listed, with the reason."""
     use_prefix(prefix)
     engine = Engine.find()
     subjects = chosen(names, all_=all_, study=study)

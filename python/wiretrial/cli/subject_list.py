@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wiretrial import suggest
 from wiretrial.cli import output
 from wiretrial.cli.output import Format
 from wiretrial.engine import Engine
@@ -36,7 +37,10 @@ LEFT_OUT = ("licence", "language")
 
 def list_(
     kind: Annotated[
-        str | None, typer.Option("--kind", metavar="server|client", help="Only these.")
+        str | None,
+        typer.Option(
+            "--kind", metavar="server|client", help="Only servers, or only client libraries."
+        ),
     ] = None,
     format_: Annotated[Format, typer.Option("--format", help="How the result is written.")] = (
         Format.TEXT
@@ -44,7 +48,9 @@ def list_(
 ) -> int:
     """List the catalogue: version, language, licence, protocols, and whether it is installed."""
     if kind is not None and kind not in TITLES:
-        raise UsageProblem(f"--kind {kind}: unknown", f"use {' or '.join(TITLES)}")
+        raise UsageProblem(
+            f"--kind {kind}: unknown", suggest.remedy(kind, TITLES, f"use {' or '.join(TITLES)}")
+        )
     engine = Engine.find()
     rows = [
         _row(subject, engine)

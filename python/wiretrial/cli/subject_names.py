@@ -13,11 +13,12 @@ from wiretrial.subjects.spec import Subject
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NAME|FOLDER]...", help="Subjects, or folders of own ones."),
+    typer.Argument(metavar="[NAME|FOLDER]...", help="Names from `subject list`, or folders."),
 ]
-All = Annotated[bool, typer.Option("--all", help="All of the catalogue.")]
+All = Annotated[bool, typer.Option("--all", help="All subjects of the catalogue.")]
 OfStudy = Annotated[
-    str | None, typer.Option("--study", metavar="NAME", help="Those that a study measures.")
+    str | None,
+    typer.Option("--study", metavar="NAME", help="The subjects that this study measures."),
 ]
 
 
@@ -25,7 +26,8 @@ def chosen(names: list[str] | None, *, all_: bool, study: str | None) -> list[Su
     """The subjects that were asked for, each once."""
     if sum((bool(names), all_, study is not None)) != 1:
         raise UsageProblem(
-            "which subjects?", "name some, or use --all, or --study NAME; `subject list` shows them"
+            "no subject is named",
+            "name some, or use --all, or --study NAME; `subject list` shows them",
         )
     if all_:
         return registry.catalogue()

@@ -27,14 +27,16 @@ NAME = "own-server"
 
 
 def new(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where; it must not be there.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder to create; must not exist yet.")
+    ],
 ) -> int:
-    """Write a small server that keeps two contracts, and its subject.toml, to change into yours."""
+    """Write a small server with its subject.toml, to change into a subject of your own."""
     name = re.sub(r"[^a-z0-9.-]+", "-", folder.resolve().name.lower()).strip(".-") or NAME
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise UsageProblem(f"{folder} is there already", "name another folder") from None
+        raise UsageProblem(f"{folder} exists already", "name another folder") from None
     except OSError as error:
         raise UsageProblem(f"{folder}: {error.strerror}", "name another folder") from error
     with resources.as_file(resources.files("wiretrial.subjects") / SCAFFOLD) as scaffold:

@@ -45,18 +45,18 @@ def verify(
     again: Annotated[
         bool,
         typer.Option(
-            "--again", help="Also what was verified before and has not changed. [if named]"
+            "--again", help="Check unchanged subjects again, too. [on where subjects are named]"
         ),
     ] = False,
     page_file: Annotated[
         Path | None,
-        typer.Option("--page", metavar="FILE", help="Write what was found as Markdown, too."),
+        typer.Option("--page", metavar="FILE", help="Write the findings as Markdown, too."),
     ] = None,
 ) -> int:
     """Check every contract that subjects claim, on every protocol, in each configuration.
 
-    Subjects that are named are checked now. With --all and --study, what was found before is taken
-    where recipe, sources, version and checks are the same; --again checks those anew, too.
+    Subjects that are named are checked now. With --all and --study, earlier findings are
+    used where recipe, sources, version and checks are the same; --again checks those again, too.
     """
     use_prefix(prefix)
     if page_file:

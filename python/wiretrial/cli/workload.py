@@ -10,14 +10,13 @@ import ipaddress
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
-from wiretrial import quantities
+from wiretrial import quantities, suggest
+from wiretrial.cli import foreign, urls
 from wiretrial.cli.content import PLACEHOLDER, require_json
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
@@ -65,8 +64,6 @@ LOADED: tuple[Protocol, ...] = (
     "socketio+wss",
 )
 """What the engine speaks."""
-DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
-"""Of a scheme, or of what it ends in behind a `+`."""
 DEFAULT_MESSAGE_BYTES = 20
 STEADY = "steady"
 """The pattern of a closed loop in which each connection goes on by itself."""
@@ -77,11 +74,14 @@ DEFLATE_RANGES = {
     "level": (1, 9),
 }
 SHORTEST_NS = 1_000_000
-MOST_GREETINGS = 255
 """Nothing shorter can be measured."""
+MOST_GREETINGS = 255
 
 Connections = Annotated[
-    str, typer.Option("-c", "--connections", metavar="N", help="Connections, over all threads.")
+    str,
+    typer.Option(
+        "-c", "--connections", metavar="N", help="Number of connections, over all threads."
+    ),
 ]
 Duration = Annotated[
     str | None,
@@ -90,10 +90,13 @@ Duration = Annotated[
     ),
 ]
 Depth = Annotated[
-    str, typer.Option("--depth", metavar="K", help="Requests in flight per connection at most.")
+    str, typer.Option("--depth", metavar="K", help="Most requests in flight per connection.")
 ]
 Pack = Annotated[
-    str, typer.Option("--pack", metavar="F", help="Messages per send; depth must be a multiple.")
+    str,
+    typer.Option(
+        "--pack", metavar="F", help="Messages per write; --depth must be a multiple of it."
+    ),
 ]
 Rate = Annotated[
     str | None,
@@ -101,19 +104,23 @@ Rate = Annotated[
         "-r",
         "--rate",
         metavar="R",
-        help="Open loop: messages per second in all (10k). Else closed.",
+        help="Open loop at R messages per second in all: 5000, 10k. [closed loop]",
     ),
 ]
 PayloadSize = Annotated[
     str | None,
-    typer.Option("--payload", metavar="SIZE|@FILE", help="Payload: 64, 1KiB, or a file's content."),
+    typer.Option(
+        "--payload",
+        metavar="SIZE|@FILE",
+        help="Payload: a size (64, 1KiB), or a file's content (@FILE).",
+    ),
 ]
 JsonText = Annotated[
     str | None,
     typer.Option(
         "--json",
         metavar="TEXT",
-        help="JSON payload; {seq} becomes the message's number, 16 hex digits in a string.",
+        help="JSON payload. {seq} becomes the message's number, as 16 hex digits in a string.",
     ),
 ]
 Text = Annotated[bool, typer.Option("--text", help="WebSocket: send text frames.")]
@@ -145,97 +152,78 @@ AllowedErrors = Annotated[
     ),
 ]
 ExpectedStatus = Annotated[
-    str, typer.Option("--expect-status", metavar="CODE", help="The right HTTP status.")
+    str, typer.Option("--expect-status", metavar="CODE", help="HTTP status of a right reply.")
 ]
 Insecure = Annotated[
-    bool, typer.Option("--insecure", help="Accept any certificate; recorded in the result.")
+    bool, typer.Option("--insecure", help="Accept any certificate. The result records this.")
 ]
 Authorities = Annotated[
-    Path | None, typer.Option("--cacert", metavar="FILE", help="Authorities to trust, PEM.")
+    Path | None, typer.Option("--cacert", metavar="FILE", help="PEM file of authorities to trust.")
 ]
 TableSize = Annotated[
     str | None,
     typer.Option(
         "--table-size",
         metavar="N",
-        help="Styx: players at each table; each gets a copy of each message. [1]",
+        help="Styx: players at each table; each receives each message. [1]",
     ),
 ]
 TableDelay = Annotated[
     str | None,
     typer.Option(
-        "--table-delay", metavar="TIME", help="Styx: how long the table waits first, whole ms. [0]"
+        "--table-delay", metavar="TIME", help="Styx: delay of the table's answer, in whole ms. [0]"
     ),
 ]
 Lobby = Annotated[
     bool,
-    typer.Option("--lobby", help="Styx: each player is sent snapshots of the lobby, too."),
+    typer.Option("--lobby", help="Styx: send each player snapshots of the lobby, too."),
 ]
 Greetings = Annotated[
     str,
     typer.Option(
         "--greetings",
         metavar="N",
-        help="WebSocket: messages that the server sends by itself on each connection; no replies.",
+        help="WebSocket: messages that the server sends unasked on each connection; not replies.",
     ),
 ]
 Compressed = Annotated[
     bool,
-    typer.Option("--deflate", help="WebSocket: compress messages; refuse a server that does not."),
+    typer.Option("--deflate", help="WebSocket: compress messages; fail if the server does not."),
 ]
 Compression = Annotated[
     str | None,
     typer.Option(
         "--deflate-with",
         metavar="LIST",
-        help="The same with parameters: server_no_context_takeover, client_no_context_takeover, "
+        help="--deflate with parameters: server_no_context_takeover, client_no_context_takeover, "
         "server_max_window_bits=8..15, client_max_window_bits=8..15, level=1..9.",
     ),
 ]
-Threads = Annotated[str, typer.Option("--threads", metavar="T", help="Generator threads.")]
+Threads = Annotated[str, typer.Option("--threads", metavar="T", help="Threads of the generator.")]
+KeepSecrets = Annotated[
+    bool,
+    typer.Option(
+        "--keep-secrets",
+        help="Keep tokens, passwords and cookies of headers and URLs in the result. [redacted]",
+    ),
+]
 PerConnection = Annotated[
     str | None,
     typer.Option(
         "--requests-per-connection",
         metavar="K",
-        help="Close each connection after K requests and open another. [kept]",
+        help="Replace each connection after K requests. [keep them open]",
     ),
 ]
 
 
-@dataclass(frozen=True)
-class Target:
-    """A URL that names everything a load needs."""
-
-    url: str
-    protocol: Protocol
-    host: str
-    port: int
-
-
-def parse_url(text: str, schemes: tuple[Protocol, ...] = SCHEMES) -> Target:
-    """The target that a URL names, with one of these schemes."""
-    if "://" not in text:
-        raise UsageProblem(f"{text!r} is not a URL: it has no scheme", f"write http://{text}")
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError as error:
+def length_ns(duration: str) -> int:
+    """How long is measured."""
+    if foreign.is_body(duration):
         raise UsageProblem(
-            f"{text!r} is not a URL: {error}", "write http://HOST:PORT/PATH"
-        ) from error
-    protocol = next((scheme for scheme in schemes if scheme == parts.scheme), None)
-    if protocol is None:
-        raise UsageProblem(
-            f"{text!r}: unknown scheme {parts.scheme!r}", f"use one of {', '.join(schemes)}"
+            f"-d {duration}: not a duration", "send a body with --json TEXT or --payload @FILE"
         )
-    if not parts.hostname:
-        raise UsageProblem(f"{text!r} names no host", f"write {protocol}://HOST:PORT/")
-    if port is None:
-        port = DEFAULT_PORTS.get(protocol.rpartition("+")[2])
-    if not port:
-        raise UsageProblem(f"{text!r} names no port", f"write {protocol}://{parts.hostname}:PORT")
-    return Target(url=text, protocol=protocol, host=parts.hostname, port=port)
+    return quantities.duration_ns(duration, "--duration", SHORTEST_NS)
 
 
 def is_http(protocol: Protocol) -> bool:
@@ -286,13 +274,15 @@ def message_of(payload: Payload, json_text: str | None, text: bool) -> Message:
 def headers_of(lines: list[str], json_text: str | None) -> tuple[tuple[str, str], ...]:
     """Header fields from `Name: value` lines; JSON brings its own type."""
     fields: list[tuple[str, str]] = []
-    for line in lines:
+    for number, line in enumerate(lines, start=1):
         name, colon, value = line.partition(":")
         if not colon or not name.strip() or " " in name.strip():
-            raise UsageProblem(f"--header {line!r}: not `Name: value`", "write it so")
+            # What is no field may be a secret that was meant to be one.
+            raise UsageProblem(f"--header number {number} is not `Name: value`", "write it so")
         fields.append((name.strip(), value.strip()))
     if json_text is not None and not any(name.lower() == "content-type" for name, _ in fields):
         fields.append(("Content-Type", "application/json"))
+    urls.require_sendable("", fields)
     return tuple(fields)
 
 
@@ -355,7 +345,10 @@ def _parameter(word: str) -> tuple[str, bool | int]:
         least, most = DEFLATE_RANGES[name]
         return name, quantities.count(value, f"--deflate-with {name}", least=least, most=most)
     known = [*DEFLATE_FLAGS, *(f"{name}=N" for name in DEFLATE_RANGES)]
-    raise UsageProblem(f"--deflate-with {word!r} is no parameter", f"use {', '.join(known)}")
+    raise UsageProblem(
+        f"--deflate-with {word!r} is no parameter",
+        suggest.remedy(name, (*DEFLATE_FLAGS, *DEFLATE_RANGES), f"use {', '.join(known)}"),
+    )
 
 
 def expect_of(expect: Sequence[str], status: str) -> Expect:
@@ -473,10 +466,9 @@ def _content(rules: Sequence[str]) -> Content:
             return BroadcastContent()
     if expect.startswith("@"):
         return FixedContent(base64=_base64(_read(expect, "--expect")))
-    raise UsageProblem(
-        f"--expect {expect!r} is no rule",
-        "use echo, learned, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN",
-    )
+    usual = "use echo, learned, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN"
+    known = ("auto", "echo", "learned", "broadcast", "status")
+    raise UsageProblem(f"--expect {expect!r} is no rule", suggest.remedy(expect, known, usual))
 
 
 def _read(argument: str, flag: str) -> bytes:

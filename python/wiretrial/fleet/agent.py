@@ -146,7 +146,7 @@ def examine(plan: str, server_here: bool) -> str | None:
 def serve(run: str, lease_s: float) -> None:
     """The task that holds a worker for one run; returns when that is over and told.
 
-    Raises `EngineFailed` where the lease ran out, or another run holds this host.
+    Raises `EngineFailed` where the lease ran out, or another run uses this host.
     """
     duty = Duty(lease_s)
 
@@ -156,7 +156,7 @@ def serve(run: str, lease_s: float) -> None:
     with _LEFT:
         # The run before it may be about to leave.
         if not _LEFT.wait_for(is_free, timeout=lease_s):
-            raise EngineFailed("another run holds this host", "wait until it is over")
+            raise EngineFailed("another run uses this host", "wait until it is over")
         _DUTIES[run] = duty
     try:
         duty.work()
@@ -220,8 +220,8 @@ class Duty:
             watch.join()
         if self._expired:
             raise EngineFailed(
-                f"nobody has called for {self._lease_s:g} s: the load was ended",
-                "look after the coordinator and the network",
+                f"the coordinator has not called for {self._lease_s:g} s: the load was ended",
+                "check the coordinator and the network",
             )
 
     def beat(self, acknowledged: int, orders: Orders) -> Told:

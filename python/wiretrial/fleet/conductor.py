@@ -195,7 +195,7 @@ class Conductor:
         except TimeoutError as error:
             late = next(one for one in self.agents if not one.joined)
             raise FleetFailed(
-                f"{late.name} did not take up its work in {limit_s:g} s",
+                f"{late.name} did not begin its work in {limit_s:g} s",
                 "its worker is busy or gone: free it, or start another",
             ) from error
         if self._end:

@@ -95,7 +95,7 @@ async def _wait(wire: Wire, wanted: int | None) -> tuple[Host, ...]:
             return hosts[:wanted]
         if not waits:
             raise FleetFailed(
-                f"{len(hosts)} of {wanted} agents are there"
+                f"{len(hosts)} of {wanted} agents have joined"
                 if wanted
                 else f"no agent has joined the scheduler at {wire.address}",
                 "start them with `wiretrial fleet agent ADDRESS` on each host",
@@ -117,7 +117,10 @@ def _require_answers(
                 f"pip install 'wiretrial[fleet]=={__version__}' there",
             )
         if not patient:
-            raise FleetFailed(f"the worker at {address} does not answer: {answer}", "look after it")
+            raise FleetFailed(
+                f"the worker at {address} does not answer: {answer}",
+                "check its log and the network",
+            )
 
 
 def _require_version(hosts: Iterable[Host]) -> None:

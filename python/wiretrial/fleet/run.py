@@ -90,9 +90,7 @@ class FleetRun(Closing):
                     # A defect of ours shows as one.
                     self._conduct.result(END_S)
                     if not self._merge.is_over:
-                        raise FleetFailed(
-                            "the fleet ended before its summary", "look after its hosts"
-                        )
+                        raise FleetFailed("the fleet ended before its summary", "check its hosts")
                     return
 
     def stop(self) -> None:

@@ -119,11 +119,12 @@ class Address:
         """Raises `UsageProblem` unless both sides must show who they are."""
         if self.scheme == SECURE and not secure:
             raise UsageProblem(
-                f"--fleet {self}: both sides show a certificate", "add --fleet-certificates DIR"
+                f"--fleet {self}: TLS needs certificates on both sides",
+                "add --fleet-certificates DIR",
             )
         if self.scheme == PLAIN and secure:
             raise UsageProblem(
-                f"--fleet {self}: without TLS nobody asks for certificates",
+                f"--fleet {self}: certificates need TLS",
                 f"write {SECURE}://{self.host}:{self.port}",
             )
         if self.scheme == PLAIN and not self.is_here:
@@ -141,8 +142,8 @@ def is_loopback(host: str) -> bool:
 def refused(what: str) -> UsageProblem:
     """Says why a fleet beyond this machine goes without TLS nowhere, and what to do."""
     return UsageProblem(
-        f"{what}: beyond this machine a fleet needs TLS, since whoever reaches the scheduler may"
-        " run code on the agents",
+        f"{what}: beyond this machine a fleet needs TLS, because anyone who reaches the scheduler"
+        " can run code on the agents",
         "make certificates with `wiretrial fleet certificates DIR` and start scheduler and agents"
         " with --certificates DIR",
     )

@@ -137,7 +137,7 @@ class Wire:
         except Exception as error:
             raise FleetFailed(
                 f"the scheduler at {self.address} does not answer ({_words(error)})",
-                "look after it",
+                "check its log and the network",
             ) from error
         return answers
 

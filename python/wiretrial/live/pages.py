@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -112,14 +113,14 @@ def card(one: Listed) -> Markup:
     began = one.began[:16].replace("T", " ")
     return Markup(
         '<section class="card"><h2><a href="{}">{}</a></h2>{}<p>{}</p>'
-        '<p class="muted">{} · {} trials{} · <code>{}</code></p></section>'
+        '<p class="muted">{} · {}{} · <code>{}</code></p></section>'
     ).format(
-        one.name,
+        quote(one.name),
         one.title,
         live,
         said,
         began,
-        one.trials,
+        "1 trial" if one.trials == 1 else f"{one.trials} trials",
         marked,
         one.name,
     )

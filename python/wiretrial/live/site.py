@@ -15,12 +15,14 @@ from wiretrial.errors import StoreError
 from wiretrial.live import pages
 from wiretrial.live.pages import Listed
 from wiretrial.results import absent, adoption, answers, beacon, imported
-from wiretrial.results.index import Index
-from wiretrial.results.store import STUDY_FILE, ResultsFolder, folders
+from wiretrial.results.index import Index, Row
+from wiretrial.results.store import STUDY_FILE, ResultsFolder, folders, loads
 from wiretrial.studies import spec
 
 MakeReport = Callable[[ResultsFolder], str]
 """The report's page of what is stored in a folder."""
+MakeLoad = Callable[[Path], str]
+"""The page of a load's file."""
 
 
 BESIDE = (STUDY_FILE, absent.FILE, adoption.FILE)
@@ -40,9 +42,10 @@ class Mark:
 class Site:
     """The folder of results, as pages."""
 
-    def __init__(self, base: Path, make_report: MakeReport) -> None:
+    def __init__(self, base: Path, make_report: MakeReport, make_load: MakeLoad) -> None:
         self.base = base
         self._make_report = make_report
+        self._make_load = make_load
         self._made: dict[str, tuple[Mark, str]] = {}
         self._lock = threading.Lock()
 
@@ -54,11 +57,15 @@ class Site:
         """Every result in short."""
         rows: dict[str, list[str]] = {}
         began: dict[str, str] = {}
+        of_loads: list[Listed] = []
         for row in Index(self.base).rows():
             name = Path(row.path).parts[0]
+            if name == row.path:
+                of_loads.append(_listed_load(row))
+                continue
             rows.setdefault(name, []).append(row.verdict)
             began.setdefault(name, row.started_at)
-        return [
+        of_studies = [
             Listed(
                 name=folder.folder.name,
                 title=_title(folder),
@@ -70,12 +77,13 @@ class Site:
             )
             for folder in folders(self.base)
         ]
+        return [*of_studies, *of_loads]
 
     def result(self, name: str) -> str | None:
         """One result: its report, below what it does now if it runs. None: there is none."""
         folder = self._folder(name)
         if folder is None:
-            return None
+            return self.report(name)
         state = beacon.read(folder.folder)
         if state is None:
             return self.report(name) or pages.index([], str(folder.folder))
@@ -84,13 +92,15 @@ class Site:
     def report(self, name: str) -> str | None:
         """The report of what is stored so far; None where nothing is."""
         folder = self._folder(name)
-        if folder is None or not folder.paths():
+        load = None if folder else self._load(name)
+        if load is None and (folder is None or not folder.paths()):
             return None
         mark = self.mark(name)
         with self._lock:
             known = self._made.get(name)
             if known is None or known[0] != mark:
-                known = (mark, self._make_report(folder))
+                page = self._make_load(load) if load else None
+                known = (mark, page or self._make_report(ResultsFolder(self.base / name)))
                 self._made[name] = known
         return known[1]
 
@@ -103,7 +113,8 @@ class Site:
         """Changes whenever the report does."""
         folder = self._folder(name)
         if folder is None:
-            return Mark(0, False, ())
+            load = self._load(name)
+            return Mark(1, False, (_written_ns(load),)) if load else Mark(0, False, ())
         return Mark(
             trials=len(folder.paths()),
             is_running=beacon.read(folder.folder) is not None,
@@ -118,6 +129,25 @@ class Site:
             return ResultsFolder.open(self.base / name)
         except StoreError:
             return None
+
+    def _load(self, name: str) -> Path | None:
+        """The load's file of that name. A name that is a path is none."""
+        if not name or Path(name).name != name:
+            return None
+        return next((path for path in loads(self.base) if path.name == name), None)
+
+
+def _listed_load(row: Row) -> Listed:
+    errors = f", {row.errors:,} errors" if row.errors else ""
+    return Listed(
+        name=row.path,
+        title=row.scenario,
+        began=row.started_at,
+        trials=1,
+        marked=int(row.verdict != "valid"),
+        answer=f"One run, {row.verdict}: {row.ok:,} verified replies{errors}.",
+        running=None,
+    )
 
 
 def _written_ns(path: Path) -> int:

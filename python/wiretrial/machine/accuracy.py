@@ -78,7 +78,7 @@ def measure(wire: Wire, way: Way, *, packets: int, per_second: int, size: int) -
     """Sends packets, and sums up what came; see `send`."""
     probes = send(wire, way, packets=packets, per_second=per_second, size=size)
     if not probes.came:
-        raise MeasurementInvalid(f"not one packet arrived {way} the link", "lower its losses")
+        raise MeasurementInvalid(f"no packet arrived {way} the link", "lower its losses")
     return found(wire.understood[way], probes.came, probes.sent, probes.took_ns, size)
 
 

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from wiretrial import launch, quantities
+from wiretrial import launch, quantities, suggest
 from wiretrial.closing import Closing, end_program, told
 from wiretrial.errors import EngineFailed, UsageProblem
 from wiretrial.machine import namespaces
@@ -103,7 +103,11 @@ class Link:
         if re.fullmatch(r"[a-z0-9-]+", text):
             raise UsageProblem(
                 f"there is no link {text!r}",
-                f"use one of {', '.join(PROFILES)}, or numbers such as delay=26ms,rate=100mbit",
+                suggest.remedy(
+                    text,
+                    PROFILES,
+                    f"use one of {', '.join(PROFILES)}, or numbers such as delay=26ms,rate=100mbit",
+                ),
             )
         parts = re.split(r"(?:^|[\s;]+)(up|down):", text)
         if len(parts) == 1:
@@ -265,7 +269,7 @@ class Wire(Closing):
                 f"netem can't carry {link.name!r} here"
                 if plain
                 else f"netem has no seed, and carries nothing but a delay, not {link.name!r}",
-                "leave the choice to us",
+                "leave the choice of the emulator out",
             )
         self.carrier: Literal["engine", "netem"] = "netem" if by_netem else "engine"
         with namespaces.as_refusal():

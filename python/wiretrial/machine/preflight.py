@@ -95,12 +95,14 @@ def check(demand: Demand) -> list[Finding]:
             remedy="use fewer connections (-c)",
         ),
     ]
-    if demand.folder is not None:
+    disk = None if demand.folder is None else psutil.disk_usage(str(_existing(demand.folder)))
+    # One without blocks, such as /proc, says by itself what it takes.
+    if disk and disk.total:
         findings.append(
             Finding(
                 name="disk",
                 needed=demand.trials * BYTES_PER_TRIAL,
-                available=psutil.disk_usage(str(_existing(demand.folder))).free,
+                available=disk.free,
                 unit="bytes of disk",
                 remedy="free some, or name another folder (--results)",
             )

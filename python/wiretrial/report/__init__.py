@@ -6,6 +6,6 @@ reads no file but its own style sheet.
 
 from __future__ import annotations
 
-from wiretrial.report.document import load_json
+from wiretrial.report.document import load_json, load_text
 
-__all__ = ["load_json"]
+__all__ = ["load_json", "load_text"]

@@ -8,17 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from wiretrial.report import canvas, metrics
+from wiretrial.report import canvas, metrics, moments
 from wiretrial.report.canvas import WIDE, Frame, Picture
 from wiretrial.report.model import ReportModel
-from wiretrial.report.views import amortised, cost, families, knee, levels, percentiles, ranking
+from wiretrial.report.views import (
+    amortised,
+    cost,
+    families,
+    knee,
+    levels,
+    over_time,
+    percentiles,
+    ranking,
+)
 
 
 def names(model: ReportModel) -> tuple[str, ...]:
     """What there is to draw.
 
     `ranking-1`, `percentiles-1`, … per group, `levels-1-throughput`, … per factor, `knee-1`, … per
-    search, `amortised-1-server-cpu`, … per break-even, and one `cost-…` per panel.
+    search, `amortised-1-server-cpu`, … per break-even, one `cost-…` per panel, and of one run
+    `over-time-throughput`, ….
     """
     return tuple(_drawers(model))
 
@@ -36,8 +46,13 @@ def render_png(model: ReportModel, name: str) -> bytes:
 def _drawers(model: ReportModel) -> dict[str, Callable[[], Picture]]:
     found: dict[str, Callable[[], Picture]] = {}
     frame = Frame(WIDE)
+    course = moments.course(model.trials[0]) if model.is_run else None
+    for name in over_time.names(course) if course else ():
+        assert course is not None
+        found[f"over-time-{name}"] = partial(over_time.picture, course, name, frame)
     for number, group in enumerate(model.groups, start=1):
-        if any(group.contest.metric.key in s.estimates for s in group.scenarios):
+        ranked = any(group.contest.metric.key in s.estimates for s in group.scenarios)
+        if ranked and not model.is_run:
             found[f"ranking-{number}"] = partial(ranking.picture, group, frame)
         if any(scenario.curve for scenario in group.scenarios):
             found[f"percentiles-{number}"] = partial(percentiles.picture, model, group, frame)

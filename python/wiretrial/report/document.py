@@ -7,57 +7,122 @@ window that counts.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from wiretrial import redaction
 from wiretrial.report.measures import Measured
 from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent
-from wiretrial.results.model import Trial
-from wiretrial.snapshot import Counters
-
-LOAD_SCHEMA = "wiretrial-load"
-LOAD_VERSION = 1
+from wiretrial.results.model import LOAD_SCHEMA, LOAD_VERSION, Trial, Use
+from wiretrial.snapshot import Counters, Summary
 
 
 def load_json(trial: Trial) -> dict[str, Any]:
-    """The object that `load --format json` prints. A time that was not recorded is None."""
-    measured, summary, plan = Measured(trial), trial.summary, trial.plan
+    """The object that `load --format json` prints. What was not recorded, or is not known, is None.
+
+    It has all that the text of a load shows, and a test holds it to that.
+    """
+    measured, summary, plan, start = Measured(trial), trial.summary, trial.plan, trial.start
+    counters = summary.counters
     return {
         "schema": LOAD_SCHEMA,
         "version": LOAD_VERSION,
         "target": plan.target.model_dump(mode="json", by_alias=True),
         "load": plan.load.model_dump(mode="json", by_alias=True),
-        "learned": trial.start.learned.model_dump() if trial.start.learned else None,
+        "secrets": _secrets(trial),
+        "command": trial.command,
+        "started_at": trial.started_at,
+        "engine": start.engine,
+        "addresses": list(start.addresses),
+        "poller": start.poller,
+        "poller_shortfall": start.poller_shortfall,
+        "tls": start.tls,
+        "insecure": start.insecure,
+        "deflate": start.deflate,
+        "request_payload_bytes": start.request_payload_bytes,
+        "learned": start.learned.model_dump() if start.learned else None,
         "duration_ns": measured.counted_ns,
+        "warmup_ns": trial.window.start_ns - summary.first_send_ns,
+        "window": trial.window.model_dump(),
         "totals": {
-            "sent": summary.counters.sent,
-            "ok": summary.counters.ok,
-            "in_flight": summary.counters.in_flight,
-            "errors": dict(summary.counters.errors),
+            "sent": counters.sent,
+            "ok": counters.ok,
+            "in_flight": counters.in_flight,
+            "errors": dict(counters.errors),
         },
-        "deliveries": summary.counters.deliveries.model_dump(),
-        "lobby": summary.counters.lobby.model_dump(),
+        "examples": dict(summary.examples),
+        "waiting": counters.waiting,
+        "dropped": counters.dropped,
+        "greetings": counters.greetings,
+        "deliveries": counters.deliveries.model_dump(),
+        "lobby": counters.lobby.model_dump(),
         "rate": measured.rate,
         "throughput": measured.throughput,
+        "throughput_is_at_least": trial.judgement.verdict == "client-bound",
         "response_time": quantiles.document(measured.response_time),
         "service_time": quantiles.document(measured.service_time),
         "delivery_time": quantiles.document(measured.delivery_time),
         "pacing_lag": quantiles.document(measured.pacing_lag),
         "connect_time": quantiles.document(measured.connect_time, quantiles.CONNECTIONS),
+        "connections": _connections(summary),
+        "blocked": summary.blocked.model_dump(),
+        "disturbed_intervals": summary.disturbed_intervals,
         "bytes": summary.bytes.model_dump(),
+        "bytes_per_message": {"sent": measured.sent_bytes, "received": measured.received_bytes},
         "generator": {
             "cpu_user_ns": summary.generator.cpu_user_ns,
             "cpu_system_ns": summary.generator.cpu_system_ns,
             "peak_rss_bytes": summary.generator.peak_rss_bytes,
             "loop_utilisation": summary.generator.loop_utilisation,
+            "threads": plan.generator.threads,
+            "cpu_ns_per_message": measured.generator_ns,
+            **_use(trial.judgement.generator),
+        },
+        "server": {
+            "cpu_user_ns_per_message": measured.server_user_ns,
+            "cpu_system_ns_per_message": measured.server_system_ns,
+            "cpu_ns_per_message": measured.server_ns,
+            **_use(trial.judgement.server),
         },
         "agents": None if trial.fleet is None else [_agent(one) for one in trial.fleet.agents],
+        "agents_clock_error_ns": None if trial.fleet is None else trial.fleet.clock_error_ns,
         "verdict": trial.judgement.verdict,
+        "bottleneck": trial.judgement.bottleneck,
+        "evidence": trial.judgement.evidence,
         "warnings": [
             {"code": warning.code, "message": warning.message, "advice": warning.advice}
             for warning in trial.warnings
         ],
     }
+
+
+def load_text(trial: Trial) -> str:
+    """The same object as a file: with the whole trial as its last member, on a line of its own."""
+    figures = json.dumps(load_json(trial), indent=2, ensure_ascii=False).removesuffix("\n}")
+    return f'{figures},\n  "trial": {trial.model_dump_json(by_alias=True)}\n}}\n'
+
+
+def _connections(summary: Summary) -> dict[str, Any]:
+    """How many of the whole run; `all_open_ns`: from the first attempt until all stood."""
+    asked, stood = summary.connect_start_ns, summary.connected_ns
+    return {
+        **summary.connections.model_dump(),
+        "all_open_ns": None if asked is None or stood is None else stood - asked,
+    }
+
+
+def _use(use: Use | None) -> dict[str, float | None]:
+    """Shares of the window, as the verdict rests on them."""
+    return {"busy": use.busy if use else None, "waiting_for_cpu": use.queued if use else None}
+
+
+def _secrets(trial: Trial) -> str:
+    """Whether the target above has its secrets: `none`, `redacted` or `kept`."""
+    if trial.keeps_secrets:
+        return "kept"
+    target = trial.plan.target
+    return "redacted" if redaction.redacted_parts(target.url, target.http.headers) else "none"
 
 
 def _agent(agent: Agent) -> dict[str, Any]:
@@ -75,6 +140,7 @@ def _agent(agent: Agent) -> dict[str, Any]:
             "in_flight": counters.in_flight,
             "errors": dict(counters.errors),
         },
+        "throughput": agent.reached,
         "service_time": quantiles.document(agent.service_time),
         "loop_utilisation": own.generator.loop_utilisation if own else None,
         "clock": agent.clock.model_dump(),

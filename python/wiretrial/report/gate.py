@@ -11,16 +11,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from wiretrial import quantities
+from wiretrial import quantities, suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.report import metrics, units
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
+from wiretrial.report.versus import ALONE
 from wiretrial.results.absent import Missing
 from wiretrial.results.model import Trial
 from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.gate import Decision, bounded, of_pairs, of_ratio, of_share, of_values
+from wiretrial.stats.gate import (
+    Decision,
+    bounded,
+    of_one,
+    of_pairs,
+    of_ratio,
+    of_share,
+    of_values,
+)
 
 NAMES: dict[str, Metric] = {
     "throughput": metrics.THROUGHPUT,
@@ -91,12 +100,12 @@ def parse(text: str) -> Threshold:
     """The threshold that a person wrote."""
     found = _FORM.match(text)
     if not found:
-        raise UsageProblem(f"--threshold {text!r} is no bound", f"write it as {EXAMPLE}")
+        raise UsageProblem(f"--threshold {text!r} is not a bound", f"write it as {EXAMPLE}")
     name = found["name"]
     if name not in NAMES:
         raise UsageProblem(
-            f"--threshold {text!r}: there is no figure {name!r}",
-            f"use one of {', '.join(sorted(NAMES))}",
+            f"--threshold {text!r}: there is no metric {name!r}",
+            suggest.remedy(name, sorted(NAMES)),
         )
     metric, bound = NAMES[name], found["bound"]
     relative = bound.endswith("x")
@@ -131,12 +140,15 @@ def decide(
     thresholds: Sequence[Threshold],
     missing: Sequence[Missing] = (),
     against: str | None = None,
+    *,
+    is_run: bool = False,
 ) -> list[Row]:
     """Every scenario against every threshold that fits it.
 
     `missing`: scenarios that were asked for and have no trial. Those whose trials are all unusable
     are found here. `against`: the scenario of the same result that relative bounds are relative to,
-    instead of the same scenario of `baseline`.
+    instead of the same scenario of `baseline`. `is_run`: the result is one run by itself, and
+    bounds that are not relative are about that run.
     """
     if against is not None:
         return _against(against, _by_scenario(trials), thresholds, missing)
@@ -152,7 +164,9 @@ def decide(
         for scenario, runs in new.items()
         for threshold in thresholds
         if threshold.fits(scenario, is_open_loop=runs[0].is_open_loop)
-        for row in _row(scenario, runs, _Other(BASELINE, old.get(scenario, [])), threshold)
+        for row in _row(
+            scenario, runs, _Other(BASELINE, old.get(scenario, [])), threshold, is_run=is_run
+        )
     ]
     return _complete(rows, new, thresholds, missing)
 
@@ -168,7 +182,7 @@ def _against(
     if name not in new and name not in reasons:
         raise UsageProblem(
             f"--against {name}: there is no such scenario",
-            f"use one of {units.listed((*new, *reasons))}",
+            suggest.remedy(name, (*new, *reasons), f"use one of {units.listed((*new, *reasons))}"),
         )
     other = _Other(name, new.get(name, ()), is_paired=True)
     if not any(run.is_usable for run in other.runs) and any(_failures(other.runs)):
@@ -207,14 +221,19 @@ def _complete(
     for threshold in thresholds:
         if not any(row.threshold is threshold for row in rows):
             raise UsageProblem(
-                f"--threshold {threshold.text!r} is about none of the scenarios",
+                f"--threshold {threshold.text!r} matches no scenario",
                 f"there are {units.listed((*new, *(one.scenario for one in missing)))}",
             )
     return rows
 
 
 def _row(
-    scenario: str, runs: Sequence[Measured], other: _Other, threshold: Threshold
+    scenario: str,
+    runs: Sequence[Measured],
+    other: _Other,
+    threshold: Threshold,
+    *,
+    is_run: bool = False,
 ) -> Iterator[Row]:
     if threshold.metric is metrics.ERRORS:
         # Those of trials that they made invalid count too.
@@ -234,11 +253,16 @@ def _row(
         yield Row(scenario, threshold, None, "no usable trial has this figure")
         return
     if not threshold.relative:
-        decision = of_values(list(values.values()), threshold.bound, at_least=threshold.at_least)
+        told_values = list(values.values())
+        decision = (
+            of_one(told_values[0], threshold.bound, at_least=threshold.at_least)
+            if is_run
+            else of_values(told_values, threshold.bound, at_least=threshold.at_least)
+        )
         decision = bounded(decision, kind, at_least=threshold.at_least)
         # The reader knows the bound: it is the figure that must be easy to read.
         unit = units.fitting(metric.units, (decision.value,))
-        yield Row(scenario, threshold, decision, _told(decision, unit, kind))
+        yield Row(scenario, threshold, decision, _told(decision, unit, kind, is_run=is_run))
         return
     blocks = sorted(values.keys() & before.keys())
     if other.is_paired and not blocks:
@@ -310,7 +334,14 @@ def _lacking(scenario: str, threshold: Threshold, why: str) -> Row:
     return Row(scenario, threshold, None, text, is_missing=True)
 
 
-def _told(decision: Decision, unit: units.Unit | None, kind: Bound, other: str = BASELINE) -> str:
+def _told(
+    decision: Decision,
+    unit: units.Unit | None,
+    kind: Bound,
+    other: str = BASELINE,
+    *,
+    is_run: bool = False,
+) -> str:
     """The value with its interval, and what would help where it cannot be told."""
 
     def figure(value: float) -> str:
@@ -320,10 +351,14 @@ def _told(decision: Decision, unit: units.Unit | None, kind: Bound, other: str =
     text = f"{'' if kind == 'exact' else f'{kind} '}{figure(decision.value)} {name}"
     if decision.low is not None and decision.high is not None:
         text += f" ({figure(decision.low)} to {figure(decision.high)})"
+    elif is_run:
+        text += ", in this one run"
     if decision.outcome != "cannot tell":
         return text
     if kind != "exact":
         return f"{text}; the load generator was the limit, use more of its threads"
+    if decision.low is None:
+        return f"{text}; {ALONE}"
     if decision.trials is None:
         return f"{text}; more trials would hardly tell"
     return f"{text}; about {decision.trials} trials would tell"
@@ -368,7 +403,7 @@ def _ratio(text: str, bound: str) -> float:
     except ValueError:
         value = 0.0
     if value <= 0:
-        raise UsageProblem(f"--threshold {text!r}: {bound!r} is no factor", f"write {EXAMPLE}")
+        raise UsageProblem(f"--threshold {text!r}: {bound!r} is not a factor", f"write {EXAMPLE}")
     return value
 
 

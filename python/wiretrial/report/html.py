@@ -6,12 +6,12 @@ for the page and for a phone: they print, they need no script, and hovering adds
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 
 from markupsafe import Markup
 
-from wiretrial.report import markup, palette
+from wiretrial.report import markup, moments, palette, run
 from wiretrial.report.canvas import NARROW, WIDE, Frame
 from wiretrial.report.families import Family
 from wiretrial.report.head import HEAD
@@ -28,6 +28,7 @@ from wiretrial.report.views import (
     families,
     held,
     knee,
+    over_time,
 )
 from wiretrial.report.views.factsheet import Carried
 
@@ -88,6 +89,10 @@ def _verdict(model: ReportModel) -> Markup:
 
 
 def _sections(model: ReportModel, carried: Carried) -> Iterator[Markup]:
+    if model.is_run:
+        yield from _run(model)
+        yield markup.section("Facts", _again(model, carried), factsheet.sections(model))
+        return
     yield clients.overview(model)
     yield from (families.results(model, family) for family in _inside_first(model))
     yield from (_knee(knees) for knees in knee.groups(model))
@@ -101,6 +106,36 @@ def _sections(model: ReportModel, carried: Carried) -> Iterator[Markup]:
     yield markup.section("Not measured", _absent(model))
     yield markup.section("Warnings", alerts.items(model))
     yield markup.section("Facts", _again(model, carried), factsheet.sections(model))
+
+
+def _run(model: ReportModel) -> Iterator[Markup]:
+    """One run by itself: what the terminal shows, its course, its distribution, its cost."""
+    (trial,) = model.trials
+    yield markup.section("What it took", _rows(run.rows(trial)))
+    yield markup.section("Over time", *_course(moments.course(trial)))
+    yield _times(model)
+    if any(scenario.estimates for scenario in model.scenarios):
+        yield families.costs(model)
+    yield markup.section("Warnings", alerts.items(model))
+
+
+def _rows(rows: Iterable[tuple[str, str]]) -> Markup:
+    cells = Markup("").join(
+        Markup('<tr><th scope="row">{}</th><td>{}</td></tr>').format(*row) for row in rows
+    )
+    table = Markup('<div class="scroll"><table class="prose run"><tbody>{}</tbody></table></div>')
+    return table.format(cells)
+
+
+def _course(course: moments.Course | None) -> Iterator[Markup]:
+    if course is None:
+        return
+    for name in over_time.names(course):
+        wide, narrow = (over_time.picture(course, name, Frame(width)) for width in (WIDE, NARROW))
+        yield markup.both(wide, narrow)
+    if not course.has_errors:
+        yield Markup("<p>No message failed.</p>")
+    yield markup.key(over_time.key(course))
 
 
 def _inside_first(model: ReportModel) -> list[Family]:
@@ -123,8 +158,10 @@ def _times(model: ReportModel) -> Markup:
     if parts:
         parts.append(
             markup.key(
-                "By percentile: the line is the median over trials, the band their range; it ends "
-                "where fewer than ten messages of a trial lie beyond."
+                "By percentile. The line ends where fewer than ten messages lie beyond."
+                if model.is_run
+                else "By percentile: the line is the median over trials, the band their range; it "
+                "ends where fewer than ten messages of a trial lie beyond."
             )
         )
     if all(scenario.is_driven for scenario in model.scenarios):
@@ -158,12 +195,15 @@ def _absent(model: ReportModel) -> Markup:
 
 
 def _again(model: ReportModel, carried: Carried) -> Markup:
-    histograms = (
-        "the histograms of their windows (the folder of the results has every interval's)"
-        if carried.is_merged
-        else "their histograms"
-    )
+    held, its = f"all {carried.count:,} trials", "their"
+    if carried.count == 1:
+        held, its = "the trial", "its"
+    rest = "load's file" if model.is_run else "folder of the results"
+    histograms = f"{its} histograms"
+    if carried.is_merged:
+        windows = "window" if carried.count == 1 else "windows"
+        histograms = f"the histograms of {its} {windows} (the {rest} has every interval's)"
     return Markup(
-        "<p>Run it again: <code>{}</code></p><p class='muted'>This file holds all {} trials with "
+        "<p>Run it again: <code>{}</code></p><p class='muted'>This file holds {} with "
         "{}, as JSON lines in xz and base64, in its last script element.</p>"
-    ).format(model.command, carried.count, histograms)
+    ).format(model.command, held, histograms)

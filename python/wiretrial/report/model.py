@@ -202,6 +202,8 @@ class ReportModel:
     """What each subject is like to adopt."""
     baselines: tuple[str, ...] = ()
     """Scenarios that the others of their group are compared with."""
+    is_run: bool = False
+    """It is of one run by itself, as `load` makes it: nothing is estimated or ranked."""
 
     @property
     def scenarios(self) -> tuple[ScenarioResult, ...]:
@@ -278,6 +280,7 @@ def build(
     objectives: Mapping[str, Objective] | None = None,
     absent: Sequence[Absent] = (),
     adopted: Sequence[Adopted] = (),
+    is_run: bool = False,
 ) -> ReportModel:
     """The report over `trials`; raises ValueError if there are none.
 
@@ -288,7 +291,8 @@ def build(
     is the study itself, which the page carries. `claims` are what others published. `chart` is the
     factor that pictures show along their axis. `common_rate` names the scenarios whose rate was
     chosen so that all sustain it. `objectives` name the searches for the highest sustained rate.
-    `absent` could not be measured. `adopted` tells what each subject is like to adopt.
+    `absent` could not be measured. `adopted` tells what each subject is like to adopt. `is_run`:
+    the only trial is a run by itself, and its sentences are all there are.
     """
     if not trials:
         raise ValueError("a report needs at least one trial")
@@ -303,7 +307,7 @@ def build(
     notes: dict[str, str] = {}
     if verdict_sentences is None:
         verdict_sentences = sentences.verdict(together, baselines, searched)
-    else:
+    elif not is_run:
         verdict_sentences = (*verdict_sentences, sentences.bottleneck_sentence(groups, searched))
         notes = sentences.group_notes(groups, baselines)
     return ReportModel(
@@ -313,7 +317,7 @@ def build(
         verdict_sentences=tuple(verdict_sentences),
         groups=groups,
         bottlenecks=dict(Counter(r.bottleneck for s in scenarios for r in s.trials).most_common()),
-        warnings=_warnings(trials, scenarios, twins),
+        warnings=_of_run(trials) if is_run else _warnings(trials, scenarios, twins),
         facts=facts.sections(trials, command),
         trials=tuple(trials),
         group_notes=notes,
@@ -325,6 +329,7 @@ def build(
         absent=merged(absent),
         adopted=tuple(adopted),
         baselines=tuple(baselines),
+        is_run=is_run,
     )
 
 
@@ -460,6 +465,11 @@ def _warnings(
     return tuple(
         sorted(rows, key=lambda r: gravest.index(r.code) if r.code in gravest else len(gravest))
     )
+
+
+def _of_run(trials: Sequence[Trial]) -> tuple[WarningRow, ...]:
+    """Those of one run: where they are from is no question."""
+    return tuple(replace(row, trials=0, scenarios=()) for row in _warnings(trials, (), ()))
 
 
 def _warning_row(code: str, entries: Sequence[tuple[str, str, str]]) -> WarningRow:

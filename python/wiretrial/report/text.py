@@ -57,6 +57,20 @@ def render_load(trial: Trial, *, width: int = DEFAULT_WIDTH, colour: bool = Fals
     return _trimmed(captured.get())
 
 
+def asked(trial: Trial) -> str:
+    """How a load was made, and what of it counts, in one line."""
+    return ", ".join(_asked(trial, Measured(trial)))
+
+
+def load_rows(trial: Trial) -> list[tuple[str, str]]:
+    """The lines of `render_load` below its heading, label and value; no warnings."""
+    learned, judgement = trial.start.learned, trial.judgement
+    rows = [("reply", learned.words())] if learned else []
+    rows += _figures(trial, Measured(trial), 0)
+    rows.append(("verdict", f"{judgement.verdict}: {judgement.evidence}"))
+    return [*rows, *_errors(trial)]
+
+
 def _print_report(console: Console, model: ReportModel) -> None:
     console.print(Text(model.title, style="bold"))
     for sentence in model.all_sentences:
@@ -163,12 +177,18 @@ def _print_load(console: Console, trial: Trial) -> None:
     judgement = trial.judgement
     style = "green" if judgement.verdict == "valid" else "yellow"
     _labelled(console, "verdict", f"{judgement.verdict}: {judgement.evidence}", style=style)
+    for label, value in _errors(trial):
+        _labelled(console, label, value, style="red")
+    for warning in trial.warnings:
+        _labelled(console, "warning", f"{warning.message}. {warning.advice}", style="yellow")
+
+
+def _errors(trial: Trial) -> Iterable[tuple[str, str]]:
+    """A line for each class of errors, with its first excerpt."""
     for name, count in sorted(trial.summary.counters.errors.items()):
         if count:
             example = trial.summary.examples.get(name, "no excerpt")
-            _labelled(console, "error", f"{name} {count:,}: {example}", style="red")
-    for warning in trial.warnings:
-        _labelled(console, "warning", f"{warning.message}. {warning.advice}", style="yellow")
+            yield "error", f"{name} {count:,}: {example}"
 
 
 def _console(width: int, colour: bool) -> Console:
@@ -282,6 +302,10 @@ def _sending(executor: ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurs
 
 
 def _heading(trial: Trial, measured: Measured) -> str:
+    return f"{trial.plan.target.url}   {', '.join(_asked(trial, measured))}"
+
+
+def _asked(trial: Trial, measured: Measured) -> list[str]:
     load, start = trial.plan.load, trial.start
     parts = [units.plural(load.connections, "connection"), *_sending(load.executor)]
     parts.append(f"depth {load.depth}")
@@ -296,7 +320,7 @@ def _heading(trial: Trial, measured: Measured) -> str:
         parts.append(start.tls)
     if start.deflate:
         parts.append(start.deflate)
-    return f"{start.url}   {', '.join(parts)}"
+    return parts
 
 
 def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str, str]]:

@@ -39,6 +39,10 @@ TITLES = {
     "real_time": "Time per iteration",
     "cpu_time": "CPU per iteration",
 }
+ALONE = (
+    "one run on a side has no interval, so no difference can be told: measure several on both, with"
+    " `wiretrial compare URL --trials 5`"
+)
 HIGHER_IS_BETTER = {metric.key for metric in SHOWN if metric.higher_is_better}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from wiretrial.errors import StoreError
 from wiretrial.results.model import Trial
-from wiretrial.results.store import folders, read_trial
+from wiretrial.results.store import folders, loads, read_trial
 
 INDEX_FILE = "index.sqlite"
 _LAYOUT = 1
@@ -29,7 +29,10 @@ CREATE TABLE IF NOT EXISTS trial (
 
 @dataclass(frozen=True)
 class Row:
-    """One trial, in short. `path` is relative to the folder that the index is in."""
+    """One trial, in short. `path` is relative to the folder that the index is in.
+
+    A load's is the name of its file.
+    """
 
     path: str
     study: str
@@ -88,20 +91,20 @@ class Index:
     def _update(self, database: sqlite3.Connection) -> None:
         known = dict(database.execute("SELECT path, modified_ns FROM trial"))
         seen: set[str] = set()
-        for folder in folders(self.base):
-            for path in folder.paths():
-                name = str(path.relative_to(self.base))
-                seen.add(name)
-                modified = path.stat().st_mtime_ns
-                if known.get(name) == modified:
-                    continue
-                try:
-                    row = _row(name, modified, read_trial(path))
-                except StoreError as error:
-                    self.problems.append(error.line())
-                    continue
-                marks = ", ".join("?" * len(row))
-                database.execute(f"INSERT OR REPLACE INTO trial VALUES ({marks})", row)
+        of_studies = (path for folder in folders(self.base) for path in folder.paths())
+        for path in (*of_studies, *loads(self.base)):
+            name = str(path.relative_to(self.base))
+            seen.add(name)
+            modified = path.stat().st_mtime_ns
+            if known.get(name) == modified:
+                continue
+            try:
+                row = _row(name, modified, read_trial(path))
+            except StoreError as error:
+                self.problems.append(error.line())
+                continue
+            marks = ", ".join("?" * len(row))
+            database.execute(f"INSERT OR REPLACE INTO trial VALUES ({marks})", row)
         gone = [(name,) for name in known if name not in seen]
         database.executemany("DELETE FROM trial WHERE path = ?", gone)
 

@@ -6,11 +6,14 @@ nanoseconds; offsets count from the engine's own start of the run.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from wiretrial import redaction
 from wiretrial.plan import Plan
+from wiretrial.results import redacted
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.fleet import Fleet
 from wiretrial.results.observation import Isolation, Observation
@@ -18,6 +21,9 @@ from wiretrial.snapshot import Interval, Start, Summary
 
 TRIAL_SCHEMA: Final = "wiretrial-trial"
 TRIAL_VERSION: Final = 2
+LOAD_SCHEMA: Final = "wiretrial-load"
+"""Of what `load --format json` prints: figures for scripts, and the trial in the member `trial`."""
+LOAD_VERSION: Final = 1
 
 Verdict = Literal["valid", "client-bound", "overloaded", "stalled", "invalid", "partial"]
 """`overloaded`: an open loop's rate was not reached, and the generator was not why. `stalled`: the
@@ -66,6 +72,11 @@ class Scenario(_Part):
     """No more than so many were wanted; None: as many as its study has."""
     together: int = 1
     """How many such trials ran at the same time, each of which mostly waits."""
+
+    def redacted(self) -> Scenario:
+        """The same without the secrets of a URL that it is called by."""
+        shown = {"name": redaction.text(self.name), "subject": redaction.text(self.subject)}
+        return self.model_copy(update=shown)
 
 
 WITHIN = "subject"
@@ -154,6 +165,16 @@ class Warning(_Part):
     advice: str
 
 
+@dataclass(frozen=True)
+class Use:
+    """What one side did in the window, as shares of what its threads could have had."""
+
+    busy: float
+    """The server: on a CPU. The generator: its busiest loop had work."""
+    queued: float = 0.0
+    """Ready to run, while somebody else had the CPU."""
+
+
 class Judgement(_Part):
     """May this trial be published as the subject's, and who limited it, from evidence."""
 
@@ -162,6 +183,10 @@ class Judgement(_Part):
     evidence: str
     allowed_errors: float = 0
     """The share of messages that may fail without making it invalid, as was asked for."""
+    server: Use | None = None
+    """None where its CPU could not be read, or a driver or a browser sent."""
+    generator: Use | None = None
+    """None where a driver or a browser sent."""
 
 
 class Machine(_Part):
@@ -175,6 +200,8 @@ class Trial(_Part):
 
     schema_name: Literal["wiretrial-trial"] = Field(default=TRIAL_SCHEMA, alias="schema")
     version: Literal[2] = TRIAL_VERSION
+    keeps_secrets: bool = False
+    """Whether headers, URLs and the command stand here with their secrets, as was asked for."""
     study: str
     study_digest: str
     """Digest of the study's scenarios and settings: an edited study has another."""
@@ -184,6 +211,8 @@ class Trial(_Part):
     scenario: Scenario
     started_at: str
     """Wall clock, ISO 8601, for people."""
+    command: str | None = None
+    """What a person types to run a load again; None: it is a study's trial, which knows its own."""
     plan: Plan
     start: Start
     intervals: tuple[Interval, ...]
@@ -204,6 +233,30 @@ class Trial(_Part):
     judgement: Judgement
     warnings: tuple[Warning, ...] = ()
     machine: Machine = Field(default_factory=Machine)
+
+    @field_validator("plan")
+    @classmethod
+    def _plan_without_secrets(cls, plan: Plan, info: ValidationInfo) -> Plan:
+        return plan if info.data.get("keeps_secrets") else redacted.plan(plan)
+
+    @field_validator("start")
+    @classmethod
+    def _start_without_secrets(cls, start: Start, info: ValidationInfo) -> Start:
+        if info.data.get("keeps_secrets"):
+            return start
+        return start.model_copy(update={"url": redaction.url(start.url)})
+
+    @field_validator("scenario")
+    @classmethod
+    def _scenario_without_secrets(cls, scenario: Scenario, info: ValidationInfo) -> Scenario:
+        return scenario if info.data.get("keeps_secrets") else scenario.redacted()
+
+    @field_validator("command")
+    @classmethod
+    def _command_without_secrets(cls, command: str | None, info: ValidationInfo) -> str | None:
+        if command is None or info.data.get("keeps_secrets"):
+            return command
+        return redaction.command_line(command)
 
     @property
     def server(self) -> SubjectFacts | None:

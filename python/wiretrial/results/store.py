@@ -20,7 +20,13 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from wiretrial.errors import StoreError
-from wiretrial.results.model import TRIAL_SCHEMA, TRIAL_VERSION, Trial
+from wiretrial.results.model import (
+    LOAD_SCHEMA,
+    LOAD_VERSION,
+    TRIAL_SCHEMA,
+    TRIAL_VERSION,
+    Trial,
+)
 
 STUDY_FILE = "study.json"
 TRIALS = "trials"
@@ -53,12 +59,17 @@ class ResultsFolder:
             results = cls(folder)
             results.write(STUDY_FILE, document.encode())
             return results
-        raise StoreError(f"{base} has a hundred results of this second", "wait a second")
+        raise StoreError(f"{base} has a hundred results from this second", "wait a second")
 
     @classmethod
     def open(cls, folder: Path) -> ResultsFolder:
         """An existing folder."""
+        if not folder.exists():
+            raise StoreError(f"{folder} holds no results: it does not exist", _OTHER)
         if not (folder / STUDY_FILE).is_file():
+            if found := list(loads(folder)):
+                count = f"{len(found)} loads" if len(found) > 1 else "a load"
+                raise StoreError(f"{folder} holds no study, but {count}", f"name {_one(found)}")
             raise StoreError(
                 f"{folder} holds no results (there is no {STUDY_FILE})",
                 "name a folder that `wiretrial results list` shows",
@@ -139,21 +150,30 @@ def read_trial(path: Path) -> Trial:
         document: Any = json.loads(gzip.decompress(packed) if path.suffix == ".gz" else packed)
     except OSError as error:
         # gzip.BadGzipFile is an OSError too, without an error number.
-        reason = error.strerror or "it is not whole"
-        raise StoreError(f"{path} can't be read: {reason}", _REMEDY) from error
-    except (EOFError, zlib.error, ValueError) as error:
-        raise StoreError(f"{path} is corrupt: {error}", _REMEDY) from error
+        if error.errno is None:
+            raise _unreadable(path, "it is not whole") from error
+        remedy = "name a file that can be read"
+        raise StoreError(f"{path} can't be read: {error.strerror}", remedy) from error
+    except (EOFError, zlib.error) as error:
+        raise _unreadable(path, str(error)) from error
+    except ValueError as error:
+        raise _unreadable(path, "it is not JSON") from error
+    if isinstance(document, dict) and document.get("schema") == LOAD_SCHEMA:
+        document = _of_load(path, document)
     _check_version(path, document)
     try:
         return Trial.model_validate(document)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise StoreError(f"{path} is no whole trial ({where}: {first['msg']})", _REMEDY) from error
+        raise _unreadable(path, f"{where}: {first['msg']}") from error
 
 
 def read_all(path: Path) -> list[Trial]:
-    """The trials of a study's folder, or the one in a file; there is at least one."""
+    """The trials of a study's folder, or the one in a file; there is at least one.
+
+    The file is a study's trial, or what `load --format json` wrote.
+    """
     if path.is_file():
         return [read_trial(path)]
     trials = ResultsFolder.open(path).trials()
@@ -168,17 +188,72 @@ def folders(base: Path) -> Iterator[ResultsFolder]:
         yield ResultsFolder(path.parent)
 
 
-_REMEDY = "delete the file, and `--resume` measures that trial again"
+def loads(base: Path) -> Iterator[Path]:
+    """Every file in `base` that `load --format json -o` wrote, in the order of their names."""
+    for path in sorted(base.glob("*.json")):
+        try:
+            with path.open("rb") as file:
+                is_load = _LOAD.match(file.read(_HEAD)) is not None
+        except OSError:
+            continue
+        if is_load:
+            yield path
+
+
+_LOAD = re.compile(rb'\s*\{\s*"schema":\s*"' + LOAD_SCHEMA.encode() + rb'"')
+_HEAD = 256
+_OTHER = (
+    "name a folder that `wiretrial results list` shows, a file of its trials, or one that"
+    " `wiretrial load --format json -o FILE` wrote"
+)
+
+
+def _one(found: list[Path]) -> str:
+    return f"one of them, such as {found[0]}" if len(found) > 1 else f"{found[0]}"
+
+
+def _of_load(path: Path, document: dict[str, Any]) -> Any:
+    """The trial in a load's result."""
+    _check(path, LOAD_SCHEMA, document.get("version"), LOAD_VERSION)
+    if "trial" not in document:
+        raise StoreError(
+            f"{path} has a load's figures, but it holds no trial",
+            "run the load again with --format json -o FILE",
+        )
+    return document["trial"]
+
+
+def _unreadable(path: Path, reason: str) -> StoreError:
+    """A damaged trial, where it lies with a study's; elsewhere, a file that is none."""
+    if not _is_stored(path):
+        return StoreError(f"{path} is not a result of wiretrial ({reason})", _OTHER)
+    return StoreError(
+        f"{path} is damaged ({reason})",
+        f"delete the file, and `wiretrial study run --resume {path.parent.parent}` measures that"
+        " trial again",
+    )
+
+
+def _is_stored(path: Path) -> bool:
+    """Whether we wrote the file, or something that has its name since."""
+    is_named = path.parent.name == TRIALS and path.name.endswith(SUFFIX)
+    return is_named and (path.parent.parent / STUDY_FILE).is_file()
 
 
 def _check_version(path: Path, document: Any) -> None:
     if not isinstance(document, dict) or document.get("schema") != TRIAL_SCHEMA:
-        raise StoreError(f"{path} is no trial of wiretrial (schema {TRIAL_SCHEMA})", _REMEDY)
-    version = document.get("version")
-    if version == TRIAL_VERSION:
+        raise StoreError(
+            f"{path} is not a trial of wiretrial (schema {TRIAL_SCHEMA})",
+            "move it to another folder" if _is_stored(path) else _OTHER,
+        )
+    _check(path, TRIAL_SCHEMA, document.get("version"), TRIAL_VERSION)
+
+
+def _check(path: Path, schema: str, version: Any, ours: int) -> None:
+    if version == ours:
         return
-    newer = isinstance(version, int) and version > TRIAL_VERSION
+    newer = isinstance(version, int) and version > ours
     raise StoreError(
-        f"{path} is version {version} of {TRIAL_SCHEMA}, this wiretrial reads {TRIAL_VERSION}",
+        f"{path} is version {version} of {schema}, this wiretrial reads {ours}",
         "use a newer wiretrial" if newer else "use the wiretrial that wrote it",
     )

@@ -71,6 +71,12 @@ def of_share(count: int, total: int, bound: float) -> Decision:
     return Decision(outcome, count / total, low, high, None)
 
 
+def of_one(value: float, bound: float, *, at_least: bool) -> Decision:
+    """Holds the value of one run against a bound on that run. It says nothing of another run."""
+    keeps = value >= bound if at_least else value <= bound
+    return Decision("kept" if keeps else "broken", value, None, None, None)
+
+
 def bounded(decision: Decision, kind: Bound, *, at_least: bool) -> Decision:
     """What is left of a decision where the value is only a bound: it keeps or breaks on one side.
 

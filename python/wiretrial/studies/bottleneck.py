@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from wiretrial.plan import AfterResponse, Hold, Load, OpenLoop
 from wiretrial.results.ceiling import Ceiling
-from wiretrial.results.model import Bottleneck
+from wiretrial.results.model import Bottleneck, Use
 from wiretrial.results.observation import CpuUse, Observation, SocketUse
 from wiretrial.studies.overload import Offered
 
@@ -42,16 +42,6 @@ MUCH_UNREAD = 1024
 FULL_CPU = 0.95
 UNREAD = "server: its CPU unknown"
 TOO_SHORT = "the run was too short to read it twice"
-
-
-@dataclass(frozen=True)
-class Use:
-    """What one side did, as shares of what its threads could have had."""
-
-    busy: float
-    """The server: on a CPU. The generator: its busiest loop had work."""
-    queued: float = 0.0
-    """Ready to run, while somebody else had the CPU."""
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def load_of(study: Study, case: Case) -> str:
     decisive = [
         case.protocol,
         case.contract,
-        _asked(case).model_dump(mode="json", by_alias=True),
+        _asked(case.redacted()).model_dump(mode="json", by_alias=True),
         _closed(case).load.model_dump(mode="json"),
         _place(case),
         study.generator_threads,

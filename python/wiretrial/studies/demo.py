@@ -1,4 +1,4 @@
-"""The main job: what does HTTP cost next to WebSocket for a 64-byte request, here, and why?
+"""The demo: what does HTTP cost next to WebSocket for a 64-byte request, here, and why?
 
 One message is asked for in four ways of the reference server, which does next to nothing beside
 speaking the protocol, and in two ways of one Node process. nginx stands beside, outside the

@@ -19,8 +19,8 @@ from pydantic import (
     model_validator,
 )
 
-from wiretrial import quantities
-from wiretrial.documents import read_toml
+from wiretrial import quantities, suggest
+from wiretrial.documents import read_toml, require_among
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import RULE, Content
 from wiretrial.results.claims import Claim
@@ -444,10 +444,10 @@ class Document(_Part):
                         "adoption": False,
                     }
                 )
-        known = ", ".join(one.name for one in self.provocation)
+        known = [one.name for one in self.provocation]
         raise UsageProblem(
-            f"this study provokes no {name!r}",
-            f"use one of {known}" if known else "leave --provoke out",
+            f"this study has no artefact {name!r} to provoke",
+            suggest.remedy(name, known) if known else "leave --provoke out",
         )
 
     def paced(self, pacing: str) -> Document:
@@ -457,7 +457,7 @@ class Document(_Part):
         """
         known = get_args(Pacing)
         if pacing not in known:
-            raise UsageProblem(f"--pacing {pacing!r} is none", f"use one of {', '.join(known)}")
+            raise UsageProblem(f"--pacing {pacing!r}: unknown", suggest.remedy(pacing, known))
         kept = tuple(
             workload.model_copy(update={"pacing": (pacing,)})
             for workload in self.workload
@@ -476,17 +476,17 @@ class Document(_Part):
         if twice:
             raise ValueError(f"two workloads are called {min(twice)!r}")
         for workload in self.workload:
-            if workload.rate_of is not None and workload.rate_of not in names:
-                raise ValueError(f"rate_of = {workload.rate_of!r}: there is no such workload")
-        named = {*names, *(one.family for one in self.workload)}
+            told = f"rate_of = {workload.rate_of!r}: there is no such workload"
+            require_among(workload.rate_of, names, told)
+        named = dict.fromkeys((*names, *(one.family for one in self.workload if one.family)))
         for claim in self.claim:
             for side in claim.sides:
-                if side.workload not in named:
-                    raise ValueError(f"a claim speaks of {side.workload!r}: no such workload")
+                told = f"a claim speaks of {side.workload!r}: no such workload"
+                require_among(side.workload, named, told)
         if self.insecure and self.cacert:
             raise ValueError("`insecure` and `cacert` exclude each other")
-        if self.twin is not None and self.twin not in self.subjects:
-            raise ValueError(f"twin = {self.twin!r} is not among the subjects")
+        told = f"twin = {self.twin!r} is not among the subjects"
+        require_among(self.twin, self.subjects, told)
         return self
 
 

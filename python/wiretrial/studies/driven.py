@@ -228,7 +228,7 @@ def _page(endpoint: Endpoint, path: str) -> bytes:
         with HttpConnection(endpoint) as connection:
             return connection.exchange(Request("GET", path)).content
     except (OSError, Broken, *HTTP_ERRORS) as error:
-        raise SubjectFailed(f"{endpoint.url(path)} can't be had: {error}") from error
+        raise SubjectFailed(f"{endpoint.url(path)} can't be fetched: {error}") from error
 
 
 def _silence(port: int) -> Silence:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from wiretrial import suggest
 from wiretrial.errors import EngineFailed, UsageProblem
 from wiretrial.machine import links, namespaces
 from wiretrial.machine.links import LinkedNamespace
@@ -22,10 +23,12 @@ def check(environment: str) -> str:
     """The environment's name, if it is one. Raises `UsageProblem`."""
     if environment in (LOOPBACK, namespaces.ENVIRONMENT) or links.of_environment(environment):
         return environment
-    known = ", ".join((LOOPBACK, namespaces.ENVIRONMENT, *links.PROFILES))
+    known = (LOOPBACK, namespaces.ENVIRONMENT, *links.PROFILES)
     raise UsageProblem(
         f"there is no environment {environment!r}",
-        f"use one of {known}, or {links.PREFIX} and numbers",
+        suggest.remedy(
+            environment, known, f"use one of {', '.join(known)}, or {links.PREFIX} and numbers"
+        ),
     )
 
 

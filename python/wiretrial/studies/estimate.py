@@ -5,7 +5,7 @@ Pure: sums what the study itself says; must not know how fast the machine is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from wiretrial.errors import UsageProblem
@@ -73,19 +73,42 @@ def left_ns(study: Study, measured: Mapping[str, int]) -> int:
     )
 
 
-def within(study: Study, budget_ns: int) -> Study:
-    """The study with as many trials as the budget holds, and no more than it asks for."""
+def within(
+    study: Study,
+    budget_ns: int,
+    quick: Callable[[], Study] | None = None,
+    setting: str = "--budget {}",
+) -> Study:
+    """The study with as many trials as the budget holds, and no more than it asks for.
+
+    `quick`: the same study made smaller, which is advised where that fits. `setting`: how a larger
+    budget is given.
+    """
     for trials in range(study.trials, 0, -1):
         shorter = study.model_copy(update={"trials": trials})
         if estimate(shorter).total_ns <= budget_ns:
             return shorter
-    needed = estimate(study)
-    least = needed.block_ns + needed.searches_ns
+    least = _least_ns(study)
+    fits = quick is not None and _least_ns(quick()) <= budget_ns
+    ways = [*(["--quick"] if fits else []), f"{setting.format(_rounded_up(least))} or more"]
     raise UsageProblem(
         f"one trial of each of {len(study.cases)} scenarios takes about {words(least)},"
         f" the budget is {words(budget_ns)}",
-        "raise it, use --quick, or leave scenarios out (--only)",
+        f"use {', or '.join(ways)}, or leave scenarios out (--only)",
     )
+
+
+def _least_ns(study: Study) -> int:
+    """One trial of everything."""
+    return estimate(study.model_copy(update={"trials": 1})).total_ns
+
+
+def _rounded_up(length_ns: int) -> str:
+    """As a person writes it: `35s`, `2m17s`, `29m`."""
+    seconds = -(-length_ns // 1_000_000_000)
+    if seconds <= 60:
+        return f"{seconds}s"
+    return f"{seconds // 60}m{seconds % 60}s" if seconds < 600 else f"{-(-seconds // 60)}m"
 
 
 def words(length_ns: int) -> str:

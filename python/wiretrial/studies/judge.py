@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from wiretrial.plan import Hold, Plan
 from wiretrial.results import hdr
 from wiretrial.results.ceiling import Ceiling
-from wiretrial.results.model import Judgement, Verdict, Window
+from wiretrial.results.model import Judgement, Use, Verdict, Window
 from wiretrial.results.observation import Observation
 from wiretrial.results.offered import within
 from wiretrial.snapshot import Connections, Deliveries, Interval, Lobby, Summary
 from wiretrial.stats.steady import find_window
 from wiretrial.studies import bottleneck, overload
-from wiretrial.studies.bottleneck import Evidence, Use
+from wiretrial.studies.bottleneck import Evidence
 
 KEPT_FROM_RUNNING = 0.5
 """A generator that was paused in more than this share of the intervals has measured itself."""
@@ -105,7 +105,8 @@ def judge(
     """The judgement of one trial."""
     inside = within(intervals, window)
     offered = overload.find(inside, plan.load)
-    who, evidence = bottleneck.find(_evidence(inside, summary, plan, known, offered))
+    shown = _evidence(inside, summary, plan, known, offered)
+    who, evidence = bottleneck.find(shown)
     verdict: Verdict = "valid"
     problem = _problem(summary, inside, known, is_counted=plan.stop.is_counted)
     if is_opening(plan):
@@ -130,6 +131,8 @@ def judge(
         bottleneck=who,
         evidence=evidence,
         allowed_errors=known.allowed_errors,
+        server=shown.server,
+        generator=shown.generator,
     )
 
 

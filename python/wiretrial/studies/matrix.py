@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
+from wiretrial import suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
     AfterResponse,
@@ -75,12 +76,13 @@ def expand(
     others are left out with them.
     """
     chosen = _quickened(document) if quick else document
-    cases = [case for workload in chosen.workload for case in _cases(chosen, workload)]
-    cases = [case for case in cases if is_wanted(case.scenario, only)]
+    whole = [case for workload in chosen.workload for case in _cases(chosen, workload)]
+    cases = [case for case in whole if is_wanted(case.scenario, only)]
     if not cases:
+        known = (name for case in whole for name in (case.scenario.subject, case.scenario.name))
         raise UsageProblem(
             f"--only {' '.join(only)}: no scenario of {name} matches",
-            "see `wiretrial study show` for their names",
+            suggest.remedy(only[0], known, f"`wiretrial study show {name}` lists their names"),
         )
     claims = [claim for claim in chosen.claim if not only or _speaks_of(claim, cases)]
     cases = [_with_rate(case, cases) for case in cases]
@@ -332,7 +334,7 @@ def _case(
     told = floors.told(case)
     if workload.together > 1 and told.scenario.floor_ns is None:
         raise UsageProblem(
-            f"together = {workload.together}: nothing in {told.scenario.name} is known to wait",
+            f"together = {workload.together}: {told.scenario.name} has no known waiting time",
             "leave it out of workloads without requests_each, and without delay_ms or a link",
         )
     return told

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectFailed, SubjectUnavailable
 from wiretrial.machine import preflight
 from wiretrial.results.adoption import Adopted
-from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import admission, environments
 from wiretrial.studies.events import Event, Preparing, Unavailable, Weighed
 from wiretrial.studies.spec import Case, Study
@@ -35,8 +35,15 @@ class Ready:
     """Who answers, where the subject is a client driver."""
 
 
-def require(study: Study, results: ResultsFolder) -> None:
-    """Refuses a study that this machine can't carry."""
+def require_named(study: Study) -> None:
+    """Refuses a study of subjects, or of configurations, that do not exist."""
+    named = (name for case in study.cases if case.url is None for name in _names(case))
+    for subject, configuration in dict.fromkeys(named):
+        registry.find(subject).configuration(configuration)
+
+
+def require(study: Study, folder: Path) -> None:
+    """Refuses a study that this machine can't carry. `folder`: where its results go."""
     for case in study.cases:
         if case.is_held:
             # By themselves: where one is too large here, the others are measured all the same.
@@ -51,7 +58,7 @@ def require(study: Study, results: ResultsFolder) -> None:
                 source_addresses=max(1, len(case.sources)),
                 fresh_connections=round(min(case.messages or most, most)) if fresh else 0,
                 trials=sum(map(study.trials_of, study.cases)),
-                folder=results.folder,
+                folder=folder,
             )
         )
 

@@ -17,6 +17,8 @@ from wiretrial.engine import Engine, Run
 from wiretrial.errors import EngineFailed
 from wiretrial.machine import facts, listeners, namespaces, shapers
 from wiretrial.plan import Plan
+from wiretrial.redaction import Secrets
+from wiretrial.results import redacted
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.fleet import Fleet
 from wiretrial.results.model import (
@@ -25,12 +27,12 @@ from wiretrial.results.model import (
     Scenario,
     SubjectFacts,
     Trial,
+    Use,
     Window,
 )
 from wiretrial.results.observation import Observation
 from wiretrial.snapshot import Interval, Snapshot, Start, Summary
 from wiretrial.studies import judge, observed
-from wiretrial.studies.bottleneck import Use
 from wiretrial.studies.futile import Futility
 from wiretrial.studies.stall import Watch
 from wiretrial.subjects.observe import Observer
@@ -49,8 +51,12 @@ class Recording:
         server_pids: Sequence[int] = (),
         watch: Watch | None = None,
         unseen: str | None = None,
+        *,
+        keeps_secrets: bool = False,
     ) -> None:
         """`unseen`: why no process of the server's is known, where none is."""
+        self._keeps_secrets = keeps_secrets
+        self._secrets = Secrets(()) if keeps_secrets else redacted.secrets_of(plan)
         self._watch = watch
         self._unseen = unseen
         self.begun_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
@@ -88,7 +94,7 @@ class Recording:
             self._observer.__exit__(kind, error, trace)
 
     def __iter__(self) -> Iterator[Snapshot]:
-        for snapshot in self._run:
+        for snapshot in self._told():
             if isinstance(snapshot, Start):
                 self.start = snapshot
             elif isinstance(snapshot, Interval):
@@ -102,6 +108,18 @@ class Recording:
             if self._observer and isinstance(snapshot, Interval | Summary):
                 self._watch_plateaus(self._observer, snapshot)
             yield snapshot
+
+    def _told(self) -> Iterator[Snapshot]:
+        """What the engine tells, without secrets: a server may send back what it was sent."""
+        try:
+            for snapshot in self._run:
+                if self._keeps_secrets:
+                    yield snapshot
+                else:
+                    yield redacted.snapshot(snapshot, self._secrets)
+        except EngineFailed as error:
+            error.message = self._secrets.text(error.message)
+            raise
 
     def stop(self) -> None:
         """Asks for a graceful end; iteration goes on to the summary."""
@@ -150,6 +168,7 @@ class Recording:
         server_end: str | None = None,
         ceiling: Ceiling | None = None,
         allowed_errors: float = 0,
+        command: str | None = None,
     ) -> Trial:
         """The record, judged. `server_end` says how a server that died ended.
 
@@ -167,6 +186,8 @@ class Recording:
         )
         observation = self._observation(window, subject)
         fleet = self._run.account() if isinstance(self._run, _OfMany) else None
+        if fleet and not self._keeps_secrets:
+            fleet = redacted.fleet(fleet, self._secrets)
         apart = fleet is not None or scenario.environment not in WITHOUT_A_LINK
         known = judge.Known(
             server=self._server_use(window, subject),
@@ -183,6 +204,7 @@ class Recording:
             server_died=(server_end or "how is not known") if self.server_died else None,
         )
         trial = Trial(
+            keeps_secrets=self._keeps_secrets,
             study=study,
             study_digest=study_digest,
             block=block,
@@ -190,6 +212,7 @@ class Recording:
             order_seed=order_seed,
             scenario=scenario,
             started_at=self.begun_at,
+            command=command,
             plan=self.plan,
             start=self.start,
             intervals=tuple(self.intervals),

@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from wiretrial import suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.studies import demo
 from wiretrial.studies.document import DOCUMENT, Document, read
@@ -41,9 +42,15 @@ def find(name: str) -> Found:
     folder_of_all = root()
     if folder_of_all and (folder_of_all / name / DOCUMENT).is_file():
         return Found(name, read(folder_of_all / name), folder_of_all / name)
-    known = ", ".join(found.name for found in catalogue()) or "none here"
     raise UsageProblem(
-        f"there is no study {name!r}", f"use one of {known}, or a path such as ./{name}"
+        f"there is no study {name!r}",
+        f"write ./{name} for the folder"
+        if (Path(name) / DOCUMENT).is_file()
+        else suggest.remedy(
+            name,
+            (found.name for found in catalogue()),
+            f"see `wiretrial study list`, or name a folder such as ./{name}",
+        ),
     )
 
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 
+from wiretrial import redaction
 from wiretrial.engine import Engine
 from wiretrial.errors import EngineFailed, EveryMessageFailed, SubjectFailed, UsageProblem
 from wiretrial.machine import facts
@@ -29,16 +30,19 @@ from wiretrial.studies.spec import Case, Study
 from wiretrial.studies.together import Begun, Ended, Job, together
 from wiretrial.studies.trial import Bench
 
+COMPARE = "compare"
+"""The study whose command takes headers again, to go on with."""
 MOST_STEPS = 60
 """A search that has not ended by then never will."""
 
 
 def run(study: Study, results: ResultsFolder, engine: Engine) -> Iterator[Event]:
     """Measures whatever of `study` is not in `results` yet."""
-    require(study, results)
+    require(study, results.folder)
     stored = _stored(study, results)
     if _is_complete(study, stored):
         return
+    _require_secrets(study, results)
     ready = yield from prepare(study, engine)
     # Where a client driver or a browser sends, our own generator takes no part.
     ours = [case for case in study.cases if case.driving is None and case.browsing is None]
@@ -47,6 +51,28 @@ def run(study: Study, results: ResultsFolder, engine: Engine) -> Iterator[Event]
     alone = yield from calibration.ensure(study, cases, results, engine, budget_ns)
     bench = Bench(study, engine, facts.collect(), alone)
     yield from _Run(study, results, bench, ready, stored).stages()
+
+
+def require_secrets(study: Study, results: ResultsFolder) -> None:
+    """Refuses to go on with a study whose secrets were taken out, where a trial is missing."""
+    if study.lacking() and not _is_complete(study, _stored(study, results)):
+        _require_secrets(study, results)
+
+
+def _require_secrets(study: Study, results: ResultsFolder) -> None:
+    lacking = study.lacking()
+    if not lacking:
+        return
+    is_header = all(one.startswith(redaction.HEADER) for one in lacking)
+    names = [one.removeprefix(redaction.HEADER) for one in lacking]
+    again = " ".join(f"-H '{name}: ...'" for name in names)
+    raise UsageProblem(
+        f"{' and '.join(lacking)} {'was' if len(lacking) == 1 else 'were'} redacted in"
+        f" {results.folder}, and can't be sent",
+        f"give it again ({again}), or begin a new study with {redaction.KEEP}"
+        if is_header and study.name == COMPARE
+        else f"begin a new study with {redaction.KEEP}",
+    )
 
 
 def trials_wanted(study: Study) -> int:
@@ -234,7 +260,7 @@ def _stored(study: Study, results: ResultsFolder) -> list[Trial]:
     for trial in stored:
         if trial.study_digest != digest:
             raise UsageProblem(
-                f"{results.folder} holds trials of another study than it says",
+                f"{results.folder} holds trials of another study than its study.json describes",
                 "begin a new folder",
             )
     return stored

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from wiretrial import redaction
 from wiretrial.browser.jobs import CacheMode, Pattern, Transport, Urls
 from wiretrial.browser.jobs import Http as HttpVersion
 from wiretrial.errors import StoreError
 from wiretrial.plan import Expect, Hold, Http, Load, Message, Styx, Tls, WebSocket
+from wiretrial.results import redacted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
 from wiretrial.studies.document import Fit, IPv6, Knee
@@ -29,9 +32,9 @@ OUTSIDE = "extra"
 
 _WORDING = (
     *("title", "question", "command", "trials", "baselines", "claims", "chart", "adoption", "only"),
-    "allow_errors",
+    *("allow_errors", "keeps_secrets"),
 )
-"""What a study says and allows, and how often it measures: more trials are the same study."""
+"""What a study says, allows and keeps, and how often it measures: more trials are the same."""
 
 
 class _Part(BaseModel):
@@ -154,6 +157,24 @@ class Case(_Part):
             return 3
         return 2 if self.rate_from else 1
 
+    def redacted(self) -> Case:
+        """The same without secrets, as it is kept."""
+        shown = {
+            "scenario": self.scenario.redacted(),
+            "url": None if self.url is None else redaction.url(self.url),
+            "path": redaction.url(self.path),
+            "http": redacted.http(self.http),
+        }
+        return self.model_copy(update=shown)
+
+    def given_again(self, headers: Mapping[str, str]) -> Case:
+        """The same with these headers, by small name, where their values were taken out."""
+        fields = tuple(
+            (name, headers.get(name.lower(), value) if value == redaction.MARK else value)
+            for name, value in self.http.headers
+        )
+        return self.model_copy(update={"http": self.http.model_copy(update={"headers": fields})})
+
 
 class Study(_Part):
     """A question with its matrix. Everything that decides what is measured is in here."""
@@ -184,6 +205,8 @@ class Study(_Part):
     """Whether what each subject is like to adopt is shown beside what it does."""
     only: tuple[str, ...] = ()
     """Patterns that chose these scenarios among those of its document; none: all were wanted."""
+    keeps_secrets: bool = False
+    """Whether its secrets are kept with its results: without them it can't be gone on with."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
@@ -195,7 +218,7 @@ class Study(_Part):
 
     def digest(self) -> str:
         """SHA-256 of all that decides what is measured; wording does not."""
-        decisive = self.model_dump_json(
+        decisive = self.redacted().model_dump_json(
             by_alias=True,
             exclude={
                 **dict.fromkeys(_WORDING, True),
@@ -203,6 +226,35 @@ class Study(_Part):
             },
         )
         return hashlib.sha256(decisive.encode()).hexdigest()
+
+    def redacted(self) -> Study:
+        """The same without secrets, unless it keeps them."""
+        if self.keeps_secrets:
+            return self
+        shown = {
+            "title": redaction.text(self.title),
+            "question": redaction.text(self.question),
+            "command": redaction.command_line(self.command),
+            "cases": tuple(case.redacted() for case in self.cases),
+        }
+        return self.model_copy(update=shown)
+
+    def keeping_secrets(self) -> Study:
+        """The same, kept with its secrets."""
+        command = f"{self.command} {redaction.KEEP}"
+        return self.model_copy(update={"keeps_secrets": True, "command": command})
+
+    def document(self, indent: int | None = None) -> str:
+        """The study as it is kept with its results, JSON."""
+        return self.redacted().model_dump_json(by_alias=True, indent=indent)
+
+    def lacking(self) -> tuple[str, ...]:
+        """Which secrets were taken out, in words; with any it can't be measured."""
+        found: dict[str, None] = {}
+        for case in self.cases:
+            address = case.path if case.url is None else case.url
+            found |= dict.fromkeys(redaction.redacted_parts(address, case.http.headers))
+        return tuple(found)
 
     def with_trials(self, trials: int) -> Study:
         """The same study with so many trials of each scenario, as its command then says."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from wiretrial import redaction, suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.studies import environments
 from wiretrial.studies.document import Document, Workload
@@ -30,10 +31,12 @@ def parse(given: Sequence[str], document: Document) -> dict[Protocol, str]:
         if protocol is None:
             known = ", ".join(dict.fromkeys(spoken))
             raise UsageProblem(
-                f"--target {text}: this study does not speak {scheme!r}", f"it speaks {known}"
+                f"--target {text}: this study does not speak {scheme!r}",
+                suggest.remedy(scheme, spoken, f"it speaks {known}"),
             )
         if not _is_address(rest):
-            raise UsageProblem(f"--target {text} names no host and port", "write HOST:PORT")
+            shown = redaction.url(text)
+            raise UsageProblem(f"--target {shown} names no host and port", "write HOST:PORT")
         if protocol in found:
             raise UsageProblem(f"--target names two servers for {protocol}", "name one")
         found[protocol] = rest.rstrip("/")
@@ -94,6 +97,7 @@ def _workload(workload: Workload, targets: dict[Protocol, str]) -> Workload | No
 def _is_address(text: str) -> bool:
     try:
         parts = urlsplit(f"//{text}")
-        return bool(parts.hostname and parts.port) and parts.path in ("", "/")
+        has_user = "@" in parts.netloc
+        return bool(parts.hostname and parts.port) and not has_user and parts.path in ("", "/")
     except ValueError:
         return False

@@ -113,7 +113,14 @@ class Bench:
     ) -> Generator[Event, None, Trial]:
         watch = _watch(case)
         found = _server(plan, running)
-        with Recording(self.engine, plan, found.pids, watch, found.unseen) as recording:
+        with Recording(
+            self.engine,
+            plan,
+            found.pids,
+            watch,
+            found.unseen,
+            keeps_secrets=self.study.keeps_secrets,
+        ) as recording:
             for snapshot in recording:
                 yield Seen(snapshot)
         if recording.futile and not recording.server_died:

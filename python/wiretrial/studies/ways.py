@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from wiretrial import redaction
 from wiretrial.browser.jobs import CacheMode, Http, Transport, Urls
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import links
@@ -78,7 +79,7 @@ class Target:
         contract = next((one for one in wanted if one in spec.contracts), None)
         if contract is None or "http" not in spec.speaks:
             raise UsageProblem(
-                f"{text} answers no GET that a browser could make",
+                f"{text} does not answer a GET from a browser",
                 "use one that keeps rpc or static over http, such as feathers or reference",
             )
         transports: list[Transport] = ["fetch"]
@@ -93,7 +94,7 @@ class Target:
     @classmethod
     def of_url(cls, url: str, path: str, transports: tuple[Transport, ...] = ("fetch",)) -> Target:
         """A server that is there already."""
-        return cls(url, "default", url, path or "/", None, transports)
+        return cls(redaction.url(url), "default", url, path or "/", None, transports)
 
     @property
     def ways(self) -> tuple[Way, ...]:

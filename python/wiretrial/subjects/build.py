@@ -177,7 +177,7 @@ def _version(subject: Subject, said: str) -> str:
     match = re.search(subject.spec.version.pattern, said)
     if not match:
         raise SubjectUnavailable(
-            f"{subject.spec.name} is unavailable: it does not tell a version",
+            f"{subject.spec.name} is unavailable: it does not report a version",
             f"correct [version] in {subject.folder / SPEC_FILE}",
         )
     return match[1] if match.groups() else match[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from wiretrial import suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.subjects.spec import SPEC_FILE, Subject, load
 
@@ -26,9 +27,15 @@ def find(name: str) -> Subject:
     folder = root() / name
     if (folder / SPEC_FILE).is_file():
         return load(folder)
-    known = ", ".join(subject.spec.name for subject in catalogue())
     raise UsageProblem(
-        f"there is no subject {name!r}", f"use one of {known}, or a path such as ./{name}"
+        f"there is no subject {name!r}",
+        f"write ./{name} for the folder"
+        if (Path(name) / SPEC_FILE).is_file()
+        else suggest.remedy(
+            name,
+            (subject.spec.name for subject in catalogue()),
+            f"see `wiretrial subject list`, or name a folder such as ./{name}",
+        ),
     )
 
 

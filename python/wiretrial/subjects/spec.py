@@ -13,6 +13,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from wiretrial import suggest
 from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
 
@@ -338,7 +339,10 @@ class Subject(_Record):
         found = self.spec.configurations.get(name)
         if found is None:
             had = ", ".join(self.spec.configurations)
-            raise UsageProblem(f"{self.spec.name} has no configuration {name!r}", f"it has: {had}")
+            raise UsageProblem(
+                f"{self.spec.name} has no configuration {name!r}",
+                suggest.remedy(name, self.spec.configurations, f"it has: {had}"),
+            )
         return found
 
 

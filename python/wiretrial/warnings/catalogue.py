@@ -107,8 +107,11 @@ CATALOGUE: dict[Code, Entry] = {
         ),
     ),
     Code.PARTIAL: Entry(
-        cause="Somebody stopped the run.",
-        remedy="Run the rest: the study goes on with --resume.",
+        cause="The run was stopped by Ctrl-C or another signal.",
+        remedy=(
+            "The figures cover the time before it was stopped. Run the command again for the whole"
+            " time."
+        ),
     ),
     Code.AGENT_LOST: Entry(
         cause=(
@@ -126,8 +129,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.NOT_STEADY: Entry(
         cause=(
-            "The server's throughput changed on and on: a cache that fills, a collector, heat, "
-            "a neighbour."
+            "The server's throughput kept drifting (cache warm-up, garbage collection, heat, other"
+            " load)."
         ),
         remedy=(
             "Measure for longer, allow more warm-up, or look for what changes the server's pace."
@@ -138,7 +141,7 @@ CATALOGUE: dict[Code, Entry] = {
         remedy="Measure for two seconds or more, so that warm-up can be told from the rest.",
     ),
     Code.DISTURBED: Entry(
-        cause="The machine paused, or somebody else had the generator's CPU.",
+        cause="The machine paused, or another program had the generator's CPU.",
         remedy="Those intervals are left out; stop other work on the machine and measure again.",
     ),
     Code.STARVED: Entry(
@@ -213,7 +216,7 @@ CATALOGUE: dict[Code, Entry] = {
         remedy="Look at the percentile plot: quote both modes with their shares, never one mean.",
     ),
     Code.STEAL: Entry(
-        cause="The machine is a virtual one, and its host ran somebody else.",
+        cause="The machine is virtual, and its host ran other guests.",
         remedy="Use a machine of your own or a dedicated host; compare within blocks only.",
     ),
     Code.FREQUENCY: Entry(

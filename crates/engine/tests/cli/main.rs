@@ -7,5 +7,6 @@ mod golden;
 mod link;
 mod long;
 mod seam;
+mod secrets;
 
 use binary::{Respond, engine, run, text};

@@ -8,6 +8,7 @@ mod expect;
 mod json_text;
 mod message;
 mod parse;
+pub mod redaction;
 mod rule;
 mod target;
 

@@ -4,7 +4,7 @@ use http::Uri;
 use wiretrial_proto::socketio;
 use wiretrial_proto::styx::Encoding;
 
-use super::PlanError;
+use super::{PlanError, redaction};
 
 /// Protocol of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum Carrier {
 /// A parsed URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetUrl {
-    /// As given, for people.
+    /// As given, for people: without secrets.
     pub text: String,
     /// Protocol.
     pub scheme: Scheme,
@@ -60,8 +60,9 @@ impl TargetUrl {
     /// # Errors
     /// What is wrong with it, and what a right one looks like.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
+        let shown = redaction::url(text);
         let wrong = |what: &str| {
-            PlanError(format!("'{text}' is not a target: {what}; e.g. ws://127.0.0.1:9001/"))
+            PlanError(format!("'{shown}' is not a target: {what}; e.g. ws://127.0.0.1:9001/"))
         };
         if !text.contains("://") {
             return Err(wrong(&format!("no scheme (one of {SCHEMES})")));
@@ -112,7 +113,7 @@ impl TargetUrl {
             _ => path.to_owned(),
         };
         Ok(Self {
-            text: text.to_owned(),
+            text: shown,
             scheme,
             secure,
             host: host.trim_matches(['[', ']']).to_owned(),

@@ -13,7 +13,7 @@ use wiretrial_net::machine::{file_headroom, local_ports, raise_descriptor_limit}
 use wiretrial_net::{LocalServer, local_server};
 
 use super::Refusal;
-use crate::plan::Plan;
+use crate::plan::{Plan, redaction};
 
 /// Descriptors that the engine needs beside its connections.
 const OWN_DESCRIPTORS: u64 = 60;
@@ -54,7 +54,7 @@ impl Shortage {
         if self.flags.is_empty() {
             return shown.to_string();
         }
-        let mut words = words.to_vec();
+        let mut words = redaction::command(words);
         for (flag, value) in &self.flags {
             let aliases = if *flag == "--threads" { [*flag, "-t"] } else { [*flag, *flag] };
             words = remedy::without(&words, &aliases);

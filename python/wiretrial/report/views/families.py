@@ -109,7 +109,8 @@ def costs(model: ReportModel) -> Markup:
         is_long = sum(len(group.scenarios) for group in rest) > MOST_BARS
         parts.append(markup.fold("Scenario by scenario", bars) if is_long else bars)
     parts += [markup.key(text) for text in cost.constants(model)]
-    table = markup.fold("Figures, with 95 % intervals", cost.table(model))
+    figures = "Figures" if model.is_run else "Figures, with 95 % intervals"
+    table = markup.fold(figures, cost.table(model))
     return markup.section("Cost", *parts, table)
 
 

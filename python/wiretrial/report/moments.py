@@ -1,0 +1,100 @@
+"""A run over its time: throughput, times and errors of its intervals, joined to readable steps.
+
+Knows a trial's intervals; must not know how they are drawn. A quantile is told only where enough
+messages came (`results.quantiles`), so times may have longer steps than throughput.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wiretrial.report.measures import Measured
+from wiretrial.results import hdr, quantiles
+from wiretrial.results.hdr import Hdr
+from wiretrial.results.model import Trial
+from wiretrial.snapshot import Interval
+
+MOST = 150
+"""Steps of a picture: more would be narrower than its line."""
+FEWEST = 10
+"""Below this, the course of a run can't be seen."""
+SHOWN = 0.99
+"""Steps of times are as long as this quantile needs, where enough of them are left."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One step of a run; seconds from its first message, rates per second, times in nanoseconds."""
+
+    start_s: float
+    end_s: float
+    throughput: float
+    errors: float
+    p50: float | None
+    p99: float | None
+    longest: float | None
+    disturbed: bool
+    """The generator was kept from running, so that its figures are no server's."""
+
+    @property
+    def middle_s(self) -> float:
+        """Where it stands on the axis."""
+        return (self.start_s + self.end_s) / 2
+
+
+@dataclass(frozen=True)
+class Course:
+    """A whole run. `window`: the part that counts, in seconds."""
+
+    rates: tuple[Moment, ...]
+    times: tuple[Moment, ...]
+    window: tuple[float, float]
+    is_open_loop: bool
+    """Times are response times then, else service times."""
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any message failed."""
+        return any(moment.errors for moment in self.rates)
+
+
+def course(trial: Trial) -> Course | None:
+    """The run over its time; None where it was too short to have one."""
+    begin, end = trial.summary.first_send_ns, trial.summary.end_ns
+    inside = [one for one in trial.intervals if one.end_ns > begin and one.start_ns < end]
+    if len(inside) < FEWEST:
+        return None
+    is_open_loop = Measured(trial).is_open_loop
+    metric = "response_time" if is_open_loop else "service_time"
+
+    def joined(most: int) -> tuple[Moment, ...]:
+        each = -(-len(inside) // most)
+        parts = (inside[at : at + each] for at in range(0, len(inside), each))
+        return tuple(_moment(part, metric, begin) for part in parts)
+
+    replies = sum(one.counters.ok for one in inside)
+    steps = min(MOST, max(FEWEST, replies // quantiles.needed(SHOWN)))
+    window = trial.window
+    return Course(
+        rates=joined(MOST),
+        times=joined(steps),
+        window=((window.start_ns - begin) / 1e9, (window.end_ns - begin) / 1e9),
+        is_open_loop=is_open_loop,
+    )
+
+
+def _moment(part: Sequence[Interval], metric: str, begin_ns: int) -> Moment:
+    start, end = part[0].start_ns, part[-1].end_ns
+    length = max(sum(one.end_ns - one.start_ns for one in part), 1)
+    times: Hdr = hdr.merge(one.histograms[metric] for one in part if metric in one.histograms)
+    return Moment(
+        start_s=max(start - begin_ns, 0) / 1e9,
+        end_s=(end - begin_ns) / 1e9,
+        throughput=sum(one.counters.ok for one in part) * 1e9 / length,
+        errors=sum(sum(one.counters.errors.values()) for one in part) * 1e9 / length,
+        p50=quantiles.told(times, 0.5),
+        p99=quantiles.told(times, 0.99),
+        longest=times.max if times.count else None,
+        disturbed=any(one.disturbed for one in part),
+    )

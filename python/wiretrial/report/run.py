@@ -1,0 +1,84 @@
+"""The report of one run: a load's figures in words, and no claim that one run can't carry.
+
+Knows one trial; must not know where it is stored or how a report is written. One run cannot show
+how much runs vary: the report says so, and what can.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from wiretrial.plan import Target
+from wiretrial.report import model, text, units
+from wiretrial.report.measures import Measured
+from wiretrial.report.model import ReportModel
+from wiretrial.results import quantiles
+from wiretrial.results.model import Trial
+
+ONE_RUN = (
+    "This is one run. It cannot show how much runs vary; wiretrial compare URL --trials 5 can."
+)
+_APART = re.compile(r" {2,}")
+"""What a terminal sets apart by blanks."""
+_MICRO = re.compile(r"(?<=\d) us\b")
+
+
+def build(trial: Trial) -> ReportModel:
+    """The report of a run by itself."""
+    return model.build(
+        [trial],
+        title=trial.plan.target.url,
+        question=_micro(text.asked(trial)),
+        command=trial.command or f"wiretrial load {shlex.quote(trial.plan.target.url)}",
+        verdict_sentences=(_found(trial), _judged(trial), ONE_RUN),
+        is_run=True,
+    )
+
+
+def rows(trial: Trial) -> Iterator[tuple[str, str]]:
+    """What the run took, label and value: the lines that `load` shows."""
+    yield "request", _request(trial.plan.target)
+    for label, value in text.load_rows(trial):
+        yield label, _APART.sub(" · ", _micro(value))
+
+
+def _found(trial: Trial) -> str:
+    """`88,000 messages/s, all verified; service time p50 95.0 µs, p99 252 µs.`"""
+    measured = Measured(trial)
+    errors = sum(trial.summary.counters.errors.values())
+    least = "At least " if trial.judgement.verdict == "client-bound" else ""
+    kind = "response time" if measured.is_open_loop else "service time"
+    told = [f"{least}{measured.throughput or 0:,.0f} verified messages/s"]
+    if measured.is_opening:
+        told = [f"{measured.connect_rate or 0:,.0f} connections/s opened"]
+    times = [
+        f"{quantiles.name(q)} {units.duration(value)}"
+        for q in (0.5, 0.99)
+        if (value := quantiles.told(measured.waiting_time, q)) is not None
+    ]
+    if times:
+        told.append(f"{kind} {', '.join(times)}")
+    sent = trial.summary.counters.sent
+    told.append(f"{errors:,} of {sent:,} messages failed" if errors else "no message failed")
+    return f"{'; '.join(told)}."
+
+
+def _judged(trial: Trial) -> str:
+    judgement = trial.judgement
+    evidence = judgement.evidence[:1].upper() + judgement.evidence[1:]
+    return f"Verdict: {judgement.verdict}. {evidence}."
+
+
+def _request(target: Target) -> str:
+    """What was sent, without secrets unless they were to be kept."""
+    method = target.http.method or ("GET" if target.message.source.source == "none" else "POST")
+    head = f"{method} {target.url}" if target.url.startswith("http") else target.url
+    fields = "; ".join(f"{name}: {value}" for name, value in target.http.headers)
+    return f"{head} with {fields}" if fields else head
+
+
+def _micro(words: str) -> str:
+    """A page has every letter; a terminal may not."""
+    return _MICRO.sub(" µs", words)

@@ -1,0 +1,61 @@
+"""A plan and what an engine tells of it, without secrets: as a record keeps them.
+
+Knows plans and snapshots; must not know who keeps or shows them. What is sent is never changed.
+"""
+
+from __future__ import annotations
+
+from wiretrial import redaction
+from wiretrial.plan import Http, Plan
+from wiretrial.redaction import Secrets
+from wiretrial.results.fleet import Fleet
+from wiretrial.snapshot import Snapshot, Start, Summary
+
+
+def secrets_of(plan: Plan) -> Secrets:
+    """The secrets that the plan sends."""
+    return Secrets.of(plan.target.url, plan.target.http.headers)
+
+
+def http(asked: Http) -> Http:
+    """The parts of a request without the values of secret headers."""
+    return asked.model_copy(update={"headers": redaction.headers(asked.headers)})
+
+
+def plan(whole: Plan) -> Plan:
+    """The plan without secrets."""
+    target = whole.target
+    shown = {"url": redaction.url(target.url), "http": http(target.http)}
+    return whole.model_copy(update={"target": target.model_copy(update=shown)})
+
+
+def snapshot(told: Snapshot, secrets: Secrets) -> Snapshot:
+    """A snapshot without them: also where the server sent one back."""
+    match told:
+        case Start(learned=learned):
+            changed: dict[str, object] = {"url": secrets.text(told.url)}
+            if learned:
+                excerpt = secrets.text(learned.excerpt)
+                changed["learned"] = learned.model_copy(update={"excerpt": excerpt})
+            return told.model_copy(update=changed)
+        case Summary(examples=examples):
+            return summary(told, secrets) if examples else told
+        case _:
+            return told
+
+
+def summary(told: Summary, secrets: Secrets) -> Summary:
+    """The end of a run without them."""
+    shown = {name: secrets.text(example) for name, example in told.examples.items()}
+    return told.model_copy(update={"examples": shown})
+
+
+def fleet(told: Fleet, secrets: Secrets) -> Fleet:
+    """What each agent told, without them."""
+    agents = (
+        agent.model_copy(update={"summary": summary(agent.summary, secrets)})
+        if agent.summary
+        else agent
+        for agent in told.agents
+    )
+    return told.model_copy(update={"agents": tuple(agents)})
