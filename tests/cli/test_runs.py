@@ -68,14 +68,14 @@ def start(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def wait_for_load(process: subprocess.Popen[str]) -> psutil.Process:
-    """The engine below `process`, once it runs a plan."""
+    """The engine below `process`, once it has more connections than the preflight's."""
     parent = psutil.Process(process.pid)
     binary = str(Engine.find().binary)
     deadline = time.monotonic() + START_LIMIT_S
     while time.monotonic() < deadline:
         for child in parent.children():
             with contextlib.suppress(psutil.Error):
-                if child.cmdline() == [binary, "run"] and child.net_connections():
+                if child.cmdline() == [binary, "run"] and len(child.net_connections()) > 1:
                     return child
         time.sleep(0.02)
     raise AssertionError("no engine was started")
@@ -84,7 +84,9 @@ def wait_for_load(process: subprocess.Popen[str]) -> psutil.Process:
 def test_load_says_what_it_took(wiretrial: Run, reference: tuple[psutil.Process, str]) -> None:
     _, address = reference
     done = wiretrial("load", f"ws://{address}/", "-d", "500ms", "--payload", "20", "-c", "5")
-    assert done.returncode == 0
+    # A machine that keeps the generator from running for most of so short a time is not to blame.
+    starved = "the generator was kept from running" in " ".join(done.stdout.split())
+    assert done.returncode == (4 if starved else 0), done.stdout
     assert done.stderr == ""
     assert "5 connections, closed loop, depth 1, 20-byte messages" in done.stdout
     for word in ("throughput", "service time", "connections", "cost", "verdict"):

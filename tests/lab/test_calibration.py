@@ -67,7 +67,10 @@ def test_each_load_has_one_ceiling_whoever_answers_it(engine: Engine, tmp_path: 
     assert ceilings["http"] == ceilings["the same"] == ceilings["open"]
     assert len(found.ceilings) == 5
     assert found.pacing is not None
-    assert (found.pacing.lag_p99_ns or 0) >= (found.pacing.lag_p50_ns or 0)
+    lags = [found.pacing.lag_p50_ns, found.pacing.lag_p99_ns]
+    # A machine that was kept from running has too few of its messages left for p99.
+    told = [lag for lag in lags if lag is not None]
+    assert told == sorted(told)
     assert [event for event in told if isinstance(event, events.Preparing)]
 
 

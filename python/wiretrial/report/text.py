@@ -194,6 +194,8 @@ def _errors(trial: Trial) -> Iterable[tuple[str, str]]:
 def _console(width: int, colour: bool) -> Console:
     return Console(
         width=width,
+        # Without a height, rich takes 80 columns where TERM is "dumb".
+        height=25,
         force_terminal=colour,
         color_system="standard" if colour else None,
         highlight=False,
