@@ -16,6 +16,7 @@ from wiretrial.results import hdr
 from wiretrial.results.model import Machine, Trial
 from wiretrial.results.observation import CpuUse, Observation, SocketUse
 from wiretrial.warnings import modes
+from wiretrial.warnings.catalogue import CATALOGUE, Code
 from wiretrial.warnings.page import page
 
 MS = 1_000_000
@@ -154,3 +155,10 @@ def test_a_clock_that_may_change_is_told(facts: dict[str, Any], words: str | Non
     told = warnings.of_trial(trial().model_copy(update={"machine": Machine(facts=facts)}))
     assert [one.code for one in told] == (["frequency"] if words else [])
     assert all(str(words) in one.message for one in told)
+
+
+def test_what_is_stopped_is_a_load_which_has_nothing_to_go_on_with() -> None:
+    # A study loses the trial in which it is stopped, and says by itself how it goes on.
+    remedy = CATALOGUE[Code.PARTIAL].remedy
+    assert "--resume" not in remedy
+    assert "Run the command again" in remedy
