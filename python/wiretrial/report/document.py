@@ -62,6 +62,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "throughput_is_at_least": trial.judgement.verdict == "client-bound",
         "response_time": quantiles.document(measured.response_time),
         "service_time": quantiles.document(measured.service_time),
+        "time_with_failures": _with_failures(measured),
         "delivery_time": quantiles.document(measured.delivery_time),
         "pacing_lag": quantiles.document(measured.pacing_lag),
         "connect_time": quantiles.document(measured.connect_time, quantiles.CONNECTIONS),
@@ -101,6 +102,25 @@ def load_text(trial: Trial) -> str:
     """The same object as a file: with the whole trial as its last member, on a line of its own."""
     figures = json.dumps(load_json(trial), indent=2, ensure_ascii=False).removesuffix("\n}")
     return f'{figures},\n  "trial": {trial.model_dump_json(by_alias=True)}\n}}\n'
+
+
+def _with_failures(measured: Measured) -> dict[str, Any] | None:
+    """The time that clients waited, with failed messages as slower than any reply.
+
+    None: none failed. A quantile is null where it lies among the failed, or is withheld.
+    """
+    if not measured.failed:
+        return None
+    times = measured.waiting_time
+    return {
+        "of": "response_time" if measured.is_open_loop else "service_time",
+        "failed": measured.failed,
+        **{
+            key: quantiles.of_all(times, measured.failed, q)
+            for key, q in quantiles.SHOWN.items()
+            if times.count >= quantiles.needed(q)
+        },
+    }
 
 
 def _connections(summary: Summary) -> dict[str, Any]:

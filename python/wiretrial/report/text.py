@@ -351,6 +351,8 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         grows = "; it grows with the run" if measured.is_overloaded else ""
         yield "response time", _quantiles(measured.response_time) + grows
     yield "service time", _quantiles(measured.service_time)
+    if measured.failed and measured.waiting_time.count:
+        yield "with failures", _with_failures(measured)
     if counters.deliveries.expected:
         yield "delivery time", _quantiles(measured.delivery_time)
     if measured.is_open_loop:
@@ -362,6 +364,23 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     if trial.fleet:
         yield "agents", _clocks(trial.fleet)
         yield from ((agent.name, _agent(agent)) for agent in trial.fleet.agents)
+
+
+def _with_failures(measured: Measured) -> str:
+    """The quantiles of the time that clients waited, with failed messages as slower than any."""
+    times, failed = measured.waiting_time, measured.failed
+    of = "response" if measured.is_open_loop else "service"
+    parts: list[str] = []
+    for q in quantiles.SHOWN.values():
+        if quantiles.withheld(times.count, q):
+            break
+        value = quantiles.of_all(times, failed, q)
+        if value is None:
+            parts.append(quantiles.among_failed(failed, failed + times.count, q))
+            break
+        parts.append(f"{quantiles.name(q)} {_time(value)}")
+    told = "   ".join(parts) or "too few messages for a quantile"
+    return f"{told}   ({of} time, a failed message as slower than any reply)"
 
 
 def _deliveries(copies: Deliveries) -> str:
