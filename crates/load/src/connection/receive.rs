@@ -70,9 +70,12 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// A reply came whole and was right.
+    /// A reply came whole, and its content was right.
     #[inline]
     fn right(&mut self, timeline: Timeline, recorder: &mut Recorder, open_loop: bool) {
+        if !timeline.is_ordered() {
+            return foreseen(&timeline, recorder);
+        }
         match &mut self.alike {
             Some((first, count)) if *first == timeline => *count += 1,
             _ => {
@@ -385,6 +388,15 @@ impl Connection {
     }
 }
 
+/// A reply that began before its message was sent: only a peer that does not answer knows what will be
+/// asked.
+#[cold]
+fn foreseen(timeline: &Timeline, recorder: &mut Recorder) {
+    recorder.failure(Class::Protocol, timeline.service_time());
+    let text = "a reply that began before its message was sent";
+    recorder.example(Class::Protocol, || text.to_owned());
+}
+
 fn status(status: u16) -> String {
     match status {
         301 | 302 | 303 | 307 | 308 => {
@@ -403,4 +415,23 @@ fn excerpt(bytes: &[u8]) -> String {
     let hex: Vec<String> = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();
     let more = if bytes.len() > SHOWN { " …" } else { "" };
     format!(" (at bytes {}{more})", hex.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_that_begins_before_its_message_was_sent_is_none() {
+        let (mut received, mut recorder) = (Received::default(), Recorder::default());
+        let right =
+            Timeline { due: Nanos(1), sent: Nanos(2), first_byte: Nanos(2), done: Nanos(3) };
+        for (sent, first_byte) in [(2, 2), (2, 3), (3, 2), (u64::MAX, 3)] {
+            let timeline = Timeline { sent: Nanos(sent), first_byte: Nanos(first_byte), ..right };
+            received.right(timeline, &mut recorder, true);
+        }
+        received.record_alike(&mut recorder, true);
+        let counters = recorder.counters(0, 0, 0);
+        assert_eq!((counters.ok, counters.errors["protocol"]), (2, 2));
+    }
 }
