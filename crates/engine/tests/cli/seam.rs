@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::{Respond, engine, run, text};
@@ -71,12 +72,10 @@ fn the_word_stop_ends_a_run_with_its_summary() {
 #[test]
 fn signals_end_a_run_with_its_summary_and_their_exit_code() {
     let server = Respond::start(&[]);
-    for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
+    for (signal, number) in [(Signal::INT, 2), (Signal::TERM, 15)] {
         let mut child = start(&server, 60_000_000_000);
         let all = snapshots(&mut child, |child| {
-            let pid = child.id().to_string();
-            let sent = std::process::Command::new("kill").args([signal, &pid]).status();
-            assert!(sent.expect("kill runs").success());
+            kill_process(Pid::from_child(child), signal).expect("sent");
         });
         check_ends_early(&all, &json!(number));
         assert_eq!(child.wait().expect("it ends").code(), Some(128 + number));
