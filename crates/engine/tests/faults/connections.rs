@@ -135,7 +135,9 @@ fn a_flood_on_one_connection_keeps_no_other_from_its_replies() {
         let summary = checked(&plan).summary;
         let counters = &summary.counters;
         assert_eq!(counters.ok, MESSAGES - 1, "{poller}: {counters:?}");
-        assert_eq!(counters.errors["timeout"], 1, "{poller}: the one that is flooded");
+        // Its deadline and the end of the wait for it lie close together.
+        let unanswered = counters.errors.values().sum::<u64>() + counters.in_flight;
+        assert_eq!(unanswered, 1, "{poller}: the one that is flooded");
         let read = summary.bytes.received;
         assert!(read < PONGS as u64, "{poller}: it went on before all of the flood was read");
     }
