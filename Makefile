@@ -13,6 +13,8 @@ FUZZ_SECONDS ?= 10
 FUZZ_LONG_SECONDS ?= 3600
 SOAK_SECONDS ?= 600
 KILLS ?= 100
+SEEDS ?= 1000000
+FROM ?= 0
 AA_SUITES ?= 100
 CONFORMANCE ?=
 SUBJECTS ?= reference nginx ws uwebsockets gorilla tokio-tungstenite simple-websocket-server \
@@ -110,6 +112,11 @@ fuzz: | bootstrap-fuzz  ## run each fuzz target for FUZZ_SECONDS (10)
 .PHONY: fuzz-long
 fuzz-long: | bootstrap-fuzz  ## run each fuzz target for FUZZ_LONG_SECONDS (3600)
 	tools/fuzz.sh $(FUZZ_LONG_SECONDS)
+
+.PHONY: simulate
+simulate:  ## SEEDS (1000000) simulated runs of the real worker; 5,000 of them run in `make test`
+	WIRETRIAL_SEEDS=$(SEEDS) WIRETRIAL_FROM=$(FROM) cargo test --release --locked \
+	  --package wiretrial-load --lib many_seeds -- --ignored --nocapture
 
 .PHONY: soak
 soak:  ## look for leaks under churn for SOAK_SECONDS (600)

@@ -80,6 +80,8 @@ LOAD_LEAVES = {"plan", "clock"}
 LOAD_ROOMS: dict[str, set[str]] = {
     "plan": set(),
     "clock": set(),
+    "machine": set(),
+    "mutation": set(),
     "pacing": set(),
     "source": set(),
     "measure": set(),
@@ -92,14 +94,21 @@ LOAD_ROOMS: dict[str, set[str]] = {
     "preflight": {"outgoing", "protocol", "source", "measure", "control"},
     "worker": {
         *("executor", "pacing", "source", "connection", "protocol", "measure"),
-        *("control", "preflight", "deliveries"),
+        *("control", "preflight", "deliveries", "machine", "mutation"),
     },
     "emit": {"measure"},
     "schema": {"measure"},
-    "run": {"worker", "executor", "source", "measure", "control", "preflight", "emit"},
+    "run": {"worker", "executor", "source", "measure", "control", "preflight", "emit", "machine"},
+    # The world under all of it, in tests alone.
+    "simulation": {
+        *("run", "worker", "executor", "source", "connection", "protocol", "measure", "emit"),
+        *("control", "preflight", "deliveries", "machine", "mutation"),
+    },
 }
 # The rest may take the time and the class of a failure from `net`, nothing else.
-LOAD_ROOMS_WITH_SOCKETS = {"connection", "control", "preflight", "worker", "run"}
+LOAD_ROOMS_WITH_SOCKETS = {
+    *("connection", "control", "preflight", "worker", "run", "machine", "simulation"),
+}
 SOCKETS = re.compile(
     r"\bwiretrial_net::(?!(clock|NetErrorClass)\b)|\b(TcpStream|TcpListener|UdpSocket)\b"
 )

@@ -9,7 +9,9 @@ mod control;
 pub mod deliveries;
 pub mod emit;
 pub mod executor;
+mod machine;
 pub mod measure;
+mod mutation;
 mod outgoing;
 pub mod pacing;
 pub mod plan;
@@ -17,6 +19,8 @@ mod preflight;
 mod protocol;
 mod run;
 pub mod schema;
+#[cfg(test)]
+mod simulation;
 pub mod source;
 mod worker;
 

@@ -4,6 +4,7 @@
 //! protocols: workers do.
 
 mod merge;
+mod oversight;
 
 use std::io;
 use std::sync::Arc;
@@ -11,24 +12,25 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use wiretrial_net::Driver;
 use wiretrial_net::clock::realtime_ns;
 use wiretrial_net::machine::{pin_current_thread, set_timer_slack_min, set_turns_min};
 
-use crate::clock::{Clock, Monotonic, Nanos};
+use crate::clock::Monotonic;
 use crate::control::{Control, Report};
 use crate::emit::Emit;
 use crate::executor::Budget;
 use crate::measure::snapshot::{
-    Connected, Failure, Learned, SNAPSHOT_SCHEMA, SNAPSHOT_VERSION, Snapshot, Start, Summary,
+    Failure, Learned, SNAPSHOT_SCHEMA, SNAPSHOT_VERSION, Snapshot, Start, Summary,
 };
 use crate::measure::{Class, Recorder};
 use crate::plan::Plan;
 use crate::plan::redaction::Secrets;
-use crate::preflight::{Refusal, Setup, await_start, prepare};
+use crate::preflight::{Refusal, Setup, await_start, driver_config, prepare};
 use crate::source::Payloads;
 use crate::worker::{Share, Wires, Worker};
 
-use merge::Merge;
+pub(crate) use oversight::Oversight;
 
 /// Where no worker says anything for so long they are lost: each reports its intervals, and closing.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -111,7 +113,7 @@ fn start(setup: &Setup, started_unix_ns: u64) -> Start {
 }
 
 /// What a server may send back, and an excerpt must not show.
-fn secrets(plan: &Plan) -> Secrets {
+pub(crate) fn secrets(plan: &Plan) -> Secrets {
     Secrets::of(&plan.target.url.path, &plan.target.headers)
 }
 
@@ -186,7 +188,7 @@ impl Crew {
 }
 
 /// The plan, divided exactly: the sum of the shares is the plan. Who sits at one table has one worker.
-fn shares(plan: &Plan) -> Vec<Share> {
+pub(crate) fn shares(plan: &Plan) -> Vec<Share> {
     let threads = plan.generator.threads;
     let (all, together) = (plan.load.connections, plan.together());
     let mut given = 0;
@@ -225,8 +227,9 @@ fn work(setup: Arc<Setup>, share: Share, wires: Wires, clock: Monotonic) {
     let cpu = cpus.get(number as usize % cpus.len().max(1)).copied();
     set_timer_slack_min();
     set_turns_min();
-    let worker =
-        pin_current_thread(cpu.as_slice()).and_then(|()| Worker::new(setup, share, wires, clock));
+    let worker = pin_current_thread(cpu.as_slice())
+        .and_then(|()| Driver::new(&driver_config(&setup.plan)))
+        .and_then(|driver| Worker::new(setup, share, wires, clock, driver));
     match worker {
         Ok(worker) => worker.run(),
         Err(error) => {
@@ -245,55 +248,19 @@ fn oversee(
     clock: Monotonic,
     emit: &mut impl Emit,
 ) -> Result<Summary, RunError> {
-    let plan = &setup.plan;
-    let mut merge = Merge::new(plan);
-    let mut connected = 0;
-    while !merge.is_finished() {
+    let mut oversight = Oversight::new(&setup.plan, control, clock, emit);
+    while !oversight.is_over() {
         // After a pause of the whole process the first wait is over before anybody could report.
         let report = reports.recv_timeout(SILENCE).or_else(|_| reports.recv_timeout(SILENCE));
         let (worker, report) = report.map_err(|_| RunError::Worker {
             class: Class::Client,
             message: "a worker stopped reporting".to_owned(),
         })?;
-        // Whoever says it says it before anything of the load is reported.
-        if let Some(begin) = control.begin() {
-            merge.set_begin(begin);
-        }
-        match report {
-            Report::Connected { since, at } => {
-                connected += 1;
-                merge.connected(since, at);
-                if connected == plan.generator.threads && plan.share.awaits_begin {
-                    emit.emit(&Snapshot::Connected(Connected { at_ns: clock.now().0 }))?;
-                } else if connected == plan.generator.threads {
-                    control.set_begin(next_boundary(clock.now(), plan.phases.interval));
-                }
-            }
-            Report::Interval(record) => {
-                let recorder = merge.interval(worker, record);
-                crew.recycle(worker, recorder);
-            }
-            Report::LoadEnded { first_send, at } => merge.load_ended(first_send, at),
-            Report::Closing => {}
-            Report::Finished { at } => merge.finished(worker, at),
-            Report::Failed { class, message } => return Err(RunError::Worker { class, message }),
-        }
-        while let Some(interval) = merge.next_interval() {
-            emit.emit(&Snapshot::Interval(interval))?;
+        if let Some(recorder) = oversight.hear(worker, report)? {
+            crew.recycle(worker, recorder);
         }
     }
-    let mut summary = merge.summary(control.is_stopping(), control.signal());
-    let secrets = secrets(plan);
-    for excerpt in summary.examples.values_mut() {
-        *excerpt = secrets.hidden_in(excerpt);
-    }
-    emit.emit(&Snapshot::Summary(summary.clone()))?;
-    Ok(summary)
-}
-
-/// The load begins where an interval does, so that intervals belong to one phase.
-fn next_boundary(now: Nanos, interval: Nanos) -> Nanos {
-    Nanos((now + Nanos::from_millis(1)).0.next_multiple_of(interval.0))
+    oversight.conclude()
 }
 
 #[cfg(test)]

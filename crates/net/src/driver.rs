@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use crate::clock::monotonic_ns;
 use crate::epoll::Epoll;
+#[cfg(feature = "simulation")]
+use crate::simulation::{Network, Simulated};
 use crate::uring::Uring;
 use crate::{ConnectSpec, Listener, NetError, Socket, sys};
 
@@ -138,6 +140,8 @@ pub struct Driver {
 enum Poller {
     Uring(Uring),
     Epoll(Epoll),
+    #[cfg(feature = "simulation")]
+    Simulated(Simulated),
 }
 
 /// Where received bytes are.
@@ -167,6 +171,8 @@ macro_rules! each {
         match &mut $self.poller {
             Poller::Uring($poller) => $call,
             Poller::Epoll($poller) => $call,
+            #[cfg(feature = "simulation")]
+            Poller::Simulated($poller) => $call,
         }
     };
 }
@@ -189,15 +195,28 @@ impl Driver {
                 }
             },
         };
-        Ok(Self {
+        Ok(Self { shortfall, spin: config.spin, ..Self::with(poller, buffer_bytes) })
+    }
+
+    /// A driver whose sockets are those of a simulated network.
+    ///
+    /// # Errors
+    /// When descriptors ran out.
+    #[cfg(feature = "simulation")]
+    pub fn simulated(network: &Network) -> Result<Self, NetError> {
+        Ok(Self::with(Poller::Simulated(Simulated::new(network)?), network.buffer_bytes()))
+    }
+
+    fn with(poller: Poller, buffer_bytes: usize) -> Self {
+        Self {
             poller,
-            shortfall,
-            spin: config.spin,
+            shortfall: None,
+            spin: false,
             spun_ns: 0,
             buffer: vec![0; buffer_bytes],
             buffer_bytes,
             plaintext: Vec::new(),
-        })
+        }
     }
 
     /// The poller in use: "uring" or "epoll".
@@ -205,6 +224,8 @@ impl Driver {
         match self.poller {
             Poller::Uring(_) => "uring",
             Poller::Epoll(_) => "epoll",
+            #[cfg(feature = "simulation")]
+            Poller::Simulated(_) => "simulated",
         }
     }
 
@@ -217,7 +238,12 @@ impl Driver {
     /// Not with epoll, which receives in `fill`; and not where io_uring brought some since, because
     /// the submission queue was full.
     pub fn received_in_wait(&self) -> bool {
-        matches!(&self.poller, Poller::Uring(uring) if uring.received_in_wait())
+        match &self.poller {
+            Poller::Uring(uring) => uring.received_in_wait(),
+            Poller::Epoll(_) => false,
+            #[cfg(feature = "simulation")]
+            Poller::Simulated(simulated) => simulated.received_in_wait(),
+        }
     }
 
     /// Gives the calling thread a table of descriptors of its own, which may
@@ -237,6 +263,8 @@ impl Driver {
         match &self.poller {
             Poller::Uring(poller) => poller.waker(),
             Poller::Epoll(poller) => poller.waker(),
+            #[cfg(feature = "simulation")]
+            Poller::Simulated(poller) => poller.waker(),
         }
     }
 
@@ -378,6 +406,8 @@ impl Driver {
         match &mut self.poller {
             Poller::Uring(poller) => poller.shutdown_write(socket),
             Poller::Epoll(_) => Epoll::shutdown_write(socket),
+            #[cfg(feature = "simulation")]
+            Poller::Simulated(poller) => poller.shutdown_write(socket),
         }
     }
 
@@ -420,6 +450,8 @@ impl Driver {
         match &mut self.poller {
             Poller::Uring(poller) => poller.receive(socket, &mut self.buffer[from..]),
             Poller::Epoll(_) => Epoll::receive(socket, &mut self.buffer[from..]),
+            #[cfg(feature = "simulation")]
+            Poller::Simulated(poller) => poller.receive(socket, &mut self.buffer[from..]),
         }
     }
 
@@ -444,6 +476,8 @@ impl Driver {
         match &mut self.poller {
             Poller::Uring(poller) => poller.close(socket, abort),
             Poller::Epoll(_) => drop(socket),
+            #[cfg(feature = "simulation")]
+            Poller::Simulated(poller) => poller.close(socket, abort),
         }
     }
 
@@ -451,8 +485,8 @@ impl Driver {
     fn lent(&mut self, piece: u32) -> &mut [u8] {
         match &mut self.poller {
             Poller::Uring(uring) => uring.lent(piece),
-            // It lends nothing.
-            Poller::Epoll(_) => &mut [],
+            // The others lend nothing.
+            _ => &mut [],
         }
     }
 

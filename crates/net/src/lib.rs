@@ -14,6 +14,8 @@ mod epoll;
 mod error;
 mod local_server;
 pub mod machine;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod socket;
 #[allow(unsafe_code, reason = "calls that rustix has no safe face for")]
 mod sys;

@@ -34,12 +34,23 @@ impl Queue {
         self.0.as_mut()?.pop_front()
     }
 
+    /// The one whose turn it is.
+    pub(crate) fn front(&self) -> Option<&Waiting> {
+        self.0.as_ref()?.front()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |ring| ring.len())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Messages of all packs.
+    #[cfg(test)]
+    pub(crate) fn messages(&self) -> u64 {
+        self.0.iter().flat_map(|ring| ring.iter()).map(|it| u64::from(it.messages)).sum()
     }
 }
 

@@ -52,6 +52,11 @@ impl AfterResponse {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn resting(&self, connection: u32) -> u32 {
+        self.resting.iter().filter(|(_, whose)| *whose == connection).count() as u32
+    }
+
     pub(super) fn peek(&self) -> Next {
         self.resting.front().map_or(Next::Blocked, |(due, _)| Next::Wait(*due))
     }

@@ -64,6 +64,15 @@ pub enum Executor {
 }
 
 impl Executor {
+    /// Slots of this connection that were taken for messages which are not due yet.
+    #[cfg(test)]
+    pub(crate) fn resting(&self, connection: u32) -> u32 {
+        match self {
+            Self::AfterResponse(executor) => executor.resting(connection),
+            _ => 0,
+        }
+    }
+
     /// What to do at `now`.
     pub fn next(&mut self, now: Nanos, slots: &mut Slots) -> Next {
         match self {

@@ -152,6 +152,39 @@ impl Slots {
         true
     }
 
+    /// How many slots are taken, of all connections.
+    #[cfg(test)]
+    pub(crate) fn taken_now(&self) -> u64 {
+        self.taken
+    }
+
+    /// Whether this connection can take messages.
+    #[cfg(test)]
+    pub(crate) fn is_available(&self, connection: u32) -> bool {
+        self.available[connection as usize]
+    }
+
+    /// Are all slots of this connection, of which so many are out, still somewhere?
+    ///
+    /// # Errors
+    /// Where they are.
+    #[cfg(test)]
+    pub(crate) fn inspect(&self, connection: u32, out: u32) -> Result<(), String> {
+        if self.unlimited || self.is_spent(connection) {
+            return Ok(());
+        }
+        let own = self.free.iter().filter(|(whose, _)| *whose == connection);
+        let free: u32 = own.map(|(_, count)| count).sum();
+        let parked = self.parked[connection as usize];
+        let all = free + parked + out;
+        let is_stuck = self.notices.is_none() && parked > 0 && self.available[connection as usize];
+        if all != self.per_connection || is_stuck {
+            let of = self.per_connection;
+            return Err(format!("slots: {free} free, {parked} parked, {out} out, of {of}"));
+        }
+        Ok(())
+    }
+
     fn put_back(&mut self, connection: u32, slots: u32) {
         match self.free.back_mut() {
             Some((last, free)) if *last == connection => *free += slots,

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use wiretrial_net::machine::{peak_rss_bytes, process_cpu};
-
 use crate::clock::Nanos;
+use crate::machine::Machine;
 use crate::measure::snapshot::{End, Generator, Interval, Phase, Summary};
 use crate::measure::{IntervalRecord, Recorder};
 use crate::plan::{Plan, Stop};
 
 /// What the intervals of all workers add up to.
-pub(super) struct Merge {
+pub(super) struct Merge<M> {
+    machine: M,
     interval: Nanos,
     warmup: Nanos,
     keeps_connections: bool,
@@ -84,8 +84,8 @@ struct Merged {
     disturbed: bool,
 }
 
-impl Merge {
-    pub(super) fn new(plan: &Plan) -> Self {
+impl<M: Machine> Merge<M> {
+    pub(super) fn new(plan: &Plan, machine: M) -> Self {
         let workers = plan.generator.threads as usize;
         Self {
             interval: plan.phases.interval,
@@ -104,8 +104,9 @@ impl Merge {
             first_send: None,
             progress: vec![Progress::default(); workers],
             end: Nanos::ZERO,
-            cpu: process_cpu(),
+            cpu: machine.process_cpu_ns(),
             run_queue_ns: 0,
+            machine,
         }
     }
 
@@ -226,14 +227,14 @@ impl Merge {
 
     /// The process's cost since the last call.
     fn generator(&mut self, least_idle: Nanos, length: Nanos) -> Generator {
-        let (user, system) = process_cpu();
+        let (user, system) = self.machine.process_cpu_ns();
         let (user_before, system_before) = std::mem::replace(&mut self.cpu, (user, system));
         let run_queue: u64 = self.run_queue_per_worker.iter().sum();
         let run_queue_before = std::mem::replace(&mut self.run_queue_ns, run_queue);
         Generator {
             cpu_user_ns: user - user_before,
             cpu_system_ns: system - system_before,
-            peak_rss_bytes: peak_rss_bytes(),
+            peak_rss_bytes: self.machine.peak_rss_bytes(),
             loop_utilisation: utilisation(least_idle, length),
             run_queue_ns: run_queue.saturating_sub(run_queue_before),
         }
@@ -241,7 +242,7 @@ impl Merge {
 
     pub(super) fn summary(&self, stopped: bool, signal: Option<i32>) -> Summary {
         let total = &self.total;
-        let (cpu_user_ns, cpu_system_ns) = process_cpu();
+        let (cpu_user_ns, cpu_system_ns) = self.machine.process_cpu_ns();
         let begin = self.begin.unwrap_or(self.end);
         let first_send = self.first_send.unwrap_or(begin);
         let load_ended = match self.load_ended {
@@ -270,7 +271,7 @@ impl Merge {
             generator: Generator {
                 cpu_user_ns,
                 cpu_system_ns,
-                peak_rss_bytes: peak_rss_bytes(),
+                peak_rss_bytes: self.machine.peak_rss_bytes(),
                 loop_utilisation: utilisation(least_idle, self.end - first),
                 run_queue_ns: self.run_queue_per_worker.iter().sum(),
             },
@@ -294,8 +295,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::clock::Monotonic;
 
-    fn of_two_workers() -> Merge {
+    fn of_two_workers() -> Merge<Monotonic> {
         let plan = json!({
             "schema": "wiretrial-plan",
             "version": 1,
@@ -307,7 +309,7 @@ mod tests {
             "stop": {"duration_ns": 1_000_000_000_u64},
             "generator": {"threads": 2},
         });
-        Merge::new(&Plan::from_json(&plan.to_string()).expect("a plan"))
+        Merge::new(&Plan::from_json(&plan.to_string()).expect("a plan"), Monotonic::start())
     }
 
     #[test]

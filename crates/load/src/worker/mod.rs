@@ -3,6 +3,8 @@
 //! The only place that knows both time and sockets. Must not know other workers (the run
 //! merges), nor how a protocol or a pacer works.
 
+#[cfg(test)]
+mod inspect;
 mod opening;
 mod stages;
 mod traffic;
@@ -14,14 +16,15 @@ use std::sync::mpsc::{Receiver, Sender};
 use wiretrial_net::{ClientTls, Driver, Key, NetError};
 use wiretrial_proto::Scratch;
 
-use crate::clock::{Clock, Monotonic, Nanos};
+use crate::clock::Nanos;
 use crate::connection::{Buffers, Connection};
 use crate::control::{Control, Report};
 use crate::deliveries::Deliveries;
 use crate::executor::{Budget, Executor, Slots};
+use crate::machine::Machine;
 use crate::measure::{Class, Recorder};
 use crate::plan::{LoopPlan, PacingDocument, Plan};
-use crate::preflight::{Setup, Tables, driver_config};
+use crate::preflight::{Setup, Tables};
 use crate::source::Payloads;
 
 use opening::Retry;
@@ -59,12 +62,21 @@ struct Busy {
     busy_ns: u64,
 }
 
+/// How long a worker has nothing to do, unless something comes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rest {
+    /// The present.
+    from: Nanos,
+    /// When it is over.
+    pub(crate) until: Nanos,
+}
+
 /// One thread's connections and loop.
-pub(crate) struct Worker {
+pub(crate) struct Worker<M> {
     setup: Arc<Setup>,
     share: Share,
     wires: Wires,
-    clock: Monotonic,
+    clock: M,
     driver: Driver,
     tls: Option<ClientTls>,
     rng: fastrand::Rng,
@@ -129,15 +141,15 @@ pub(crate) struct Worker {
     next_sweep: Nanos,
 }
 
-impl Worker {
+impl<M: Machine> Worker<M> {
     pub(crate) fn new(
         setup: Arc<Setup>,
         share: Share,
         wires: Wires,
-        clock: Monotonic,
+        clock: M,
+        driver: Driver,
     ) -> Result<Self, NetError> {
         let plan = &setup.plan;
-        let driver = Driver::new(&driver_config(plan))?;
         wires.control.register(driver.waker());
         if setup.tables == Tables::PerWorker {
             driver.own_descriptors()?;
@@ -214,35 +226,51 @@ impl Worker {
     }
 
     fn run_loop(&mut self) -> Result<(), (Class, String)> {
-        loop {
-            let now = self.clock.now();
-            self.close_intervals(now)?;
-            if !self.advance_stage(now)? {
-                self.finish(now);
-                return Ok(());
-            }
-            self.open_more(now);
-            self.retry(now);
-            self.sweep(now);
-            self.pump(now);
-
-            // As of the instant up to which all is sent: what fell due since does not wait.
-            let wake_at = self.wake_at(now);
-            let asked = self.clock.now();
-            // Not for long: who waits for nothing but a reply sees no pause.
-            let wake_at = wake_at.min(asked + LONGEST_WAIT);
-            let wake_at = if self.unread.is_empty() { wake_at } else { asked };
-            self.driver
-                .wait(Some((wake_at - asked).as_duration()))
-                .map_err(|error| fatal(&error))?;
-            let back = self.clock.now();
-            self.look_for_pause(wake_at.max(asked), back);
-            self.back = back;
-            self.read_on();
-            while let Some(ready) = self.driver.next() {
-                self.on_ready(ready);
-            }
+        while let Some(rest) = self.work()? {
+            self.rest(rest)?;
         }
+        Ok(())
+    }
+
+    /// Does what time demands, and says how long nothing more is to do; none: the plan is done.
+    ///
+    /// # Errors
+    /// Why the run can't go on.
+    pub(crate) fn work(&mut self) -> Result<Option<Rest>, (Class, String)> {
+        let now = self.clock.now();
+        self.close_intervals(now)?;
+        if !self.advance_stage(now)? {
+            self.finish(now);
+            return Ok(None);
+        }
+        self.open_more(now);
+        self.retry(now);
+        self.sweep(now);
+        self.pump(now);
+
+        // As of the instant up to which all is sent: what fell due since does not wait.
+        let wake_at = self.wake_at(now);
+        let from = self.clock.now();
+        // Not for long: who waits for nothing but a reply sees no pause.
+        let wake_at = wake_at.min(from + LONGEST_WAIT);
+        Ok(Some(Rest { from, until: if self.unread.is_empty() { wake_at } else { from } }))
+    }
+
+    /// Waits, and does what the sockets demand.
+    ///
+    /// # Errors
+    /// Why the run can't go on.
+    pub(crate) fn rest(&mut self, Rest { from, until }: Rest) -> Result<(), (Class, String)> {
+        let waited = self.driver.wait(Some((until - from).as_duration()));
+        waited.map_err(|error| fatal(&error))?;
+        let back = self.clock.now();
+        self.look_for_pause(until.max(from), back);
+        self.back = back;
+        self.read_on();
+        while let Some(ready) = self.driver.next() {
+            self.on_ready(ready);
+        }
+        Ok(())
     }
 
     fn tell(&self, report: Report) {

@@ -6,10 +6,12 @@ use wiretrial_net::{ConnectSpec, Key, Transport};
 use wiretrial_proto::ClientCodec as _;
 
 use super::{Stage, Worker};
-use crate::clock::{Clock as _, Nanos};
+use crate::clock::Nanos;
 use crate::connection::{Ending, Finished, Link, State};
 use crate::control::Report;
+use crate::machine::Machine;
 use crate::measure::{Class, Metric};
+use crate::mutation::{self, Mutation};
 
 /// Connections that may be on their way at once, per worker: below every usual listen backlog.
 const OPENING_AT_ONCE: u32 = 128;
@@ -39,7 +41,7 @@ impl PartialOrd for Retry {
     }
 }
 
-impl Worker {
+impl<M: Machine> Worker<M> {
     /// Opens kept connections for the first time, a limited number at once.
     pub(super) fn open_more(&mut self, now: Nanos) {
         if !matches!(self.stage, Stage::Connect { .. }) || self.renews().is_some() {
@@ -236,7 +238,9 @@ impl Worker {
         let connection = &mut self.connections[at as usize];
         self.in_flight -= connection.in_flight.len() as u64;
         let freed = connection.fail_all(class, now, &mut self.recorder);
-        self.slots.release(at, freed);
+        if !mutation::is(Mutation::SlotsLost) {
+            self.slots.release(at, freed);
+        }
     }
 
     fn back_off(&mut self, at: u32, now: Nanos) {
@@ -248,6 +252,9 @@ impl Worker {
         let longest = doubled.min(LONGEST_BACKOFF.0);
         // Between half and the whole, so that a thousand connections don't come back at one instant.
         let wait = longest / 2 + self.rng.u64(0..=longest / 2);
+        if mutation::is(Mutation::RetryLost) && !self.retries.is_empty() {
+            return;
+        }
         self.retries.push(Retry { at: now + Nanos(wait), connection: at });
     }
 

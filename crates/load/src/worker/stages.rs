@@ -1,12 +1,11 @@
 //! The stages of a worker's life and its intervals: what time alone decides.
 
-use wiretrial_net::machine::{thread_cpu_ns, thread_run_queue_ns};
-
 use super::{Busy, Worker};
-use crate::clock::{Clock as _, Nanos};
+use crate::clock::Nanos;
 use crate::control::Report;
 use crate::deliveries::Deliveries;
 use crate::executor::{AfterResponse, Closed, Executor, Hold, Open, Phased, RandomBurst};
+use crate::machine::Machine;
 use crate::measure::{Class, IntervalRecord};
 use crate::pacing::{Constant, Pacer, Poisson};
 use crate::plan::{LoopPlan, PacingDocument};
@@ -36,7 +35,7 @@ pub(super) enum Stage {
     Drain { deadline: Nanos },
 }
 
-impl Worker {
+impl<M: Machine> Worker<M> {
     /// Goes on to the next stage when its time has come. False: all is done.
     pub(super) fn advance_stage(&mut self, now: Nanos) -> Result<bool, (Class, String)> {
         let stopping = self.wires.control.is_stopping();
@@ -103,7 +102,7 @@ impl Worker {
         self.stage = Stage::Load { end };
     }
 
-    fn executor_from(&self, begin: Nanos) -> Executor {
+    pub(super) fn executor_from(&self, begin: Nanos) -> Executor {
         let load = &self.plan().load;
         match load.loop_ {
             LoopPlan::Closed => {
@@ -248,7 +247,7 @@ impl Worker {
     }
 
     fn close_interval(&mut self, end: Nanos, disturbed: bool) {
-        let run_queue_ns = thread_run_queue_ns().unwrap_or(0);
+        let run_queue_ns = self.clock.thread_run_queue_ns();
         self.recorder.idle = self.idle(run_queue_ns);
         let spare = self.spare.pop().or_else(|| self.wires.recycled.try_recv().ok());
         self.made += u32::from(spare.is_none());
@@ -278,7 +277,8 @@ impl Worker {
     /// Time since the last call in which the loop had nothing to do: it neither ran, but for
     /// looking in vain, nor waited for a CPU. What the kernel does in a wait is work.
     fn idle(&mut self, run_queue_ns: u64) -> Nanos {
-        let busy_ns = (thread_cpu_ns() + run_queue_ns).saturating_sub(self.driver.spun_ns());
+        let busy_ns =
+            (self.clock.thread_cpu_ns() + run_queue_ns).saturating_sub(self.driver.spun_ns());
         let now = Busy { at: self.clock.now(), busy_ns };
         let before = std::mem::replace(&mut self.busy, now);
         (now.at - before.at) - Nanos(now.busy_ns.saturating_sub(before.busy_ns))

@@ -3,10 +3,12 @@
 use wiretrial_net::{Key, Ready};
 
 use super::{Stage, Worker};
-use crate::clock::{Clock as _, Nanos};
+use crate::clock::Nanos;
 use crate::connection::{Connection, Ending, Expected, State, Waiting};
 use crate::executor::{Assignment, Next};
+use crate::machine::Machine;
 use crate::measure::Class;
+use crate::mutation::{self, Mutation};
 use crate::plan::LoopPlan;
 
 /// Reads of one connection before it is the others' turn.
@@ -16,11 +18,17 @@ const SWEEPS_PER_TIMEOUT: u64 = 8;
 const SHORTEST_SWEEP: Nanos = Nanos::from_millis(5);
 const LONGEST_SWEEP: Nanos = Nanos::from_secs(1);
 
-impl Worker {
+impl<M: Machine> Worker<M> {
     /// Sends all that is due: encodes it first, so that messages of one connection go in one write.
     pub(super) fn pump(&mut self, now: Nanos) {
-        self.encode_due(now);
-        self.flush_encoded(now);
+        loop {
+            self.encode_due(now);
+            self.flush_encoded(now);
+            // A flush makes room for what was queued, or shows that a connection is over.
+            if self.unqueue.is_empty() {
+                return;
+            }
+        }
     }
 
     fn flush_encoded(&mut self, now: Nanos) {
@@ -79,6 +87,9 @@ impl Worker {
         let renews = self.renews();
         let numbered = self.setup.factory.numbers_messages();
         let origin = self.origin(at);
+        if self.is_full_for(at, messages) {
+            self.renew(at, now);
+        }
         let connection = &mut self.connections[at as usize];
         match connection.state {
             State::Ready => {
@@ -164,6 +175,7 @@ impl Worker {
     pub(super) fn flush(&mut self, at: u32, now: Nanos) {
         let open_loop = self.is_open_loop();
         let connection = &mut self.connections[at as usize];
+        let was_congested = connection.congested;
         let stamped = connection.in_flight.stamp_with(|| self.clock.now());
         if let Some((sent, count)) = stamped {
             self.recorder.sent += u64::from(count);
@@ -180,18 +192,10 @@ impl Worker {
         {
             let ending = connection.broken(&error);
             self.end(at, ending, now);
-        }
-    }
-
-    /// Flushes what an earlier flush left behind. True: there is room for what was queued since.
-    fn flush_on(&mut self, at: u32, now: Nanos) -> bool {
-        self.flush(at, now);
-        let connection = &self.connections[at as usize];
-        let goes_on = !connection.congested && !connection.queue.is_empty();
-        if goes_on {
+        } else if was_congested && !connection.congested && !connection.queue.is_empty() {
+            // Whichever flush takes the last of it: no other one may follow.
             self.unqueue.push_back(at);
         }
-        goes_on
     }
 
     /// Something has become possible on a socket.
@@ -206,7 +210,8 @@ impl Worker {
         }
         if ready.writable {
             let now = self.clock.now();
-            if self.flush_on(at, now) {
+            self.flush(at, now);
+            if !self.unqueue.is_empty() {
                 self.pump(now);
             }
         }
@@ -255,7 +260,8 @@ impl Worker {
         };
         let connection = &mut self.connections[at as usize];
         // Bytes that the wait brought were there when it returned; others are, as they are read.
-        let back = self.driver.received_in_wait().then_some(self.back);
+        let were_there = self.driver.received_in_wait() || mutation::is(Mutation::StaleDone);
+        let back = were_there.then_some(self.back);
         let came = || back.unwrap_or_else(|| self.clock.now());
         let received = connection.receive(&mut self.driver, came, &mut self.scratch, &mut expected);
         let now = received.at;
@@ -292,13 +298,23 @@ impl Worker {
         } else if self.has_had_its_share(at) || self.is_done(at) {
             self.renew(at, now);
         } else if self.connections[at as usize].has_output() {
-            self.flush_on(at, now);
+            self.flush(at, now);
         }
     }
 
+    /// All is answered, and the connection may not carry what is to go next, if it is known, or
+    /// anything.
     fn has_had_its_share(&self, at: u32) -> bool {
+        let next = self.connections[at as usize].queue.front();
+        self.is_full_for(at, next.map_or(1, |waiting| waiting.messages))
+    }
+
+    /// All is answered, and so many messages more are over the connection's share. Messages that went
+    /// again on it may have left room for one, and not for a whole pack.
+    fn is_full_for(&self, at: u32, messages: u32) -> bool {
+        let Some(limit) = self.renews() else { return false };
         let connection = &self.connections[at as usize];
-        self.renews().is_some_and(|limit| u64::from(connection.requests) >= limit)
+        u64::from(connection.requests) + u64::from(messages) > limit
             && connection.state == State::Ready
             && connection.in_flight.is_empty()
     }
@@ -355,10 +371,11 @@ impl Worker {
         if !self.is_open_loop() {
             return 0;
         }
-        self.queued + self.executor.as_mut().map_or(0, |executor| executor.waiting(now))
+        let queued = if mutation::is(Mutation::QueueUncounted) { 0 } else { self.queued };
+        queued + self.executor.as_mut().map_or(0, |executor| executor.waiting(now))
     }
 
-    fn is_open_loop(&self) -> bool {
+    pub(super) fn is_open_loop(&self) -> bool {
         matches!(self.setup.plan.load.loop_, LoopPlan::Open { .. })
     }
 }

@@ -1,0 +1,51 @@
+//! Faults that the simulated world must find, put in on purpose.
+//!
+//! Knows their names. In a normal build none is ever there, and what asks costs nothing.
+
+/// One fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(test), allow(dead_code, reason = "only tests put one in"))]
+pub(crate) enum Mutation {
+    /// The slots of messages that failed with their connection are not given back.
+    SlotsLost,
+    /// Messages that wait for room on their connection are not counted.
+    QueueUncounted,
+    /// Bytes that came since the wait returned are taken to have been there then.
+    StaleDone,
+    /// A connection that backs off is forgotten when others do, too.
+    RetryLost,
+}
+
+/// Whether this fault is in.
+#[cfg(not(test))]
+#[inline]
+pub(crate) const fn is(_: Mutation) -> bool {
+    false
+}
+
+#[cfg(test)]
+pub(crate) use active::{is, with};
+
+#[cfg(test)]
+mod active {
+    use std::cell::Cell;
+
+    use super::Mutation;
+
+    thread_local! {
+        static ACTIVE: Cell<Option<Mutation>> = const { Cell::new(None) };
+    }
+
+    /// Whether this fault is in, on this thread.
+    pub(crate) fn is(mutation: Mutation) -> bool {
+        ACTIVE.get() == Some(mutation)
+    }
+
+    /// Does this with a fault in.
+    pub(crate) fn with<T>(mutation: Mutation, act: impl FnOnce() -> T) -> T {
+        let before = ACTIVE.replace(Some(mutation));
+        let done = act();
+        ACTIVE.set(before);
+        done
+    }
+}

@@ -1,0 +1,104 @@
+//! What the run makes of its workers' reports: it starts their load, merges, and emits.
+//!
+//! Knows reports one by one; must not know how they come, so that a simulated run hears them too.
+
+use crate::clock::Nanos;
+use crate::control::{Control, Report};
+use crate::emit::Emit;
+use crate::machine::Machine;
+use crate::measure::Recorder;
+use crate::measure::snapshot::{Connected, Snapshot, Summary};
+use crate::plan::Plan;
+
+use super::merge::Merge;
+use super::{RunError, secrets};
+
+/// Hears the workers of one run.
+pub(crate) struct Oversight<'r, M, E> {
+    plan: &'r Plan,
+    control: &'r Control,
+    clock: M,
+    emit: &'r mut E,
+    merge: Merge<M>,
+    /// Workers whose connections stand.
+    connected: u32,
+}
+
+impl<'r, M: Machine, E: Emit> Oversight<'r, M, E> {
+    pub(crate) fn new(plan: &'r Plan, control: &'r Control, clock: M, emit: &'r mut E) -> Self {
+        let merge = Merge::new(plan, clock.clone());
+        Self { plan, control, clock, emit, merge, connected: 0 }
+    }
+
+    /// All workers are done, and all that they told was emitted.
+    pub(crate) fn is_over(&self) -> bool {
+        self.merge.is_finished()
+    }
+
+    /// Takes in what a worker reports; its recorder, if one came, can be used again.
+    ///
+    /// # Errors
+    /// The worker has failed, or the output can't be written.
+    pub(crate) fn hear(
+        &mut self,
+        worker: u32,
+        report: Report,
+    ) -> Result<Option<Box<Recorder>>, RunError> {
+        // Whoever says it says it before anything of the load is reported.
+        if let Some(begin) = self.control.begin() {
+            self.merge.set_begin(begin);
+        }
+        let mut used = None;
+        match report {
+            Report::Connected { since, at } => {
+                self.connected += 1;
+                self.merge.connected(since, at);
+                self.stands()?;
+            }
+            Report::Interval(record) => used = Some(self.merge.interval(worker, record)),
+            Report::LoadEnded { first_send, at } => self.merge.load_ended(first_send, at),
+            Report::Closing => {}
+            Report::Finished { at } => self.merge.finished(worker, at),
+            Report::Failed { class, message } => return Err(RunError::Worker { class, message }),
+        }
+        while let Some(interval) = self.merge.next_interval() {
+            self.emit.emit(&Snapshot::Interval(interval))?;
+        }
+        Ok(used)
+    }
+
+    /// Emits the summary.
+    ///
+    /// # Errors
+    /// It can't be written.
+    pub(crate) fn conclude(self) -> Result<Summary, RunError> {
+        let Self { plan, control, emit, merge, .. } = self;
+        let mut summary = merge.summary(control.is_stopping(), control.signal());
+        let secrets = secrets(plan);
+        for excerpt in summary.examples.values_mut() {
+            *excerpt = secrets.hidden_in(excerpt);
+        }
+        emit.emit(&Snapshot::Summary(summary.clone()))?;
+        Ok(summary)
+    }
+
+    /// The connections of one more worker stand.
+    fn stands(&mut self) -> Result<(), RunError> {
+        if self.connected < self.plan.generator.threads {
+            return Ok(());
+        }
+        if self.plan.share.awaits_begin {
+            let at_ns = self.clock.now().0;
+            self.emit.emit(&Snapshot::Connected(Connected { at_ns }))?;
+        } else {
+            let begin = next_boundary(self.clock.now(), self.plan.phases.interval);
+            self.control.set_begin(begin);
+        }
+        Ok(())
+    }
+}
+
+/// The load begins where an interval does, so that intervals belong to one phase.
+fn next_boundary(now: Nanos, interval: Nanos) -> Nanos {
+    Nanos((now + Nanos::from_millis(1)).0.next_multiple_of(interval.0))
+}

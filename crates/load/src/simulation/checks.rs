@@ -1,0 +1,162 @@
+//! What must hold of a whole run, whatever its peers did.
+//!
+//! Knows sums, and what the peers witnessed. Must not know how a run is played.
+
+use super::scenario::{MS, Scenario};
+use super::world::Played;
+use crate::clock::Nanos;
+use crate::measure::snapshot::{Counters, Snapshot};
+use crate::plan::LoopPlan;
+
+/// After its peers are well again a connection needs a backoff, a connect and a reply.
+const SETTLES_IN: u64 = 1_300 * MS;
+
+/// Everything that must hold.
+///
+/// # Errors
+/// What does not.
+pub(super) fn check(scenario: &Scenario, played: &Played) -> Result<(), String> {
+    sums(played)?;
+    due(scenario, played)?;
+    truth(scenario, played)?;
+    if scenario.manners.good {
+        goodness(scenario, played)?;
+    }
+    liveness(scenario, played)?;
+    if played.open_sockets > 0 {
+        return Err(format!("{} sockets were left open", played.open_sockets));
+    }
+    Ok(())
+}
+
+fn errors(counters: &Counters) -> u64 {
+    counters.errors.values().sum()
+}
+
+/// sent = ok + errors + in flight, at the end of each interval; intervals add up to the summary.
+fn sums(played: &Played) -> Result<(), String> {
+    let (mut sent, mut ok, mut failed, mut dropped) = (0, 0, 0, 0);
+    for snapshot in &played.snapshots {
+        let Snapshot::Interval(interval) = snapshot else { continue };
+        let counters = &interval.counters;
+        sent += counters.sent;
+        ok += counters.ok;
+        failed += errors(counters);
+        dropped += counters.dropped;
+        if sent != ok + failed + counters.in_flight {
+            let index = interval.index;
+            let in_flight = counters.in_flight;
+            return Err(format!(
+                "interval {index}: {sent} sent are not {ok} + {failed} + {in_flight}"
+            ));
+        }
+    }
+    let all = &played.summary.counters;
+    let summed = (sent, ok, failed, dropped);
+    let told = (all.sent, all.ok, errors(all), all.dropped);
+    if summed != told {
+        return Err(format!("intervals add up to {summed:?}, the summary says {told:?}"));
+    }
+    let connections = &played.summary.connections;
+    let closed: u64 = connections.closed.values().sum();
+    if connections.opened < closed {
+        return Err(format!("{} were opened, {closed} were closed", connections.opened));
+    }
+    // A refusal by the own machine is no connect of the network's, and is counted all the same.
+    if connections.attempted != played.facts.connects {
+        let asked = played.facts.connects;
+        return Err(format!("{} connects were counted of {asked}", connections.attempted));
+    }
+    Ok(())
+}
+
+/// Open loop: due = sent + waiting + dropped.
+fn due(scenario: &Scenario, played: &Played) -> Result<(), String> {
+    let (Some((least, most)), Some(_)) = (played.due, played.begin) else { return Ok(()) };
+    let counters = &played.summary.counters;
+    let found = counters.sent + counters.waiting + counters.dropped;
+    if (least..=most).contains(&found) || scenario.stop_at.is_some() && found <= most {
+        return Ok(());
+    }
+    let (sent, waiting, dropped) = (counters.sent, counters.waiting, counters.dropped);
+    Err(format!("due were {least} to {most}, not {sent} + {waiting} + {dropped}"))
+}
+
+/// No more is right than was said rightly.
+fn truth(scenario: &Scenario, played: &Played) -> Result<(), String> {
+    let (ok, right) = (played.summary.counters.ok, played.facts.right);
+    if ok > right {
+        return Err(format!("{ok} replies were taken to be right, {right} were"));
+    }
+    if played.facts.misunderstood > 0 {
+        return Err("a server did not understand what was sent".to_owned());
+    }
+    let sent = played.summary.counters.sent;
+    let requests = scenario.plan.stop.requests;
+    if requests.is_some_and(|most| sent > most) {
+        return Err(format!("{sent} were sent"));
+    }
+    Ok(())
+}
+
+/// With good peers nothing fails, and all comes back.
+fn goodness(scenario: &Scenario, played: &Played) -> Result<(), String> {
+    let counters = &played.summary.counters;
+    let connections = &played.summary.connections;
+    if errors(counters) > 0 || !connections.failed.is_empty() {
+        let examples = &played.summary.examples;
+        return Err(format!("good peers, and yet {:?}: {examples:?}", counters.errors));
+    }
+    // An HTTP server is told that the only request of a connection is its last.
+    let closes = scenario.plan.load.requests_per_connection == Some(1);
+    if connections.closed.keys().any(|reason| !(reason == "plan" || closes && reason == "server")) {
+        return Err(format!("good peers, and yet closed: {:?}", connections.closed));
+    }
+    let drains = scenario.stop_at.is_none() && scenario.plan.phases.drain >= Nanos(500 * MS);
+    if drains && counters.in_flight > 0 {
+        return Err(format!("{} replies were not awaited", counters.in_flight));
+    }
+    Ok(())
+}
+
+/// When all is well again, each connection gets right replies again.
+fn liveness(scenario: &Scenario, played: &Played) -> Result<(), String> {
+    let Scenario { plan, manners, .. } = scenario;
+    // A burst draws its connections.
+    let Some(begin) = played.begin.filter(|_| plan.load.loop_ != LoopPlan::RandomBurst) else {
+        return Ok(());
+    };
+    let calm = manners.calm_at.max(begin.0);
+    let pause = match plan.load.loop_ {
+        LoopPlan::AfterResponse { pause } => 2 * pause.0,
+        _ => 0,
+    };
+    let settled = calm + plan.phases.timeout.0 * 5 / 4 + SETTLES_IN + pause;
+    for (worker, spent) in played.spent.iter().enumerate() {
+        let window = played.load_ended[worker].0.saturating_sub(settled);
+        if window < 500 * MS || packs_in(window, scenario) < 3.0 {
+            continue;
+        }
+        for (slot, _) in spent.iter().enumerate().filter(|(_, spent)| !**spent) {
+            let last = played.facts.last_right.get(&(worker as u32, slot as u32));
+            if last.is_none_or(|&at| at < manners.calm_at) {
+                let calm = manners.calm_at;
+                return Err(format!(
+                    "connection {slot} of worker {worker} had its last right reply at {last:?}, and all was well from {calm} on"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// For each slot, packs that fall due in a window; as many as one likes where replies decide.
+fn packs_in(window: u64, scenario: &Scenario) -> f64 {
+    let load = &scenario.plan.load;
+    let (LoopPlan::Open { rate, .. } | LoopPlan::Hold { rate, .. }) = load.loop_ else {
+        return f64::INFINITY;
+    };
+    // The slots of all connections have their turn one after the other.
+    let slots = f64::from(load.connections) * f64::from(load.depth / load.pack);
+    rate / f64::from(load.pack) * (window as f64 / 1e9) / slots
+}

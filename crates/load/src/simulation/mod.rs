@@ -1,0 +1,15 @@
+//! A deterministic world under the real worker: what it does when its peers do anything at all.
+//!
+//! Knows how a seed becomes a plan, peers and a network, and what must hold of every run. Must not
+//! change what it watches: the worker, its connections, codecs, executors and recorders are those
+//! of a normal build; only the clock, the sockets and the peers are simulated.
+//!
+//! To repeat a seed: `WIRETRIAL_SEED=7 cargo test -p wiretrial-load --lib one_seed -- --nocapture`.
+
+mod checks;
+mod conversation;
+mod peer;
+mod peers;
+mod scenario;
+mod tests;
+mod world;

@@ -1,0 +1,121 @@
+//! All peers of a world, and the facts that they witness.
+//!
+//! Knows which connection meets with what. Must not know the worker.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use wiretrial_net::simulation::{Closed, Outcome, Peers, Random, Wires};
+use wiretrial_net::{Key, NetError};
+
+use super::peer::{Around, CALM, Peer};
+use super::scenario::{MS, Manners};
+
+/// What the peers know to be true.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Facts {
+    /// Right replies that were sent: no more can have been counted.
+    pub(super) right: u64,
+    /// When the last right reply of each connection was there, by driver and slot.
+    pub(super) last_right: BTreeMap<(u32, u32), u64>,
+    /// Connections asked for.
+    pub(super) connects: u64,
+    /// Something came that no server understands.
+    pub(super) misunderstood: u64,
+}
+
+impl Facts {
+    pub(super) fn right(&mut self, seat: (u32, u32), at: u64) {
+        self.right += 1;
+        self.last_right.insert(seat, at);
+    }
+}
+
+/// The facts, as the world and its peers share them.
+pub(super) type Witness = Arc<Mutex<Facts>>;
+
+/// All peers.
+pub(super) struct Crowd {
+    manners: Manners,
+    random: Random,
+    /// By socket; none: it is closed.
+    peers: Vec<Option<Peer>>,
+    witness: Witness,
+}
+
+impl Crowd {
+    pub(super) fn new(manners: Manners, witness: Witness) -> Self {
+        let random = Random::new(manners.seed);
+        Self { manners, random, peers: Vec::new(), witness }
+    }
+
+    fn with(&mut self, socket: u32, act: impl FnOnce(&mut Peer, &mut Around)) {
+        let facts = &mut *self.witness.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut around = Around { manners: &self.manners, facts };
+        if let Some(Some(peer)) = self.peers.get_mut(socket as usize) {
+            act(peer, &mut around);
+        }
+    }
+
+    fn is_bad(&mut self, now: u64) -> bool {
+        !self.manners.good
+            && now < self.manners.calm_at
+            && self.random.once_in(self.manners.bad_once_in)
+    }
+}
+
+impl Peers for Crowd {
+    fn admit(&mut self, wires: &mut Wires, _: Key) -> Result<(), NetError> {
+        let facts = &mut *self.witness.lock().unwrap_or_else(PoisonError::into_inner);
+        facts.connects += 1;
+        let bad = !self.manners.good && wires.now() < self.manners.calm_at;
+        if bad && self.random.once_in(40) { Err(NetError::NoPorts) } else { Ok(()) }
+    }
+
+    fn connecting(&mut self, wires: &mut Wires, socket: u32, driver: u32, key: Key) {
+        let bad = self.is_bad(wires.now());
+        if std::env::var("TRACE").is_ok() {
+            eprintln!("{} connecting {driver}/{} bad={bad}", wires.now(), key.slot);
+        }
+        let random = Random::new(self.random.any());
+        let mut peer = Peer::new((driver, key.slot), &self.manners, bad, random);
+        let after = self.random.up_to(self.manners.connect);
+        if bad {
+            wires.call(socket, self.manners.calm_at - wires.now(), CALM);
+        }
+        let fate = if bad { self.random.up_to(7) } else { 7 };
+        match fate {
+            0 | 1 => wires.settle(socket, after, Outcome::Refused),
+            2 => wires.settle(socket, self.random.up_to(200 * MS), Outcome::TimedOut),
+            3 if self.random.once_in(2) => wires.settle(socket, after, Outcome::Unreachable),
+            // Nothing is ever heard of it, unless all becomes well.
+            3 => {}
+            _ => {
+                wires.settle(socket, after, Outcome::Accepted);
+                peer.stands(wires, socket, after);
+            }
+        }
+        self.peers.resize_with(self.peers.len().max(socket as usize + 1), || None);
+        self.peers[socket as usize] = Some(peer);
+    }
+
+    fn received(&mut self, wires: &mut Wires, socket: u32) {
+        self.with(socket, |peer, around| peer.received(wires, socket, around));
+    }
+
+    fn closed(&mut self, _: &mut Wires, socket: u32, _: Closed) {
+        if let Some(peer) = self.peers.get_mut(socket as usize) {
+            *peer = None;
+        }
+    }
+
+    fn called(&mut self, wires: &mut Wires, socket: u32, token: u64) {
+        self.with(socket, |peer, around| {
+            if token == CALM && !peer.settled {
+                wires.settle(socket, 0, Outcome::Refused);
+            } else {
+                peer.called(wires, socket, token, around);
+            }
+        });
+    }
+}

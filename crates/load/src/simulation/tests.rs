@@ -1,0 +1,107 @@
+//! Worlds by the thousand, and the faults that they must find.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::checks::check;
+use super::scenario::Scenario;
+use super::world::{Played, play};
+use crate::mutation::{self, Mutation};
+
+/// So many seeds are played in each `cargo test`.
+const SEEDS: u64 = 5_000;
+/// One in so many is played twice, to see that the same comes of it.
+const TWICE: u64 = 10;
+/// When so many seeds have failed, no more are played.
+const MOST_FAILURES: u64 = 20;
+/// What plays one seed alone.
+const REPEAT: &str = "cargo test -p wiretrial-load --lib one_seed -- --nocapture";
+
+/// Plays a seed and judges what comes of it.
+fn judge(seed: u64) -> Result<Played, String> {
+    let scenario = Scenario::of(seed);
+    let played = catch_unwind(AssertUnwindSafe(|| play(&scenario)));
+    let played = played.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Err(format!("panicked: {}", text.unwrap_or_default()))
+    })?;
+    check(&scenario, &played)?;
+    Ok(played)
+}
+
+/// The same, some of them twice: what comes of a seed is the same each time.
+fn hold(seed: u64) -> Result<Played, String> {
+    let played = judge(seed)?;
+    if seed.is_multiple_of(TWICE) && judge(seed)?.bytes != played.bytes {
+        return Err("it gave other snapshots the second time".to_owned());
+    }
+    Ok(played)
+}
+
+#[test]
+fn whatever_peers_do_all_that_must_hold_holds() {
+    play_all(0, SEEDS);
+}
+
+/// Faults that were put in on purpose, and how they are found.
+#[test]
+fn faults_that_are_put_in_are_found() {
+    let faults =
+        [Mutation::SlotsLost, Mutation::QueueUncounted, Mutation::StaleDone, Mutation::RetryLost];
+    for fault in faults {
+        let found = mutation::with(fault, || {
+            (0..SEEDS).find_map(|seed| judge(seed).err().map(|what| (seed, what)))
+        });
+        let (seed, what) = found.unwrap_or_else(|| panic!("{fault:?} was not found"));
+        println!("{fault:?}: seed {seed}: {what}");
+    }
+}
+
+/// The seed in `WIRETRIAL_SEED`, with all that is known of it.
+#[test]
+fn one_seed() {
+    let Some(seed) = number("WIRETRIAL_SEED") else { return };
+    println!("{:#?}", Scenario::of(seed));
+    let played = hold(seed).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
+    println!("{:#?}\n{} turns", played.summary, played.turns);
+}
+
+/// As many seeds as `WIRETRIAL_SEEDS` says, from `WIRETRIAL_FROM` on: `make simulate`.
+#[test]
+#[ignore = "takes as long as it is asked for: make simulate"]
+fn many_seeds() {
+    let from = number("WIRETRIAL_FROM").unwrap_or(0);
+    let seeds = number("WIRETRIAL_SEEDS").unwrap_or(1_000_000);
+    play_all(from, seeds);
+}
+
+/// Plays seeds on all cores, and says of each that fails what repeats it.
+fn play_all(from: u64, seeds: u64) {
+    let (next, failed) = (AtomicU64::new(from), AtomicU64::new(0));
+    let play = || loop {
+        let seed = next.fetch_add(1, Ordering::Relaxed);
+        if seed >= from + seeds || failed.load(Ordering::Relaxed) >= MOST_FAILURES {
+            return;
+        }
+        let done = seed - from;
+        if done > 0 && done.is_multiple_of(seeds.div_ceil(100)) {
+            println!("{done} of {seeds} seeds");
+        }
+        if let Err(what) = hold(seed) {
+            failed.fetch_add(1, Ordering::Relaxed);
+            println!("seed {seed}: {what}\nto repeat it: WIRETRIAL_SEED={seed} {REPEAT}");
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(play);
+        }
+    });
+    assert_eq!(failed.into_inner(), 0, "seeds failed");
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}

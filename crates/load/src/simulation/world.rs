@@ -1,0 +1,272 @@
+//! One world: workers, their run and their peers on one thread, in virtual time.
+//!
+//! Knows whose turn it is. Must not judge what comes of it: that is `checks`'.
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, PoisonError};
+
+use wiretrial_net::Driver;
+use wiretrial_net::simulation::Network;
+
+use super::conversation::Right;
+use super::peers::{Crowd, Facts, Witness};
+use super::scenario::Scenario;
+use crate::clock::{Clock, Nanos};
+use crate::control::{Control, Report};
+use crate::emit::{Emit, Ndjson};
+use crate::machine::Machine;
+use crate::measure::Recorder;
+use crate::measure::snapshot::{Snapshot, Summary};
+use crate::plan::{ContentRule, Scheme};
+use crate::preflight::{Setup, Tables};
+use crate::protocol::ProtocolFactory;
+use crate::run::{Oversight, shares};
+use crate::source::Verifier;
+use crate::worker::{Rest, Wires, Worker};
+
+/// More turns than this, and the run does not end.
+const MOST_TURNS: u64 = 4_000_000;
+
+/// What came of a world.
+#[derive(Debug)]
+pub(super) struct Played {
+    /// All lines, as they were written.
+    pub(super) bytes: Vec<u8>,
+    pub(super) snapshots: Vec<Snapshot>,
+    pub(super) summary: Summary,
+    pub(super) facts: Facts,
+    pub(super) begin: Option<Nanos>,
+    /// When each worker sent no more.
+    pub(super) load_ended: Vec<Nanos>,
+    /// Open loop: messages of all workers that were due before and at the end of their load.
+    pub(super) due: Option<(u64, u64)>,
+    /// By worker and slot: it had sent all that it ever would.
+    pub(super) spent: Vec<Vec<bool>>,
+    pub(super) open_sockets: usize,
+    pub(super) turns: u64,
+}
+
+/// The clock of a world, and what its machine says of itself.
+#[derive(Debug, Clone)]
+struct Virtual(Network);
+
+impl Clock for Virtual {
+    fn now(&self) -> Nanos {
+        Nanos(self.0.read_clock())
+    }
+}
+
+impl Machine for Virtual {
+    fn thread_cpu_ns(&self) -> u64 {
+        self.0.worked()
+    }
+
+    fn thread_run_queue_ns(&self) -> u64 {
+        0
+    }
+
+    fn process_cpu_ns(&self) -> (u64, u64) {
+        (self.0.worked(), 0)
+    }
+
+    fn peak_rss_bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// Keeps snapshots, and writes them as a normal run does.
+#[derive(Default)]
+struct Tape {
+    bytes: Vec<u8>,
+    snapshots: Vec<Snapshot>,
+}
+
+impl Emit for Tape {
+    fn emit(&mut self, snapshot: &Snapshot) -> io::Result<()> {
+        self.snapshots.push(snapshot.clone());
+        Ndjson(&mut self.bytes).emit(snapshot)
+    }
+}
+
+/// A worker, and for how long it has nothing to do; none: it is done.
+struct Actor {
+    worker: Worker<Virtual>,
+    rest: Option<Rest>,
+    recycle: Sender<Box<Recorder>>,
+}
+
+/// Plays a scenario to its end.
+///
+/// # Errors
+/// What must hold in every turn and did not.
+pub(super) fn play(scenario: &Scenario) -> Result<Played, String> {
+    let witness = Witness::default();
+    let crowd = Crowd::new(scenario.manners.clone(), Arc::clone(&witness));
+    let network = Network::new(scenario.nature.clone(), Box::new(crowd));
+    let setup = Arc::new(setup(scenario));
+    let control = Arc::new(Control::default());
+    let (report, reports) = channel();
+    let mut actors = Vec::new();
+    for share in shares(&setup.plan) {
+        let (recycle, recycled) = channel();
+        let wires = Wires { control: Arc::clone(&control), report: report.clone(), recycled };
+        let driver = Driver::simulated(&network).map_err(|error| error.to_string())?;
+        let clock = Virtual(network.clone());
+        let worker = Worker::new(Arc::clone(&setup), share, wires, clock, driver)
+            .map_err(|error| error.to_string())?;
+        actors.push(Actor { worker, rest: None, recycle });
+    }
+    let mut tape = Tape::default();
+    let clock = Virtual(network.clone());
+    let oversight = Oversight::new(&setup.plan, &control, clock, &mut tape);
+    let mut stage = Stage {
+        network: &network,
+        control: &control,
+        reports,
+        stop_at: scenario.stop_at,
+        latest_end: scenario.latest_end().0,
+        load_ended: vec![Nanos::ZERO; actors.len()],
+        turns: 0,
+        woken: false,
+    };
+    let summary = stage.run(&mut actors, oversight)?;
+    let facts = witness.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let due = |before: Nanos| {
+        let all = actors.iter().zip(&stage.load_ended);
+        all.map(|(actor, &end)| actor.worker.due_by(end - before)).sum::<Option<u64>>()
+    };
+    Ok(Played {
+        due: due(Nanos(1)).zip(due(Nanos::ZERO)),
+        spent: actors.iter().map(|actor| actor.worker.spent()).collect(),
+        begin: control.begin(),
+        load_ended: stage.load_ended,
+        turns: stage.turns,
+        open_sockets: network.open_sockets(),
+        bytes: tape.bytes,
+        snapshots: tape.snapshots,
+        summary,
+        facts,
+    })
+}
+
+/// What the preflight would have found.
+fn setup(scenario: &Scenario) -> Setup {
+    let plan = scenario.plan.clone();
+    let factory = ProtocolFactory::new(&plan).expect("a plan that can be run");
+    let verifier = match scenario.manners.right {
+        Right::Learned(content) => Verifier::learned(content, false),
+        _ => Verifier::new(&plan.target.expect.content),
+    };
+    debug_assert!(plan.target.expect.content != ContentRule::Broadcast);
+    Setup {
+        addresses: vec![([127, 0, 0, 1], 9).into()],
+        kind: factory.reply_kind().filter(|_| verifier.is_exact()),
+        status: (plan.target.url.scheme == Scheme::Http).then_some(plan.target.expect.status),
+        tls: None,
+        factory,
+        verifier,
+        reply_bytes: 0,
+        learned: None,
+        tls_description: None,
+        deflate: None,
+        poller: "simulated",
+        poller_shortfall: None,
+        tables: Tables::Shared,
+        plan,
+    }
+}
+
+/// Where workers take their turns.
+struct Stage<'w> {
+    network: &'w Network,
+    control: &'w Control,
+    reports: Receiver<(u32, Report)>,
+    stop_at: Option<u64>,
+    latest_end: u64,
+    load_ended: Vec<Nanos>,
+    turns: u64,
+    /// The load was begun since the last turn: every worker wakes.
+    woken: bool,
+}
+
+impl Stage<'_> {
+    fn run(
+        &mut self,
+        actors: &mut [Actor],
+        mut oversight: Oversight<'_, Virtual, Tape>,
+    ) -> Result<Summary, String> {
+        for actor in &mut *actors {
+            self.work(actor)?;
+        }
+        self.hear(actors, &mut oversight)?;
+        while actors.iter().any(|actor| actor.rest.is_some()) {
+            self.turns += 1;
+            let now = self.network.now();
+            if self.turns > MOST_TURNS || now > self.latest_end {
+                return Err(format!("it does not end: {} turns, {now} ns", self.turns));
+            }
+            if self.stop_at.take_if(|at| *at <= now).is_some() {
+                self.control.stop();
+                self.woken = true;
+            }
+            self.turn(actors)?;
+            self.hear(actors, &mut oversight)?;
+        }
+        if !oversight.is_over() {
+            return Err("all workers are done, and the run is not over".to_owned());
+        }
+        oversight.conclude().map_err(|error| error.to_string())
+    }
+
+    /// Those that have something to do, or whose rest is over, take their turn.
+    fn turn(&mut self, actors: &mut [Actor]) -> Result<(), String> {
+        let rests = actors.iter().filter_map(|actor| actor.rest);
+        let until = rests.map(|rest| rest.until.0).min().unwrap_or_default();
+        let woken = std::mem::take(&mut self.woken);
+        if !woken && actors.len() > 1 {
+            self.network.pass_until_ready(until);
+        }
+        let now = self.network.now();
+        for (number, actor) in actors.iter_mut().enumerate() {
+            let Some(rest) = actor.rest else { continue };
+            let is_due = rest.until.0 <= now || self.network.is_ready(number as u32);
+            if !(woken || is_due || rest.until.0 == until) {
+                continue;
+            }
+            self.network.wait_until_at_most(until);
+            actor.worker.rest(rest).map_err(|(_, text)| text)?;
+            self.work(actor)?;
+        }
+        Ok(())
+    }
+
+    fn work(&self, actor: &mut Actor) -> Result<(), String> {
+        actor.rest = actor.worker.work().map_err(|(_, text)| text)?;
+        if actor.rest.is_some() {
+            actor.worker.inspect(Nanos(self.network.now()))?;
+        }
+        Ok(())
+    }
+
+    fn hear(
+        &mut self,
+        actors: &[Actor],
+        oversight: &mut Oversight<'_, Virtual, Tape>,
+    ) -> Result<(), String> {
+        while let Ok((worker, report)) = self.reports.try_recv() {
+            if let Report::LoadEnded { at, .. } = report {
+                self.load_ended[worker as usize] = at;
+            }
+            let begun = self.control.begin().is_some();
+            let used = oversight.hear(worker, report).map_err(|error| error.to_string())?;
+            self.woken |= !begun && self.control.begin().is_some();
+            if let Some(mut recorder) = used {
+                recorder.clear();
+                // A worker that is done needs none.
+                let _ = actors[worker as usize].recycle.send(recorder);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! What must hold of a worker whenever it is about to wait: the simulated world asks after each turn.
+//!
+//! Knows every count twice, as it is kept and as it is found. Must not change anything.
+
+use super::{Stage, Worker};
+use crate::clock::Nanos;
+use crate::connection::{Connection, State};
+use crate::executor::Executor;
+use crate::machine::Machine;
+
+/// A sweep, and a machine that stands still, may come so late.
+const LATE: Nanos = Nanos::from_millis(300);
+
+/// Fails with what was expected and what was found.
+macro_rules! same {
+    ($what:expr, $kept:expr, $found:expr) => {
+        if $kept != $found {
+            return Err(format!("{}: {} were counted, {} were found", $what, $kept, $found));
+        }
+    };
+}
+
+impl<M: Machine> Worker<M> {
+    /// Everything that must hold before it waits.
+    ///
+    /// # Errors
+    /// What does not.
+    pub(crate) fn inspect(&self, now: Nanos) -> Result<(), String> {
+        let all = &self.connections;
+        let found: u64 = all.iter().map(|it| it.in_flight.len() as u64).sum();
+        same!("messages in flight", self.in_flight, found);
+        let found: u64 = all.iter().map(|it| it.queue.messages()).sum();
+        same!("messages that wait for room", self.queued, found);
+        same!("connections that are open", self.open as usize, count(all, &[State::Ready]));
+        let opening = [State::Connecting, State::Securing, State::Opening];
+        same!("connections on their way", self.opening as usize, count(all, &opening));
+        same!("connections that wait", self.retries.len(), count(all, &[State::Backoff]));
+        let slots_out = (0..self.share.connections).map(|at| u64::from(self.slots_out(at)));
+        let out: u64 = slots_out.sum();
+        same!("slots that are taken", self.slots.taken_now(), out);
+        let most = 2 * all.len() + 2;
+        if self.unqueue.len() > most || self.unread.len() > all.len() || !self.unflushed.is_empty()
+        {
+            let lengths = (self.unqueue.len(), self.unread.len(), self.unflushed.len());
+            return Err(format!("lists grow or are not worked off: {lengths:?}"));
+        }
+        for (at, connection) in all.iter().enumerate() {
+            self.inspect_connection(at as u32, connection, now)
+                .map_err(|what| format!("connection {at} is {:?}: {what}", connection.state))?;
+        }
+        Ok(())
+    }
+
+    /// Slots of a connection that the executor has taken.
+    fn slots_out(&self, at: u32) -> u32 {
+        let resting = self.executor.as_ref().map_or(0, |executor| executor.resting(at));
+        self.connections[at as usize].slots_out + resting
+    }
+
+    fn inspect_connection(&self, at: u32, it: &Connection, now: Nanos) -> Result<(), String> {
+        let kept = self.renews().is_none();
+        let loads = matches!(self.stage, Stage::Load { .. });
+        let sends = !matches!(self.stage, Stage::Drain { .. });
+        let has_link = it.link.is_some();
+        let is_idle = matches!(it.state, State::Idle | State::Backoff);
+        if has_link == is_idle {
+            return Err(format!("it has a socket: {has_link}"));
+        }
+        if it.in_flight.has_unstamped() {
+            return Err("messages wait for a flush that nobody makes".to_owned());
+        }
+        if kept && (self.slots.is_available(at) != (it.state == State::Ready)) {
+            return Err(format!("its slots can be taken: {}", self.slots.is_available(at)));
+        }
+        let is_parked = kept && it.state == State::Idle && at < self.unopened;
+        if is_parked && sends && !self.slots.is_spent(at) {
+            return Err("it is parked for good".to_owned());
+        }
+        if !kept && loads && it.state != State::Backoff && !self.slots.is_available(at) {
+            return Err("nobody can take its slots".to_owned());
+        }
+        self.slots.inspect(at, self.slots_out(at))?;
+        let waits_for_room = it.congested || (!kept && !it.in_flight.is_empty());
+        let is_quick = matches!(it.state, State::Ready | State::Idle);
+        if loads && is_quick && !it.queue.is_empty() && !waits_for_room {
+            return Err(format!("{} packs wait for nothing", it.queue.len()));
+        }
+        let timeout = self.plan().phases.timeout;
+        let limit = timeout + timeout + LATE;
+        let is_late = match it.state {
+            State::Idle | State::Backoff => false,
+            State::Ready => it.in_flight.front().is_some_and(|first| now - first.sent > limit),
+            _ => now - it.since > limit,
+        };
+        if is_late {
+            return Err("its deadline has passed unseen".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Open loop: messages that were due by this instant, whatever became of them.
+    pub(crate) fn due_by(&self, last: Nanos) -> Option<u64> {
+        let begin = self.wires.control.begin().filter(|_| self.is_open_loop())?;
+        let mut executor: Executor = self.executor_from(begin);
+        Some(executor.waiting(last))
+    }
+
+    /// Connections, and those of them that have sent all that they ever will.
+    pub(crate) fn spent(&self) -> Vec<bool> {
+        (0..self.share.connections).map(|at| self.slots.is_spent(at)).collect()
+    }
+}
+
+fn count(all: &[Connection], states: &[State]) -> usize {
+    all.iter().filter(|it| states.contains(&it.state)).count()
+}
