@@ -19,7 +19,10 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
     ((*LOAD, "--vus=7"), "write -c 7"),
     ((*LOAD, "--concurrency", "4"), "write -c 4"),
     ((*LOAD, "-u", "10"), "write -c 10"),
-    ((*LOAD, "-u", "me:secret"), "write -H 'Authorization: Basic BASE64'"),
+    (
+        (*LOAD, "-u", "me:secret"),
+        "write -H 'Authorization: ***' (Basic and user:password in base64)",
+    ),
     (("load", "-u", URL), f"write {URL} "),
     (("load", "--url", URL), f"write {URL} "),
     ((*LOAD, "-t", "4"), "write --threads 4"),

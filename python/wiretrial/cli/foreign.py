@@ -42,7 +42,7 @@ TABLE: tuple[Row, ...] = (
         ("-u", "--user"),
         ("-H", "Authorization: Basic BASE64"),
         "",
-        "user and password are a header",
+        "Basic and user:password in base64",
         LOGIN,
     ),
     Row(("-u", "--url", "--uri", "--target", "--host"), ("{}",), "URL", "without an option"),
