@@ -65,7 +65,7 @@ def test_another_name_is_not_served(desk: Desk) -> None:
 def test_what_another_page_could_send_is_refused(desk: Desk) -> None:
     document = json.dumps(told())
     assert ask(desk, "POST", "/outcome", document).status == 403
-    with pytest.raises(SubjectFailed, match="said nothing"):
+    with pytest.raises(SubjectFailed, match="sent no result"):
         desk.outcome(NEVER_S, running)
 
 

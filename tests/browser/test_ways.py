@@ -46,7 +46,7 @@ def test_feathers_is_asked_over_socket_io_and_reference_over_both() -> None:
 
 
 def test_who_answers_no_get_is_refused() -> None:
-    with pytest.raises(UsageProblem, match="answers no GET"):
+    with pytest.raises(UsageProblem, match="does not answer a GET"):
         Target.of_subject("raw-client")
 
 
