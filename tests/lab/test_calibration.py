@@ -97,7 +97,9 @@ def test_it_keeps_to_its_time(engine: Engine, tmp_path: Path) -> None:
         HTTP.model_copy(
             update={
                 "scenario": HTTP.scenario.model_copy(update={"name": f"{size} bytes"}),
-                "message": HTTP.message.model_copy(update={"source": SequencePayload(bytes=size)}),
+                "message": HTTP.message.model_copy(
+                    update={"is_json": False, "source": SequencePayload(bytes=size)}
+                ),
             }
         )
         for size in sizes
