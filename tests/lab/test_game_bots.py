@@ -151,7 +151,7 @@ def test_all_of_it_can_be_asked_with_the_article_s_bots(document: Document) -> N
     assert {case.load.executor.kind for case in study.cases} == {"after-response"}
     assert len(of(study, "bots")) == 80
     assert study.claims == ()
-    with pytest.raises(UsageProblem, match="'later' is none"):
+    with pytest.raises(UsageProblem, match="'later': unknown"):
         document.paced("later")
     with pytest.raises(UsageProblem, match="for studies with a rate"):
         registry.find("rest-frameworks").document.paced("phased")
