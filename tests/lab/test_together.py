@@ -111,7 +111,9 @@ def study(**more: object) -> Study:
 
 
 def test_only_what_waits_may_run_beside_others() -> None:
-    with pytest.raises(UsageProblem, match=r"nothing in reference: .* is known to wait"):
+    with pytest.raises(
+        UsageProblem, match=r"together = 3: reference: .* has no known waiting time"
+    ):
         study(delay_ms=[0])
 
 
