@@ -64,7 +64,7 @@ impl<M: Machine> Worker<M> {
             }
             connection.state = State::Idle;
             if self.renews().is_none() {
-                if !self.slots.is_spent(at) {
+                if self.has_more(at) {
                     self.connect(at, now);
                 }
             } else {
@@ -224,14 +224,18 @@ impl<M: Machine> Worker<M> {
 
     /// After an orderly end: at once where something waits for it, or where connections are kept.
     fn reopen(&mut self, at: u32, now: Nanos) {
-        let connection = &self.connections[at as usize];
         let sending = !matches!(self.stage, Stage::Drain { .. });
-        let kept = self.renews().is_none() && sending && !self.slots.is_spent(at);
-        if kept || !connection.in_flight.is_empty() {
+        let kept = self.renews().is_none() && sending && self.has_more(at);
+        if kept || !self.connections[at as usize].in_flight.is_empty() {
             self.connect(at, now);
         } else {
             self.unqueue.push_back(at);
         }
+    }
+
+    /// A kept connection may be given more to send, or has something left.
+    fn has_more(&self, at: u32) -> bool {
+        !self.slots.is_spent(at) || !self.connections[at as usize].queue.is_empty()
     }
 
     fn fail_in_flight(&mut self, at: u32, class: Class, now: Nanos) {
