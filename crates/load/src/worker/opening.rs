@@ -157,8 +157,10 @@ impl<M: Machine> Worker<M> {
         if let (Some(deliveries), Some(player)) = (&mut self.deliveries, player) {
             deliveries.sit(at, player);
         }
+        // A peer that closes right behind the upgrade is sent nothing more.
+        let is_open = connection.link.as_ref().is_some_and(|link| link.codec.is_open());
         let again = std::mem::take(&mut connection.in_flight);
-        for pending in again.iter() {
+        for pending in again.iter().filter(|_| is_open) {
             let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
             connection.encode(origin | pending.seq, 1, payloads, buffers, &mut self.recorder);
         }
