@@ -89,7 +89,7 @@ LOAD_ROOMS: dict[str, set[str]] = {
     "executor": {"pacing", "source"},
     "protocol": {"source"},
     "outgoing": {"protocol", "source"},
-    "connection": {"outgoing", "protocol", "source", "measure", "deliveries"},
+    "connection": {"outgoing", "protocol", "source", "measure", "deliveries", "mutation"},
     "control": {"measure"},
     "preflight": {"outgoing", "protocol", "source", "measure", "control"},
     "worker": {

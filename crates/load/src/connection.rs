@@ -15,11 +15,14 @@ pub(crate) use buffers::Buffers;
 pub(crate) use inflight::InFlight;
 pub(crate) use queue::{Queue, Waiting};
 pub(crate) use receive::Expected;
+#[cfg(test)]
+pub(crate) use receive::FORESEEN;
 
 use receive::Partial;
 
 use crate::clock::Nanos;
 use crate::measure::{Class, Metric, Recorder};
+use crate::mutation::{self, Mutation};
 use crate::outgoing::Outgoing;
 use crate::protocol::Protocol;
 use crate::source::{LONG, Payloads};
@@ -148,12 +151,15 @@ impl Connection {
     /// socket is void: the generation is another one. None: it has none, so it has ended before.
     pub(crate) fn finish(&mut self) -> Option<Finished> {
         let was_ready = match self.state {
+            State::Idle | State::Backoff if mutation::is(Mutation::EndsTwice) => false,
             State::Idle | State::Backoff => return None,
             State::Connecting | State::Securing | State::Opening => false,
             State::Ready => true,
         };
         self.state = State::Idle;
-        self.generation = self.generation.wrapping_add(1);
+        if !mutation::is(Mutation::EndsTwice) {
+            self.generation = self.generation.wrapping_add(1);
+        }
         self.partial = None;
         self.congested = false;
         let served = std::mem::take(&mut self.requests) > 0;

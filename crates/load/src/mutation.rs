@@ -6,6 +6,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), allow(dead_code, reason = "only tests put one in"))]
 pub(crate) enum Mutation {
+    /// A connection that has ended may end again, and its generation moves at the next connect only.
+    EndsTwice,
     /// The slots of messages that failed with their connection are not given back.
     SlotsLost,
     /// Messages that wait for room on their connection are not counted.

@@ -15,6 +15,9 @@ use crate::source::{Payloads, Progress, Verifier, excerpt as shown, number_in};
 /// What to do about a message that comes before anything was asked.
 const GREETING: &str = "; where the server greets each connection so, say --greetings N";
 
+/// What is said of a reply to a message that was not sent yet.
+pub(crate) const FORESEEN: &str = "a reply that began before its message was sent";
+
 /// What there is of a reply that has not come whole, and of a message that has not gone whole.
 #[derive(Debug, Default)]
 pub(super) struct Partial {
@@ -393,8 +396,7 @@ impl Connection {
 #[cold]
 fn foreseen(timeline: &Timeline, recorder: &mut Recorder) {
     recorder.failure(Class::Protocol, timeline.service_time());
-    let text = "a reply that began before its message was sent";
-    recorder.example(Class::Protocol, || text.to_owned());
+    recorder.example(Class::Protocol, || FORESEEN.to_owned());
 }
 
 fn status(status: u16) -> String {

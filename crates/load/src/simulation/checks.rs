@@ -5,6 +5,7 @@
 use super::scenario::{MS, Scenario};
 use super::world::Played;
 use crate::clock::Nanos;
+use crate::connection::FORESEEN;
 use crate::measure::snapshot::{Counters, Snapshot};
 use crate::plan::LoopPlan;
 
@@ -87,6 +88,11 @@ fn truth(scenario: &Scenario, played: &Played) -> Result<(), String> {
     let (ok, right) = (played.summary.counters.ok, played.facts.right);
     if ok > right {
         return Err(format!("{ok} replies were taken to be right, {right} were"));
+    }
+    // Peers that admit their faults say nothing that was not asked.
+    let foreseen = played.summary.examples.values().any(|text| text == FORESEEN);
+    if !scenario.manners.lies && foreseen {
+        return Err(format!("honest peers, and yet {FORESEEN}"));
     }
     if played.facts.misunderstood > 0 {
         return Err("a server did not understand what was sent".to_owned());

@@ -32,7 +32,7 @@ pub(super) enum Fault {
     ResetAtAnyTime,
     /// The same, whatever is under way then.
     FinishAtAnyTime,
-    /// Right behind the upgrade.
+    /// Right behind the upgrade, or behind what makes no sense so early.
     ResetBehindUpgrade,
     /// The upgrade is refused, or accepted with the answer to another key.
     Upgrade { refused: bool },
@@ -64,6 +64,7 @@ const HONEST: &[Fault] = &[
     Fault::ResetAtAnyTime,
     Fault::FinishAtAnyTime,
     Fault::ResetBehindUpgrade,
+    Fault::ResetBehindUpgrade,
     Fault::Upgrade { refused: true },
     Fault::Upgrade { refused: false },
     Fault::Leave { replies: true },
@@ -93,9 +94,11 @@ pub(super) struct Peer {
     deaf: bool,
     /// More bytes are answered by RST.
     gone: bool,
-    /// A reply that was held back, and whether it is right in another's place.
+    /// What was asked, where its reply is held back.
     held: Option<Vec<u8>>,
-    /// The client closes when its reply is there, or did.
+    /// More was answered than was asked.
+    ahead: bool,
+    /// The connect was answered.
     pub(super) settled: bool,
     /// Bytes that are taken at a time, and how often.
     pace: (usize, u64),
@@ -115,13 +118,14 @@ impl Peer {
             seat,
             conversation: Conversation::new(manners.spoken, manners.right),
             fault,
-            strikes_at: random.up_to(5) as u32,
+            strikes_at: random.up_to(3) as u32,
             said: 0,
             heard_at: 0,
             silent: false,
             deaf: false,
             gone: false,
             held: None,
+            ahead: false,
             settled: false,
             pace,
             random,
@@ -157,7 +161,7 @@ impl Peer {
             STRIKE if self.fault == Fault::FinishAtAnyTime => self.finish(wires, socket),
             CALM if self.is_bad() => {
                 self.fault = Fault::None;
-                let held_back = self.silent || self.deaf || self.held.is_some();
+                let held_back = self.silent || self.deaf || self.ahead || self.held.is_some();
                 if held_back || world.manners.spoken == super::conversation::Spoken::WebSocket {
                     self.reset(wires, socket);
                 }
@@ -186,22 +190,6 @@ impl Peer {
         }
         let mut out = Vec::new();
         let heard = self.conversation.hear(&bytes, &mut out);
-        if std::env::var("TRACE").is_ok() {
-            eprintln!(
-                "{} {:?} #{socket} took {} heard {:?} fault {:?}",
-                wires.now(),
-                self.seat,
-                bytes.len(),
-                heard
-                    .iter()
-                    .map(|h| match h {
-                        Heard::Message(m) => m.len(),
-                        _ => 0,
-                    })
-                    .collect::<Vec<_>>(),
-                self.fault
-            );
-        }
         self.send(wires, socket, 0, out, world);
         for one in heard {
             if !self.silent {
@@ -250,6 +238,13 @@ impl Peer {
             let text = world.manners.text;
             let said = Said { status: 0, body: b"welcome", text, keep_alive: true };
             self.conversation.say(&said, &mut self.random, &mut out);
+        }
+        if self.fault == Fault::ResetBehindUpgrade {
+            match self.random.up_to(2) {
+                0 => {}
+                1 => out.extend_from_slice(b"\x07\x07\x07"),
+                _ => drop(self.conversation.leave(1001, &mut out)),
+            }
         }
         self.send(wires, socket, after, out, world);
         if self.fault == Fault::ResetBehindUpgrade {
@@ -302,7 +297,7 @@ impl Peer {
     ) {
         let right = world.manners.right;
         // It may come again.
-        self.strikes_at = self.said + self.random.up_to(5) as u32;
+        self.strikes_at = self.said + self.random.up_to(3) as u32;
         match self.fault {
             Fault::Stall => self.silent = true,
             Fault::Deaf => (self.silent, self.deaf) = (true, true),
@@ -327,6 +322,9 @@ impl Peer {
                 Some(earlier) => self.swapped(wires, socket, after, &earlier, asked, world),
             },
             Fault::Twice => {
+                // Often, and the client would never have to wait.
+                self.strikes_at = u32::MAX;
+                self.ahead = true;
                 self.reply(wires, socket, after, asked, world);
                 let body = right.reply(asked, &mut self.random);
                 self.say(wires, socket, 0, 200, &body, world);

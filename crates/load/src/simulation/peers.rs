@@ -34,6 +34,11 @@ impl Facts {
 /// The facts, as the world and its peers share them.
 pub(super) type Witness = Arc<Mutex<Facts>>;
 
+/// So many of the first connects are refused more seldom.
+const MOSTLY_STAND: usize = 12;
+/// A fate that is none of those of refused connects.
+const STANDS: u64 = u64::MAX;
+
 /// All peers.
 pub(super) struct Crowd {
     manners: Manners,
@@ -74,16 +79,16 @@ impl Peers for Crowd {
 
     fn connecting(&mut self, wires: &mut Wires, socket: u32, driver: u32, key: Key) {
         let bad = self.is_bad(wires.now());
-        if std::env::var("TRACE").is_ok() {
-            eprintln!("{} connecting {driver}/{} bad={bad}", wires.now(), key.slot);
-        }
         let random = Random::new(self.random.any());
         let mut peer = Peer::new((driver, key.slot), &self.manners, bad, random);
         let after = self.random.up_to(self.manners.connect);
         if bad {
             wires.call(socket, self.manners.calm_at - wires.now(), CALM);
         }
-        let fate = if bad { self.random.up_to(7) } else { 7 };
+        // Where nobody stands, nothing can be tried.
+        let is_first = (socket as usize) < MOSTLY_STAND;
+        let refuses = bad && !(is_first && self.random.once_in(2));
+        let fate = if refuses { self.random.up_to(11) } else { STANDS };
         match fate {
             0 | 1 => wires.settle(socket, after, Outcome::Refused),
             2 => wires.settle(socket, self.random.up_to(200 * MS), Outcome::TimedOut),

@@ -19,7 +19,7 @@ const CONSTANT: &[u8] = b"the same every time, whatever is asked";
 /// Longest payload that goes through the smallest send buffers in reasonable time.
 const LONG_PAYLOAD: u64 = 70_000;
 /// So many messages are about what one world sends.
-const MESSAGES: u64 = 250;
+const MESSAGES: u64 = 120;
 
 /// All that a seed says.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ impl Draw {
     fn scenario(mut self) -> Scenario {
         let good = self.random.once_in(6);
         let spoken = self.random.of(&[Spoken::Raw, Spoken::Http, Spoken::WebSocket]);
-        let calm_at = if good { 0 } else { self.random.between(50, 900) * MS };
+        let calm_at = if good { 0 } else { self.random.between(300, 1_500) * MS };
         let timeout = if good { 8_000 * MS } else { self.random.between(60, 400) * MS };
         let (message, right, text) = self.message(spoken);
         let bytes = message["source"]["bytes"].as_u64().unwrap_or_default();
@@ -114,7 +114,7 @@ impl Draw {
                 "warmup_ns": if self.random.once_in(4) { 100 * MS } else { 0 },
                 "drain_ns": self.random.of(&[0, 50, 500, 2_000]) * MS,
                 "timeout_ns": timeout,
-                "interval_ns": self.random.of(&[100, 500, 1_000]) * MS,
+                "interval_ns": self.random.of(&[100, 250, 250, 250]) * MS,
             },
         });
         let plan = Plan::from_json(&document.to_string());
@@ -126,7 +126,7 @@ impl Draw {
             right,
             good,
             calm_at,
-            bad_once_in: self.random.between(1, 4),
+            bad_once_in: self.random.between(1, 3),
             lies: self.random.once_in(2),
             service,
             piece: most,
@@ -151,6 +151,10 @@ impl Draw {
             "burst" => (pack, pack),
             _ => (pack, depth),
         };
+        // No more in flight than can be answered: each takes its part of the time.
+        let most = if messages < MESSAGES { 8 } else { 30 };
+        let depth = if connections * depth > most { pack } else { depth };
+        let connections = connections.min((most / depth).max(1));
         let each = pack * self.random.between(depth / pack, 6);
         let renews = !matches!(loop_, "hold" | "burst") && self.random.once_in(3);
         let duration = if good { self.random.between(200, 1_500) * MS } else { settled + 700 * MS };

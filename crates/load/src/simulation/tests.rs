@@ -17,6 +17,16 @@ const MOST_FAILURES: u64 = 20;
 /// What plays one seed alone.
 const REPEAT: &str = "cargo test -p wiretrial-load --lib one_seed -- --nocapture";
 
+/// Seeds that found something, and what it was. They hold for the scenarios as they are now: who
+/// changes how those are drawn looks for others, with the mend taken out.
+const FOUND: [(u64, &str); 5] = [
+    (15, "packs stay queued where another flush than that of the readiness makes the room"),
+    (28, "a message is encoded behind the close that came with the upgrade"),
+    (372, "a reply is taken that began before its message was sent"),
+    (1705, "a connection whose share has room for a part of a pack only is never renewed"),
+    (34958, "a connection that has sent all its own is not opened again for what is queued on it"),
+];
+
 /// Plays a seed and judges what comes of it.
 fn judge(seed: u64) -> Result<Played, String> {
     let scenario = Scenario::of(seed);
@@ -44,11 +54,25 @@ fn whatever_peers_do_all_that_must_hold_holds() {
     play_all(0, SEEDS);
 }
 
+#[test]
+fn what_was_found_once_holds() {
+    for (seed, what) in FOUND {
+        if let Err(again) = hold(seed) {
+            panic!("seed {seed}: {what}: {again}");
+        }
+    }
+}
+
 /// Faults that were put in on purpose, and how they are found.
 #[test]
 fn faults_that_are_put_in_are_found() {
-    let faults =
-        [Mutation::SlotsLost, Mutation::QueueUncounted, Mutation::StaleDone, Mutation::RetryLost];
+    let faults = [
+        Mutation::EndsTwice,
+        Mutation::SlotsLost,
+        Mutation::QueueUncounted,
+        Mutation::StaleDone,
+        Mutation::RetryLost,
+    ];
     for fault in faults {
         let found = mutation::with(fault, || {
             (0..SEEDS).find_map(|seed| judge(seed).err().map(|what| (seed, what)))

@@ -85,6 +85,9 @@ impl<M: Machine> Worker<M> {
             nodelay: true,
             receive_buffer: None,
         };
+        if mutation::is(Mutation::EndsTwice) {
+            self.connections[at as usize].generation += 1;
+        }
         let key = Key { slot: at, generation: self.connections[at as usize].generation };
         self.recorder.attempted += 1;
         self.opening += 1;

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::wires::{Peers, Stage, Wires};
+use super::wires::{Peers, Wires};
 
 /// How the machine and its network behave.
 #[derive(Debug, Clone)]
@@ -91,8 +91,7 @@ impl Network {
         }
         loop {
             inner.catch_up();
-            let open = inner.wires.sockets.iter();
-            if open.filter(|wire| wire.stage != Stage::Closed).any(|wire| inner.tells(wire)) {
+            if inner.wires.open().any(|(_, wire)| inner.tells(wire)) {
                 return;
             }
             match inner.wires.next_event() {
@@ -117,8 +116,7 @@ impl Network {
 
     /// Sockets that no driver has closed.
     pub fn open_sockets(&self) -> usize {
-        let inner = self.lock();
-        inner.wires.sockets.iter().filter(|wire| wire.stage != Stage::Closed).count()
+        self.lock().wires.open.len()
     }
 
     pub(super) fn add_driver(&self) -> u32 {

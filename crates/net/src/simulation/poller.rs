@@ -10,7 +10,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
 use super::network::{Inner, Network};
-use super::wires::{Closed, Outcome, Stage, What, Wire};
+use super::wires::{self, Closed, Outcome, Stage, What, Wire};
 use crate::driver::{Place, Received};
 use crate::socket::Phase;
 use crate::{ConnectSpec, Flush, Key, Listener, NetError, Ready, Socket, Waker};
@@ -69,6 +69,7 @@ impl Simulated {
         let mut socket = Socket::new(fd, key, Phase::Connecting);
         socket.state = inner.wires.sockets.len() as u32;
         inner.wires.sockets.push(Wire::new(key, self.number));
+        inner.wires.open.push(socket.state);
         inner.wires.plan_from_clock(0, socket.state, What::Connecting);
         Ok(socket)
     }
@@ -144,9 +145,8 @@ impl Simulated {
             inner.reap(self.number);
         }
         self.received_since = false;
-        for socket in 0..inner.wires.sockets.len() as u32 {
-            let wire = &inner.wires.sockets[socket as usize];
-            if wire.driver == self.number && wire.stage != Stage::Closed && inner.tells(wire) {
+        for (socket, wire) in inner.wires.open() {
+            if wire.driver == self.number && inner.tells(wire) {
                 self.batch.push(Told { socket, ready: inner.ready(wire) });
             }
         }
@@ -183,9 +183,7 @@ impl Simulated {
         let offered = if in_wait { buffer.len().min(piece) } else { buffer.len() };
         let count = input.len().min(offered);
         if count > 0 {
-            for (place, byte) in buffer.iter_mut().zip(input.drain(..count)) {
-                *place = byte;
-            }
+            wires::take(input, &mut buffer[..count]);
             socket.bytes_received += count as u64;
             let ring = &wire.ring;
             let more = !ring.visible.is_empty() || ring.ended || ring.failed.is_some();
@@ -284,6 +282,7 @@ impl Simulated {
         }
         wire.stage = Stage::Closed;
         wire.inbox.clear();
+        inner.wires.open.retain(|open| *open != socket.state);
         let latency = inner.wires.latency;
         inner.wires.plan_from_clock(latency, socket.state, What::Closed(how));
     }
@@ -309,8 +308,7 @@ impl Simulated {
 
 impl Inner {
     pub(super) fn is_ready(&self, driver: u32) -> bool {
-        let own = self.wires.sockets.iter().filter(|wire| wire.driver == driver);
-        own.filter(|wire| wire.stage != Stage::Closed).any(|wire| self.tells(wire))
+        self.wires.open().any(|(_, wire)| wire.driver == driver && self.tells(wire))
     }
 
     pub(super) fn tells(&self, wire: &Wire) -> bool {
@@ -366,21 +364,22 @@ impl Inner {
 
     /// What was staged leaves.
     pub(super) fn submit(&mut self, driver: u32) {
-        for socket in 0..self.wires.sockets.len() {
-            let wire = &mut self.wires.sockets[socket];
-            if wire.driver != driver || wire.stage == Stage::Closed || wire.ring.staged.is_empty() {
+        for place in 0..self.wires.open.len() {
+            let socket = self.wires.open[place];
+            let wire = &mut self.wires.sockets[socket as usize];
+            if wire.driver != driver || wire.ring.staged.is_empty() {
                 continue;
             }
             let staged = std::mem::take(&mut wire.ring.staged);
-            match self.send(socket as u32, &staged) {
+            match self.send(socket, &staged) {
                 Ok(count) if count == staged.len() => {}
                 Ok(count) => {
-                    let wire = &mut self.wires.sockets[socket];
+                    let wire = &mut self.wires.sockets[socket as usize];
                     wire.ring.kept.extend_from_slice(&staged[count..]);
                     wire.ring.unsent = true;
                 }
                 Err(_) => {
-                    let ring = &mut self.wires.sockets[socket].ring;
+                    let ring = &mut self.wires.sockets[socket as usize].ring;
                     ring.failed = ring.failed.or(Some(Errno::PIPE));
                 }
             }
@@ -390,7 +389,8 @@ impl Inner {
     /// Takes in what came, and gives the sockets of which something did.
     fn reap(&mut self, driver: u32) -> Vec<u32> {
         let mut reaped = Vec::new();
-        for (at, wire) in self.wires.sockets.iter_mut().enumerate() {
+        for &at in &self.wires.open {
+            let wire = &mut self.wires.sockets[at as usize];
             if wire.driver != driver || wire.stage != Stage::Connected {
                 continue;
             }
@@ -403,7 +403,7 @@ impl Inner {
                 wire.ring.failed = wire.ring.failed.or(Some(Errno::CONNRESET));
             }
             if news {
-                reaped.push(at as u32);
+                reaped.push(at);
             }
         }
         reaped

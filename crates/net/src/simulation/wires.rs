@@ -60,6 +60,8 @@ pub struct Wires {
     /// Events that were made, to keep those of one instant in their order.
     made: u64,
     pub(super) sockets: Vec<Wire>,
+    /// Those that no driver has closed.
+    pub(super) open: Vec<u32>,
     pub(super) random: Random,
     /// Longest way from a socket to its peer, nanoseconds.
     pub(super) latency: u64,
@@ -181,6 +183,7 @@ impl Wires {
             events: BinaryHeap::new(),
             made: 0,
             sockets: Vec::new(),
+            open: Vec::new(),
             random: Random::new(seed),
             latency,
         }
@@ -221,8 +224,9 @@ impl Wires {
     /// buffer.
     pub fn take(&mut self, socket: u32, most: usize) -> Vec<u8> {
         let outbox = &mut self.sockets[socket as usize].outbox;
-        let count = most.min(outbox.len());
-        outbox.drain(..count).collect()
+        let mut taken = vec![0; most.min(outbox.len())];
+        take(outbox, &mut taken);
+        taken
     }
 
     /// Bytes that came from this socket and were not taken.
@@ -239,6 +243,11 @@ impl Wires {
     /// The driver has closed it.
     pub fn is_closed(&self, socket: u32) -> bool {
         self.sockets[socket as usize].stage == Stage::Closed
+    }
+
+    /// Sockets that no driver has closed, with their numbers.
+    pub(super) fn open(&self) -> impl Iterator<Item = (u32, &Wire)> {
+        self.open.iter().map(|&socket| (socket, &self.sockets[socket as usize]))
     }
 
     pub(super) fn plan(&mut self, after: u64, socket: u32, what: What) {
@@ -308,4 +317,14 @@ impl Wires {
             }
         }
     }
+}
+
+/// Moves as many bytes as fit from the front of `from`, which has them.
+pub(super) fn take(from: &mut VecDeque<u8>, to: &mut [u8]) {
+    let (front, back) = from.as_slices();
+    let first = front.len().min(to.len());
+    to[..first].copy_from_slice(&front[..first]);
+    let second = to.len() - first;
+    to[first..].copy_from_slice(&back[..second]);
+    drop(from.drain(..to.len()));
 }
