@@ -115,7 +115,8 @@ fuzz-long: | bootstrap-fuzz  ## run each fuzz target for FUZZ_LONG_SECONDS (3600
 
 .PHONY: simulate
 simulate:  ## SEEDS (1000000) simulated runs of the real worker; 5,000 of them run in `make test`
-	WIRETRIAL_SEEDS=$(SEEDS) WIRETRIAL_FROM=$(FROM) cargo test --release --locked \
+	CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
+	  WIRETRIAL_SEEDS=$(SEEDS) WIRETRIAL_FROM=$(FROM) cargo test --release --locked \
 	  --package wiretrial-load --lib many_seeds -- --ignored --nocapture
 
 .PHONY: soak
