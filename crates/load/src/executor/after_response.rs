@@ -58,6 +58,9 @@ impl AfterResponse {
     }
 
     pub(super) fn peek(&self) -> Next {
+        if self.budget.is_spent() {
+            return Next::Finished;
+        }
         self.resting.front().map_or(Next::Blocked, |(due, _)| Next::Wait(*due))
     }
 }

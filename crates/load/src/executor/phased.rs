@@ -94,6 +94,9 @@ impl Phased {
     }
 
     pub(super) fn peek(&self) -> Next {
+        if self.budget.is_spent() {
+            return Next::Finished;
+        }
         Next::Wait(self.pacer.due())
     }
 

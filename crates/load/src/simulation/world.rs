@@ -27,6 +27,8 @@ use crate::worker::{Rest, Wires, Worker};
 
 /// More turns than this, and the run does not end.
 const MOST_TURNS: u64 = 400_000;
+/// More turns than this, one after the other, that had no rest and nothing to do are a spin.
+const MOST_IDLE_TURNS: u64 = 1_000;
 
 /// What came of a world.
 #[derive(Debug)]
@@ -128,6 +130,7 @@ pub(super) fn play(scenario: &Scenario) -> Result<Played, String> {
         latest_end: scenario.latest_end().0,
         load_ended: vec![Nanos::ZERO; actors.len()],
         turns: 0,
+        idle_turns: 0,
         woken: false,
     };
     let summary = stage.run(&mut actors, oversight)?;
@@ -186,6 +189,8 @@ struct Stage<'w> {
     latest_end: u64,
     load_ended: Vec<Nanos>,
     turns: u64,
+    /// Turns in a row that began at once, with nothing ready.
+    idle_turns: u64,
     /// The load was begun since the last turn: every worker wakes.
     woken: bool,
 }
@@ -224,6 +229,12 @@ impl Stage<'_> {
         let rests = actors.iter().filter_map(|actor| actor.rest);
         let until = rests.map(|rest| rest.until.0).min().unwrap_or_default();
         let woken = std::mem::take(&mut self.woken);
+        let is_ready = (0..actors.len() as u32).any(|driver| self.network.is_ready(driver));
+        let is_idle = until <= self.network.now() && !is_ready && !woken;
+        self.idle_turns = if is_idle { self.idle_turns + 1 } else { 0 };
+        if self.idle_turns > MOST_IDLE_TURNS {
+            return Err(format!("it spins: it asks to be woken at {until} ns, which has passed"));
+        }
         // One worker alone passes the time in its own wait.
         let is_alone = actors.len() == 1;
         if !woken && !is_alone {

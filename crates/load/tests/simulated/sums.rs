@@ -1,7 +1,7 @@
 //! What is due was assigned, waits, or was dropped: at every instant, whatever the server does.
 
 use wiretrial_load::clock::{Clock as _, Nanos};
-use wiretrial_load::executor::{Budget, Executor, Open, Phased};
+use wiretrial_load::executor::{AfterResponse, Budget, Executor, Next, Open, Phased, Slots};
 use wiretrial_load::pacing::{Constant, Pacer, Poisson};
 use wiretrial_load::plan::Overflow;
 
@@ -53,5 +53,30 @@ fn what_is_due_was_assigned_waits_or_was_dropped() {
             let (sent, dropped) = (world.recorder.sent, world.executor.dropped());
             assert_eq!(found, due, "seed {seed} at {now}: {sent} + {waiting} + {dropped}");
         }
+    }
+}
+
+#[test]
+fn nobody_is_woken_for_messages_beyond_the_budget() {
+    let pacer = Constant::new(Nanos::ZERO, RATE, 0.0);
+    let phased = Phased::new(pacer.clone(), 4, 1, Budget::of(2), Overflow::Wait);
+    let open = Open::new(Pacer::Constant(pacer), 1, Budget::of(2), Overflow::Wait);
+    let pause = Nanos(SECOND);
+    let after_response = AfterResponse::new(Nanos::ZERO, pause, 4, 1, Budget::of(2));
+    for mut executor in
+        [Executor::Phased(phased), Executor::Open(open), Executor::AfterResponse(after_response)]
+    {
+        let mut slots = match executor {
+            Executor::Phased(_) => Slots::by_connection(4, 1),
+            _ => Slots::new(4, 1),
+        };
+        for connection in 0..4 {
+            slots.set_available(connection, true);
+        }
+        let now = Nanos(10 * SECOND);
+        while matches!(executor.next(now, &mut slots), Next::Send(_)) {}
+        assert_eq!(executor.next(now, &mut slots), Next::Finished);
+        let wakes = matches!(executor.peek(now), Next::Wait(due) if due <= now);
+        assert!(!wakes, "{executor:?}: an instant that has passed wakes for ever");
     }
 }
