@@ -102,7 +102,7 @@ def test_a_rule_that_does_not_hold_shows_the_reply(wiretrial: Run, application: 
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (("--expect", "stats"), "'stats' is no rule: use echo, learned, broadcast, @FILE, status"),
+        (("--expect", "XX"), "'XX' is no rule: use echo, learned, broadcast, @FILE, status"),
         (("--expect", "status", "--expect", "json:a"), "only json: and regex: rules can be"),
         (("--expect", "json:a..b"), "the path has a place without a name"),
         (("--expect", "regex:("), "unclosed group"),
