@@ -18,6 +18,8 @@ PATH = "/broadcast"
 LARGE = 1 << 20
 LISTENERS = 6
 MESSAGES = 10
+# The numbers of messages beside those.
+HERE, ALL_HERE = 1000, 1001
 
 _names = itertools.count(1)
 
@@ -63,12 +65,32 @@ def _same(heard: Message, said: Message) -> None:
 def _fan_out(endpoint: Endpoint) -> None:
     """Everybody hears everybody, each one's messages in their order; who has left is not missed."""
     with ExitStack() as stack:
-        here = [stack.enter_context(_Listener(endpoint)) for _ in range(LISTENERS)]
+        here = _gather(stack, endpoint, LISTENERS)
         _all_hear(here, [here[0]], range(1))
         _all_hear(here, here, range(1, 1 + MESSAGES))
         leaver, *rest = here
         leaver.websocket.close()
         _all_hear(rest, rest, range(1 + MESSAGES, 3 + MESSAGES))
+
+
+def _gather(stack: ExitStack, endpoint: Endpoint, count: int) -> list[_Listener]:
+    """Connections that are known to listen, to each of which nothing is on its way.
+
+    A server may take a connection in a moment after its upgrade: it listens for sure once it has
+    heard itself.
+    """
+    here = []
+    for _ in range(count):
+        listener = stack.enter_context(_Listener(endpoint))
+        listener.ask(HERE)
+        listener.hear(HERE)
+        here.append(listener)
+    # Behind all that those before have still to hear.
+    here[0].ask(ALL_HERE)
+    for listener in here:
+        while listener.websocket.receive() != here[0].message(ALL_HERE):
+            pass
+    return here
 
 
 def _all_hear(here: list[_Listener], speakers: list[_Listener], numbers: range) -> None:
@@ -87,15 +109,11 @@ def _all_hear(here: list[_Listener], speakers: list[_Listener], numbers: range) 
 
 
 def _large(endpoint: Endpoint) -> None:
-    with WebSocket(endpoint, PATH) as one, WebSocket(endpoint, PATH) as other:
-        # Heard first, so that both are known to listen.
-        for speaker in (one, other):
-            speaker.send(payload(20))
-            for listener in (one, other):
-                _same(listener.receive(), payload(20))
-        one.send(payload(LARGE))
-        for listener in (one, other):
-            _same(listener.receive(), payload(LARGE))
+    with ExitStack() as stack:
+        here = _gather(stack, endpoint, 2)
+        here[0].websocket.send(payload(LARGE))
+        for listener in here:
+            _same(listener.websocket.receive(), payload(LARGE))
 
 
 BROADCAST: tuple[Check, ...] = (
