@@ -18,7 +18,7 @@ mod model;
 use common::{Seen, cuts_from, run_client};
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::http1::{BodyLength, Http1Client, Http1Server, PayloadLength, RequestHead};
-use wiretrial_proto::{ClientCodec, Request};
+use wiretrial_proto::{ClientSession, Message};
 
 const WAITING: [&[&str]; 4] =
     [&["GET"], &["HEAD", "GET"], &["GET", "GET", "HEAD", "POST"], &["POST", "GET!"]];
@@ -72,7 +72,7 @@ fn client(methods: &[&str]) -> Http1Client {
     });
     let mut codec = Http1Client::new(heads.collect());
     for route in 0..methods.len() {
-        codec.encode(&Request { route, payload: b"" }, &mut Vec::new());
+        codec.encode(&Message { number: 0, route, payload: b"" }, &mut Vec::new());
     }
     codec
 }

@@ -18,7 +18,7 @@ mod model;
 use common::{RequestSeen, Seen, cuts_from, run_client, run_server};
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::http1::{BadRequest, Http1Client, Http1Server, PayloadLength, RequestHead};
-use wiretrial_proto::{ClientCodec, Request};
+use wiretrial_proto::{ClientSession, Message};
 
 fuzz_target!(|data: &[u8]| {
     let Some((&count, rest)) = data.split_first() else { return };
@@ -72,7 +72,7 @@ fn send_again(request: &RequestSeen, body: &[u8]) {
         head => head.expect("what a server takes a client may send"),
     };
     let mut bytes = Vec::new();
-    Http1Client::new([head].into()).encode(&Request { route: 0, payload: body }, &mut bytes);
+    Http1Client::new([head].into()).encode(&Message::new(0, body), &mut bytes);
     let expected = RequestSeen {
         method: method.clone(),
         target: target.clone(),
@@ -90,7 +90,7 @@ fn replies(method: &str, bytes: &[u8]) -> usize {
     let method = if method == "CONNECT" { "GET" } else { method };
     let head = RequestHead::new(method, "/", "host", &[], false, PayloadLength::None);
     let mut client = Http1Client::new([head.expect("a method that the server took")].into());
-    client.encode(&Request { route: 0, payload: b"" }, &mut Vec::new());
+    client.encode(&Message::new(0, b""), &mut Vec::new());
     let seen = run_client(&mut client, bytes, &[], true).seen;
     assert!(seen.iter().all(|seen| matches!(seen, Seen::Reply { .. })), "{seen:?}");
     seen.len()

@@ -11,7 +11,7 @@ mod common;
 use common::{Seen, cuts_from, run_client};
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::raw::RawClient;
-use wiretrial_proto::{ClientCodec, Request};
+use wiretrial_proto::{ClientSession, Message};
 
 fuzz_target!(|data: &[u8]| {
     let Some((&control, rest)) = data.split_first() else { return };
@@ -36,7 +36,7 @@ fn client(lengths: &[u8]) -> RawClient {
     let mut codec = RawClient::new();
     for length in lengths {
         let payload = vec![b'x'; usize::from(*length)];
-        codec.encode(&Request { route: 0, payload: &payload }, &mut Vec::new());
+        codec.encode(&Message::new(0, &payload), &mut Vec::new());
     }
     codec
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use common::{Seen, cuts_from, run_client};
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig, WebSocketServer};
-use wiretrial_proto::{ClientCodec, MessageKind, Scratch};
+use wiretrial_proto::{ClientSession, MessageKind, Scratch};
 
 const MAX_MESSAGE: u64 = 20_000;
 

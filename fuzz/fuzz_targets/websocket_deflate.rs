@@ -17,7 +17,7 @@ use wiretrial_proto::http1::Http1Server;
 use wiretrial_proto::websocket::{
     DeflateAnswer, DeflateConfig, WebSocketClient, WebSocketConfig, WebSocketServer,
 };
-use wiretrial_proto::{ClientCodec, MessageKind, Scratch, ServerCodec, ServerEvent};
+use wiretrial_proto::{ClientSession, MessageKind, Scratch, ServerCodec, ServerEvent};
 
 const MAX_MESSAGE: u64 = 100_000;
 

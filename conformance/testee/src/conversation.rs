@@ -10,7 +10,7 @@ use wiretrial_net::{
     ConnectSpec, Driver, DriverConfig, Fill, Key, NetError, Transport, monotonic_ns,
 };
 use wiretrial_proto::websocket::{DeflateConfig, WebSocketClient, WebSocketConfig};
-use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Scratch};
+use wiretrial_proto::{ClientSession as _, Event, MessageKind, Scratch};
 
 /// Longer than any case takes: the suite ends each of them by itself.
 const PATIENCE_NS: u64 = 120_000_000_000;
@@ -151,12 +151,13 @@ impl Conversation {
             at += step.consumed;
             match step.event {
                 None => break,
-                Some(Event::Chunk(piece)) => self.message.extend_from_slice(piece),
+                Some(Event::Chunk { piece, .. }) => self.message.extend_from_slice(piece),
                 Some(Event::Reply(reply)) => {
                     self.message.extend_from_slice(reply.payload);
                     self.complete(reply.kind);
                 }
-                Some(Event::Open | Event::Close(_) | Event::Delivery(_) | Event::Bulletin(_)) => {}
+                // The suite says the rest of it.
+                Some(_) => {}
             }
         }
         self.carry.extend_from_slice(&bytes[at..]);

@@ -1,18 +1,18 @@
-//! One connection: transport + codec + the messages in flight on it.
+//! One connection: transport + session + the messages in flight on it.
 //!
 //! Knows how bytes become outcomes. Must not know who sends next (the executor) nor when
 //! anything happens: it is handed `now`.
 
 mod buffers;
-mod inflight;
+mod ledger;
 mod queue;
 mod receive;
 
 use wiretrial_net::{Driver, NetError, NetErrorClass, Transport};
-use wiretrial_proto::ClientCodec as _;
+use wiretrial_proto::{ClientSession as _, Message};
 
 pub(crate) use buffers::Buffers;
-pub(crate) use inflight::InFlight;
+pub(crate) use ledger::Ledger;
 pub(crate) use queue::{Queue, Waiting};
 pub(crate) use receive::Expected;
 #[cfg(test)]
@@ -26,6 +26,9 @@ use crate::mutation::{self, Mutation};
 use crate::outgoing::Outgoing;
 use crate::protocol::Protocol;
 use crate::source::{LONG, Payloads};
+
+/// What is said of a message that was not answered in time.
+pub(crate) const LATE: &str = "no whole reply before the deadline";
 
 /// How far a connection has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +51,7 @@ pub(crate) enum State {
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) transport: Transport,
-    pub(crate) codec: Protocol,
+    pub(crate) session: Protocol,
 }
 
 /// One connection. There may be a million of them, of which most wait: what only a busy one needs is
@@ -59,7 +62,8 @@ pub(crate) struct Connection {
     /// Counts the sockets that have ended, so that late readiness of an old one is told apart.
     pub(crate) generation: u32,
     pub(crate) link: Option<Link>,
-    pub(crate) in_flight: InFlight,
+    /// What is in flight.
+    pub(crate) ledger: Ledger,
     /// Assigned, not yet encoded: the connection is congested, or has had its share of requests.
     pub(crate) queue: Queue,
     /// What has not come, or gone, whole; kept once it was needed.
@@ -120,12 +124,13 @@ impl Ending {
 }
 
 impl Connection {
-    pub(crate) fn new() -> Self {
+    /// Without a socket. Numbered: replies say by number which message they answer.
+    pub(crate) fn new(numbered: bool) -> Self {
         Self {
             state: State::Idle,
             generation: 0,
             link: None,
-            in_flight: InFlight::default(),
+            ledger: Ledger::new(numbered),
             queue: Queue::default(),
             partial: None,
             next_number: 0,
@@ -161,6 +166,7 @@ impl Connection {
             self.generation = self.generation.wrapping_add(1);
         }
         self.partial = None;
+        self.ledger.forget_begun();
         self.congested = false;
         let served = std::mem::take(&mut self.requests) > 0;
         Some(Finished { link: self.link.take(), was_ready, served })
@@ -176,26 +182,26 @@ impl Connection {
         buffers: &mut Buffers,
         recorder: &mut Recorder,
     ) {
-        let Some(Link { transport, codec }) = &mut self.link else { return };
+        let Some(Link { transport, session }) = &mut self.link else { return };
         let out = transport.out();
         buffers.lend(out);
         let before = out.len();
         let mut payload_sent = 0;
         let long = payloads.longest() > LONG;
-        for seq in first..first + u64::from(count) {
+        for number in first..first + u64::from(count) {
             if long {
                 let outgoing = &mut self.partial.get_or_insert_default().outgoing;
                 // Nothing may stand between its pieces.
                 while let Some(taken) = Outgoing::advance(outgoing, payloads, out) {
                     payload_sent += taken;
                 }
-                *outgoing = Outgoing::begin(codec, seq, payloads, out);
+                *outgoing = Outgoing::begin(session, number, payloads, out);
                 if outgoing.is_some() {
                     continue;
                 }
             }
-            let payload = payloads.get(seq);
-            codec.send(seq, payload, out);
+            let payload = payloads.get(number);
+            session.encode(&Message::new(number, payload), out);
             payload_sent += payload.len();
         }
         recorder.bytes.payload_sent += payload_sent as u64;
@@ -234,11 +240,11 @@ impl Connection {
     /// Encodes an orderly goodbye, unless it would come into the middle of a message.
     pub(crate) fn close(&mut self) {
         let is_inside = self.partial.as_ref().is_some_and(|partial| partial.outgoing.is_some());
-        if let Some(Link { transport, codec }) = &mut self.link
+        if let Some(Link { transport, session }) = &mut self.link
             && self.state == State::Ready
             && !is_inside
         {
-            codec.close(transport.out());
+            session.close(transport.out());
         }
     }
 
@@ -246,7 +252,7 @@ impl Connection {
     /// what waited, and only another flush tells that nothing is left.
     pub(crate) fn has_output(&self) -> bool {
         let waits = self.link.as_ref().is_some_and(|link| link.transport.has_output());
-        waits || self.congested || self.in_flight.has_unstamped()
+        waits || self.congested || self.ledger.has_unstamped()
     }
 
     /// The step of the set-up that began at `since` is done: records its time.
@@ -266,15 +272,52 @@ impl Connection {
         let doing = match self.state {
             State::Securing => ", in the TLS handshake",
             State::Opening => ", in the upgrade",
-            State::Ready if self.in_flight.is_empty() => ", between messages",
-            State::Ready if self.partial.as_ref().is_some_and(|partial| partial.has_begun()) => {
-                ", inside a reply"
-            }
+            State::Ready if self.ledger.is_empty() => ", between messages",
+            State::Ready if self.has_begun() => ", inside a reply",
             State::Ready => ", while a reply was awaited",
             State::Idle | State::Backoff | State::Connecting => "",
         };
         let doing = if error.class() == NetErrorClass::Tls { "" } else { doing };
         Ending::Failed(Class::from(error.class()), format!("{error}{doing}"))
+    }
+
+    /// Has something of a reply come, or of what may be one?
+    fn has_begun(&self) -> bool {
+        self.partial.as_ref().is_some_and(|partial| partial.has_begun()) || self.ledger.has_begun()
+    }
+
+    /// How many messages more may begin on it.
+    #[inline]
+    pub(crate) fn room(&self) -> u32 {
+        match (&self.ledger, &self.link) {
+            (Ledger::Numbered(ledger), Some(link)) => {
+                link.session.room().saturating_sub(ledger.len() as u32)
+            }
+            // Who answers in order sets no limit.
+            _ => u32::MAX,
+        }
+    }
+
+    /// Gives up the oldest message alone, whose reply has not come in time, where later ones were
+    /// answered; what tells the peer so waits for a flush.
+    pub(crate) fn give_up_oldest(&mut self, now: Nanos, recorder: &mut Recorder) -> bool {
+        let (Ledger::Numbered(ledger), Some(link)) = (&mut self.ledger, &mut self.link) else {
+            return false;
+        };
+        let Some(oldest) = ledger.front().copied() else { return false };
+        let Link { transport, session } = link;
+        let outgoing = self.partial.as_mut().and_then(|partial| partial.outgoing.as_mut());
+        let out = outgoing.map_or_else(|| transport.out(), Outgoing::behind);
+        // Where none was, the peer or the way to it is gone, and with it the connection.
+        if !ledger.has_answered_since(oldest.sent) || !session.cancel(oldest.number, out) {
+            return false;
+        }
+        if let Some((_, begun)) = ledger.take(oldest.number) {
+            ledger.give_back(begun);
+        }
+        recorder.failure(Class::Timeout, now - oldest.sent);
+        recorder.example(Class::Timeout, || LATE.to_owned());
+        true
     }
 
     /// So many messages are done, well or badly: how many packs are done with them, and slots free?
@@ -292,9 +335,7 @@ impl Connection {
     /// Everything in flight has failed; gives the number of slots that are free now. Those of
     /// packs that are assigned and not encoded stay out.
     pub(crate) fn fail_all(&mut self, class: Class, now: Nanos, recorder: &mut Recorder) -> u32 {
-        for pending in self.in_flight.drain() {
-            recorder.failure(class, now - pending.sent);
-        }
+        self.ledger.drain(|pending| recorder.failure(class, now - pending.sent));
         self.done_in_pack = 0;
         let queued = self.queue.len() as u32;
         let freed = self.slots_out.saturating_sub(queued);
@@ -309,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_connection_ends_once_and_its_generation_with_it() {
-        let mut connection = Connection::new();
+        let mut connection = Connection::new(false);
         assert!(connection.finish().is_none(), "it never began");
         connection.state = State::Ready;
         (connection.requests, connection.congested) = (3, true);

@@ -119,7 +119,7 @@ impl Deliveries {
 
     /// A copy came to a connection.
     #[inline]
-    pub fn arrived(&mut self, at: u32, copy: &Delivery) -> Arrival {
+    pub fn arrived(&mut self, at: u32, copy: &Delivery<'_>) -> Arrival {
         let usual = self.usual_seat(at, copy.origin).filter(|seat| self.has_sent(*seat, copy));
         let sender = usual.or_else(|| self.table(at).find(|seat| self.has_sent(*seat, copy)));
         let Some(origin) = sender else { return Arrival::Unknown };
@@ -127,9 +127,9 @@ impl Deliveries {
             // The server had it sit before it was told so.
             return Arrival::Unowed;
         }
-        let taken = match self.track(at, origin).take(copy.seq) {
-            Taken::InTurn => Arrival::Right(self.stamp(origin, copy.seq).due),
-            Taken::Late => Arrival::OutOfOrder(self.stamp(origin, copy.seq).due),
+        let taken = match self.track(at, origin).take(copy.number as u32) {
+            Taken::InTurn => Arrival::Right(self.stamp(origin, copy.number as u32).due),
+            Taken::Late => Arrival::OutOfOrder(self.stamp(origin, copy.number as u32).due),
             Taken::Before => return Arrival::Duplicate,
             Taken::Unowed => return Arrival::Unowed,
         };
@@ -146,9 +146,9 @@ impl Deliveries {
     }
 
     /// Is the copy of a message that this seat's player sent?
-    fn has_sent(&self, seat: u32, copy: &Delivery) -> bool {
+    fn has_sent(&self, seat: u32, copy: &Delivery<'_>) -> bool {
         let seat = &self.seats[seat as usize];
-        seat.player == copy.origin && seat.next.wrapping_sub(copy.seq).cast_signed() > 0
+        seat.player == copy.origin && seat.next.wrapping_sub(copy.number as u32).cast_signed() > 0
     }
 
     /// Gives up what has not come for so long: how many copies?
@@ -267,8 +267,8 @@ mod tests {
 
     const SECOND: Nanos = Nanos::from_secs(1);
 
-    fn copy(origin: i32, seq: u32) -> Delivery {
-        Delivery { origin, seq, own: false, intact: true }
+    fn copy(origin: i32, seq: u32) -> Delivery<'static> {
+        Delivery { origin, number: seq.into(), own: false, intact: true, payload: None }
     }
 
     /// Everybody sits: player 100 + n on connection n.

@@ -1,8 +1,8 @@
 //! A long message on its way out: its payload is appended piece by piece, as the kernel takes it.
 //!
-//! Knows the codec and the payloads; must not know sockets.
+//! Knows the session and the payloads; must not know sockets.
 
-use wiretrial_proto::{ClientCodec as _, Pieces};
+use wiretrial_proto::{ClientSession as _, Pieces};
 
 use crate::protocol::Protocol;
 use crate::source::{LONG, Payloads};
@@ -13,12 +13,12 @@ const PIECE: usize = 256 * 1024;
 /// A message of which only the beginning is encoded.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    seq: u64,
+    number: u64,
     /// Bytes of the payload that are encoded.
     at: usize,
     length: usize,
     pieces: Pieces,
-    /// What the codec said meanwhile, and goes behind the message.
+    /// What the session said meanwhile, and goes behind the message.
     behind: Vec<u8>,
 }
 
@@ -27,20 +27,20 @@ impl Outgoing {
     /// short, or is needed whole.
     #[inline]
     pub(crate) fn begin(
-        codec: &mut Protocol,
-        seq: u64,
+        session: &mut Protocol,
+        number: u64,
         payloads: &Payloads,
         out: &mut Vec<u8>,
     ) -> Option<Self> {
-        let length = payloads.length(seq);
+        let length = payloads.length(number);
         if length <= LONG {
             return None;
         }
-        let pieces = codec.begin(0, length as u64, out)?;
-        Some(Self { seq, at: 0, length, pieces, behind: Vec::new() })
+        let pieces = session.begin(0, length as u64, out)?;
+        Some(Self { number, at: 0, length, pieces, behind: Vec::new() })
     }
 
-    /// Where what the codec says is appended.
+    /// Where what the session says is appended.
     pub(crate) fn behind(&mut self) -> &mut Vec<u8> {
         &mut self.behind
     }
@@ -52,10 +52,10 @@ impl Outgoing {
         payloads: &mut Payloads,
         out: &mut Vec<u8>,
     ) -> Option<usize> {
-        let Self { seq, at, length, pieces, behind } = current.as_mut()?;
+        let Self { number, at, length, pieces, behind } = current.as_mut()?;
         let (begin, end) = (*at, *length);
         while *at - begin < PIECE && *at < end {
-            let rest = payloads.from(*seq, *at);
+            let rest = payloads.from(*number, *at);
             let piece = &rest[..rest.len().min(PIECE - (*at - begin))];
             pieces.append(piece, out);
             *at += piece.len();

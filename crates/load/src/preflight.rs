@@ -19,7 +19,7 @@ use wiretrial_net::{
     ClientTls, ClientTlsSettings, ConnectSpec, Driver, DriverConfig, Fill, Key, NetError,
     PollerKind, Transport,
 };
-use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Reply, Request, Scratch, Tag};
+use wiretrial_proto::{ClientSession as _, Event, Message, MessageKind, Reply, Scratch, Tag};
 
 use crate::clock::{Clock, Monotonic, Nanos};
 use crate::control::Control;
@@ -35,7 +35,7 @@ use greeting::Greeting;
 use refusal::target;
 
 /// The preflight's own message carries this number, which no message of the load has.
-const PREFLIGHT_SEQ: u64 = u64::MAX;
+const PREFLIGHT_NUMBER: u64 = u64::MAX;
 /// How long an exchange waits before it looks whether somebody wants it to stop.
 const LOOK_UP: Nanos = Nanos::from_millis(50);
 /// The most that is kept of a reply which is to be learned, bytes.
@@ -47,7 +47,7 @@ const NO_ECHO: &str =
     "; where the server does not echo, use --expect status, json:PATH=VALUE or regex:PATTERN";
 /// The own copy of a message, as a reply: what there is to check was checked.
 const COPY: Reply<'static> =
-    Reply { tag: Tag::Next, status: 0, kind: MessageKind::Binary, payload: &[], last: false };
+    Reply { tag: Tag::Oldest, status: 0, kind: MessageKind::Binary, payload: &[], last: false };
 /// A refusing server is asked again this often.
 const RETRY: Nanos = Nanos::from_millis(50);
 
@@ -199,8 +199,12 @@ impl<C: Clock> Asking<'_, C> {
         // Behind all of the load's, and at a table of its own.
         let (share, together) = (self.plan.share, self.plan.together());
         let number = share.connections.next_multiple_of(together) + share.first_worker * together;
-        let codec = self.factory.make(number, entropy());
-        let exchange = Exchange::begin(self.plan, address, self.tls, codec)?;
+        let session = self.factory.make(number, entropy());
+        let of_message = match self.factory.first_number(number) {
+            None => PREFLIGHT_NUMBER,
+            Some(first) => first + u64::from(u32::MAX),
+        };
+        let exchange = Exchange::begin(self.plan, address, self.tls, session, of_message)?;
         exchange.run(self.clock, self.control, deadline)
     }
 }
@@ -216,7 +220,9 @@ struct Exchange<'p> {
     address: SocketAddr,
     driver: Driver,
     transport: Transport,
-    codec: Protocol,
+    session: Protocol,
+    /// Of the message that is sent.
+    number: u64,
     payloads: Payloads,
     progress: Progress,
     /// What is right; none: what is to be learned.
@@ -242,7 +248,8 @@ impl<'p> Exchange<'p> {
         plan: &'p Plan,
         address: SocketAddr,
         tls: Option<&ClientTls>,
-        codec: Protocol,
+        session: Protocol,
+        number: u64,
     ) -> Result<Self, Refusal> {
         let refuse = |error: NetError| target(&error, Some(address));
         let mut driver = Driver::new(&driver_config(plan)).map_err(refuse)?;
@@ -258,7 +265,8 @@ impl<'p> Exchange<'p> {
             address,
             driver,
             transport,
-            codec,
+            session,
+            number,
             payloads: Payloads::new(&plan.target.payload),
             progress: Progress::default(),
             verifier: Some(&plan.target.expect.content)
@@ -322,7 +330,7 @@ impl<'p> Exchange<'p> {
 
     fn too_late(&self) -> Refusal {
         let limit = self.plan.phases.connect.0 / 1_000_000;
-        let missing = self.greeting.missing().filter(|_| self.codec.is_open());
+        let missing = self.greeting.missing().filter(|_| self.session.is_open());
         let (class, what) = match missing.as_deref() {
             Some(missing) => (Class::Timeout, missing),
             None if self.connected => (Class::Timeout, "no whole reply"),
@@ -336,16 +344,16 @@ impl<'p> Exchange<'p> {
         if self.transport.is_established() {
             if !self.started {
                 self.started = true;
-                self.codec.start(self.transport.out());
+                self.session.start(self.transport.out());
             }
-            if self.codec.is_open() && !self.asked && self.may_ask(now)? {
+            if self.session.is_open() && !self.asked && self.may_ask(now)? {
                 self.asked = true;
                 let out = self.transport.out();
                 self.outgoing =
-                    Outgoing::begin(&mut self.codec, PREFLIGHT_SEQ, &self.payloads, out);
+                    Outgoing::begin(&mut self.session, self.number, &self.payloads, out);
                 if self.outgoing.is_none() {
-                    let payload = self.payloads.get(PREFLIGHT_SEQ);
-                    self.codec.encode(&Request { route: 0, payload }, out);
+                    let payload = self.payloads.get(self.number);
+                    self.session.encode(&Message::new(self.number, payload), out);
                 }
             }
         }
@@ -376,7 +384,7 @@ impl<'p> Exchange<'p> {
                 bytes.to_vec()
             }
         };
-        if !self.asked && matches!(self.codec, Protocol::Stream(_)) {
+        if !self.asked && matches!(self.session, Protocol::Stream(_)) {
             let (class, text) = Greeting::stream(&bytes);
             return Err(self.refuse(class, &text));
         }
@@ -384,21 +392,27 @@ impl<'p> Exchange<'p> {
         loop {
             let outgoing = self.outgoing.as_mut();
             let out = outgoing.map_or_else(|| self.transport.out(), Outgoing::behind);
-            let step = self.codec.receive(&bytes[at..], &mut scratch, out);
+            let step = self.session.receive(&bytes[at..], &mut scratch, out);
             let step = step.map_err(|error| self.refuse(error.class.into(), error.detail))?;
             at += step.consumed;
             match step.event {
                 None => break,
                 Some(Event::Reply(reply)) if !self.asked => self.greeting.message(reply.payload),
-                Some(Event::Chunk(piece)) if !self.asked => self.greeting.piece(piece),
+                Some(Event::Chunk { piece, .. }) if !self.asked => self.greeting.piece(piece),
                 Some(Event::Reply(reply)) => return self.judge(&reply).map(Some),
-                Some(Event::Chunk(piece)) => self.keep(piece)?,
+                Some(Event::Chunk { piece, .. }) => self.keep(piece)?,
+                Some(Event::Failed { error, .. }) => {
+                    return Err(self.refuse(error.class.into(), error.detail));
+                }
                 Some(Event::Delivery(copy)) if copy.own && !copy.intact => {
                     let text = "the first copy was not what its message was";
                     return Err(self.refuse(Class::Mismatch, text));
                 }
-                Some(Event::Delivery(copy)) if copy.own => return self.judge(&COPY).map(Some),
-                Some(Event::Open | Event::Delivery(_) | Event::Bulletin(_)) => {}
+                Some(Event::Delivery(copy)) if copy.own => {
+                    let payload = copy.payload.unwrap_or_default();
+                    return self.judge(&Reply { payload, ..COPY }).map(Some);
+                }
+                Some(Event::Open | Event::Room | Event::Delivery(_) | Event::Bulletin(_)) => {}
                 Some(Event::Close(close)) => {
                     let text = format!("the server closed with code {}", close.code);
                     return Err(self.refuse(Class::Closed, &text));
@@ -410,7 +424,7 @@ impl<'p> Exchange<'p> {
     }
 
     fn ended(&mut self) -> Result<Option<Answer>, Refusal> {
-        let event = self.codec.end_by(self.transport.ended_on_purpose());
+        let event = self.session.end_by(self.transport.ended_on_purpose());
         match event.map_err(|error| self.refuse(error.class.into(), error.detail))? {
             Some(Event::Reply(reply)) => self.judge(&reply).map(Some),
             _ => {
@@ -424,7 +438,7 @@ impl<'p> Exchange<'p> {
         if let Some(verifier) = &self.verifier {
             let room = SHOWN.saturating_sub(self.content.len());
             self.content.extend_from_slice(&piece[..piece.len().min(room)]);
-            verifier.update(&mut self.progress, PREFLIGHT_SEQ, piece, &mut self.payloads);
+            verifier.update(&mut self.progress, self.number, piece, &mut self.payloads);
             return Ok(());
         }
         if self.content.len() + piece.len() > MOST_LEARNED {
@@ -451,7 +465,7 @@ impl<'p> Exchange<'p> {
             return Err(self.refuse(Class::Status, &text));
         }
         if let Some(verifier) = &self.verifier {
-            let content = verifier.finish(&mut self.progress, PREFLIGHT_SEQ, &mut self.payloads);
+            let content = verifier.finish(&mut self.progress, self.number, &mut self.payloads);
             content.map_err(|mismatch| {
                 let is_echo = expect.content == ContentRule::Echo;
                 let remedy = if is_echo { NO_ECHO } else { "" };
@@ -464,11 +478,11 @@ impl<'p> Exchange<'p> {
             // A long payload is not made whole for nothing.
             echoes: self.verifier.is_none()
                 && !self.content.is_empty()
-                && self.content == self.payloads.get(PREFLIGHT_SEQ),
+                && self.content == self.payloads.get(self.number),
             content: std::mem::take(&mut self.content),
             length,
             tls: self.transport.tls_description(),
-            deflate: self.codec.deflate(),
+            deflate: self.session.deflate(),
             poller: self.driver.poller_name(),
             poller_shortfall: self.driver.shortfall().map(str::to_owned),
         })

@@ -12,7 +12,7 @@ use std::io::{self, BufRead as _, Write as _};
 use common::{Seen, Transcript, run_client, run_server};
 use wiretrial_proto::http1::{Http1Client, Http1Server, PayloadLength, RequestHead};
 use wiretrial_proto::websocket::WebSocketServer;
-use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind, Request};
+use wiretrial_proto::{ClientSession, ErrorClass, Message, MessageKind};
 
 /// The longest message that the WebSocket server takes, bytes.
 const MAX_MESSAGE: u64 = 1 << 20;
@@ -61,7 +61,7 @@ fn http1_client(methods: &str) -> Option<Http1Client> {
     let count = heads.len();
     let mut codec = Http1Client::new(heads.into());
     for route in 0..count {
-        codec.encode(&Request { route, payload: b"" }, &mut Vec::new());
+        codec.encode(&Message { number: 0, route, payload: b"" }, &mut Vec::new());
     }
     Some(codec)
 }
@@ -70,10 +70,12 @@ fn http1_client(methods: &str) -> Option<Http1Client> {
 fn json(seen: &Seen) -> String {
     match seen {
         Seen::Open => String::from("{\"open\":true}"),
+        Seen::Room => String::from("{\"room\":true}"),
+        Seen::Failed(class) => format!("{{\"failed\":\"{class:?}\"}}"),
         Seen::Reply { status, payload, last, .. } => {
             format!("{{\"reply\":{status},\"body\":\"{}\",\"last\":{last}}}", hex(payload))
         }
-        Seen::Delivery(delivery) => format!("{{\"delivery\":{}}}", delivery.seq),
+        Seen::Delivery(delivery) => format!("{{\"delivery\":{}}}", delivery.number),
         Seen::Bulletin(bulletin) => format!("{{\"bulletin\":{}}}", bulletin.intact),
         Seen::Request(request) => format!(
             "{{\"method\":\"{}\",\"target\":\"{}\",\"keep_alive\":{}}}",
@@ -99,6 +101,7 @@ const fn name(class: ErrorClass) -> &'static str {
         ErrorClass::TooBig => "too_big",
         ErrorClass::Utf8 => "utf8",
         ErrorClass::Upgrade => "upgrade",
+        ErrorClass::Mismatch => "mismatch",
         ErrorClass::Protocol => "protocol",
     }
 }

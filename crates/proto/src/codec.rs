@@ -1,65 +1,15 @@
-//! What every codec is: two traits, the events they report, the errors they end with.
+//! What both sides of a conversation share, and the server's side: its trait and its events.
 //!
-//! Knows the shape of a conversation; must not know any one protocol.
+//! Knows the shape of a conversation; must not know any one protocol. The client's side is in
+//! [`session`](crate::session).
 
 use crate::http1::KnownHead;
-use crate::websocket::{Extensions, mask};
-
-/// The client's side of one connection.
-///
-/// Bytes that came go to [`receive`](Self::receive) until it asks for more;
-/// bytes that must go out are appended to `out`, and the caller sends them.
-pub trait ClientCodec {
-    /// Appends what opens the conversation (a WebSocket upgrade). Nothing for protocols without one.
-    fn start(&mut self, out: &mut Vec<u8>);
-
-    /// May requests be encoded now? True from the start where there is no handshake,
-    /// false again after a close in either direction.
-    fn is_open(&self) -> bool;
-
-    /// Appends one request. Requires [`is_open`](Self::is_open).
-    fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag;
-
-    /// Appends what goes before a payload of `length` bytes on this route, which the caller appends
-    /// in pieces, all of them before anything else. Requires [`is_open`](Self::is_open). None, and
-    /// nothing is appended, where a payload is needed whole: compressed, or inside an envelope.
-    fn begin(&mut self, route: usize, length: u64, out: &mut Vec<u8>) -> Option<Pieces> {
-        let _ = (route, length, out);
-        None
-    }
-
-    /// Takes bytes from the front of `input` and reports at most one event.
-    ///
-    /// Without an event the codec needs more bytes: whatever it did not consume must be
-    /// presented again, with more bytes behind it. Payload bytes are always consumed, so
-    /// that what stays behind is a head or a frame header, never a payload. Answers to
-    /// control frames are appended to `out`. A piece that is not in the input as it is, because
-    /// what came was compressed, is laid into `scratch`.
-    ///
-    /// # Errors
-    /// The peer broke the protocol; the connection must be closed after what `out` holds was sent.
-    fn receive<'a>(
-        &mut self,
-        input: &'a [u8],
-        scratch: &'a mut Scratch,
-        out: &mut Vec<u8>,
-    ) -> Result<Step<Event<'a>>, ProtocolError>;
-
-    /// The peer sent its FIN. A body that ends with the connection is completed by it.
-    ///
-    /// # Errors
-    /// [`ErrorClass::Truncated`] where a reply was begun, or, for protocols with a
-    /// closing handshake, where the conversation was not closed.
-    fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError>;
-
-    /// Appends an orderly goodbye (a WebSocket close frame, 1000); nothing where there is none.
-    fn close(&mut self, out: &mut Vec<u8>);
-}
+use crate::websocket::Extensions;
 
 /// The server's side of one connection. Requests are events; the caller answers them with the
 /// codec's own methods, in order.
 pub trait ServerCodec {
-    /// As [`ClientCodec::receive`]; `input` is mutable so that masked payloads are unmasked in place.
+    /// As [`ClientSession::receive`](crate::ClientSession::receive); `input` is mutable so that masked payloads are unmasked in place.
     ///
     /// # Errors
     /// The peer broke the protocol; what the protocol says to that was appended to `out`.
@@ -76,7 +26,9 @@ pub trait ServerCodec {
 /// read where the same bytes mean the same again. Takes memory once it is needed.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    room: Box<[u8]>,
+    buffer: Box<[u8]>,
+    /// What was lent last.
+    lent: Vec<u8>,
     /// The last head of an HTTP reply.
     pub(crate) head: KnownHead,
 }
@@ -91,12 +43,19 @@ impl Scratch {
         Self::default()
     }
 
+    /// Takes what a session collected, which is empty then, so that an event may point to it.
+    pub fn lend(&mut self, collected: &mut Vec<u8>) -> &[u8] {
+        self.lent.clear();
+        std::mem::swap(&mut self.lent, collected);
+        &self.lent
+    }
+
     /// All of it.
-    pub(crate) fn room(&mut self) -> &mut [u8] {
-        if self.room.is_empty() {
-            self.room = vec![0; Self::SIZE].into_boxed_slice();
+    pub(crate) fn buffer(&mut self) -> &mut [u8] {
+        if self.buffer.is_empty() {
+            self.buffer = vec![0; Self::SIZE].into_boxed_slice();
         }
-        &mut self.room
+        &mut self.buffer
     }
 }
 
@@ -107,100 +66,6 @@ pub struct Step<E> {
     pub consumed: usize,
     /// What happened; none: more bytes are needed.
     pub event: Option<E>,
-}
-
-/// A payload that goes out in pieces.
-#[derive(Debug, Clone)]
-pub struct Pieces {
-    /// As it stands for the next byte; none: they go as they are.
-    pub(crate) mask: Option<[u8; 4]>,
-}
-
-impl Pieces {
-    /// Appends the next piece.
-    pub fn append(&mut self, piece: &[u8], out: &mut Vec<u8>) {
-        match &mut self.mask {
-            Some(mask) => {
-                mask::append(*mask, piece, out);
-                *mask = mask::advance(*mask, piece.len());
-            }
-            None => out.extend_from_slice(piece),
-        }
-    }
-}
-
-/// One request to encode.
-#[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
-    /// Index of the request's head among those that the codec was made with (0 where there is one).
-    pub route: usize,
-    /// Body or message.
-    pub payload: &'a [u8],
-}
-
-/// Which request a reply belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tag {
-    /// The oldest that waits: the protocol answers in order.
-    Next,
-    /// The one with this number: the protocol carries identifiers.
-    Id(u64),
-}
-
-/// What a client codec reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event<'a> {
-    /// The handshake is done; requests may follow.
-    Open,
-    /// A piece of the current reply's payload, not the last. Never empty.
-    Chunk(&'a [u8]),
-    /// The current reply is complete.
-    Reply(Reply<'a>),
-    /// One receiver's copy of a message that somebody sent: one send may have many.
-    Delivery(Delivery),
-    /// What the server tells everybody who looks, from time to time: it answers no message.
-    Bulletin(Bulletin),
-    /// The peer closed the conversation in the protocol's own way.
-    Close(Close),
-}
-
-/// A complete reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reply<'a> {
-    /// Which request it answers.
-    pub tag: Tag,
-    /// HTTP status; 0 where the protocol has none.
-    pub status: u16,
-    /// Kind of the message.
-    pub kind: MessageKind,
-    /// The last piece of the payload; all of it when no [`Event::Chunk`] came before. May be empty.
-    pub payload: &'a [u8],
-    /// The peer will answer nothing more on this connection.
-    pub last: bool,
-}
-
-/// One receiver's copy of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delivery {
-    /// Who sent the message, by the number that the server gave.
-    pub origin: i32,
-    /// The message's number among those of its origin.
-    pub seq: u32,
-    /// The receiver is the origin: the copy answers its own message.
-    pub own: bool,
-    /// What it says beside these is what it must.
-    pub intact: bool,
-}
-
-/// One of a numbered series that the server tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bulletin {
-    /// How many are left out between the last one and this.
-    pub missed: u32,
-    /// It came before, or a later one did.
-    pub late: bool,
-    /// It does not contradict itself.
-    pub intact: bool,
 }
 
 /// Kind of a message.
@@ -303,6 +168,8 @@ pub enum ErrorClass {
     /// The upgrade was answered with something else than 101, or with a wrong accept; or a login, a
     /// seat, a namespace was refused.
     Upgrade,
+    /// What came belongs to no message that there is.
+    Mismatch,
     /// Anything else that the protocol forbids.
     Protocol,
 }

@@ -8,11 +8,13 @@
 pub mod codec;
 pub mod http1;
 pub mod raw;
+pub mod session;
 pub mod socketio;
 pub mod styx;
 pub mod websocket;
 
 pub use codec::{
-    Bulletin, ClientCodec, Close, Condition, Delivery, ErrorClass, Event, MessageKind, Pieces,
-    ProtocolError, Reply, Request, Scratch, ServerCodec, ServerEvent, ServerRequest, Step, Tag,
+    Close, Condition, ErrorClass, MessageKind, ProtocolError, Scratch, ServerCodec, ServerEvent,
+    ServerRequest, Step,
 };
+pub use session::{Bulletin, ClientSession, Delivery, Event, Message, Pieces, Reply, Tag};

@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use crate::codec::{
-    ClientCodec, ErrorClass, Event, MessageKind, Pieces, ProtocolError, Reply, Request, Scratch,
+use crate::{
+    ClientSession, ErrorClass, Event, Message, MessageKind, Pieces, ProtocolError, Reply, Scratch,
     Step, Tag,
 };
 
@@ -57,7 +57,7 @@ impl RawClient {
     }
 }
 
-impl ClientCodec for RawClient {
+impl ClientSession for RawClient {
     fn start(&mut self, _out: &mut Vec<u8>) {}
 
     fn is_open(&self) -> bool {
@@ -65,11 +65,10 @@ impl ClientCodec for RawClient {
     }
 
     #[inline]
-    fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
-        debug_assert!(!self.closed, "no request may follow");
-        out.extend_from_slice(request.payload);
-        self.push(request.payload.len() as u64);
-        Tag::Next
+    fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
+        debug_assert!(!self.closed, "no message may follow");
+        out.extend_from_slice(message.payload);
+        self.push(message.payload.len() as u64);
     }
 
     fn begin(&mut self, _route: usize, length: u64, _out: &mut Vec<u8>) -> Option<Pieces> {
@@ -96,11 +95,11 @@ impl ClientCodec for RawClient {
         if take as u64 == missing {
             self.pop();
             let kind = MessageKind::Stream;
-            let reply = Reply { tag: Tag::Next, status: 0, kind, payload, last: false };
+            let reply = Reply { tag: Tag::Oldest, status: 0, kind, payload, last: false };
             return Ok(Step { consumed: take, event: Some(Event::Reply(reply)) });
         }
         self.reported += take as u64;
-        let event = (take > 0).then_some(Event::Chunk(payload));
+        let event = (take > 0).then_some(Event::Chunk { tag: Tag::Oldest, piece: payload });
         Ok(Step { consumed: take, event })
     }
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Case, Seen, check_client, run_client};
 use wiretrial_proto::http1::{Http1Client, PayloadLength, RequestHead};
-use wiretrial_proto::{ClientCodec, ErrorClass, Event, MessageKind, Request, Scratch};
+use wiretrial_proto::{ClientSession, ErrorClass, Event, Message, MessageKind, Scratch, Tag};
 
 /// A codec that sent these requests; `METHOD!` asks the server to close.
 fn sent(methods: &[&str]) -> Http1Client {
@@ -15,7 +15,7 @@ fn sent(methods: &[&str]) -> Http1Client {
     };
     let mut codec = Http1Client::new(methods.iter().map(head).collect());
     for route in 0..methods.len() {
-        codec.encode(&Request { route, payload: b"" }, &mut Vec::new());
+        codec.encode(&Message { number: 0, route, payload: b"" }, &mut Vec::new());
     }
     codec
 }
@@ -422,7 +422,10 @@ fn payload_is_always_consumed() {
     let mut codec = sent(&["GET"]);
     let input = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nhello";
     let step = codec.receive(input, &mut scratch, &mut Vec::new()).unwrap();
-    assert_eq!((step.consumed, step.event), (input.len(), Some(Event::Chunk(b"hello"))));
+    assert_eq!(
+        (step.consumed, step.event),
+        (input.len(), Some(Event::Chunk { tag: Tag::Oldest, piece: b"hello" }))
+    );
 }
 
 #[test]

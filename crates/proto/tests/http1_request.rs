@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wiretrial_proto::http1::{BadRequest, Http1Client, PayloadLength, RequestHead};
-use wiretrial_proto::{ClientCodec, Request};
+use wiretrial_proto::{ClientSession, Message};
 
 #[test]
 fn requests_are_what_was_asked_for() {
@@ -22,7 +22,7 @@ fn requests_are_what_was_asked_for() {
     let mut by_pieces = Http1Client::new(heads);
     let (mut out, mut in_pieces) = (Vec::new(), Vec::new());
     for (route, payload) in [b"".as_slice(), b"", b"ab", b"0123456789"].into_iter().enumerate() {
-        codec.encode(&Request { route, payload }, &mut out);
+        codec.encode(&Message { number: 0, route, payload }, &mut out);
         let pieces = by_pieces.begin(route, payload.len() as u64, &mut in_pieces);
         let mut pieces = pieces.expect("HTTP needs no payload whole");
         payload.chunks(3).for_each(|piece| pieces.append(piece, &mut in_pieces));

@@ -6,7 +6,7 @@ use common::{RequestSeen, Seen, cuts_from, run_client, run_server};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use wiretrial_proto::http1::{BodyLength, Http1Client, Http1Server, PayloadLength, RequestHead};
-use wiretrial_proto::{ClientCodec, MessageKind, Request};
+use wiretrial_proto::{ClientSession, Message, MessageKind};
 
 #[derive(Debug, Clone)]
 struct Exchange {
@@ -35,7 +35,7 @@ proptest! {
         let mut client = Http1Client::new(heads.collect());
         let mut requests = Vec::new();
         for route in 0..exchanges.len() {
-            client.encode(&Request { route, payload: b"" }, &mut requests);
+            client.encode(&Message { number: 0, route, payload: b"" }, &mut requests);
         }
         let mut server = Http1Server::new();
         let asked = run_server(&mut server, &requests, &cuts_from(&distances, requests.len())).seen;
@@ -63,7 +63,7 @@ proptest! {
         let mut client = Http1Client::new(heads.collect());
         let mut bytes = Vec::new();
         for (route, (_, payload)) in payloads.iter().enumerate() {
-            client.encode(&Request { route, payload }, &mut bytes);
+            client.encode(&Message { number: 0, route, payload }, &mut bytes);
         }
         let cuts = cuts_from(&distances, bytes.len());
         let transcript = run_server(&mut Http1Server::new(), &bytes, &cuts);
@@ -83,7 +83,7 @@ proptest! {
         let bytes = bytes.as_bytes();
         let run = |cuts: &[usize]| {
             let mut client = Http1Client::new([head("GET", PayloadLength::None)].into());
-            client.encode(&Request { route: 0, payload: b"" }, &mut Vec::new());
+            client.encode(&Message::new(0, b""), &mut Vec::new());
             run_client(&mut client, bytes, cuts, fin)
         };
         prop_assert_eq!(run(&cuts_from(&distances, bytes.len())), run(&[]));

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Case, Seen, check_client, run_client};
 use wiretrial_proto::raw::RawClient;
-use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind, Request, Tag};
+use wiretrial_proto::{ClientSession, ErrorClass, Message, MessageKind};
 
 /// Every other one goes in pieces.
 fn sent(payloads: &[&str]) -> RawClient {
@@ -16,8 +16,8 @@ fn sent(payloads: &[&str]) -> RawClient {
             payload.as_bytes().chunks(1).for_each(|piece| pieces.append(piece, &mut out));
             continue;
         }
-        let request = Request { route: 0, payload: payload.as_bytes() };
-        assert_eq!(codec.encode(&request, &mut out), Tag::Next);
+        let request = Message::new(0, payload.as_bytes());
+        codec.encode(&request, &mut out);
     }
     assert_eq!(out, payloads.concat().into_bytes(), "bytes go as they are");
     codec
@@ -56,8 +56,8 @@ fn replies_are_as_long_as_their_requests() {
 fn requests_may_follow_replies() {
     let mut codec = sent(&["ab", "ab"]);
     assert_eq!(run_client(&mut codec, b"12", &[], false).seen, [reply("12")]);
-    codec.encode(&Request { route: 0, payload: b"abc" }, &mut Vec::new());
-    codec.encode(&Request { route: 0, payload: b"ab" }, &mut Vec::new());
+    codec.encode(&Message::new(0, b"abc"), &mut Vec::new());
+    codec.encode(&Message::new(0, b"ab"), &mut Vec::new());
     let seen = run_client(&mut codec, b"3456789", &[1, 4], false).seen;
     assert_eq!(seen, [reply("34"), reply("567"), reply("89")]);
 }

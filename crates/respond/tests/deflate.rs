@@ -12,7 +12,7 @@ use std::thread;
 use common::{Client, End, SWITCHED, UPGRADE, masked, plan, unmasked};
 use wiretrial_net::machine::peak_rss_bytes;
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
-use wiretrial_proto::{ClientCodec as _, Event, MessageKind, Scratch};
+use wiretrial_proto::{ClientSession as _, Event, MessageKind, Scratch};
 use wiretrial_respond::{DeflateConfig, RespondError, Script, Server, ServerPlan, start};
 
 const MIB: usize = 1024 * 1024;
@@ -198,7 +198,7 @@ fn echoed_to_who_reads_late(
                 taken += step.consumed;
                 let (piece, ends) = match step.event {
                     None => break,
-                    Some(Event::Chunk(piece)) => (piece, false),
+                    Some(Event::Chunk { piece, .. }) => (piece, false),
                     Some(Event::Reply(reply)) => (reply.payload, true),
                     other => panic!("{other:?}"),
                 };

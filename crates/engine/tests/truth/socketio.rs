@@ -1,7 +1,13 @@
 //! Events over Socket.IO, each acknowledged, each acknowledgement checked.
 
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+
 use serde_json::json;
 use wiretrial_load::plan::Plan;
+use wiretrial_proto::Scratch;
+use wiretrial_proto::socketio::{SocketIoEvent, SocketIoServer};
+use wiretrial_proto::websocket::accept_key;
 use wiretrial_respond::Script;
 
 use crate::outcome::checked;
@@ -89,4 +95,67 @@ fn what_is_no_event_is_refused() {
         let refusal = Plan::from_json(&plan.to_string()).expect_err(text).to_string();
         assert!(refusal.contains("an event is an array of JSON"), "{refusal}");
     }
+}
+
+/// A server that never acknowledges each 25th event, and all others at once.
+fn forgetful() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("bound");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || serve_forgetfully(stream));
+        }
+    });
+    address
+}
+
+/// None: the client has left.
+fn serve_forgetfully(mut stream: TcpStream) -> Option<()> {
+    let (mut input, mut buffer) = (Vec::new(), [0; 4096]);
+    while !input.ends_with(b"\r\n\r\n") {
+        let count = stream.read(&mut buffer).ok().filter(|count| *count > 0)?;
+        input.extend_from_slice(&buffer[..count]);
+    }
+    let head = String::from_utf8(std::mem::take(&mut input)).ok()?;
+    let key = head.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: "))?;
+    let accept = String::from_utf8_lossy(&accept_key(key)).into_owned();
+    let upgrade = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade";
+    let mut out = format!("{upgrade}\r\nSec-WebSocket-Accept: {accept}\r\n\r\n").into_bytes();
+    let mut server = SocketIoServer::new(1, 1 << 20);
+    server.greet(&mut out);
+    loop {
+        stream.write_all(&out).ok()?;
+        out.clear();
+        let count = stream.read(&mut buffer).ok().filter(|count| *count > 0)?;
+        input.extend_from_slice(&buffer[..count]);
+        loop {
+            let step = server.receive(&mut input, &mut Scratch::new(), &mut out).ok()?;
+            let (consumed, is_over) = (step.consumed, step.event.is_none());
+            let asked = match step.event {
+                Some(SocketIoEvent::Event { id, .. }) => id.filter(|id| id % 25 != 4),
+                _ => None,
+            };
+            input.drain(..consumed);
+            if let Some(id) = asked {
+                server.acknowledge(id, b"[1]", &mut out);
+            }
+            if is_over {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn an_event_that_is_never_acknowledged_fails_alone() {
+    let mut plan = Rig::new(Script::default()).plan("socketio+ws");
+    plan["target"]["url"] = json!(format!("socketio+ws://{}/", forgetful()));
+    plan["load"] = json!({"connections": 1, "depth": 8});
+    plan["stop"] = json!({"requests": 200});
+    plan["phases"]["timeout_ns"] = json!(400_000_000);
+    let outcome = checked(&plan);
+    let counters = &outcome.summary.counters;
+    assert_eq!((counters.sent, counters.ok), (200, 192), "{:?}", outcome.errors());
+    assert_eq!(outcome.errors().get("timeout"), Some(&8));
+    assert_eq!(outcome.summary.connections.opened, 1, "the connection stays");
 }

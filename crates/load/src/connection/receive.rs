@@ -2,15 +2,16 @@
 
 use wiretrial_net::{Driver, Fill};
 use wiretrial_proto::{
-    ClientCodec as _, Delivery, Event, MessageKind, ProtocolError, Reply, Scratch, Tag,
+    ClientSession as _, Delivery, Event, MessageKind, ProtocolError, Reply, Scratch, Tag,
 };
 
+use super::ledger::{Begun, Ledger, Pending};
 use super::{Connection, Ending, Link, State};
 use crate::clock::Nanos;
 use crate::deliveries::Deliveries;
 use crate::measure::{Arrival, Class, Metric, Recorder, Timeline};
 use crate::outgoing::Outgoing;
-use crate::source::{Payloads, Progress, Verifier, excerpt as shown, number_in};
+use crate::source::{Payloads, Verifier, excerpt as shown};
 
 /// What to do about a message that comes before anything was asked.
 const GREETING: &str = "; where the server greets each connection so, say --greetings N";
@@ -21,21 +22,17 @@ pub(crate) const FORESEEN: &str = "a reply that began before its message was sen
 /// What there is of a reply that has not come whole, and of a message that has not gone whole.
 #[derive(Debug, Default)]
 pub(super) struct Partial {
-    /// Bytes that the codec left behind.
+    /// Bytes that the session left behind.
     carry: Vec<u8>,
-    /// How far the reply has come.
-    progress: Progress,
-    /// When it began to come.
-    first_byte: Option<Nanos>,
-    /// What came of a copy, of which nobody knows before its end what it should be.
-    copy: Vec<u8>,
+    /// The reply, where replies come in order.
+    reply: Begun,
     /// The message that is on its way out.
     pub(super) outgoing: Option<Outgoing>,
 }
 
 impl Partial {
     pub(super) fn has_begun(&self) -> bool {
-        self.first_byte.is_some() || !self.carry.is_empty()
+        self.reply.first_byte.is_some() || !self.carry.is_empty()
     }
 }
 
@@ -50,8 +47,6 @@ pub(crate) struct Expected<'w> {
     pub(crate) recorder: &'w mut Recorder,
     /// Who is owed what, and whose bytes these are; none where replies are nobody else's.
     pub(crate) deliveries: Option<(&'w mut Deliveries, u32)>,
-    /// Each message is a copy of somebody's.
-    pub(crate) broadcast: bool,
 }
 
 /// What one fill brought.
@@ -61,6 +56,8 @@ pub(crate) struct Received {
     pub(crate) done: u32,
     /// The protocol's handshake is done.
     pub(crate) opened: bool,
+    /// The peer lets another number of messages be in flight.
+    pub(crate) room_changed: bool,
     /// The connection ends.
     pub(crate) ending: Option<Ending>,
     /// Nothing more is known to wait.
@@ -106,7 +103,7 @@ impl Connection {
         expected: &mut Expected<'_>,
     ) -> Received {
         let mut received = Received { drained: true, ..Received::default() };
-        let Some(Link { transport, codec }) = &mut self.link else { return received };
+        let Some(Link { transport, session }) = &mut self.link else { return received };
         let before = transport.bytes();
         let partial = self.partial.as_mut();
         let mut carry = partial.map(|it| std::mem::take(&mut it.carry)).unwrap_or_default();
@@ -120,7 +117,7 @@ impl Connection {
                 received.ending = Some(self.broken(&error));
             }
             Fill::End => {
-                let event = codec.end_by(transport.ended_on_purpose());
+                let event = session.end_by(transport.ended_on_purpose());
                 self.carry(carry);
                 self.end(event, &mut received, expected);
             }
@@ -144,7 +141,7 @@ impl Connection {
         received
     }
 
-    /// Keeps what the codec left behind, for the next bytes.
+    /// Keeps what the session left behind, for the next bytes.
     fn carry(&mut self, bytes: Vec<u8>) {
         match &mut self.partial {
             Some(partial) => partial.carry = bytes,
@@ -153,7 +150,7 @@ impl Connection {
         }
     }
 
-    /// Takes in events until the codec needs more bytes, and says how many it consumed.
+    /// Takes in events until the session needs more bytes, and says how many it consumed.
     fn decode(
         &mut self,
         bytes: &[u8],
@@ -162,11 +159,11 @@ impl Connection {
         expected: &mut Expected<'_>,
     ) -> usize {
         let mut at = 0;
-        while let Some(Link { transport, codec }) = &mut self.link {
+        while let Some(Link { transport, session }) = &mut self.link {
             let outgoing = self.partial.as_mut().and_then(|partial| partial.outgoing.as_mut());
             let out = outgoing.map_or_else(|| transport.out(), Outgoing::behind);
             // Read where it is: a copy would wait until all of it has left the store buffer.
-            let step = codec.receive(&bytes[at..], scratch, out);
+            let step = session.receive(&bytes[at..], scratch, out);
             let step = match &step {
                 Ok(step) => step,
                 Err(error) => {
@@ -195,34 +192,22 @@ impl Connection {
                 self.step_done(Metric::UpgradeTime, received.at, expected.recorder);
                 received.opened = self.greetings == 0;
             }
-            Event::Chunk(piece) if expected.broadcast => {
-                expected.recorder.bytes.payload_received += piece.len() as u64;
-                let partial = self.partial.get_or_insert_default();
-                partial.first_byte.get_or_insert(received.at);
-                partial.copy.extend_from_slice(piece);
-                if partial.copy.len() > expected.payloads.longest() {
-                    let text = "a message came that is longer than any that was sent".to_owned();
-                    received.ending = Some(Ending::Failed(Class::Mismatch, text));
-                }
-            }
-            Event::Chunk(piece) => {
-                let tag = self.link.as_ref().map_or(Tag::Next, |link| link.codec.answering());
-                let Some(pending) = self.in_flight.answered(tag) else {
+            Event::Room => received.room_changed = true,
+            Event::Chunk { tag, piece } => {
+                let Some((number, begun)) = self.begun(*tag) else {
                     received.ending = Some(self.unasked(piece));
                     return;
                 };
-                let seq = pending.seq;
                 expected.recorder.bytes.payload_received += piece.len() as u64;
-                let partial = self.partial.get_or_insert_default();
-                partial.first_byte.get_or_insert(received.at);
-                expected.verifier.update(&mut partial.progress, seq, piece, expected.payloads);
+                begun.first_byte.get_or_insert(received.at);
+                expected.verifier.update(&mut begun.progress, number, piece, expected.payloads);
             }
-            Event::Reply(reply) if expected.broadcast => self.copied(reply, received, expected),
             Event::Reply(reply) => self.reply(reply, received, expected),
+            Event::Failed { tag, error } => self.failed(*tag, error, received, expected.recorder),
             Event::Delivery(copy) => self.delivery(copy, received, expected),
             Event::Bulletin(bulletin) => expected.recorder.bulletin(bulletin),
             Event::Close(close) => {
-                let awaited = self.in_flight.len();
+                let awaited = self.ledger.len();
                 received.ending = Some(if awaited == 0 {
                     Ending::Farewell(format!("closed with code {}", close.code))
                 } else {
@@ -244,7 +229,7 @@ impl Connection {
         recorder: &mut Recorder,
     ) -> bool {
         match event {
-            Event::Chunk(piece) => recorder.bytes.payload_received += piece.len() as u64,
+            Event::Chunk { piece, .. } => recorder.bytes.payload_received += piece.len() as u64,
             Event::Reply(reply) => {
                 recorder.bytes.payload_received += reply.payload.len() as u64;
                 recorder.greetings += 1;
@@ -256,54 +241,83 @@ impl Connection {
         true
     }
 
-    /// A message of a broadcast came whole: whose is it, and is it that one?
-    fn copied(&mut self, reply: &Reply<'_>, received: &mut Received, expected: &mut Expected<'_>) {
-        expected.recorder.bytes.payload_received += reply.payload.len() as u64;
-        let partial = self.partial.as_mut();
-        let begun = partial.and_then(|it| it.first_byte.take().map(|_| &mut it.copy));
-        let mut whole = begun.map(std::mem::take).unwrap_or_default();
-        let payload = if whole.is_empty() {
-            reply.payload
-        } else {
-            whole.extend_from_slice(reply.payload);
-            whole.as_slice()
+    /// Of which message pieces of a reply came, and what came of it so far.
+    fn begun(&mut self, tag: Tag) -> Option<(u64, &mut Begun)> {
+        match (&mut self.ledger, tag) {
+            (Ledger::Numbered(ledger), Tag::Number(number)) => {
+                Some((number, ledger.begun(number)?))
+            }
+            (Ledger::InOrder(ledger), Tag::Oldest) => {
+                let number = ledger.front()?.number;
+                Some((number, &mut self.partial.get_or_insert_default().reply))
+            }
+            _ => None,
+        }
+    }
+
+    /// A message has failed, and the connection goes on.
+    #[cold]
+    fn failed(
+        &mut self,
+        tag: Tag,
+        error: &ProtocolError,
+        received: &mut Received,
+        recorder: &mut Recorder,
+    ) {
+        let pending = match (&mut self.ledger, tag) {
+            (Ledger::Numbered(ledger), Tag::Number(number)) => {
+                ledger.take(number).map(|(pending, begun)| {
+                    ledger.give_back(begun);
+                    pending
+                })
+            }
+            (Ledger::InOrder(ledger), Tag::Oldest) => ledger.take(),
+            _ => None,
         };
-        let Some(number) = number_in(payload) else {
-            let text = "a message came that does not begin with the number of any".to_owned();
-            received.ending = Some(Ending::Failed(Class::Mismatch, text));
+        let Some(pending) = pending else {
+            received.ending = Some(self.unasked(&[]));
             return;
         };
-        let origin = (number >> 32) as u32;
-        let right_kind = expected.kind.is_none_or(|kind| kind == reply.kind);
-        let copy = Delivery {
-            origin: origin.cast_signed(),
-            seq: number as u32,
-            own: expected.deliveries.as_ref().is_some_and(|(_, at)| *at == origin),
-            intact: right_kind && expected.payloads.get(number) == payload,
-        };
-        self.delivery(&copy, received, expected);
+        if let Some(partial) = &mut self.partial {
+            partial.reply.clear();
+        }
+        received.done += 1;
+        let class = Class::from(error.class);
+        recorder.failure(class, received.at - pending.sent);
+        recorder.example(class, || error.to_string());
     }
 
     /// A copy of somebody's message; of its own, the reply to it.
-    fn delivery(&mut self, copy: &Delivery, received: &mut Received, expected: &mut Expected<'_>) {
+    fn delivery(
+        &mut self,
+        copy: &Delivery<'_>,
+        received: &mut Received,
+        expected: &mut Expected<'_>,
+    ) {
         let now = received.at;
+        let Expected { payloads, recorder, .. } = expected;
+        let right = copy.payload.is_none_or(|payload| payloads.get(copy.number) == payload);
+        let copy = Delivery { intact: copy.intact && right, ..*copy };
+        recorder.bytes.payload_received += copy.payload.map_or(0, |payload| payload.len() as u64);
         let Some((deliveries, at)) = &mut expected.deliveries else {
             received.ending = Some(self.unasked(&[]));
             return;
         };
-        let arrival = deliveries.arrived(*at, copy);
+        let arrival = deliveries.arrived(*at, &copy);
         if arrival == Arrival::Unknown {
             let text = "a copy came of a message that nobody of its company sent".to_owned();
             received.ending = Some(Ending::Failed(Class::Protocol, text));
             return;
         }
-        let recorder = &mut *expected.recorder;
         recorder.delivery(arrival, now);
         if !copy.own {
             return;
         }
         // Without one it is a duplicate, and counted as that.
-        let Some(pending) = self.in_flight.take(Tag::Id(copy.seq.into())) else { return };
+        let Ledger::Numbered(ledger) = &mut self.ledger else { return };
+        let Some((pending, begun)) = ledger.take(copy.number) else { return };
+        ledger.give_back(begun);
+        ledger.note_answered(pending.sent);
         received.done += 1;
         if copy.intact {
             let timeline =
@@ -315,41 +329,28 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn reply(&mut self, reply: &Reply<'_>, received: &mut Received, expected: &mut Expected<'_>) {
-        let Some(pending) = self.in_flight.take(reply.tag) else {
-            received.ending = Some(self.unasked(reply.payload));
-            return;
-        };
-        let now = received.at;
-        let partial = self.partial.as_mut();
-        let begun = partial.and_then(|it| Some((it.first_byte.take()?, &mut it.progress)));
-        let Expected { verifier, payloads, recorder, .. } = expected;
-        recorder.bytes.payload_received += reply.payload.len() as u64;
-        let (first_byte, content) = match begun {
-            None => (now, verifier.check(pending.seq, reply.payload, payloads)),
-            Some((first_byte, progress)) => {
-                verifier.update(progress, pending.seq, reply.payload, payloads);
-                (first_byte, verifier.finish(progress, pending.seq, payloads))
+        match (&mut self.ledger, reply.tag) {
+            (Ledger::InOrder(ledger), Tag::Oldest) => {
+                let Some(pending) = ledger.take() else {
+                    received.ending = Some(self.unasked(reply.payload));
+                    return;
+                };
+                let partial = self.partial.as_mut();
+                let begun = partial.map(|partial| &mut partial.reply);
+                judge(reply, &pending, begun, received, expected);
             }
-        };
-        received.done += 1;
-
-        let elapsed = now - pending.sent;
-        if expected.status.is_some_and(|status| status != reply.status) {
-            recorder.failure(Class::Status, elapsed);
-            recorder.example(Class::Status, || status(reply.status));
-        } else if let Err(mismatch) = content {
-            recorder.failure(Class::Mismatch, elapsed);
-            recorder.example(Class::Mismatch, || format!("{mismatch}{}", verifier.remedy()));
-        } else if expected.kind.is_some_and(|kind| kind != reply.kind) {
-            recorder.failure(Class::Mismatch, elapsed);
-            recorder.example(Class::Mismatch, || format!("a {:?} message", reply.kind));
-        } else {
-            let timeline = Timeline { due: pending.due, sent: pending.sent, first_byte, done: now };
-            received.right(timeline, recorder, expected.open_loop);
-        }
-        if reply.last {
-            received.ending = Some(Ending::Orderly("server"));
+            (Ledger::Numbered(ledger), Tag::Number(number)) => {
+                let Some((pending, mut begun)) = ledger.take(number) else {
+                    received.ending = Some(self.unasked(reply.payload));
+                    return;
+                };
+                judge(reply, &pending, begun.as_deref_mut(), received, expected);
+                ledger.note_answered(pending.sent);
+                ledger.give_back(begun);
+            }
+            _ => received.ending = Some(self.unasked(reply.payload)),
         }
     }
 
@@ -374,7 +375,7 @@ impl Connection {
             Ok(Some(event)) => self.take_in(&event, received, expected),
             Ok(None) => {}
             // Between two messages of a connection that carries none, nobody was cut off.
-            Err(_) if self.state == State::Ready && self.in_flight.is_empty() => {}
+            Err(_) if self.state == State::Ready && self.ledger.is_empty() => {}
             Err(error) => {
                 received.ending = Some(Ending::Failed(error.class.into(), error.to_string()));
                 return;
@@ -383,11 +384,52 @@ impl Connection {
         if received.ending.is_some() {
             return;
         }
-        received.ending = Some(if self.in_flight.is_empty() && self.state == State::Ready {
+        received.ending = Some(if self.ledger.is_empty() && self.state == State::Ready {
             Ending::Orderly("server")
         } else {
             Ending::Failed(Class::Truncated, "the connection ended before the reply".to_owned())
         });
+    }
+}
+
+/// A reply came whole: is it right? `begun` is what came of it before, if anything did.
+#[inline]
+fn judge(
+    reply: &Reply<'_>,
+    pending: &Pending,
+    begun: Option<&mut Begun>,
+    received: &mut Received,
+    expected: &mut Expected<'_>,
+) {
+    let (now, number) = (received.at, pending.number);
+    let Expected { verifier, payloads, recorder, .. } = expected;
+    recorder.bytes.payload_received += reply.payload.len() as u64;
+    let begun = begun.and_then(|it| Some((it.first_byte.take()?, &mut it.progress)));
+    let (first_byte, content) = match begun {
+        None => (now, verifier.check(number, reply.payload, payloads)),
+        Some((first_byte, progress)) => {
+            verifier.update(progress, number, reply.payload, payloads);
+            (first_byte, verifier.finish(progress, number, payloads))
+        }
+    };
+    received.done += 1;
+
+    let elapsed = now - pending.sent;
+    if expected.status.is_some_and(|status| status != reply.status) {
+        recorder.failure(Class::Status, elapsed);
+        recorder.example(Class::Status, || status(reply.status));
+    } else if let Err(mismatch) = content {
+        recorder.failure(Class::Mismatch, elapsed);
+        recorder.example(Class::Mismatch, || format!("{mismatch}{}", verifier.remedy()));
+    } else if expected.kind.is_some_and(|kind| kind != reply.kind) {
+        recorder.failure(Class::Mismatch, elapsed);
+        recorder.example(Class::Mismatch, || format!("a {:?} message", reply.kind));
+    } else {
+        let timeline = Timeline { due: pending.due, sent: pending.sent, first_byte, done: now };
+        received.right(timeline, recorder, expected.open_loop);
+    }
+    if reply.last {
+        received.ending = Some(Ending::Orderly("server"));
     }
 }
 

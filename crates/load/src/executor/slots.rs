@@ -22,6 +22,16 @@ pub struct Slots {
     notices: Option<VecDeque<u32>>,
     /// Any number of packs may be in flight on each connection: nobody asks who is free.
     unlimited: bool,
+    /// Slots of connections whose peers let fewer packs be in flight; empty: of none.
+    withheld: Vec<Withheld>,
+}
+
+/// Free slots that are kept back because the peer has no room for them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Withheld {
+    now: u32,
+    /// How many it has to come to, as slots become free.
+    wanted: u32,
 }
 
 impl Slots {
@@ -36,6 +46,7 @@ impl Slots {
             quota: Vec::new(),
             notices: None,
             unlimited: false,
+            withheld: Vec::new(),
         }
     }
 
@@ -61,10 +72,44 @@ impl Slots {
         self.quota.get(connection as usize) == Some(&0)
     }
 
+    /// The peer of a connection lets so many packs be in flight. What is over that already stays;
+    /// no slot becomes free until it is below. On a new connection there is room for all.
+    pub fn set_room(&mut self, connection: u32, packs: u32) {
+        if self.unlimited || (self.withheld.is_empty() && packs >= self.per_connection) {
+            return;
+        }
+        if self.withheld.is_empty() {
+            self.withheld = vec![Withheld::default(); self.available.len()];
+        }
+        let withheld = &mut self.withheld[connection as usize];
+        withheld.wanted = self.per_connection.saturating_sub(packs);
+        let back = withheld.now.saturating_sub(withheld.wanted);
+        withheld.now -= back;
+        self.give(connection, back);
+    }
+
     /// So many slots of this connection are free again.
     pub fn release(&mut self, connection: u32, slots: u32) {
         self.taken -= u64::from(slots);
-        if self.unlimited || slots == 0 {
+        if self.unlimited {
+            return;
+        }
+        let kept = self.withhold(connection, slots);
+        self.give(connection, slots - kept);
+    }
+
+    /// Keeps back as many of so many free slots as are wanted; how many are that?
+    #[inline]
+    fn withhold(&mut self, connection: u32, free: u32) -> u32 {
+        let Some(withheld) = self.withheld.get_mut(connection as usize) else { return 0 };
+        let kept = free.min(withheld.wanted - withheld.now);
+        withheld.now += kept;
+        kept
+    }
+
+    /// So many free slots of this connection can be taken, as far as it can take messages.
+    fn give(&mut self, connection: u32, slots: u32) {
+        if slots == 0 {
             return;
         }
         let parked = &mut self.parked[connection as usize];
@@ -119,6 +164,10 @@ impl Slots {
             if self.is_spent(connection) {
                 continue;
             }
+            let free = free - self.withhold(connection, free);
+            if free == 0 {
+                continue;
+            }
             if !self.available[connection as usize] {
                 self.parked[connection as usize] += free;
                 continue;
@@ -143,7 +192,9 @@ impl Slots {
 
     /// Takes a slot of this connection, where there is one that can take messages.
     pub(super) fn take_of(&mut self, connection: u32) -> bool {
+        let kept = self.withhold(connection, self.parked[connection as usize]);
         let free = &mut self.parked[connection as usize];
+        *free -= kept;
         if self.notices.is_none() || !self.available[connection as usize] || *free == 0 {
             return false;
         }
@@ -176,7 +227,8 @@ impl Slots {
         let own = self.free.iter().filter(|(whose, _)| *whose == connection);
         let free: u32 = own.map(|(_, count)| count).sum();
         let parked = self.parked[connection as usize];
-        let all = free + parked + out;
+        let withheld = self.withheld.get(connection as usize).map_or(0, |withheld| withheld.now);
+        let all = free + parked + out + withheld;
         let is_stuck = self.notices.is_none() && parked > 0 && self.available[connection as usize];
         if all != self.per_connection || is_stuck {
             let of = self.per_connection;
@@ -233,6 +285,61 @@ mod tests {
         slots.set_available(1, false);
         slots.release(1, 1);
         assert_eq!(slots.taken(), 1);
+    }
+
+    #[test]
+    fn no_more_are_given_out_than_the_peer_has_room_for() {
+        let mut slots = Slots::new(2, 4);
+        slots.set_available(0, true);
+        slots.set_room(0, 3);
+        slots.set_available(1, true);
+        assert_eq!(taken(&mut slots), [0, 0, 0, 1, 1, 1, 1]);
+        slots.set_room(0, 1);
+        slots.release(0, 2);
+        assert!(taken(&mut slots).is_empty(), "one is in flight, and more is not allowed");
+        slots.release(0, 1);
+        assert_eq!(taken(&mut slots), [0]);
+        slots.set_room(0, 2);
+        assert_eq!(taken(&mut slots), [0]);
+        slots.set_room(0, u32::MAX);
+        assert_eq!(taken(&mut slots), [0, 0]);
+    }
+
+    /// Whatever happens, none is lost, and room is kept to.
+    #[test]
+    fn slots_are_somewhere_whatever_room_there_is() {
+        for by_connection in [false, true] {
+            let mut rng = fastrand::Rng::with_seed(1);
+            let mut slots =
+                if by_connection { Slots::by_connection(3, 5) } else { Slots::new(3, 5) };
+            let (mut out, mut room) = ([0_u32; 3], [5_u32; 3]);
+            for _ in 0..20_000 {
+                let at = rng.u32(..3);
+                let of = &mut out[at as usize];
+                match rng.u8(..6) {
+                    0 => {
+                        room[at as usize] = rng.u32(1..7);
+                        slots.set_room(at, room[at as usize]);
+                    }
+                    1 => slots.set_available(at, rng.bool()),
+                    2 | 3 if *of > 0 => {
+                        let back = rng.u32(1..=*of);
+                        *of -= back;
+                        slots.release(at, back);
+                    }
+                    _ if by_connection => *of += u32::from(slots.take_of(at)),
+                    _ => {
+                        if let Some((whose, count)) = slots.take_several(rng.u32(1..4)) {
+                            out[whose as usize] += count;
+                            assert!(out[whose as usize] <= room[whose as usize].min(5), "{out:?}");
+                        }
+                    }
+                }
+                for at in 0..3 {
+                    slots.inspect(at, out[at as usize]).expect("none is lost");
+                }
+            }
+        }
     }
 
     #[test]

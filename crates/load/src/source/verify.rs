@@ -43,6 +43,15 @@ pub struct Progress {
     content: Vec<u8>,
 }
 
+impl Progress {
+    /// Another reply begins.
+    pub(crate) fn clear(&mut self) {
+        self.received = 0;
+        self.mismatch = None;
+        self.content.clear();
+    }
+}
+
 /// How a reply differed from what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mismatch {

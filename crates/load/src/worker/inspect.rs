@@ -27,7 +27,7 @@ impl<M: Machine> Worker<M> {
     /// What does not.
     pub(crate) fn inspect(&self, now: Nanos) -> Result<(), String> {
         let all = &self.connections;
-        let found: u64 = all.iter().map(|it| it.in_flight.len() as u64).sum();
+        let found: u64 = all.iter().map(|it| it.ledger.len() as u64).sum();
         same!("messages in flight", self.in_flight, found);
         let found: u64 = all.iter().map(|it| it.queue.messages()).sum();
         same!("messages that wait for room", self.queued, found);
@@ -66,7 +66,7 @@ impl<M: Machine> Worker<M> {
         if has_link == is_idle {
             return Err(format!("it has a socket: {has_link}"));
         }
-        if it.in_flight.has_unstamped() {
+        if it.ledger.has_unstamped() {
             return Err("messages wait for a flush that nobody makes".to_owned());
         }
         if kept && (self.slots.is_available(at) != (it.state == State::Ready)) {
@@ -80,7 +80,7 @@ impl<M: Machine> Worker<M> {
             return Err("nobody can take its slots".to_owned());
         }
         self.slots.inspect(at, self.slots_out(at))?;
-        let waits_for_room = it.congested || (!kept && !it.in_flight.is_empty());
+        let waits_for_room = it.congested || (!kept && !it.ledger.is_empty());
         let is_quick = matches!(it.state, State::Ready | State::Idle);
         if loads && is_quick && !it.queue.is_empty() && !waits_for_room {
             return Err(format!("{} packs wait for nothing", it.queue.len()));
@@ -89,7 +89,7 @@ impl<M: Machine> Worker<M> {
         let limit = timeout + timeout + LATE;
         let is_late = match it.state {
             State::Idle | State::Backoff => false,
-            State::Ready => it.in_flight.front().is_some_and(|first| now - first.sent > limit),
+            State::Ready => it.ledger.front().is_some_and(|first| now - first.sent > limit),
             _ => now - it.since > limit,
         };
         if is_late {

@@ -89,7 +89,7 @@ pub(crate) struct Worker<M> {
     buffers: Buffers,
     /// Who is owed what, where a message has many receivers.
     deliveries: Option<Deliveries>,
-    /// Where codecs lay what they unpack.
+    /// Where sessions lay what they unpack.
     scratch: Scratch,
     recorder: Box<Recorder>,
     stage: Stage,
@@ -174,12 +174,13 @@ impl<M: Machine> Worker<M> {
         };
         let deliveries = plan.audience().map(|size| Deliveries::new(share.connections, size));
         let now = clock.now();
+        let numbered = setup.factory.first_number(0).is_some();
         Ok(Self {
             clock,
             driver,
             tls: setup.tls.clone(),
             rng: fastrand::Rng::with_seed(plan.load.seed ^ (u64::from(share.place) << 32)),
-            connections: (0..share.connections).map(|_| Connection::new()).collect(),
+            connections: (0..share.connections).map(|_| Connection::new(numbered)).collect(),
             slots,
             executor: None,
             payloads: Payloads::new(&plan.target.payload),
@@ -280,12 +281,6 @@ impl<M: Machine> Worker<M> {
 
     fn plan(&self) -> &Plan {
         &self.setup.plan
-    }
-
-    /// What stands before the number of a connection's message in its payload: where all hear of it,
-    /// whose it is.
-    fn origin(&self, at: u32) -> u64 {
-        if self.setup.factory.is_broadcast() { u64::from(at) << 32 } else { 0 }
     }
 
     /// Connections are opened anew after so many requests, as part of an exchange.

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 
 use wiretrial_net::{ConnectSpec, Key, Transport};
-use wiretrial_proto::ClientCodec as _;
+use wiretrial_proto::ClientSession as _;
 
 use super::{Stage, Worker};
 use crate::clock::Nanos;
-use crate::connection::{Ending, Finished, Link, State};
+use crate::connection::{Ending, Finished, Ledger, Link, State};
 use crate::control::Report;
 use crate::machine::Machine;
 use crate::measure::{Class, Metric};
@@ -99,9 +99,9 @@ impl<M: Machine> Worker<M> {
         let connection = &mut self.connections[at as usize];
         match transport {
             Ok(transport) => {
-                let codec = setup.factory.make(number as u32, entropy);
+                let session = setup.factory.make(number as u32, entropy);
                 let greetings = setup.plan.target.greetings;
-                connection.begin(Link { transport, codec }, greetings, now);
+                connection.begin(Link { transport, session }, greetings, now);
             }
             Err(error) => {
                 connection.state = State::Connecting;
@@ -132,8 +132,8 @@ impl<M: Machine> Worker<M> {
         let Some(link) = &mut connection.link else { return };
         if link.transport.is_established() {
             self.buffers.lend(link.transport.out());
-            link.codec.start(link.transport.out());
-            let open = link.codec.is_open();
+            link.session.start(link.transport.out());
+            let open = link.session.is_open();
             if self.tls.is_some() {
                 connection.step_done(Metric::TlsTime, now, &mut self.recorder);
             }
@@ -151,23 +151,25 @@ impl<M: Machine> Worker<M> {
         self.recorder.opened += 1;
         self.opening -= 1;
         self.open += 1;
-        let origin = self.origin(at);
         let connection = &mut self.connections[at as usize];
         connection.state = State::Ready;
-        let player = connection.link.as_ref().and_then(|link| link.codec.player());
-        let listener = self.setup.factory.is_broadcast().then_some(at.cast_signed());
-        let player = player.or(listener);
-        if let (Some(deliveries), Some(player)) = (&mut self.deliveries, player) {
-            deliveries.sit(at, player);
+        let member = connection.link.as_ref().and_then(|link| link.session.member());
+        if let (Some(deliveries), Some(member)) = (&mut self.deliveries, member) {
+            deliveries.sit(at, member);
         }
         // A peer that closes right behind the upgrade is sent nothing more.
-        let is_open = connection.link.as_ref().is_some_and(|link| link.codec.is_open());
-        let again = std::mem::take(&mut connection.in_flight);
-        for pending in again.iter().filter(|_| is_open) {
+        let is_open = connection.link.as_ref().is_some_and(|link| link.session.is_open());
+        let again = std::mem::replace(&mut connection.ledger, Ledger::new(false));
+        if is_open {
             let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
-            connection.encode(origin | pending.seq, 1, payloads, buffers, &mut self.recorder);
+            again.for_each(|pending| {
+                connection.encode(pending.number, 1, payloads, buffers, &mut self.recorder);
+            });
         }
-        connection.in_flight = again;
+        connection.ledger = again;
+        if self.connections[at as usize].room() != u32::MAX {
+            self.room_changed(at);
+        }
         if self.renews().is_none() {
             self.slots.set_available(at, true);
         }
@@ -180,6 +182,7 @@ impl<M: Machine> Worker<M> {
     pub(super) fn end(&mut self, at: u32, ending: Ending, now: Nanos) {
         let Some(finished) = self.connections[at as usize].finish() else { return };
         let Finished { link, was_ready, served } = finished;
+        self.slots.set_room(at, u32::MAX);
         if let Some(link) = link {
             self.say_goodbye(link);
         }
@@ -231,7 +234,7 @@ impl<M: Machine> Worker<M> {
     fn reopen(&mut self, at: u32, now: Nanos) {
         let sending = !matches!(self.stage, Stage::Drain { .. });
         let kept = self.renews().is_none() && sending && self.has_more(at);
-        if kept || !self.connections[at as usize].in_flight.is_empty() {
+        if kept || !self.connections[at as usize].ledger.is_empty() {
             self.connect(at, now);
         } else {
             self.unqueue.push_back(at);
@@ -245,7 +248,7 @@ impl<M: Machine> Worker<M> {
 
     fn fail_in_flight(&mut self, at: u32, class: Class, now: Nanos) {
         let connection = &mut self.connections[at as usize];
-        self.in_flight -= connection.in_flight.len() as u64;
+        self.in_flight -= connection.ledger.len() as u64;
         let freed = connection.fail_all(class, now, &mut self.recorder);
         if !mutation::is(Mutation::SlotsLost) {
             self.slots.release(at, freed);

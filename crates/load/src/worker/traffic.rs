@@ -1,10 +1,11 @@
 //! Messages go out and come back.
 
 use wiretrial_net::{Key, Ready};
+use wiretrial_proto::ClientSession as _;
 
 use super::{Stage, Worker};
 use crate::clock::Nanos;
-use crate::connection::{Connection, Ending, Expected, State, Waiting};
+use crate::connection::{Connection, Ending, Expected, LATE, Ledger, State, Waiting};
 use crate::executor::{Assignment, Next};
 use crate::machine::Machine;
 use crate::measure::Class;
@@ -67,7 +68,7 @@ impl<M: Machine> Worker<M> {
 
     /// In a burst each pack is a write of its own, also on a connection that is drawn again.
     fn part_packs(&mut self, at: u32, now: Nanos) {
-        let is_drawn_again = self.connections[at as usize].in_flight.has_unstamped();
+        let is_drawn_again = self.connections[at as usize].ledger.has_unstamped();
         if is_drawn_again && self.setup.plan.load.loop_ == LoopPlan::RandomBurst {
             self.flush(at, now);
         }
@@ -85,8 +86,7 @@ impl<M: Machine> Worker<M> {
     fn send(&mut self, assignment: Assignment, now: Nanos) {
         let Assignment { connection: at, messages, due } = assignment;
         let renews = self.renews();
-        let numbered = self.setup.factory.numbers_messages();
-        let origin = self.origin(at);
+        let own = self.setup.factory.first_number(self.share.first_connection + at);
         if self.is_full_for(at, messages) {
             self.renew(at, now);
         }
@@ -94,28 +94,33 @@ impl<M: Machine> Worker<M> {
         match connection.state {
             State::Ready => {
                 let after = u64::from(connection.requests) + u64::from(messages);
-                if connection.congested || renews.is_some_and(|limit| after > limit) {
+                let is_spent = renews.is_some_and(|limit| after > limit);
+                let messages = messages.min(connection.room());
+                if connection.congested || is_spent || messages == 0 {
                     return self.queue(&assignment);
                 }
-                if !connection.in_flight.has_unstamped() {
+                if !connection.ledger.has_unstamped() {
                     self.unflushed.push_back(at);
                 }
                 let mut left = messages;
                 while left > 0 {
-                    let (first, count) = numbers(connection, &mut self.seq, numbered, left);
+                    let (first, count) = numbers(connection, &mut self.seq, own, left);
                     left -= count;
-                    connection.in_flight.push(first, count, due);
+                    connection.ledger.push(first, count, due);
                     let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
-                    let number = origin | first;
-                    connection.encode(number, count, payloads, buffers, &mut self.recorder);
+                    connection.encode(first, count, payloads, buffers, &mut self.recorder);
                     let Some(deliveries) = &mut self.deliveries else { continue };
-                    for seq in first..first + u64::from(count) {
-                        let owed = deliveries.sent(at, seq as u32, due, now);
+                    for number in first..first + u64::from(count) {
+                        let owed = deliveries.sent(at, number as u32, due, now);
                         self.recorder.deliveries.expected += owed.expected;
                         self.recorder.deliveries.missing += owed.missing;
                     }
                 }
                 self.in_flight += u64::from(messages);
+                if messages < assignment.messages {
+                    let messages = assignment.messages - messages;
+                    self.queue(&Assignment { messages, ..assignment });
+                }
             }
             // Kept connections come back by themselves; what waits goes out then.
             _ if renews.is_none() => self.queue(&assignment),
@@ -142,13 +147,13 @@ impl<M: Machine> Worker<M> {
     fn send_with_connection(&mut self, assignment: Assignment, now: Nanos) {
         let Assignment { connection: at, messages, due } = assignment;
         let open_loop = self.is_open_loop();
+        let own = self.setup.factory.first_number(self.share.first_connection + at);
         let connection = &mut self.connections[at as usize];
-        let numbered = self.setup.factory.numbers_messages();
         let mut left = messages;
         while left > 0 {
-            let (first, count) = numbers(connection, &mut self.seq, numbered, left);
+            let (first, count) = numbers(connection, &mut self.seq, own, left);
             left -= count;
-            connection.in_flight.push_sent(first, count, due, now);
+            connection.ledger.push_sent(first, count, due, now);
         }
         if open_loop {
             self.recorder.lag(now - due, messages);
@@ -164,7 +169,11 @@ impl<M: Machine> Worker<M> {
             return;
         }
         for _ in 0..self.connections[at as usize].queue.len() {
-            let Some(waiting) = self.connections[at as usize].queue.pop() else { return };
+            let connection = &mut self.connections[at as usize];
+            if connection.state == State::Ready && connection.room() == 0 {
+                return;
+            }
+            let Some(waiting) = connection.queue.pop() else { return };
             let Waiting { messages, due } = waiting;
             self.queued -= u64::from(messages);
             self.send(Assignment { connection: at, messages, due }, now);
@@ -176,14 +185,15 @@ impl<M: Machine> Worker<M> {
         let open_loop = self.is_open_loop();
         let connection = &mut self.connections[at as usize];
         let was_congested = connection.congested;
-        let stamped = connection.in_flight.stamp_with(|| self.clock.now());
+        let stamped = connection.ledger.stamp_with(|| self.clock.now());
         if let Some((sent, count)) = stamped {
             self.recorder.sent += u64::from(count);
             self.first_send.get_or_insert(sent);
             if open_loop {
-                for pending in connection.in_flight.iter().rev().take(count as usize) {
-                    self.recorder.lag(pending.sent - pending.due, 1);
-                }
+                let recorder = &mut self.recorder;
+                connection.ledger.for_youngest(count, |pending| {
+                    recorder.lag(pending.sent - pending.due, 1);
+                });
             }
         }
         let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
@@ -256,7 +266,6 @@ impl<M: Machine> Worker<M> {
             payloads: &mut self.payloads,
             recorder: &mut self.recorder,
             deliveries: self.deliveries.as_mut().map(|deliveries| (deliveries, at)),
-            broadcast: self.setup.factory.is_broadcast(),
         };
         let connection = &mut self.connections[at as usize];
         // Bytes that the wait brought were there when it returned; others are, as they are read.
@@ -266,11 +275,12 @@ impl<M: Machine> Worker<M> {
         let received = connection.receive(&mut self.driver, came, &mut self.scratch, &mut expected);
         let now = received.at;
 
-        self.in_flight -= u64::from(received.done);
         if received.done > 0 {
             connection.attempts = 0;
-            let packs = connection.messages_done(received.done, self.setup.plan.load.pack);
-            self.slots.release(at, packs);
+            self.done(at, received.done);
+        }
+        if received.room_changed {
+            self.room_changed(at);
         }
         if received.opened {
             self.ready(at, now);
@@ -284,6 +294,19 @@ impl<M: Machine> Worker<M> {
             self.pump(now);
         }
         received.drained
+    }
+
+    /// The peer lets another number of messages be in flight on a connection.
+    #[cold]
+    pub(super) fn room_changed(&mut self, at: u32) {
+        let pack = self.setup.plan.load.pack;
+        let connection = &self.connections[at as usize];
+        let Some(link) = &connection.link else { return };
+        // A pack that is larger goes in parts.
+        self.slots.set_room(at, (link.session.room() / pack).max(1));
+        if !connection.queue.is_empty() {
+            self.unqueue.push_back(at);
+        }
     }
 
     /// What follows from what came: the connection ends, is renewed, or sends what it has to say.
@@ -316,7 +339,7 @@ impl<M: Machine> Worker<M> {
         let connection = &self.connections[at as usize];
         u64::from(connection.requests) + u64::from(messages) > limit
             && connection.state == State::Ready
-            && connection.in_flight.is_empty()
+            && connection.ledger.is_empty()
     }
 
     /// The connection has sent all that it ever will, and every reply is here.
@@ -324,7 +347,7 @@ impl<M: Machine> Worker<M> {
         let connection = &self.connections[at as usize];
         self.slots.is_spent(at)
             && connection.state == State::Ready
-            && connection.in_flight.is_empty()
+            && connection.ledger.is_empty()
             && connection.queue.is_empty()
     }
 
@@ -354,14 +377,47 @@ impl<M: Machine> Worker<M> {
                     Ending::Failed(Class::ConnectTimeout, text)
                 }
                 State::Ready => {
-                    let oldest = connection.in_flight.front();
-                    if oldest.is_none_or(|pending| now - pending.sent < timeout) {
+                    if !self.is_overdue(at, now) || self.give_up_overdue(at, now) {
                         continue;
                     }
-                    Ending::Failed(Class::Timeout, "no whole reply before the deadline".into())
+                    Ending::Failed(Class::Timeout, LATE.to_owned())
                 }
             };
             self.end(at, ending, now);
+        }
+    }
+
+    /// Has the oldest message of a connection waited too long?
+    fn is_overdue(&self, at: u32, now: Nanos) -> bool {
+        let oldest = self.connections[at as usize].ledger.front();
+        oldest.is_some_and(|pending| now - pending.sent >= self.plan().phases.timeout)
+    }
+
+    /// Fails the messages alone that have waited too long, while others are answered on their
+    /// connection. False: the connection has to be given up.
+    fn give_up_overdue(&mut self, at: u32, now: Nanos) -> bool {
+        let mut given_up = 0;
+        while self.is_overdue(at, now)
+            && self.connections[at as usize].give_up_oldest(now, &mut self.recorder)
+        {
+            given_up += 1;
+        }
+        self.done(at, given_up);
+        !self.is_overdue(at, now)
+    }
+
+    /// So many messages of a connection are done, well or badly.
+    fn done(&mut self, at: u32, messages: u32) {
+        if messages == 0 {
+            return;
+        }
+        self.in_flight -= u64::from(messages);
+        let connection = &mut self.connections[at as usize];
+        let packs = connection.messages_done(messages, self.setup.plan.load.pack);
+        self.slots.release(at, packs);
+        if !connection.queue.is_empty() && matches!(connection.ledger, Ledger::Numbered(_)) {
+            // It may have waited for one of these to end.
+            self.unqueue.push_back(at);
         }
     }
 
@@ -381,20 +437,20 @@ impl<M: Machine> Worker<M> {
 }
 
 /// The numbers of a connection's next messages, the first and how many: its own, where replies name
-/// them, or the worker's. They follow one another; not all that are asked for only where a
-/// connection's own ones begin anew.
+/// them, from `own` on, or the worker's. They follow one another; not all that are asked for only
+/// where a connection's own ones begin anew.
 #[inline]
 fn numbers(
     connection: &mut Connection,
     worker: &mut u64,
-    numbered: bool,
+    own: Option<u64>,
     messages: u32,
 ) -> (u64, u32) {
-    if numbered {
-        let own = connection.next_number;
-        let count = messages.min((u32::MAX - own).saturating_add(1));
-        connection.next_number = own.wrapping_add(count);
-        return (own.into(), count);
+    if let Some(first) = own {
+        let next = connection.next_number;
+        let count = messages.min((u32::MAX - next).saturating_add(1));
+        connection.next_number = next.wrapping_add(count);
+        return (first + u64::from(next), count);
     }
     let first = *worker;
     *worker += u64::from(messages);
@@ -407,12 +463,15 @@ mod tests {
 
     #[test]
     fn a_connection_s_own_numbers_begin_anew_and_the_worker_s_go_on() {
-        let (mut connection, mut worker) = (Connection::new(), 1 << 40);
-        assert_eq!(numbers(&mut connection, &mut worker, true, 3), (0, 3));
+        let (mut connection, mut worker) = (Connection::new(true), 1 << 40);
+        let mut own = |connection: &mut Connection, messages| {
+            numbers(connection, &mut worker, Some(7 << 32), messages)
+        };
+        assert_eq!(own(&mut connection, 3), (7 << 32, 3));
         connection.next_number = u32::MAX - 1;
-        assert_eq!(numbers(&mut connection, &mut worker, true, 5), (u64::from(u32::MAX) - 1, 2));
-        assert_eq!(numbers(&mut connection, &mut worker, true, 3), (0, 3));
-        assert_eq!(numbers(&mut connection, &mut worker, false, 3), (1 << 40, 3));
+        assert_eq!(own(&mut connection, 5), ((7 << 32) + u64::from(u32::MAX) - 1, 2));
+        assert_eq!(own(&mut connection, 3), (7 << 32, 3));
+        assert_eq!(numbers(&mut connection, &mut worker, None, 3), (1 << 40, 3));
         assert_eq!(worker, (1 << 40) + 3);
     }
 }

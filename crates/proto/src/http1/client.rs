@@ -11,8 +11,8 @@ use super::head::{HeadEnd, MAX_HEAD, ParsedResponse};
 use super::known::{KnownHead, Verdict};
 use super::request::RequestHead;
 use super::waiting::Waiting;
-use crate::codec::{
-    ClientCodec, ErrorClass, Event, MessageKind, Pieces, ProtocolError, Reply, Request, Scratch,
+use crate::{
+    ClientSession, ErrorClass, Event, Message, MessageKind, Pieces, ProtocolError, Reply, Scratch,
     Step, Tag,
 };
 
@@ -57,7 +57,7 @@ enum State {
 }
 
 impl Http1Client {
-    /// A codec for a new connection. [`Request::route`] is an index into `heads`.
+    /// A codec for a new connection. [`Message::route`] is an index into `heads`.
     pub fn new(heads: Arc<[RequestHead]>) -> Self {
         Self {
             heads,
@@ -71,7 +71,7 @@ impl Http1Client {
     }
 }
 
-impl ClientCodec for Http1Client {
+impl ClientSession for Http1Client {
     fn start(&mut self, _out: &mut Vec<u8>) {}
 
     fn is_open(&self) -> bool {
@@ -79,11 +79,10 @@ impl ClientCodec for Http1Client {
     }
 
     #[inline]
-    fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
+    fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
         debug_assert!(self.is_open(), "no request may follow");
-        self.heads[request.route].write(request.payload, out);
-        self.asked(request.route);
-        Tag::Next
+        self.heads[message.route].write(message.payload, out);
+        self.asked(message.route);
     }
 
     fn begin(&mut self, route: usize, length: u64, out: &mut Vec<u8>) -> Option<Pieces> {
@@ -264,7 +263,7 @@ impl Http1Client {
         self.begun = false;
         self.state = if last { State::Done } else { State::Head(HeadEnd::default()) };
         Event::Reply(Reply {
-            tag: Tag::Next,
+            tag: Tag::Oldest,
             status: self.status,
             kind: MessageKind::Body,
             payload,
@@ -280,7 +279,7 @@ impl Http1Client {
 }
 
 fn chunk(data: &[u8]) -> Option<Event<'_>> {
-    (!data.is_empty()).then_some(Event::Chunk(data))
+    (!data.is_empty()).then_some(Event::Chunk { tag: Tag::Oldest, piece: data })
 }
 
 const fn protocol(detail: &'static str) -> ProtocolError {

@@ -3,18 +3,21 @@
 //! Knows the order upgrade, greeting, namespace, events; must not know what is asked for. Holds no
 //! content: an acknowledgement flows through as it comes.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::sync::Arc;
 
 use super::head::{Head, Kind, broken};
 use crate::websocket::{WebSocketClient, WebSocketConfig};
 use crate::{
-    ClientCodec, Close, ErrorClass, Event, MessageKind, ProtocolError, Reply, Request, Scratch,
+    ClientSession, Close, ErrorClass, Event, Message, MessageKind, ProtocolError, Reply, Scratch,
     Step, Tag,
 };
 
 /// Where none was given (RFC 6455 section 7.4).
 const NO_CODE: u16 = 1005;
+/// So many acknowledgements that nobody wants any more may be missing.
+const MOST_CANCELLED: usize = 1024;
 
 /// A client that emits events with acknowledgements, which may come in any order.
 #[derive(Debug)]
@@ -22,8 +25,8 @@ pub struct SocketIoClient {
     codec: WebSocketClient,
     phase: Phase,
     head: Head,
-    /// Number of the next event where the caller has none of its own.
-    next: u64,
+    /// Numbers of events whose acknowledgements nobody wants any more, and that have not come.
+    cancelled: BTreeSet<u64>,
     draft: Vec<u8>,
 }
 
@@ -61,25 +64,9 @@ impl SocketIoClient {
             codec: WebSocketClient::new(config, seed),
             phase: Phase::Upgrading,
             head: Head::default(),
-            next: 0,
+            cancelled: BTreeSet::new(),
             draft: Vec::new(),
         }
-    }
-
-    /// Appends an event, whose name and arguments are this array of JSON, and which is to be
-    /// acknowledged under this number. Requires [`is_open`](ClientCodec::is_open).
-    pub fn emit(&mut self, id: u64, arguments: &[u8], out: &mut Vec<u8>) -> Tag {
-        self.draft.clear();
-        // A Vec takes whatever is written to it.
-        let _ = write!(self.draft, "42{id}");
-        self.draft.extend_from_slice(arguments);
-        self.codec.message(MessageKind::Text, &self.draft, out);
-        Tag::Id(id)
-    }
-
-    /// Which event the reply under way acknowledges, of which chunks were reported.
-    pub fn answering(&self) -> Tag {
-        Tag::Id(self.head.id().unwrap_or_default())
     }
 
     /// The next piece of a message, and how much of the input was taken up to its end.
@@ -92,10 +79,16 @@ impl SocketIoClient {
     ) -> Result<(usize, Found), ProtocolError> {
         let step = self.codec.receive(input, scratch, out)?;
         let found = match step.event {
-            None | Some(Event::Delivery(_) | Event::Bulletin(_)) => Found::Nothing,
+            // A WebSocket alone has no more than the others.
+            None
+            | Some(Event::Room | Event::Failed { .. } | Event::Delivery(_) | Event::Bulletin(_)) => {
+                Found::Nothing
+            }
             Some(Event::Open) => Found::Upgraded,
             Some(Event::Close(close)) => Found::Closed(close),
-            Some(Event::Chunk(piece)) => Found::Piece(Piece { length: piece.len(), ends: None }),
+            Some(Event::Chunk { piece, .. }) => {
+                Found::Piece(Piece { length: piece.len(), ends: None })
+            }
             Some(Event::Reply(reply)) => {
                 Found::Piece(Piece { length: reply.payload.len(), ends: Some(reply.kind) })
             }
@@ -171,8 +164,11 @@ impl SocketIoClient {
             let content = &piece[self.head.take(piece)..];
             let Some(message) = ends else {
                 // What is wrong is said at the end, where all of it is known.
-                if self.acknowledged().is_ok() && !content.is_empty() {
-                    return Ok(Step { consumed: at, event: Some(Event::Chunk(content)) });
+                if let (Ok(number), false) = (self.acknowledged(), content.is_empty())
+                    && !self.cancelled.contains(&number)
+                {
+                    let event = Event::Chunk { tag: Tag::Number(number), piece: content };
+                    return Ok(Step { consumed: at, event: Some(event) });
                 }
                 continue;
             };
@@ -181,8 +177,10 @@ impl SocketIoClient {
             }
             let kind = self.head.finish()?;
             let event = if kind == Kind::Ack {
-                let (tag, kind) = (Tag::Id(self.acknowledged()?), MessageKind::Text);
-                Some(Event::Reply(Reply { tag, status: 0, kind, payload: content, last: false }))
+                let (number, kind) = (self.acknowledged()?, MessageKind::Text);
+                let tag = Tag::Number(number);
+                let reply = Reply { tag, status: 0, kind, payload: content, last: false };
+                (!self.cancelled.remove(&number)).then_some(Event::Reply(reply))
             } else {
                 self.packet(kind, out)?
             };
@@ -216,7 +214,7 @@ enum Found {
     Closed(Close),
 }
 
-impl ClientCodec for SocketIoClient {
+impl ClientSession for SocketIoClient {
     fn start(&mut self, out: &mut Vec<u8>) {
         self.codec.start(out);
     }
@@ -225,10 +223,18 @@ impl ClientCodec for SocketIoClient {
         self.phase == Phase::Open
     }
 
-    fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
-        let id = self.next;
-        self.next += 1;
-        self.emit(id, request.payload, out)
+    /// Its payload is the event's name and arguments, an array of JSON; it is to be acknowledged
+    /// under its number.
+    fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
+        self.draft.clear();
+        // A Vec takes whatever is written to it.
+        let _ = write!(self.draft, "42{}", message.number);
+        self.draft.extend_from_slice(message.payload);
+        self.codec.message(MessageKind::Text, &self.draft, out);
+    }
+
+    fn cancel(&mut self, number: u64, _out: &mut Vec<u8>) -> bool {
+        self.cancelled.len() < MOST_CANCELLED && self.cancelled.insert(number)
     }
 
     #[inline]

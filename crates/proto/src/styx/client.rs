@@ -12,8 +12,8 @@ use super::packet::{OK, Packet};
 use super::{Encoding, MAX_PACKET, broken};
 use crate::websocket::{WebSocketClient, WebSocketConfig};
 use crate::{
-    Bulletin, ClientCodec, Close, Delivery, ErrorClass, Event, ProtocolError, Request, Scratch,
-    Step, Tag,
+    Bulletin, ClientSession, Close, Delivery, ErrorClass, Event, Message, ProtocolError, Scratch,
+    Step,
 };
 
 /// What all players of one target share.
@@ -47,8 +47,6 @@ pub struct StyxClient {
     room: Vec<u8>,
     /// Where one is written that is put into something.
     draft: Vec<u8>,
-    /// Number of the next request where the caller has none of its own.
-    next: u32,
     /// Something came of a packet that is not all there.
     begun: bool,
 }
@@ -126,20 +124,13 @@ impl StyxClient {
             pieces: Pieces::default(),
             room: Vec::new(),
             draft: Vec::new(),
-            next: 0,
             begun: false,
         }
     }
 
-    /// The player's number, as the server gave it; 0 before.
-    pub fn player(&self) -> i32 {
-        self.seat.player
-    }
-
-    /// Appends a request with this number. A player's numbers follow each other on one connection.
-    /// Requires [`is_open`](ClientCodec::is_open).
+    /// Appends a request with this number.
     #[inline]
-    pub fn act(&mut self, seq: u32, out: &mut Vec<u8>) -> Tag {
+    fn act(&mut self, seq: u32, out: &mut Vec<u8>) {
         debug_assert!(self.is_open(), "only who sits can act");
         let Seat { table, player, .. } = self.seat;
         let request = LoadRequest { player, table, seq, delay: self.config.delay, resend: false };
@@ -148,7 +139,6 @@ impl StyxClient {
         let data = std::mem::take(&mut self.room);
         self.send(&Packet::Game { table, player, data: &data, attributes: Vec::new() }, out);
         self.room = data;
-        Tag::Id(seq.into())
     }
 
     fn send(&mut self, packet: &Packet<'_>, out: &mut Vec<u8>) {
@@ -204,7 +194,7 @@ impl StyxClient {
                 None => return Ok((at, Found::Nothing)),
                 Some(Event::Open) => return Ok((at, Found::Upgraded)),
                 Some(Event::Close(close)) => return Ok((at, Found::Closed(close))),
-                Some(Event::Chunk(piece)) => self.pieces.add(piece),
+                Some(Event::Chunk { piece, .. }) => self.pieces.add(piece),
                 Some(Event::Reply(reply)) => {
                     intake::check_kind(encoding, reply.kind)?;
                     if self.pieces.is_begun() {
@@ -215,7 +205,10 @@ impl StyxClient {
                     // Without compression, what was taken last is the payload.
                     return Ok((at, Found::Packet(at - reply.payload.len(), at)));
                 }
-                Some(Event::Delivery(_) | Event::Bulletin(_)) => {}
+                // A WebSocket alone has none of these.
+                Some(
+                    Event::Room | Event::Failed { .. } | Event::Delivery(_) | Event::Bulletin(_),
+                ) => {}
             }
         }
     }
@@ -235,11 +228,12 @@ impl Seat {
                 };
                 let delivery = Delivery {
                     origin: response.player,
-                    seq: response.seq,
+                    number: response.seq.into(),
                     own: response.player == self.player,
                     intact: response.table == self.table
                         && *table == self.table
                         && !response.resend,
+                    payload: None,
                 };
                 return Ok((Some(Event::Delivery(delivery)), Answer::None));
             }
@@ -302,7 +296,7 @@ enum Answer {
     Ping(i32),
 }
 
-impl ClientCodec for StyxClient {
+impl ClientSession for StyxClient {
     fn start(&mut self, out: &mut Vec<u8>) {
         match &mut self.carrier {
             Carrier::Stream => self.log_in(out),
@@ -317,11 +311,19 @@ impl ClientCodec for StyxClient {
         self.seat.phase == Phase::Seated
     }
 
-    /// A payload has no place in it.
-    fn encode(&mut self, _: &Request<'_>, out: &mut Vec<u8>) -> Tag {
-        let seq = self.next;
-        self.next = seq.wrapping_add(1);
-        self.act(seq, out)
+    fn member(&self) -> Option<i32> {
+        Some(self.seat.player)
+    }
+
+    /// A payload has no place in it. A player's numbers are of 32 bits and follow each other.
+    #[inline]
+    fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
+        self.act(message.number as u32, out);
+    }
+
+    /// A copy that comes after all is a delivery like any other.
+    fn cancel(&mut self, _number: u64, _out: &mut Vec<u8>) -> bool {
+        true
     }
 
     #[inline]

@@ -9,10 +9,10 @@ use super::config::WebSocketConfig;
 use super::deflate::{Deflate, DeflateConfig};
 use super::frame::{self, Header, Opcode, Sender};
 use super::handshake::{self, Answer, Expected};
-use super::message::Message;
+use super::message::Incoming;
 use super::random::Random;
 use crate::{
-    ClientCodec, Close, ErrorClass, Event, MessageKind, Pieces, ProtocolError, Reply, Request,
+    ClientSession, Close, ErrorClass, Event, Message, MessageKind, Pieces, ProtocolError, Reply,
     Scratch, Step, Tag,
 };
 
@@ -24,7 +24,7 @@ use crate::{
 pub struct WebSocketClient {
     config: Arc<WebSocketConfig>,
     random: Random,
-    message: Message,
+    message: Incoming,
     phase: Phase,
 }
 
@@ -59,7 +59,7 @@ impl WebSocketClient {
     /// The configuration must be [valid](WebSocketConfig::validate). Masks and the handshake's
     /// key come from `seed`: draw it from the operating system, for each connection anew.
     pub fn new(config: Arc<WebSocketConfig>, seed: [u64; 2]) -> Self {
-        Self { config, random: Random::new(seed), message: Message::NONE, phase: Phase::New }
+        Self { config, random: Random::new(seed), message: Incoming::NONE, phase: Phase::New }
     }
 
     /// The HTTP status with which the server refused the upgrade, if it did.
@@ -71,7 +71,7 @@ impl WebSocketClient {
     }
 
     /// Appends one whole message of this kind, whichever the configuration names. Requires
-    /// [`is_open`](ClientCodec::is_open).
+    /// [`is_open`](ClientSession::is_open).
     #[inline]
     pub fn message(&mut self, kind: MessageKind, payload: &[u8], out: &mut Vec<u8>) {
         debug_assert!(self.is_open(), "a message needs an open conversation");
@@ -144,12 +144,13 @@ impl WebSocketClient {
                 at += taken;
                 if self.message.is_complete() {
                     let kind = self.finish_compressed()?;
-                    let payload = &scratch.room()[..given];
-                    let reply = Reply { tag: Tag::Next, status: 0, kind, payload, last: false };
+                    let payload = &scratch.buffer()[..given];
+                    let reply = Reply { tag: Tag::Oldest, status: 0, kind, payload, last: false };
                     return Ok(Step { consumed: at, event: Some(Event::Reply(reply)) });
                 }
                 if given > 0 {
-                    let event = Event::Chunk(&scratch.room()[..given]);
+                    let piece = &scratch.buffer()[..given];
+                    let event = Event::Chunk { tag: Tag::Oldest, piece };
                     return Ok(Step { consumed: at, event: Some(event) });
                 }
                 if at == input.len() && !self.message.is_held_back() {
@@ -163,11 +164,12 @@ impl WebSocketClient {
             self.message.check(payload)?;
             if self.message.is_complete() {
                 let kind = self.message.finish()?;
-                let reply = Reply { tag: Tag::Next, status: 0, kind, payload, last: false };
+                let reply = Reply { tag: Tag::Oldest, status: 0, kind, payload, last: false };
                 return Ok(Step { consumed: at, event: Some(Event::Reply(reply)) });
             }
             if taken > 0 {
-                return Ok(Step { consumed: at, event: Some(Event::Chunk(payload)) });
+                let event = Event::Chunk { tag: Tag::Oldest, piece: payload };
+                return Ok(Step { consumed: at, event: Some(event) });
             }
             if self.message.expects_payload() {
                 return Ok(waits(at));
@@ -233,7 +235,7 @@ impl WebSocketClient {
     }
 }
 
-impl ClientCodec for WebSocketClient {
+impl ClientSession for WebSocketClient {
     fn start(&mut self, out: &mut Vec<u8>) {
         let key = handshake::key(self.random.nonce());
         handshake::append_request(&self.config, &key, out);
@@ -246,9 +248,8 @@ impl ClientCodec for WebSocketClient {
     }
 
     #[inline]
-    fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
-        self.message(self.config.kind, request.payload, out);
-        Tag::Next
+    fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
+        self.message(self.config.kind, message.payload, out);
     }
 
     fn begin(&mut self, _route: usize, length: u64, out: &mut Vec<u8>) -> Option<Pieces> {

@@ -75,6 +75,7 @@ pub(super) fn code_for(class: ErrorClass) -> u16 {
         ErrorClass::TooBig => 1009,
         ErrorClass::Truncated
         | ErrorClass::HeaderTooLarge
+        | ErrorClass::Mismatch
         | ErrorClass::Upgrade
         | ErrorClass::Protocol => 1002,
     }

@@ -9,7 +9,7 @@ use crate::{ErrorClass, MessageKind, ProtocolError};
 
 /// The message that is being received, if one is.
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct Incoming {
     /// Bytes of the current frame still to come.
     remaining: u64,
     /// Bytes of all frames so far, as their headers announced them; of a compressed message what
@@ -35,7 +35,7 @@ enum Coding {
     HeldBack,
 }
 
-impl Message {
+impl Incoming {
     /// No message under way.
     pub(super) const NONE: Self = Self {
         remaining: 0,

@@ -7,7 +7,7 @@ use super::deflate::{Deflate, DeflateAnswer};
 use super::frame::{self, CONTROL_LIMIT, Header, Opcode, Sender};
 use super::handshake;
 use super::mask;
-use super::message::Message;
+use super::message::Incoming;
 use crate::{Close, MessageKind, ProtocolError, Scratch, ServerCodec, ServerEvent, Step};
 
 /// A WebSocket server (RFC 6455) for what follows the upgrade, with permessage-deflate (RFC 7692)
@@ -18,7 +18,7 @@ use crate::{Close, MessageKind, ProtocolError, Scratch, ServerCodec, ServerEvent
 #[derive(Debug)]
 pub struct WebSocketServer {
     max_message: u64,
-    message: Message,
+    message: Incoming,
     /// The current frame's mask, turned to the next byte.
     mask: [u8; 4],
     close_sent: bool,
@@ -33,7 +33,7 @@ impl WebSocketServer {
     pub fn new(max_message: u64) -> Self {
         Self {
             max_message,
-            message: Message::NONE,
+            message: Incoming::NONE,
             mask: [0; 4],
             close_sent: false,
             closed: false,
@@ -140,7 +140,7 @@ impl WebSocketServer {
                     let (taken, given) = self.inflate(&mut input[at..], scratch)?;
                     at += taken;
                     if given > 0 {
-                        let event = ServerEvent::Chunk(&mut scratch.room()[..given]);
+                        let event = ServerEvent::Chunk(&mut scratch.buffer()[..given]);
                         return Ok(Step { consumed: at, event: Some(event) });
                     }
                     if at == input.len() && self.message.expects_payload() {

@@ -5,7 +5,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use wiretrial_proto::{
-    Bulletin, ClientCodec, Condition, Delivery, ErrorClass, Event, MessageKind, Scratch,
+    Bulletin, ClientSession, Condition, Delivery, ErrorClass, Event, MessageKind, Scratch,
     ServerCodec, ServerEvent, ServerRequest,
 };
 
@@ -24,13 +24,16 @@ pub(crate) struct Case<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Seen {
     Open,
+    Room,
+    /// One message.
+    Failed(ErrorClass),
     Reply {
         status: u16,
         kind: MessageKind,
         payload: Vec<u8>,
         last: bool,
     },
-    Delivery(Delivery),
+    Delivery(Delivery<'static>),
     Bulletin(Bulletin),
     Request(RequestSeen),
     Message(MessageKind),
@@ -66,7 +69,7 @@ pub(crate) struct Transcript {
 
 /// Runs the case whole, byte by byte, at every split in two and with its trailing data, each on
 /// a fresh codec; panics with the case's name where one run differs. Returns what was sent.
-pub(crate) fn check_client<C: ClientCodec>(case: &Case<'_>, fresh: impl Fn() -> C) -> Vec<u8> {
+pub(crate) fn check_client<C: ClientSession>(case: &Case<'_>, fresh: impl Fn() -> C) -> Vec<u8> {
     check(case, |input, cuts| run_client(&mut fresh(), input, cuts, case.fin))
 }
 
@@ -76,7 +79,7 @@ pub(crate) fn check_server<C: ServerCodec>(case: &Case<'_>, fresh: impl Fn() -> 
 }
 
 /// Feeds `input`, cut at the places in `cuts` (ascending), and then the FIN where `fin`.
-pub(crate) fn run_client<C: ClientCodec>(
+pub(crate) fn run_client<C: ClientSession>(
     codec: &mut C,
     input: &[u8],
     cuts: &[usize],
@@ -216,14 +219,19 @@ impl Notes {
     fn client(&mut self, event: Event<'_>) {
         let seen = match event {
             Event::Open => Seen::Open,
-            Event::Chunk(piece) => return self.piece(piece),
+            Event::Room => Seen::Room,
+            Event::Chunk { piece, .. } => return self.piece(piece),
             Event::Reply(reply) => Seen::Reply {
                 status: reply.status,
                 kind: reply.kind,
                 payload: self.joined(reply.payload),
                 last: reply.last,
             },
-            Event::Delivery(delivery) => Seen::Delivery(delivery),
+            Event::Failed { error, .. } => Seen::Failed(error.class),
+            Event::Delivery(delivery) => {
+                assert_eq!(delivery.payload, None, "these sessions look at what came");
+                Seen::Delivery(Delivery { payload: None, ..delivery })
+            }
             Event::Bulletin(bulletin) => Seen::Bulletin(bulletin),
             Event::Close(close) => Seen::Close(close.code),
         };

@@ -1,7 +1,7 @@
 //! What a user agent must make of responses.
 
 use wiretrial_proto::http1::{Http1Client, PayloadLength, RequestHead};
-use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind, Request};
+use wiretrial_proto::{ClientSession, ErrorClass, Message, MessageKind};
 
 use super::common::{Case, Seen, check_client, run_client};
 
@@ -13,7 +13,7 @@ fn sent(methods: &[&str]) -> Http1Client {
     };
     let mut codec = Http1Client::new(methods.iter().map(head).collect());
     for route in 0..methods.len() {
-        codec.encode(&Request { route, payload: b"" }, &mut Vec::new());
+        codec.encode(&Message { number: 0, route, payload: b"" }, &mut Vec::new());
     }
     codec
 }

@@ -1,7 +1,7 @@
 //! What a user agent must, and must not, send.
 
 use wiretrial_proto::http1::{BadRequest, Http1Client, PayloadLength, RequestHead};
-use wiretrial_proto::{ClientCodec, Request};
+use wiretrial_proto::{ClientSession, Message};
 
 type Headers<'a> = &'a [(&'a str, &'a str)];
 
@@ -22,7 +22,7 @@ fn twice(head: RequestHead, payload: &[u8]) -> String {
     let mut codec = Http1Client::new([head].into());
     let mut out = Vec::new();
     for _ in 0..2 {
-        codec.encode(&Request { route: 0, payload }, &mut out);
+        codec.encode(&Message::new(0, payload), &mut out);
     }
     String::from_utf8(out).unwrap()
 }

@@ -3,7 +3,7 @@
 //! Each must end at the first thing that is wrong: what follows is never a request of its own.
 
 use wiretrial_proto::http1::{Http1Client, Http1Server, PayloadLength, RequestHead};
-use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind, Request};
+use wiretrial_proto::{ClientSession, ErrorClass, Message, MessageKind};
 
 use super::common::{Seen, run_client, run_server, splittings};
 
@@ -75,8 +75,8 @@ fn nothing_is_smuggled_past_the_client() {
         let input = format!("HTTP/1.1 200 OK\r\n{fields}\r\n{body}{hidden}");
         let head = RequestHead::new("GET", "/", "h", &[], false, PayloadLength::None).unwrap();
         let mut codec = Http1Client::new([head].into());
-        codec.encode(&Request { route: 0, payload: b"" }, &mut Vec::new());
-        codec.encode(&Request { route: 0, payload: b"" }, &mut Vec::new());
+        codec.encode(&Message::new(0, b""), &mut Vec::new());
+        codec.encode(&Message::new(0, b""), &mut Vec::new());
         let seen = run_client(&mut codec, input.as_bytes(), &[], true).seen;
         let taken = Seen::Reply {
             status: 200,

@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read, Write};
 use tungstenite::protocol::{Role, WebSocketConfig as TheirConfig};
 use tungstenite::{Error, Message, WebSocket};
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig, WebSocketServer};
-use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind};
+use wiretrial_proto::{ClientSession, ErrorClass, MessageKind};
 
 use super::common::{Seen, Transcript, run_client, run_server};
 use super::known;

@@ -3,7 +3,7 @@
 
 use httparse::{EMPTY_HEADER, ParserConfig, Status};
 use wiretrial_proto::http1::{Http1Client, Http1Server, PayloadLength, RequestHead};
-use wiretrial_proto::{ClientCodec, ErrorClass, Request};
+use wiretrial_proto::{ClientSession, ErrorClass, Message};
 
 use super::common::{Seen, run_client, run_server};
 use super::known::{self, Known};
@@ -129,7 +129,7 @@ fn names_one_host(fields: &[httparse::Header<'_>], minor: u8) -> bool {
 fn ours_of_response(input: &[u8]) -> Outcome {
     let head = RequestHead::new("GET", "/", "h", &[], false, PayloadLength::None).expect("a head");
     let mut codec = Http1Client::new([head].into());
-    codec.encode(&Request { route: 0, payload: b"" }, &mut Vec::new());
+    codec.encode(&Message::new(0, b""), &mut Vec::new());
     let seen = run_client(&mut codec, input, &[], true).seen;
     match seen.first() {
         None => Outcome::Nothing,

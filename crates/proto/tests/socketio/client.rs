@@ -1,6 +1,6 @@
 //! What a client makes of a server's bytes.
 
-use wiretrial_proto::{ClientCodec as _, ErrorClass, Event, MessageKind, Request, Scratch, Tag};
+use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Message, MessageKind, Scratch, Tag};
 
 use crate::common::{Case, Seen, check_client, run_client};
 use crate::stage::{messages, open, unmasked, upgraded};
@@ -93,10 +93,10 @@ fn messages_in_fragments_are_read_as_whole_ones() {
 fn replies_name_what_they_acknowledge() {
     let mut client = open();
     let mut out = Vec::new();
-    let request = Request { route: 0, payload: br#"["get","messages","testing"]"# };
-    let tags = [(); 2].map(|()| client.encode(&request, &mut out));
-    assert_eq!(tags, [Tag::Id(0), Tag::Id(1)]);
-    assert_eq!(client.emit(77, br#"["x"]"#, &mut out), Tag::Id(77));
+    for number in 0..2 {
+        client.encode(&Message::new(number, br#"["get","messages","testing"]"#), &mut out);
+    }
+    client.encode(&Message::new(77, br#"["x"]"#), &mut out);
     assert_eq!(
         unmasked(&out),
         [
@@ -113,13 +113,39 @@ fn replies_name_what_they_acknowledge() {
         let Some(Event::Reply(reply)) = step.event else { panic!("{step:?}") };
         tags.push(reply.tag);
     }
-    assert_eq!(tags, [Tag::Id(77), Tag::Id(1), Tag::Id(0)]);
+    assert_eq!(tags, [Tag::Number(77), Tag::Number(1), Tag::Number(0)]);
 
     let mut scratch = Scratch::new();
     let begun = b"\x81\x0e4342[\"a lon";
     let step = client.receive(begun, &mut scratch, &mut out).expect("right");
-    assert!(matches!(step.event, Some(Event::Chunk(b"[\"a lon"))), "{step:?}");
-    assert_eq!(client.answering(), Tag::Id(42));
+    let chunk = Event::Chunk { tag: Tag::Number(42), piece: b"[\"a lon" };
+    assert_eq!(step.event, Some(chunk));
+}
+
+#[test]
+fn what_nobody_wants_any_more_is_not_reported_once() {
+    let mut client = open();
+    let mut out = Vec::new();
+    for number in 0..3 {
+        client.encode(&Message::new(number, b"[]"), &mut out);
+    }
+    out.clear();
+    assert!(client.cancel(1, &mut out), "replies have numbers");
+    assert!(!client.cancel(1, &mut out), "it is given up already");
+    assert_eq!(out, b"", "no packet says so");
+    let cut = b"\x81\x0a431[\"late\"]";
+    let seen =
+        run_client(&mut client, &[&messages(&["430[]"]), &cut[..]].concat(), &[], false).seen;
+    assert_eq!(seen, [reply("[]")]);
+    let seen = run_client(&mut client, &messages(&["432[]", "431[]"]), &[], false).seen;
+    assert_eq!(seen, [reply("[]"), reply("[]")], "a second one for it is for the caller to judge");
+}
+
+#[test]
+fn not_any_number_of_replies_is_given_up() {
+    let mut client = open();
+    let given_up = (0..5000).take_while(|number| client.cancel(*number, &mut Vec::new())).count();
+    assert_eq!(given_up, 1024);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a server makes of a client's bytes.
 
 use wiretrial_proto::socketio::{SocketIoEvent, SocketIoServer};
-use wiretrial_proto::{MessageKind, Scratch};
+use wiretrial_proto::{ClientSession as _, Message, MessageKind, Scratch};
 
 use crate::common::{Seen, pieces, run_client, splittings};
 use crate::stage::{LIMIT, bare, messages, upgraded};
@@ -111,7 +111,7 @@ fn both_sides_understand_each_other() {
             _ => assert!(matches!(&seen[..], [Seen::Reply { payload, .. }] if payload == b"[3]")),
         }
         if round > 0 {
-            client.emit(round, b"[\"add\",1,2]", &mut to_server);
+            client.encode(&Message::new(round, b"[\"add\",1,2]"), &mut to_server);
         }
         let mut scratch = Scratch::new();
         let step = server.receive(&mut to_server, &mut scratch, &mut to_client).expect("right");

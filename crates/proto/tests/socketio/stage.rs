@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wiretrial_proto::socketio::{SocketIoClient, TARGET};
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig, WebSocketServer};
-use wiretrial_proto::{ClientCodec, MessageKind, Scratch};
+use wiretrial_proto::{ClientSession, MessageKind, Scratch};
 
 pub(crate) const LIMIT: u64 = 20_000;
 
@@ -47,7 +47,7 @@ pub(crate) fn bare() -> WebSocketClient {
 }
 
 /// Answers the upgrade; gives the request.
-fn accept(client: &mut impl ClientCodec) -> String {
+fn accept(client: &mut impl ClientSession) -> String {
     let mut request = Vec::new();
     client.start(&mut request);
     let request = String::from_utf8(request).expect("a head");

@@ -49,7 +49,7 @@ fn run(
 
 /// The client's side of a WebSocket whose upgrade is behind it.
 fn websocket(encoding: Encoding) -> WebSocketClient {
-    use wiretrial_proto::ClientCodec as _;
+    use wiretrial_proto::ClientSession as _;
     let upgrade = config(encoding, true).websocket.clone().expect("an upgrade");
     let mut client = WebSocketClient::new(upgrade, [3, 4]);
     let mut request = Vec::new();
@@ -133,7 +133,7 @@ fn over_websocket_an_empty_message_is_no_packet_and_a_close_is_answered() {
     assert_eq!(run(Encoding::Binary, true, &input, &[]).0, ["Other(143)", "Protocol"]);
 
     let mut input = Vec::new();
-    wiretrial_proto::ClientCodec::close(&mut client, &mut input);
+    wiretrial_proto::ClientSession::close(&mut client, &mut input);
     let (seen, out) = run(Encoding::Binary, true, &input, &[]);
     assert_eq!((&seen[..], out[0]), (&["close".to_owned()][..], 0x88));
 }

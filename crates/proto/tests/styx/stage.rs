@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wiretrial_proto::styx::{Encoding, Packet, StyxClient, StyxConfig, StyxServer};
 use wiretrial_proto::websocket::{WebSocketConfig, WebSocketServer};
-use wiretrial_proto::{ClientCodec as _, Scratch};
+use wiretrial_proto::{ClientSession as _, Scratch};
 
 /// Every combination of encoding and carrier.
 pub(crate) const FORMS: [(Encoding, bool); 4] = [

@@ -6,7 +6,8 @@ use super::wire::{
     goodbye, open_client, open_server, started_client,
 };
 use wiretrial_proto::{
-    ClientCodec, Close, ErrorClass, Event, MessageKind, Scratch, ServerCodec, ServerEvent, Step,
+    ClientSession, Close, ErrorClass, Event, MessageKind, Scratch, ServerCodec, ServerEvent, Step,
+    Tag,
 };
 
 #[test]
@@ -118,7 +119,10 @@ fn payloads_are_reported_as_they_flow() {
     let mut client = open_client(MessageKind::Binary);
     let input = bytes(&[frame(BINARY - FINAL, "abcd"), frame(FINAL, "ef")], From::Server);
     let mut out = Vec::new();
-    let chunk = |consumed, bytes| Step { consumed, event: Some(Event::Chunk(bytes)) };
+    let chunk = |consumed, piece| {
+        let event = Event::Chunk { tag: Tag::Oldest, piece };
+        Step { consumed, event: Some(event) }
+    };
     assert_eq!(client.receive(&input[..3], &mut scratch, &mut out), Ok(chunk(3, b"a")));
     assert_eq!(client.receive(&[], &mut scratch, &mut out), Ok(Step { consumed: 0, event: None }));
     assert_eq!(client.receive(&input[3..], &mut scratch, &mut out), Ok(chunk(3, b"bcd")));

@@ -5,7 +5,7 @@ use super::wire::{From, TEXT, bytes, config, frame, key_in, started_client};
 use wiretrial_proto::websocket::{
     BadWebSocketConfig, WebSocketClient, WebSocketConfig, WebSocketServer,
 };
-use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind, Scratch};
+use wiretrial_proto::{ClientSession, ErrorClass, MessageKind, Scratch};
 
 fn with_subprotocols() -> WebSocketConfig {
     let subprotocols = vec!["chat".to_owned(), "superchat".to_owned()];

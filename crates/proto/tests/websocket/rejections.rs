@@ -6,7 +6,7 @@ use super::wire::{
     frame_of_length, frames_in, goodbye, open_client, open_server,
 };
 use wiretrial_proto::{
-    ClientCodec, ErrorClass, MessageKind, Scratch, ServerCodec, ServerEvent, Step,
+    ClientSession, ErrorClass, MessageKind, Scratch, ServerCodec, ServerEvent, Step,
 };
 
 /// Section, what is wrong, the frames that do it.

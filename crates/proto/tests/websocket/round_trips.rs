@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::common::{Seen, cuts_from, run_client, run_server};
 use super::wire::{From, PONG, frames_in, open_client, open_server};
-use wiretrial_proto::{ClientCodec, MessageKind, Request};
+use wiretrial_proto::{ClientSession, Message, MessageKind};
 
 /// Messages of one kind, as a client sends them.
 fn messages() -> impl Strategy<Value = (MessageKind, Vec<Vec<u8>>)> {
@@ -36,7 +36,7 @@ proptest! {
         let (mut client, mut server) = (open_client(kind), open_server());
         let mut sent = Vec::new();
         for payload in &messages {
-            client.encode(&Request { route: 0, payload }, &mut sent);
+            client.encode(&Message::new(0, payload), &mut sent);
         }
         let heard = run_server(&mut server, &sent, &cuts_from(&to_server, sent.len()));
         let expected: Vec<Seen> = messages

@@ -9,11 +9,11 @@ use super::wire::{
 };
 use wiretrial_proto::http1::{Http1Client, Http1Server};
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketServer};
-use wiretrial_proto::{ClientCodec, MessageKind, Request, Scratch, Tag};
+use wiretrial_proto::{ClientSession, Message, MessageKind, Scratch};
 
 fn encoded(client: &mut WebSocketClient, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    assert_eq!(client.encode(&Request { route: 0, payload }, &mut out), Tag::Next);
+    client.encode(&Message::new(0, payload), &mut out);
     out
 }
 
@@ -50,7 +50,7 @@ fn a_pack_is_several_calls_into_one_buffer() {
     let mut client = open_client(MessageKind::Text);
     let mut out = Vec::new();
     for payload in [&b"one"[..], b"", b"three"] {
-        client.encode(&Request { route: 0, payload }, &mut out);
+        client.encode(&Message::new(0, payload), &mut out);
     }
     let expected = [(TEXT, b"one".to_vec()), (TEXT, vec![]), (TEXT, b"three".to_vec())];
     assert_eq!(frames_in(&out, From::Client), expected);

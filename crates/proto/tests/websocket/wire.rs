@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig, WebSocketServer, accept_key};
-use wiretrial_proto::{ClientCodec, Event, MessageKind, Scratch};
+use wiretrial_proto::{ClientSession, Event, MessageKind, Scratch};
 
 /// The longest message that the codecs here accept.
 pub(crate) const MAX_MESSAGE: u64 = 100_000;

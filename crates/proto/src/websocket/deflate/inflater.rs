@@ -10,7 +10,7 @@ use zlib_rs::{Inflate, InflateError, InflateFlush, Status};
 use super::TAIL;
 use super::parameters::Direction;
 use crate::websocket::frame::broken;
-use crate::websocket::message::Message;
+use crate::websocket::message::Incoming;
 use crate::{MessageKind, ProtocolError, Scratch};
 
 /// The receiving direction of one connection.
@@ -43,7 +43,7 @@ impl Inflater {
         &mut self,
         payload: &[u8],
         scratch: &mut Scratch,
-        message: &mut Message,
+        message: &mut Incoming,
         limit: u64,
     ) -> Result<(usize, usize), ProtocolError> {
         if payload.is_empty() && !message.is_held_back() {
@@ -52,7 +52,7 @@ impl Inflater {
         // One byte over the limit is enough to know that it is over.
         let left = message.room(limit).saturating_add(1);
         let size = usize::try_from(left).map_or(Scratch::SIZE, |left| left.min(Scratch::SIZE));
-        let room = &mut scratch.room()[..size];
+        let room = &mut scratch.buffer()[..size];
         let window_bits = self.direction.window_bits;
         let decompressor = self.decompressor.get_or_insert_with(|| new(window_bits));
         let Done { taken, given, status } = run(decompressor, payload, room, InflateFlush::NoFlush);
@@ -75,7 +75,7 @@ impl Inflater {
     /// Ends the message, of which all was taken.
     pub(in crate::websocket) fn finish(
         &mut self,
-        message: &mut Message,
+        message: &mut Incoming,
     ) -> Result<MessageKind, ProtocolError> {
         if let (true, Some(decompressor)) = (self.inside, &mut self.decompressor) {
             // Behind the tail a block is over, and the decompressor leaves the byte that follows

@@ -11,7 +11,7 @@ use wiretrial_proto::http1::Http1Server;
 use wiretrial_proto::websocket::{
     DeflateAnswer, DeflateConfig, WebSocketClient, WebSocketConfig, WebSocketServer,
 };
-use wiretrial_proto::{ClientCodec, Event, MessageKind, Scratch, ServerCodec, ServerEvent};
+use wiretrial_proto::{ClientSession, Event, MessageKind, Scratch, ServerCodec, ServerEvent};
 
 /// The bit that tells that a message is compressed.
 const COMPRESSED: u8 = 0x40;

@@ -4,7 +4,7 @@ use super::super::common::{Case, Seen, check_client};
 use super::super::wire::{config, started_client};
 use super::{answer_to, asking};
 use wiretrial_proto::websocket::{BadDeflate, BadWebSocketConfig, DeflateConfig, WebSocketConfig};
-use wiretrial_proto::{ClientCodec, ErrorClass, MessageKind, Scratch};
+use wiretrial_proto::{ClientSession, ErrorClass, MessageKind, Scratch};
 
 const USUAL: DeflateConfig = DeflateConfig {
     server_no_context_takeover: false,

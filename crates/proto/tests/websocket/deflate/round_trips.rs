@@ -8,7 +8,7 @@ use super::super::common::{Seen, cuts_from, run_client, run_server};
 use super::super::wire::{From, frames_in};
 use super::{COMPRESSED, agreed, open_pair};
 use wiretrial_proto::websocket::DeflateConfig;
-use wiretrial_proto::{ClientCodec, MessageKind, Request};
+use wiretrial_proto::{ClientSession, Message, MessageKind};
 
 fn config() -> impl Strategy<Value = DeflateConfig> {
     (any::<bool>(), any::<bool>(), 8..=15_u8, 8..=15_u8, 1..=9_u8).prop_map(
@@ -47,7 +47,7 @@ proptest! {
         let (mut client, mut server) = agreed(kind, offer, wishes).expect("agreed");
         let mut sent = Vec::new();
         for payload in &messages {
-            client.encode(&Request { route: 0, payload }, &mut sent);
+            client.encode(&Message::new(0, payload), &mut sent);
         }
         let heard = run_server(&mut server, &sent, &cuts_from(&to_server, sent.len()));
         let expected: Vec<Seen> = messages
@@ -102,7 +102,7 @@ proptest! {
         let (mut client, _) = agreed(MessageKind::Binary, offer, DeflateConfig::default()).unwrap();
         let payload: Vec<u8> = units.iter().flat_map(|(unit, times)| unit.repeat(*times)).collect();
         let mut sent = Vec::new();
-        client.encode(&Request { route: 0, payload: &payload }, &mut sent);
+        client.encode(&Message::new(0, &payload), &mut sent);
         let (first, mut deflated) = frames_in(&sent, From::Client).remove(0);
         prop_assert_eq!(first, 0x82 | COMPRESSED);
         deflated.extend([0, 0, 0xff, 0xff]);
@@ -146,8 +146,8 @@ fn takeover_shows_in_the_bytes() {
         let offer = DeflateConfig { client_no_context_takeover, ..DeflateConfig::default() };
         let (mut client, _) = agreed(MessageKind::Binary, offer, DeflateConfig::default()).unwrap();
         let mut sent = Vec::new();
-        client.encode(&Request { route: 0, payload: &payload }, &mut sent);
-        client.encode(&Request { route: 0, payload: &payload }, &mut sent);
+        client.encode(&Message::new(0, &payload), &mut sent);
+        client.encode(&Message::new(0, &payload), &mut sent);
         let frames = frames_in(&sent, From::Client);
         [frames[0].1.len(), frames[1].1.len()]
     };

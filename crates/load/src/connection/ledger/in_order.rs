@@ -1,28 +1,20 @@
-//! The messages in flight on one connection, in the order in which they were sent.
+//! Messages that are answered in the order in which they were sent.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
-use wiretrial_proto::Tag;
-
+use super::Pending;
 use crate::clock::Nanos;
-
-/// A message whose reply is awaited.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Pending {
-    pub(crate) seq: u64,
-    pub(crate) due: Nanos,
-    pub(crate) sent: Nanos,
-}
 
 /// The messages in flight on one connection. Those of a pack differ in their numbers only, which
 /// follow one another: they are kept, stamped and found as one. Of a million connections most have
 /// one run at a time: the oldest is kept in its place, and only who has more pays for a ring.
 #[derive(Debug, Default)]
-pub(crate) struct InFlight {
+pub(crate) struct InOrder {
     /// Means nothing where there is none.
     oldest: Pending,
     /// How many there are of its run, with itself; zero only where nothing is in flight.
-    alike: u32,
+    alike: Count,
     /// Messages at the end that wait for the next flush to be stamped.
     unstamped: u32,
     /// What was sent after them; kept once it was needed.
@@ -36,6 +28,29 @@ struct Younger {
     count: usize,
 }
 
+/// A number of messages, of which one value cannot be: the ledger's other form stands there, and costs
+/// a connection no byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Count(NonZeroU32);
+
+impl Count {
+    #[inline]
+    const fn of(messages: u32) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(messages))
+    }
+
+    #[inline]
+    const fn get(self) -> u32 {
+        self.0.get() - 1
+    }
+}
+
+impl Default for Count {
+    fn default() -> Self {
+        Self::of(0)
+    }
+}
+
 /// Messages that are alike but for their numbers, which follow one another. Never empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
@@ -46,56 +61,41 @@ struct Run {
 impl Run {
     fn messages(self) -> impl DoubleEndedIterator<Item = Pending> {
         let Self { first, count } = self;
-        (0..u64::from(count)).map(move |at| Pending { seq: first.seq + at, ..first })
-    }
-
-    /// Where this number stands.
-    fn place(&self, seq: u64) -> Option<u32> {
-        let place = seq.wrapping_sub(self.first.seq);
-        (place < u64::from(self.count)).then_some(place as u32)
+        (0..u64::from(count)).map(move |place| Pending { number: first.number + place, ..first })
     }
 
     /// Do more messages, of which this is the first, belong to it?
     fn goes_on_with(&self, next: &Pending) -> bool {
         let Self { first, count } = self;
-        first.seq + u64::from(*count) == next.seq
+        first.number + u64::from(*count) == next.number
             && first.due == next.due
             && first.sent == next.sent
     }
-
-    /// What comes before and behind the message at this place.
-    fn without(self, place: u32) -> (Option<Self>, Option<Self>) {
-        let Self { first, count } = self;
-        let seq = first.seq + u64::from(place) + 1;
-        let before = (place > 0).then_some(Self { first, count: place });
-        let (rest, first) = (count - place - 1, Pending { seq, ..first });
-        (before, (rest > 0).then_some(Self { first, count: rest }))
-    }
 }
 
-impl InFlight {
+impl InOrder {
     /// So many messages were encoded, with this number and those after it; `sent` comes with the
     /// flush.
-    pub(crate) fn push(&mut self, seq: u64, count: u32, due: Nanos) {
-        self.push_sent(seq, count, due, Nanos::MAX);
+    pub(crate) fn push(&mut self, number: u64, count: u32, due: Nanos) {
+        self.push_sent(number, count, due, Nanos::MAX);
         self.unstamped += count;
     }
 
     /// A connection was asked for on these messages' behalf: that is their send.
-    pub(crate) fn push_sent(&mut self, seq: u64, count: u32, due: Nanos, sent: Nanos) {
+    pub(crate) fn push_sent(&mut self, number: u64, count: u32, due: Nanos, sent: Nanos) {
         if count == 0 {
             return;
         }
-        let first = Pending { seq, due, sent };
+        let first = Pending { number, due, sent };
         let run = Run { first, count };
-        if self.alike == 0 {
-            (self.oldest, self.alike) = (first, count);
+        if self.alike.get() == 0 {
+            (self.oldest, self.alike) = (first, Count::of(count));
             return;
         }
         if self.younger.as_ref().is_none_or(|younger| younger.runs.is_empty())
             && self.oldest_run().goes_on_with(&first)
         {
-            self.alike += count;
+            self.alike = Count::of(self.alike.get() + count);
             return;
         }
         let younger = self.younger.get_or_insert_default();
@@ -117,7 +117,7 @@ impl InFlight {
         let mut left = count;
         let younger = self.younger.iter_mut().flat_map(|younger| younger.runs.iter_mut().rev());
         let younger = younger.map(|run| (&mut run.first, run.count));
-        for (first, alike) in younger.chain([(&mut self.oldest, self.alike)]) {
+        for (first, alike) in younger.chain([(&mut self.oldest, self.alike.get())]) {
             if first.sent == Nanos::MAX {
                 first.sent = now;
                 left = left.saturating_sub(alike);
@@ -142,28 +142,17 @@ impl InFlight {
 
     /// The message that the current reply belongs to.
     pub(crate) fn front(&self) -> Option<&Pending> {
-        (self.alike > 0).then_some(&self.oldest)
+        (self.alike.get() > 0).then_some(&self.oldest)
     }
 
-    /// The message that a reply answers of which the first pieces came.
-    pub(crate) fn answered(&self, tag: Tag) -> Option<Pending> {
-        match tag {
-            Tag::Next => self.front().copied(),
-            Tag::Id(id) => self.iter().find(|pending| pending.seq == id),
-        }
-    }
-
-    /// Takes the message that a reply answers. Identifiers are sequence numbers.
+    /// Takes the message that a reply answers.
     #[inline]
-    pub(crate) fn take(&mut self, tag: Tag) -> Option<Pending> {
-        match tag {
-            Tag::Id(id) if id != self.oldest.seq => return self.take_out(id),
-            _ => {}
-        }
-        self.alike = self.alike.checked_sub(1)?;
+    pub(crate) fn take(&mut self) -> Option<Pending> {
+        let left = self.alike.get().checked_sub(1)?;
+        self.alike = Count::of(left);
         let taken = self.oldest;
-        self.oldest.seq += 1;
-        if self.alike == 0 {
+        self.oldest.number += 1;
+        if left == 0 {
             self.next_run();
         }
         Some(taken)
@@ -171,22 +160,18 @@ impl InFlight {
 
     /// Takes all of them.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Pending> + use<> {
-        let Self { oldest: first, alike: count, younger, .. } = std::mem::take(self);
+        let Self { oldest: first, alike, younger, .. } = std::mem::take(self);
         let younger = younger.map(|younger| younger.runs).unwrap_or_default();
-        [Run { first, count }].into_iter().chain(younger).flat_map(Run::messages)
+        [Run { first, count: alike.get() }].into_iter().chain(younger).flat_map(Run::messages)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.alike as usize + self.younger.as_ref().map_or(0, |younger| younger.count)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.alike == 0
+        self.alike.get() as usize + self.younger.as_ref().map_or(0, |younger| younger.count)
     }
 
     /// The oldest with those like it; empty where nothing is in flight.
     fn oldest_run(&self) -> Run {
-        Run { first: self.oldest, count: self.alike }
+        Run { first: self.oldest, count: self.alike.get() }
     }
 
     /// The oldest run is over.
@@ -195,36 +180,7 @@ impl InFlight {
         let Some(younger) = &mut self.younger else { return };
         let Some(Run { first, count }) = younger.runs.pop_front() else { return };
         younger.count -= count as usize;
-        (self.oldest, self.alike) = (first, count);
-    }
-
-    /// Takes the message with this number, which is not the oldest, from wherever it stands.
-    fn take_out(&mut self, id: u64) -> Option<Pending> {
-        if let Some(place) = self.oldest_run().place(id) {
-            let taken = Pending { seq: id, ..self.oldest };
-            let (_, behind) = self.oldest_run().without(place);
-            self.alike = place;
-            if let Some(behind) = behind {
-                let younger = self.younger.get_or_insert_default();
-                younger.count += behind.count as usize;
-                younger.runs.push_front(behind);
-            }
-            return Some(taken);
-        }
-        let younger = self.younger.as_mut()?;
-        let mut places = younger.runs.iter().map(|run| run.place(id)).enumerate();
-        let (at, place) = places.find_map(|(at, place)| Some((at, place?)))?;
-        let run = younger.runs[at];
-        match run.without(place) {
-            (None, None) => drop(younger.runs.remove(at)),
-            (Some(only), None) | (None, Some(only)) => younger.runs[at] = only,
-            (Some(before), Some(behind)) => {
-                younger.runs[at] = before;
-                younger.runs.insert(at + 1, behind);
-            }
-        }
-        younger.count -= 1;
-        Some(Pending { seq: id, ..run.first })
+        (self.oldest, self.alike) = (first, Count::of(count));
     }
 }
 
@@ -232,18 +188,14 @@ impl InFlight {
 mod tests {
     use super::*;
 
-    fn numbers(in_flight: &InFlight) -> Vec<u64> {
-        in_flight.iter().map(|pending| pending.seq).collect()
-    }
-
-    fn runs(in_flight: &InFlight) -> usize {
+    fn runs(in_flight: &InOrder) -> usize {
         let younger = in_flight.younger.as_ref().map_or(0, |younger| younger.runs.len());
-        usize::from(in_flight.alike > 0) + younger
+        usize::from(in_flight.alike.get() > 0) + younger
     }
 
     #[test]
     fn only_new_messages_are_stamped() {
-        let mut in_flight = InFlight::default();
+        let mut in_flight = InOrder::default();
         in_flight.push_sent(1, 1, Nanos(5), Nanos(6));
         in_flight.push(2, 1, Nanos(7));
         in_flight.push(3, 2, Nanos(8));
@@ -255,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_pack_is_one_run_and_packs_of_one_flush_that_follow_one_another_are() {
-        let mut in_flight = InFlight::default();
+        let mut in_flight = InOrder::default();
         in_flight.push(0, 10, Nanos(1));
         in_flight.push(10, 1, Nanos(1));
         assert_eq!(runs(&in_flight), 1);
@@ -268,30 +220,13 @@ mod tests {
     }
 
     #[test]
-    fn replies_with_identifiers_may_come_in_any_order() {
-        let mut in_flight = InFlight::default();
-        in_flight.push(0, 3, Nanos::ZERO);
-        assert_eq!(in_flight.take(Tag::Id(1)).map(|p| p.seq), Some(1));
-        assert_eq!(in_flight.take(Tag::Id(1)), None);
-        assert_eq!(in_flight.take(Tag::Next).map(|p| p.seq), Some(0));
-        assert_eq!(numbers(&in_flight), [2]);
-    }
-
-    #[test]
     fn it_is_a_queue_whatever_is_taken_from_it() {
         let mut rng = fastrand::Rng::with_seed(1);
-        let (mut in_flight, mut model) = (InFlight::default(), VecDeque::new());
+        let (mut in_flight, mut model) = (InOrder::default(), VecDeque::new());
         let mut next = 0;
         for step in 0..4_000_u64 {
             match rng.u8(..6) {
-                0 => assert_eq!(in_flight.take(Tag::Next), model.pop_front()),
-                1..4 => {
-                    let id = rng.u64(..=next);
-                    let at = model.iter().position(|of: &Pending| of.seq == id);
-                    let found = at.map(|at| model[at]);
-                    assert_eq!(in_flight.answered(Tag::Id(id)), found);
-                    assert_eq!(in_flight.take(Tag::Id(id)), at.and_then(|at| model.remove(at)));
-                }
+                0..4 => assert_eq!(in_flight.take(), model.pop_front()),
                 4 => {
                     in_flight.stamp_with(|| Nanos(step));
                     for pending in model.iter_mut().filter(|it| it.sent == Nanos::MAX) {
@@ -302,7 +237,7 @@ mod tests {
                     let (count, due) = (rng.u32(..5), Nanos(rng.u64(..2)));
                     in_flight.push(next, count, due);
                     for _ in 0..count {
-                        model.push_back(Pending { seq: next, due, sent: Nanos::MAX });
+                        model.push_back(Pending { number: next, due, sent: Nanos::MAX });
                         next += 1;
                     }
                 }
@@ -311,9 +246,8 @@ mod tests {
             assert!(in_flight.iter().rev().eq(model.iter().rev().copied()));
             assert_eq!(in_flight.len(), model.len());
             assert_eq!(in_flight.front(), model.front());
-            assert_eq!(in_flight.is_empty(), model.is_empty());
         }
         assert!(in_flight.drain().eq(model));
-        assert!(in_flight.is_empty() && !in_flight.has_unstamped());
+        assert!(in_flight.len() == 0 && !in_flight.has_unstamped());
     }
 }

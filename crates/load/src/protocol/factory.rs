@@ -1,18 +1,18 @@
-//! The protocols that the load generator speaks: one arm each, static dispatch.
+//! From a plan to sessions: what all connections share is rendered once.
 //!
-//! Knows which codec a plan asks for; must not know transports or time.
+//! Knows what a plan says of its protocol; must not know transports or time.
 
 use std::sync::Arc;
 
+use wiretrial_proto::MessageKind;
 use wiretrial_proto::http1::{Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::styx::{StyxClient, StyxConfig};
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
-use wiretrial_proto::{
-    ClientCodec, ErrorClass, Event, MessageKind, Pieces, ProtocolError, Request, Scratch, Step, Tag,
-};
 
+use super::Protocol;
+use super::broadcast::{BroadcastClient, Hall};
 use crate::plan::{Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target};
 use crate::source::Payloads;
 
@@ -24,22 +24,7 @@ const MAX_INFLATED: u64 = 128 << 20;
 /// So much longer than a right reply a wrong one may be, and is still read to its end.
 const SLACK: u64 = 64 * 1024;
 
-/// One connection's codec.
-#[derive(Debug)]
-pub(crate) enum Protocol {
-    /// HTTP/1.1.
-    Http(Http1Client),
-    /// WebSocket.
-    WebSocket(WebSocketClient),
-    /// A byte stream.
-    Stream(RawClient),
-    /// A player; boxed, because there may be a million of the others.
-    Styx(Box<StyxClient>),
-    /// Socket.IO.
-    SocketIo(Box<SocketIoClient>),
-}
-
-/// Makes codecs: what all connections of a plan share, rendered once.
+/// Makes sessions: what all connections of a plan share, rendered once.
 #[derive(Debug, Clone)]
 pub(crate) enum ProtocolFactory {
     /// Request heads.
@@ -47,18 +32,18 @@ pub(crate) enum ProtocolFactory {
     /// The upgrade.
     WebSocket(Arc<WebSocketConfig>),
     /// The same, where each message comes to all connections.
-    Broadcast(Arc<WebSocketConfig>),
+    Broadcast(Arc<WebSocketConfig>, Hall),
     /// Nothing.
     Stream,
     /// Players and tables.
-    Styx(Arc<StyxConfig>, Tables),
+    Styx(Arc<StyxConfig>, Seating),
     /// The upgrade.
     SocketIo(Arc<WebSocketConfig>),
 }
 
-/// Who sits where.
+/// Which player sits at which table.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tables {
+pub(crate) struct Seating {
     first_player: u32,
     first_table: i32,
     size: u32,
@@ -78,7 +63,10 @@ impl ProtocolFactory {
                 let kind = if target.text { MessageKind::Text } else { MessageKind::Binary };
                 let config = upgrade(target, kind, max_message(target))?;
                 Ok(match target.expect.content {
-                    ContentRule::Broadcast => Self::Broadcast(config),
+                    ContentRule::Broadcast => {
+                        let longest = Payloads::new(&target.payload).longest();
+                        Self::Broadcast(config, Hall { longest, greetings: target.greetings })
+                    }
                     _ => Self::WebSocket(config),
                 })
             }
@@ -98,8 +86,8 @@ impl ProtocolFactory {
                 let (user, password) = (styx.user, styx.password);
                 let (delay, lobby) = (styx.delay_ms, styx.lobby);
                 let config = StyxConfig { encoding, websocket, user, password, delay, lobby };
-                let tables = Tables { first_player, first_table, size };
-                Ok(Self::Styx(Arc::new(config), tables))
+                let seating = Seating { first_player, first_table, size };
+                Ok(Self::Styx(Arc::new(config), seating))
             }
             Scheme::Http => {
                 let close = plan.load.requests_per_connection == Some(1);
@@ -123,19 +111,24 @@ impl ProtocolFactory {
         }
     }
 
-    /// A codec for a new connection with this number, over all workers. `entropy` seeds its masks.
+    /// A session for a new connection with this number, over all workers. `entropy` seeds its masks.
     pub(crate) fn make(&self, number: u32, entropy: [u64; 2]) -> Protocol {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
-            Self::WebSocket(config) | Self::Broadcast(config) => {
+            Self::WebSocket(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
             }
+            Self::Broadcast(config, hall) => {
+                let websocket = WebSocketClient::new(Arc::clone(config), entropy);
+                let session = BroadcastClient::new(websocket, config.kind, number, *hall);
+                Protocol::Broadcast(Box::new(session))
+            }
             Self::Stream => Protocol::Stream(RawClient::new()),
-            Self::Styx(config, tables) => {
-                let player = tables.first_player.wrapping_add(number);
-                let table = tables.first_table.wrapping_add_unsigned(number / tables.size);
-                let codec = StyxClient::new(Arc::clone(config), player, table, entropy);
-                Protocol::Styx(Box::new(codec))
+            Self::Styx(config, seating) => {
+                let player = seating.first_player.wrapping_add(number);
+                let table = seating.first_table.wrapping_add_unsigned(number / seating.size);
+                let session = StyxClient::new(Arc::clone(config), player, table, entropy);
+                Protocol::Styx(Box::new(session))
             }
             Self::SocketIo(config) => {
                 Protocol::SocketIo(Box::new(SocketIoClient::new(Arc::clone(config), entropy)))
@@ -146,20 +139,22 @@ impl ProtocolFactory {
     /// Kind of a right reply; none where the protocol has no kinds.
     pub(crate) fn reply_kind(&self) -> Option<MessageKind> {
         match self {
-            Self::WebSocket(config) | Self::Broadcast(config) => Some(config.kind),
+            Self::WebSocket(config) => Some(config.kind),
             Self::SocketIo(_) => Some(MessageKind::Text),
-            Self::Http(_) | Self::Stream | Self::Styx(..) => None,
+            // A broadcast looks at its copies by itself.
+            Self::Http(_) | Self::Stream | Self::Styx(..) | Self::Broadcast(..) => None,
         }
     }
 
-    /// Do replies name their message, by its number on its connection?
-    pub(crate) fn numbers_messages(&self) -> bool {
-        matches!(self, Self::Styx(..) | Self::SocketIo(_) | Self::Broadcast(_))
-    }
-
-    /// Does each message come to all connections?
-    pub(crate) fn is_broadcast(&self) -> bool {
-        matches!(self, Self::Broadcast(_))
+    /// The first number of the messages of the connection with this number, where each connection
+    /// numbers its own because replies name them; none where the worker numbers all.
+    pub(crate) fn first_number(&self, number: u32) -> Option<u64> {
+        match self {
+            Self::Styx(..) | Self::SocketIo(_) => Some(0),
+            // All hear it, so it says whose it is.
+            Self::Broadcast(..) => Some(u64::from(number) << 32),
+            Self::Http(_) | Self::WebSocket(_) | Self::Stream => None,
+        }
     }
 }
 
@@ -193,115 +188,4 @@ fn max_message(target: &Target) -> u64 {
         ContentRule::Learned | ContentRule::Any | ContentRule::Matching(_) => return MAX_INFLATED,
     };
     2 * right as u64 + SLACK
-}
-
-impl Protocol {
-    /// The compression of messages that was agreed on, as the server would say it.
-    pub(crate) fn deflate(&self) -> Option<String> {
-        match self {
-            Self::WebSocket(codec) => codec.deflate().map(ToString::to_string),
-            Self::Http(_) | Self::Stream(_) | Self::Styx(_) | Self::SocketIo(_) => None,
-        }
-    }
-
-    /// Appends one message. Its number is that of its connection where replies name it.
-    #[inline]
-    pub(crate) fn send(&mut self, seq: u64, payload: &[u8], out: &mut Vec<u8>) {
-        match self {
-            Self::Styx(codec) => {
-                codec.act(seq as u32, out);
-            }
-            Self::SocketIo(codec) => {
-                codec.emit(seq, payload, out);
-            }
-            _ => {
-                self.encode(&Request { route: 0, payload }, out);
-            }
-        }
-    }
-
-    /// Which message the reply under way answers, of which chunks were reported.
-    #[inline]
-    pub(crate) fn answering(&self) -> Tag {
-        match self {
-            Self::SocketIo(codec) => codec.answering(),
-            _ => Tag::Next,
-        }
-    }
-
-    /// The player's number, as the server gave it.
-    pub(crate) fn player(&self) -> Option<i32> {
-        match self {
-            Self::Styx(codec) => Some(codec.player()),
-            _ => None,
-        }
-    }
-}
-
-impl Protocol {
-    /// The connection has ended, on purpose or, inside TLS, for a reason that nobody vouches for:
-    /// as [`ClientCodec::end`], but then nobody knows whether a reply that only the end completes
-    /// is all there (RFC 9112 section 9.8).
-    ///
-    /// # Errors
-    /// As there, and such a reply.
-    pub(crate) fn end_by(
-        &mut self,
-        on_purpose: bool,
-    ) -> Result<Option<Event<'static>>, ProtocolError> {
-        match self.end()? {
-            Some(Event::Reply(_)) if !on_purpose => Err(ProtocolError::new(
-                ErrorClass::Truncated,
-                "TLS ended without close_notify, in a reply that only its end completes",
-            )),
-            event => Ok(event),
-        }
-    }
-}
-
-macro_rules! each {
-    ($self:ident, $codec:ident => $call:expr) => {
-        match $self {
-            Protocol::Http($codec) => $call,
-            Protocol::WebSocket($codec) => $call,
-            Protocol::Stream($codec) => $call,
-            Protocol::Styx($codec) => $call,
-            Protocol::SocketIo($codec) => $call,
-        }
-    };
-}
-
-impl ClientCodec for Protocol {
-    fn start(&mut self, out: &mut Vec<u8>) {
-        each!(self, codec => codec.start(out));
-    }
-
-    fn is_open(&self) -> bool {
-        each!(self, codec => codec.is_open())
-    }
-
-    fn encode(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Tag {
-        each!(self, codec => codec.encode(request, out))
-    }
-
-    fn begin(&mut self, route: usize, length: u64, out: &mut Vec<u8>) -> Option<Pieces> {
-        each!(self, codec => codec.begin(route, length, out))
-    }
-
-    fn receive<'a>(
-        &mut self,
-        input: &'a [u8],
-        scratch: &'a mut Scratch,
-        out: &mut Vec<u8>,
-    ) -> Result<Step<Event<'a>>, ProtocolError> {
-        each!(self, codec => codec.receive(input, scratch, out))
-    }
-
-    fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
-        each!(self, codec => codec.end())
-    }
-
-    fn close(&mut self, out: &mut Vec<u8>) {
-        each!(self, codec => codec.close(out));
-    }
 }

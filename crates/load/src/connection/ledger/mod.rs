@@ -1,0 +1,147 @@
+//! The messages in flight on one connection, from their encoding to their reply.
+//!
+//! Knows instants and numbers. Must not know what a reply is, nor who sends next.
+//!
+//! It has two forms. Where replies come in order, a message is found without its number, and a
+//! connection that waits for one reply needs no memory beside itself. Where replies carry numbers,
+//! each message has an entry of its own.
+
+mod in_order;
+mod numbered;
+
+pub(crate) use in_order::InOrder;
+pub(crate) use numbered::Numbered;
+
+use crate::clock::Nanos;
+use crate::source::Progress;
+
+/// A message whose reply is awaited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Pending {
+    pub(crate) number: u64,
+    pub(crate) due: Nanos,
+    pub(crate) sent: Nanos,
+}
+
+/// A reply that has not come whole.
+#[derive(Debug, Default)]
+pub(crate) struct Begun {
+    pub(crate) progress: Progress,
+    /// When it began to come; none: it has not.
+    pub(crate) first_byte: Option<Nanos>,
+}
+
+impl Begun {
+    /// It is over: what is kept is memory.
+    pub(super) fn clear(&mut self) {
+        self.first_byte = None;
+        self.progress.clear();
+    }
+}
+
+/// The messages in flight on one connection.
+#[derive(Debug)]
+pub(crate) enum Ledger {
+    InOrder(InOrder),
+    /// Boxed, because there may be a million of the others.
+    Numbered(Box<Numbered>),
+}
+
+macro_rules! each {
+    ($self:ident, $form:ident => $call:expr) => {
+        match $self {
+            Ledger::InOrder($form) => $call,
+            Ledger::Numbered($form) => $call,
+        }
+    };
+}
+
+impl Ledger {
+    pub(crate) fn new(numbered: bool) -> Self {
+        if numbered { Self::Numbered(Box::default()) } else { Self::InOrder(InOrder::default()) }
+    }
+
+    /// So many messages were encoded, with this number and those after it; `sent` comes with the
+    /// flush.
+    #[inline]
+    pub(crate) fn push(&mut self, number: u64, count: u32, due: Nanos) {
+        each!(self, form => form.push(number, count, due));
+    }
+
+    /// A connection was asked for on these messages' behalf: that is their send.
+    pub(crate) fn push_sent(&mut self, number: u64, count: u32, due: Nanos, sent: Nanos) {
+        each!(self, form => form.push_sent(number, count, due, sent));
+    }
+
+    /// Stamps what is about to be handed to the kernel; reads the clock only if there is something.
+    /// Gives the instant and how many messages were stamped.
+    #[inline]
+    pub(crate) fn stamp_with(&mut self, clock: impl FnOnce() -> Nanos) -> Option<(Nanos, u32)> {
+        each!(self, form => form.stamp_with(clock))
+    }
+
+    /// Are there messages that no flush has stamped?
+    pub(crate) fn has_unstamped(&self) -> bool {
+        each!(self, form => form.has_unstamped())
+    }
+
+    /// Those that were pushed last, the youngest first.
+    pub(crate) fn for_youngest(&self, count: u32, mut take: impl FnMut(Pending)) {
+        let count = count as usize;
+        each!(self, form => form.iter().rev().take(count).for_each(&mut take));
+    }
+
+    /// All of them, the oldest first.
+    pub(crate) fn for_each(&self, take: impl FnMut(Pending)) {
+        each!(self, form => form.iter().for_each(take));
+    }
+
+    /// The oldest.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Pending> {
+        each!(self, form => form.front())
+    }
+
+    /// Has a reply begun to come, as far as it is kept here?
+    pub(crate) fn has_begun(&self) -> bool {
+        matches!(self, Self::Numbered(ledger) if ledger.has_begun())
+    }
+
+    /// What was begun on a connection that has ended came to nothing.
+    pub(crate) fn forget_begun(&mut self) {
+        if let Self::Numbered(ledger) = self {
+            ledger.forget_begun();
+        }
+    }
+
+    /// All of them have failed; each is shown on its way out.
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(Pending)) {
+        match self {
+            Self::InOrder(in_order) => in_order.drain().for_each(&mut take),
+            Self::Numbered(numbered) => {
+                std::mem::take(&mut **numbered).iter().for_each(&mut take);
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        each!(self, form => form.len())
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_connection_has_in_flight_costs_it_little() {
+        assert_eq!(size_of::<Pending>(), 24);
+        assert!(size_of::<Ledger>() <= 40, "{} bytes", size_of::<Ledger>());
+    }
+}

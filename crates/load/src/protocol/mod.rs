@@ -1,0 +1,128 @@
+//! The protocols that the load generator speaks: one arm each, static dispatch.
+//!
+//! Knows the sessions that there are; must not know transports or time. Which one a plan asks for is
+//! the factory's.
+
+mod broadcast;
+mod factory;
+
+use wiretrial_proto::http1::Http1Client;
+use wiretrial_proto::raw::RawClient;
+use wiretrial_proto::socketio::SocketIoClient;
+use wiretrial_proto::styx::StyxClient;
+use wiretrial_proto::websocket::WebSocketClient;
+use wiretrial_proto::{
+    ClientSession, ErrorClass, Event, Message, Pieces, ProtocolError, Scratch, Step,
+};
+
+use broadcast::BroadcastClient;
+pub(crate) use factory::ProtocolFactory;
+
+/// One connection's session.
+#[derive(Debug)]
+pub(crate) enum Protocol {
+    /// HTTP/1.1.
+    Http(Http1Client),
+    /// WebSocket.
+    WebSocket(WebSocketClient),
+    /// A byte stream.
+    Stream(RawClient),
+    /// A player; boxed, because there may be a million of the others.
+    Styx(Box<StyxClient>),
+    /// Socket.IO.
+    SocketIo(Box<SocketIoClient>),
+    /// WebSocket, where each message comes to all connections.
+    Broadcast(Box<BroadcastClient>),
+}
+
+impl Protocol {
+    /// The compression of messages that was agreed on, as the server would say it.
+    pub(crate) fn deflate(&self) -> Option<String> {
+        let agreed = match self {
+            Self::WebSocket(session) => session.deflate(),
+            Self::Broadcast(session) => session.deflate(),
+            Self::Http(_) | Self::Stream(_) | Self::Styx(_) | Self::SocketIo(_) => None,
+        };
+        agreed.map(ToString::to_string)
+    }
+
+    /// The connection has ended, on purpose or, inside TLS, for a reason that nobody vouches for:
+    /// as [`ClientSession::end`], but then nobody knows whether a reply that only the end completes
+    /// is all there (RFC 9112 section 9.8).
+    ///
+    /// # Errors
+    /// As there, and such a reply.
+    pub(crate) fn end_by(
+        &mut self,
+        on_purpose: bool,
+    ) -> Result<Option<Event<'static>>, ProtocolError> {
+        match self.end()? {
+            Some(Event::Reply(_)) if !on_purpose => Err(ProtocolError::new(
+                ErrorClass::Truncated,
+                "TLS ended without close_notify, in a reply that only its end completes",
+            )),
+            event => Ok(event),
+        }
+    }
+}
+
+macro_rules! each {
+    ($self:ident, $session:ident => $call:expr) => {
+        match $self {
+            Protocol::Http($session) => $call,
+            Protocol::WebSocket($session) => $call,
+            Protocol::Stream($session) => $call,
+            Protocol::Styx($session) => $call,
+            Protocol::SocketIo($session) => $call,
+            Protocol::Broadcast($session) => $call,
+        }
+    };
+}
+
+impl ClientSession for Protocol {
+    fn start(&mut self, out: &mut Vec<u8>) {
+        each!(self, session => session.start(out));
+    }
+
+    fn is_open(&self) -> bool {
+        each!(self, session => session.is_open())
+    }
+
+    fn room(&self) -> u32 {
+        each!(self, session => session.room())
+    }
+
+    fn member(&self) -> Option<i32> {
+        each!(self, session => session.member())
+    }
+
+    #[inline]
+    fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
+        each!(self, session => session.encode(message, out));
+    }
+
+    fn begin(&mut self, route: usize, length: u64, out: &mut Vec<u8>) -> Option<Pieces> {
+        each!(self, session => session.begin(route, length, out))
+    }
+
+    fn receive<'a>(
+        &mut self,
+        input: &'a [u8],
+        scratch: &'a mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<Step<Event<'a>>, ProtocolError> {
+        each!(self, session => session.receive(input, scratch, out))
+    }
+
+    fn cancel(&mut self, number: u64, out: &mut Vec<u8>) -> bool {
+        each!(self, session => session.cancel(number, out))
+    }
+
+    fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
+        each!(self, session => session.end())
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>) {
+        each!(self, session => session.close(out));
+    }
+}
