@@ -5,23 +5,27 @@
 
 mod buffers;
 mod ledger;
+mod outcome;
 mod queue;
 mod receive;
+mod setup;
+mod witness;
 
 use wiretrial_net::{Driver, NetError, NetErrorClass, Transport};
 use wiretrial_proto::{ClientSession as _, Message};
 
 pub(crate) use buffers::Buffers;
 pub(crate) use ledger::Ledger;
-pub(crate) use queue::{Queue, Waiting};
-pub(crate) use receive::Expected;
+pub(crate) use outcome::Expected;
 #[cfg(test)]
-pub(crate) use receive::FORESEEN;
+pub(crate) use outcome::FORESEEN;
+pub(crate) use queue::{Queue, Waiting};
+pub(crate) use witness::{Nobody, Testimony, Witness};
 
 use receive::Partial;
 
 use crate::clock::Nanos;
-use crate::measure::{Class, Metric, Recorder};
+use crate::measure::{Class, Recorder};
 use crate::mutation::{self, Mutation};
 use crate::outgoing::Outgoing;
 use crate::protocol::Protocol;
@@ -188,7 +192,7 @@ impl Connection {
         let before = out.len();
         let mut payload_sent = 0;
         let long = payloads.longest() > LONG;
-        for number in first..first + u64::from(count) {
+        for number in (0..u64::from(count)).map(|place| first.wrapping_add(place)) {
             if long {
                 let outgoing = &mut self.partial.get_or_insert_default().outgoing;
                 // Nothing may stand between its pieces.
@@ -253,12 +257,6 @@ impl Connection {
     pub(crate) fn has_output(&self) -> bool {
         let waits = self.link.as_ref().is_some_and(|link| link.transport.has_output());
         waits || self.congested || self.ledger.has_unstamped()
-    }
-
-    /// The step of the set-up that began at `since` is done: records its time.
-    pub(crate) fn step_done(&mut self, metric: Metric, now: Nanos, recorder: &mut Recorder) {
-        recorder.record(metric, now - self.since);
-        self.since = now;
     }
 
     /// What a connection waited for that did not come to stand in time.

@@ -1,23 +1,18 @@
-//! From bytes to outcomes: fill, decode, verify, record.
+//! From bytes to events to outcomes: fill, decode, take in.
 
 use wiretrial_net::{Driver, Fill};
-use wiretrial_proto::{
-    ClientSession as _, Delivery, Event, MessageKind, ProtocolError, Reply, Scratch, Tag,
-};
+use wiretrial_proto::{ClientSession as _, Delivery, Event, ProtocolError, Reply, Scratch, Tag};
 
-use super::ledger::{Begun, Ledger, Pending};
-use super::{Connection, Ending, Link, State};
+use super::ledger::{Begun, Ledger};
+use super::outcome::{Expected, Received, judge};
+use super::{Connection, Ending, Link, State, Testimony, Witness};
 use crate::clock::Nanos;
-use crate::deliveries::Deliveries;
 use crate::measure::{Arrival, Class, Metric, Recorder, Timeline};
 use crate::outgoing::Outgoing;
-use crate::source::{Payloads, Verifier, excerpt as shown};
+use crate::source::excerpt as shown;
 
 /// What to do about a message that comes before anything was asked.
 const GREETING: &str = "; where the server greets each connection so, say --greetings N";
-
-/// What is said of a reply to a message that was not sent yet.
-pub(crate) const FORESEEN: &str = "a reply that began before its message was sent";
 
 /// What there is of a reply that has not come whole, and of a message that has not gone whole.
 #[derive(Debug, Default)]
@@ -36,73 +31,17 @@ impl Partial {
     }
 }
 
-/// What a right reply is, and where outcomes go.
-#[derive(Debug)]
-pub(crate) struct Expected<'w> {
-    pub(crate) verifier: &'w Verifier,
-    pub(crate) status: Option<u16>,
-    pub(crate) kind: Option<MessageKind>,
-    pub(crate) open_loop: bool,
-    pub(crate) payloads: &'w mut Payloads,
-    pub(crate) recorder: &'w mut Recorder,
-    /// Who is owed what, and whose bytes these are; none where replies are nobody else's.
-    pub(crate) deliveries: Option<(&'w mut Deliveries, u32)>,
-}
-
-/// What one fill brought.
-#[derive(Debug, Default)]
-pub(crate) struct Received {
-    /// Messages that are done, well or badly.
-    pub(crate) done: u32,
-    /// The protocol's handshake is done.
-    pub(crate) opened: bool,
-    /// The peer lets another number of messages be in flight.
-    pub(crate) room_changed: bool,
-    /// The connection ends.
-    pub(crate) ending: Option<Ending>,
-    /// Nothing more is known to wait.
-    pub(crate) drained: bool,
-    /// When the bytes were there.
-    pub(crate) at: Nanos,
-    /// Right replies that were not recorded yet, all with this timeline: those of a pack that
-    /// came together have one, and are recorded at once.
-    alike: Option<(Timeline, u32)>,
-}
-
-impl Received {
-    /// A reply came whole, and its content was right.
-    #[inline]
-    fn right(&mut self, timeline: Timeline, recorder: &mut Recorder, open_loop: bool) {
-        if !timeline.is_ordered() {
-            return foreseen(&timeline, recorder);
-        }
-        match &mut self.alike {
-            Some((first, count)) if *first == timeline => *count += 1,
-            _ => {
-                self.record_alike(recorder, open_loop);
-                self.alike = Some((timeline, 1));
-            }
-        }
-    }
-
-    #[inline]
-    fn record_alike(&mut self, recorder: &mut Recorder, open_loop: bool) {
-        if let Some((timeline, count)) = self.alike.take() {
-            recorder.replies(&timeline, count, open_loop);
-        }
-    }
-}
-
 impl Connection {
     /// Reads once, and takes in what came; `came` tells when, once it has been read.
-    pub(crate) fn receive(
+    pub(crate) fn receive<W: Witness>(
         &mut self,
         driver: &mut Driver,
         came: impl FnOnce() -> Nanos,
         scratch: &mut Scratch,
-        expected: &mut Expected<'_>,
+        expected: &mut Expected<'_, W>,
     ) -> Received {
-        let mut received = Received { drained: true, ..Received::default() };
+        let mut received = Received::default();
+        received.drained = true;
         let Some(Link { transport, session }) = &mut self.link else { return received };
         let before = transport.bytes();
         let partial = self.partial.as_mut();
@@ -125,7 +64,13 @@ impl Connection {
                 received.drained = drained;
                 debug_assert_eq!(bytes.len(), carry_before + new);
                 expected.recorder.bytes.application_received += new as u64;
-                let consumed = self.decode(bytes, scratch, &mut received, expected);
+                let consumed = match expected.witness.bytes(bytes) {
+                    Testimony::End(ending) => {
+                        received.ending = Some(ending);
+                        bytes.len()
+                    }
+                    _ => self.decode(bytes, scratch, &mut received, expected),
+                };
                 carry.clear();
                 carry.extend_from_slice(&bytes[consumed..]);
                 self.carry(carry);
@@ -151,12 +96,12 @@ impl Connection {
     }
 
     /// Takes in events until the session needs more bytes, and says how many it consumed.
-    fn decode(
+    fn decode<W: Witness>(
         &mut self,
         bytes: &[u8],
         scratch: &mut Scratch,
         received: &mut Received,
-        expected: &mut Expected<'_>,
+        expected: &mut Expected<'_, W>,
     ) -> usize {
         let mut at = 0;
         while let Some(Link { transport, session }) = &mut self.link {
@@ -183,7 +128,20 @@ impl Connection {
         at
     }
 
-    fn take_in(&mut self, event: &Event<'_>, received: &mut Received, expected: &mut Expected<'_>) {
+    fn take_in<W: Witness>(
+        &mut self,
+        event: &Event<'_>,
+        received: &mut Received,
+        expected: &mut Expected<'_, W>,
+    ) {
+        match expected.witness.event(event, expected.payloads) {
+            Testimony::GoOn => {}
+            Testimony::Kept => return,
+            Testimony::End(ending) => {
+                received.ending = Some(ending);
+                return;
+            }
+        }
         if self.greetings > 0 && self.greeted(event, received, expected.recorder) {
             return;
         }
@@ -288,11 +246,11 @@ impl Connection {
     }
 
     /// A copy of somebody's message; of its own, the reply to it.
-    fn delivery(
+    fn delivery<W>(
         &mut self,
         copy: &Delivery<'_>,
         received: &mut Received,
-        expected: &mut Expected<'_>,
+        expected: &mut Expected<'_, W>,
     ) {
         let now = received.at;
         let Expected { payloads, recorder, .. } = expected;
@@ -330,7 +288,12 @@ impl Connection {
     }
 
     #[inline]
-    fn reply(&mut self, reply: &Reply<'_>, received: &mut Received, expected: &mut Expected<'_>) {
+    fn reply<W>(
+        &mut self,
+        reply: &Reply<'_>,
+        received: &mut Received,
+        expected: &mut Expected<'_, W>,
+    ) {
         match (&mut self.ledger, reply.tag) {
             (Ledger::InOrder(ledger), Tag::Oldest) => {
                 let Some(pending) = ledger.take() else {
@@ -365,11 +328,11 @@ impl Connection {
     }
 
     /// The peer sent its FIN.
-    fn end(
+    fn end<W: Witness>(
         &mut self,
         event: Result<Option<Event<'static>>, ProtocolError>,
         received: &mut Received,
-        expected: &mut Expected<'_>,
+        expected: &mut Expected<'_, W>,
     ) {
         match event {
             Ok(Some(event)) => self.take_in(&event, received, expected),
@@ -392,64 +355,6 @@ impl Connection {
     }
 }
 
-/// A reply came whole: is it right? `begun` is what came of it before, if anything did.
-#[inline]
-fn judge(
-    reply: &Reply<'_>,
-    pending: &Pending,
-    begun: Option<&mut Begun>,
-    received: &mut Received,
-    expected: &mut Expected<'_>,
-) {
-    let (now, number) = (received.at, pending.number);
-    let Expected { verifier, payloads, recorder, .. } = expected;
-    recorder.bytes.payload_received += reply.payload.len() as u64;
-    let begun = begun.and_then(|it| Some((it.first_byte.take()?, &mut it.progress)));
-    let (first_byte, content) = match begun {
-        None => (now, verifier.check(number, reply.payload, payloads)),
-        Some((first_byte, progress)) => {
-            verifier.update(progress, number, reply.payload, payloads);
-            (first_byte, verifier.finish(progress, number, payloads))
-        }
-    };
-    received.done += 1;
-
-    let elapsed = now - pending.sent;
-    if expected.status.is_some_and(|status| status != reply.status) {
-        recorder.failure(Class::Status, elapsed);
-        recorder.example(Class::Status, || status(reply.status));
-    } else if let Err(mismatch) = content {
-        recorder.failure(Class::Mismatch, elapsed);
-        recorder.example(Class::Mismatch, || format!("{mismatch}{}", verifier.remedy()));
-    } else if expected.kind.is_some_and(|kind| kind != reply.kind) {
-        recorder.failure(Class::Mismatch, elapsed);
-        recorder.example(Class::Mismatch, || format!("a {:?} message", reply.kind));
-    } else {
-        let timeline = Timeline { due: pending.due, sent: pending.sent, first_byte, done: now };
-        received.right(timeline, recorder, expected.open_loop);
-    }
-    if reply.last {
-        received.ending = Some(Ending::Orderly("server"));
-    }
-}
-
-/// A reply that began before its message was sent: only a peer that does not answer knows what will be
-/// asked.
-#[cold]
-fn foreseen(timeline: &Timeline, recorder: &mut Recorder) {
-    recorder.failure(Class::Protocol, timeline.service_time());
-    recorder.example(Class::Protocol, || FORESEEN.to_owned());
-}
-
-fn status(status: u16) -> String {
-    match status {
-        301 | 302 | 303 | 307 | 308 => {
-            format!("status {status}, a redirect, which is not followed: load what it points to")
-        }
-        _ => format!("status {status}"),
-    }
-}
-
 /// The first bytes of what was wrong, for people.
 fn excerpt(bytes: &[u8]) -> String {
     const SHOWN: usize = 24;
@@ -459,23 +364,4 @@ fn excerpt(bytes: &[u8]) -> String {
     let hex: Vec<String> = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();
     let more = if bytes.len() > SHOWN { " …" } else { "" };
     format!(" (at bytes {}{more})", hex.join(" "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reply_that_begins_before_its_message_was_sent_is_none() {
-        let (mut received, mut recorder) = (Received::default(), Recorder::default());
-        let right =
-            Timeline { due: Nanos(1), sent: Nanos(2), first_byte: Nanos(2), done: Nanos(3) };
-        for (sent, first_byte) in [(2, 2), (2, 3), (3, 2), (u64::MAX, 3)] {
-            let timeline = Timeline { sent: Nanos(sent), first_byte: Nanos(first_byte), ..right };
-            received.right(timeline, &mut recorder, true);
-        }
-        received.record_alike(&mut recorder, true);
-        let counters = recorder.counters(0, 0, 0);
-        assert_eq!((counters.ok, counters.errors["protocol"]), (2, 2));
-    }
 }

@@ -10,7 +10,7 @@ use crate::clock::Nanos;
 use crate::connection::{Ending, Finished, Ledger, Link, State};
 use crate::control::Report;
 use crate::machine::Machine;
-use crate::measure::{Class, Metric};
+use crate::measure::Class;
 use crate::mutation::{self, Mutation};
 
 /// Connections that may be on their way at once, per worker: below every usual listen backlog.
@@ -115,33 +115,20 @@ impl<M: Machine> Worker<M> {
     pub(super) fn connected(&mut self, at: u32) {
         let now = self.clock.now();
         let connection = &mut self.connections[at as usize];
-        let Some(link) = &mut connection.link else { return };
-        if let Err(error) = self.driver.connect_result(link.transport.socket_mut()) {
+        if let Err(error) = connection.connected(&mut self.driver, now, &mut self.recorder) {
             let ending = connection.broken(&error);
             self.end(at, ending, now);
             return;
         }
-        connection.step_done(Metric::ConnectTime, now, &mut self.recorder);
-        connection.state = State::Securing;
         self.secured(at, now);
     }
 
     /// Goes on once TLS stands, which for plain connections it does at once.
     pub(super) fn secured(&mut self, at: u32, now: Nanos) {
         let connection = &mut self.connections[at as usize];
-        let Some(link) = &mut connection.link else { return };
-        if link.transport.is_established() {
-            self.buffers.lend(link.transport.out());
-            link.session.start(link.transport.out());
-            let open = link.session.is_open();
-            if self.tls.is_some() {
-                connection.step_done(Metric::TlsTime, now, &mut self.recorder);
-            }
-            connection.state = State::Opening;
-            if open {
-                self.ready(at, now);
-                return;
-            }
+        let (has_tls, buffers) = (self.tls.is_some(), &mut self.buffers);
+        if connection.secured(has_tls, now, buffers, &mut self.recorder) {
+            return self.ready(at, now);
         }
         self.flush(at, now);
     }

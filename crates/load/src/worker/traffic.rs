@@ -5,7 +5,7 @@ use wiretrial_proto::ClientSession as _;
 
 use super::{Stage, Worker};
 use crate::clock::Nanos;
-use crate::connection::{Connection, Ending, Expected, LATE, Ledger, State, Waiting};
+use crate::connection::{Connection, Ending, Expected, LATE, Ledger, Nobody, State, Waiting};
 use crate::executor::{Assignment, Next};
 use crate::machine::Machine;
 use crate::measure::Class;
@@ -259,6 +259,7 @@ impl<M: Machine> Worker<M> {
         let at = key.slot;
         let open_loop = self.is_open_loop();
         let mut expected = Expected {
+            witness: Nobody,
             verifier: &self.setup.verifier,
             status: self.setup.status,
             kind: self.setup.kind,

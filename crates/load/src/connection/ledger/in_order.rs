@@ -151,7 +151,8 @@ impl InOrder {
         let left = self.alike.get().checked_sub(1)?;
         self.alike = Count::of(left);
         let taken = self.oldest;
-        self.oldest.number += 1;
+        // The preflight's number is the last there is.
+        self.oldest.number = self.oldest.number.wrapping_add(1);
         if left == 0 {
             self.next_run();
         }

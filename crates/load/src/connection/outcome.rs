@@ -1,0 +1,150 @@
+//! What comes of a reply: is it right, and how is it recorded?
+//!
+//! Knows what is expected; must not know how bytes became a reply.
+
+use wiretrial_proto::{MessageKind, Reply};
+
+use super::Ending;
+use super::ledger::{Begun, Pending};
+use crate::clock::Nanos;
+use crate::deliveries::Deliveries;
+use crate::measure::{Class, Recorder, Timeline};
+use crate::source::{Payloads, Verifier};
+
+/// What is said of a reply to a message that was not sent yet.
+pub(crate) const FORESEEN: &str = "a reply that began before its message was sent";
+
+/// What a right reply is, and where outcomes go.
+#[derive(Debug)]
+pub(crate) struct Expected<'w, W> {
+    pub(crate) witness: W,
+    pub(crate) verifier: &'w Verifier,
+    pub(crate) status: Option<u16>,
+    pub(crate) kind: Option<MessageKind>,
+    pub(crate) open_loop: bool,
+    pub(crate) payloads: &'w mut Payloads,
+    pub(crate) recorder: &'w mut Recorder,
+    /// Who is owed what, and whose bytes these are; none where replies are nobody else's.
+    pub(crate) deliveries: Option<(&'w mut Deliveries, u32)>,
+}
+
+/// What one fill brought.
+#[derive(Debug, Default)]
+pub(crate) struct Received {
+    /// Messages that are done, well or badly.
+    pub(crate) done: u32,
+    /// The protocol's handshake is done.
+    pub(crate) opened: bool,
+    /// The peer lets another number of messages be in flight.
+    pub(crate) room_changed: bool,
+    /// The connection ends.
+    pub(crate) ending: Option<Ending>,
+    /// Nothing more is known to wait.
+    pub(crate) drained: bool,
+    /// When the bytes were there.
+    pub(crate) at: Nanos,
+    /// Right replies that were not recorded yet, all with this timeline: those of a pack that
+    /// came together have one, and are recorded at once.
+    alike: Option<(Timeline, u32)>,
+}
+
+impl Received {
+    /// A reply came whole, and its content was right.
+    #[inline]
+    pub(super) fn right(&mut self, timeline: Timeline, recorder: &mut Recorder, open_loop: bool) {
+        if !timeline.is_ordered() {
+            return foreseen(&timeline, recorder);
+        }
+        match &mut self.alike {
+            Some((first, count)) if *first == timeline => *count += 1,
+            _ => {
+                self.record_alike(recorder, open_loop);
+                self.alike = Some((timeline, 1));
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn record_alike(&mut self, recorder: &mut Recorder, open_loop: bool) {
+        if let Some((timeline, count)) = self.alike.take() {
+            recorder.replies(&timeline, count, open_loop);
+        }
+    }
+}
+
+/// A reply came whole: is it right? `begun` is what came of it before, if anything did.
+#[inline]
+pub(super) fn judge<W>(
+    reply: &Reply<'_>,
+    pending: &Pending,
+    begun: Option<&mut Begun>,
+    received: &mut Received,
+    expected: &mut Expected<'_, W>,
+) {
+    let (now, number) = (received.at, pending.number);
+    let Expected { verifier, payloads, recorder, .. } = expected;
+    recorder.bytes.payload_received += reply.payload.len() as u64;
+    let begun = begun.and_then(|it| Some((it.first_byte.take()?, &mut it.progress)));
+    let (first_byte, content) = match begun {
+        None => (now, verifier.check(number, reply.payload, payloads)),
+        Some((first_byte, progress)) => {
+            verifier.update(progress, number, reply.payload, payloads);
+            (first_byte, verifier.finish(progress, number, payloads))
+        }
+    };
+    received.done += 1;
+
+    let elapsed = now - pending.sent;
+    if expected.status.is_some_and(|status| status != reply.status) {
+        recorder.failure(Class::Status, elapsed);
+        recorder.example(Class::Status, || status(reply.status));
+    } else if let Err(mismatch) = content {
+        recorder.failure(Class::Mismatch, elapsed);
+        recorder.example(Class::Mismatch, || format!("{mismatch}{}", verifier.remedy()));
+    } else if expected.kind.is_some_and(|kind| kind != reply.kind) {
+        recorder.failure(Class::Mismatch, elapsed);
+        recorder.example(Class::Mismatch, || format!("a {:?} message", reply.kind));
+    } else {
+        let timeline = Timeline { due: pending.due, sent: pending.sent, first_byte, done: now };
+        received.right(timeline, recorder, expected.open_loop);
+    }
+    if reply.last {
+        received.ending = Some(Ending::Orderly("server"));
+    }
+}
+
+/// A reply that began before its message was sent: only a peer that does not answer knows what will be
+/// asked.
+#[cold]
+fn foreseen(timeline: &Timeline, recorder: &mut Recorder) {
+    recorder.failure(Class::Protocol, timeline.service_time());
+    recorder.example(Class::Protocol, || FORESEEN.to_owned());
+}
+
+fn status(status: u16) -> String {
+    match status {
+        301 | 302 | 303 | 307 | 308 => {
+            format!("status {status}, a redirect, which is not followed: load what it points to")
+        }
+        _ => format!("status {status}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_that_begins_before_its_message_was_sent_is_none() {
+        let (mut received, mut recorder) = (Received::default(), Recorder::default());
+        let right =
+            Timeline { due: Nanos(1), sent: Nanos(2), first_byte: Nanos(2), done: Nanos(3) };
+        for (sent, first_byte) in [(2, 2), (2, 3), (3, 2), (u64::MAX, 3)] {
+            let timeline = Timeline { sent: Nanos(sent), first_byte: Nanos(first_byte), ..right };
+            received.right(timeline, &mut recorder, true);
+        }
+        received.record_alike(&mut recorder, true);
+        let counters = recorder.counters(0, 0, 0);
+        assert_eq!((counters.ok, counters.errors["protocol"]), (2, 2));
+    }
+}

@@ -1,0 +1,262 @@
+//! One exchange before the load, on a connection of its own that is like all others.
+//!
+//! Knows when to ask. What comes is the connection's, what is right the first reply's. Must not know
+//! workers.
+
+use std::net::SocketAddr;
+
+use wiretrial_net::{ClientTls, ConnectSpec, Driver, Key, NetError, Transport};
+use wiretrial_proto::{ClientSession as _, Scratch};
+
+use super::answer::Answer;
+use super::driver_config;
+use super::first::FirstReply;
+use super::refusal::{Refusal, target};
+use crate::clock::{Clock, Nanos};
+use crate::connection::{Buffers, Connection, Ending, Expected, Link, State};
+use crate::control::Control;
+use crate::deliveries::Deliveries;
+use crate::measure::{Class, Recorder};
+use crate::plan::Plan;
+use crate::protocol::Protocol;
+use crate::source::{Payloads, Verifier};
+
+/// How long it waits before it looks whether somebody wants it to stop.
+const LOOK_UP: Nanos = Nanos::from_millis(50);
+
+/// Where it asks, and how.
+pub(super) struct Line {
+    pub(super) address: SocketAddr,
+    pub(super) session: Protocol,
+    /// Of the message.
+    pub(super) number: u64,
+    /// Replies say by number which message they answer.
+    pub(super) numbered: bool,
+}
+
+/// An exchange that is under way.
+pub(super) struct Exchange<'p, C> {
+    plan: &'p Plan,
+    clock: &'p C,
+    address: SocketAddr,
+    number: u64,
+    driver: Driver,
+    connection: Connection,
+    first: FirstReply<'p>,
+    /// Who hears the message, where that is said: the sender alone.
+    deliveries: Option<Deliveries>,
+    payloads: Payloads,
+    buffers: Buffers,
+    scratch: Scratch,
+    recorder: Box<Recorder>,
+    /// There is more to read that no readiness will tell of.
+    undrained: bool,
+}
+
+impl<'p, C: Clock> Exchange<'p, C> {
+    /// Asks for the connection.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn begin(
+        plan: &'p Plan,
+        tls: Option<&ClientTls>,
+        line: Line,
+        clock: &'p C,
+    ) -> Result<Self, Refusal> {
+        let Line { address, session, number, numbered } = line;
+        let refuse = |error: NetError| target(&error, Some(address));
+        let mut driver = Driver::new(&driver_config(plan)).map_err(refuse)?;
+        let source = plan.target.sources.first().copied();
+        let spec = ConnectSpec { peer: address, source, nodelay: true, receive_buffer: None };
+        let socket = driver.connect(Key { slot: 0, generation: 0 }, &spec).map_err(refuse)?;
+        let transport = match tls {
+            None => Transport::plain(socket),
+            Some(tls) => Transport::tls_client(socket, tls, &mut driver).map_err(refuse)?,
+        };
+        let mut connection = Connection::new(numbered);
+        let now = clock.now();
+        // What the server says first is the first reply's to judge.
+        connection.begin(Link { transport, session }, 0, now);
+        let mut first = FirstReply::new(plan, number);
+        first.greeting.begin(now);
+        Ok(Self {
+            plan,
+            clock,
+            address,
+            number,
+            driver,
+            connection,
+            first,
+            deliveries: plan.audience().map(|_| Deliveries::new(1, 1)),
+            payloads: Payloads::new(&plan.target.payload),
+            buffers: Buffers::default(),
+            scratch: Scratch::new(),
+            recorder: Box::default(),
+            undrained: false,
+        })
+    }
+
+    /// Asks once everything before it stands, and hears the reply.
+    ///
+    /// # Errors
+    /// What was wrong.
+    pub(super) fn run(mut self, control: &Control, deadline: Nanos) -> Result<Answer, Refusal> {
+        loop {
+            let now = self.clock.now();
+            if control.is_stopping() {
+                return Err(Refusal::Interrupted { signal: control.signal() });
+            }
+            if now >= deadline {
+                return Err(self.too_late());
+            }
+            if self.undrained {
+                self.receive()?;
+            }
+            self.ask()?;
+            if self.first.came {
+                return Ok(self.answer());
+            }
+            let patience = if self.undrained { Nanos::ZERO } else { LOOK_UP };
+            let wait = (deadline - now).min(patience).as_duration();
+            self.driver.wait(Some(wait)).map_err(|error| self.net(&error))?;
+            while let Some(ready) = self.driver.next() {
+                if ready.connected {
+                    self.connected()?;
+                    continue;
+                }
+                if ready.writable {
+                    self.flush()?;
+                }
+                if ready.readable || ready.hangup {
+                    self.receive()?;
+                }
+                if self.first.came {
+                    return Ok(self.answer());
+                }
+            }
+        }
+    }
+
+    fn connected(&mut self) -> Result<(), Refusal> {
+        let now = self.clock.now();
+        let connected = self.connection.connected(&mut self.driver, now, &mut self.recorder);
+        connected.map_err(|error| self.net(&error))?;
+        self.secured()
+    }
+
+    fn secured(&mut self) -> Result<(), Refusal> {
+        let (now, has_tls) = (self.clock.now(), self.plan.target.tls.is_some());
+        let (buffers, recorder) = (&mut self.buffers, &mut self.recorder);
+        if self.connection.secured(has_tls, now, buffers, recorder) {
+            self.ready();
+        }
+        self.flush()
+    }
+
+    fn ready(&mut self) {
+        self.connection.state = State::Ready;
+        let member = self.connection.link.as_ref().and_then(|link| link.session.member());
+        if let (Some(deliveries), Some(member)) = (&mut self.deliveries, member) {
+            deliveries.sit(0, member);
+        }
+    }
+
+    /// Sends the message once, when the server may have said what it says by itself.
+    fn ask(&mut self) -> Result<(), Refusal> {
+        if self.connection.state != State::Ready || self.first.asked {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let is_over = self.first.greeting.is_over(now);
+        if !is_over.map_err(|(class, text)| self.refuse(class, &text))? {
+            return Ok(());
+        }
+        self.first.asked = true;
+        self.connection.ledger.push(self.number, 1, now);
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.sent(0, self.number as u32, now, now);
+        }
+        let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
+        self.connection.encode(self.number, 1, payloads, buffers, &mut self.recorder);
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), Refusal> {
+        let Self { connection, driver, payloads, buffers, recorder, clock, .. } = self;
+        connection.ledger.stamp_with(|| clock.now());
+        let flushed = connection.flush(driver, payloads, buffers, recorder);
+        flushed.map_err(|error| self.net(&error))
+    }
+
+    fn receive(&mut self) -> Result<(), Refusal> {
+        let mut expected = Expected {
+            witness: &mut self.first,
+            // The witness looks at all of this.
+            verifier: &Verifier::Any,
+            status: None,
+            kind: None,
+            open_loop: false,
+            payloads: &mut self.payloads,
+            recorder: &mut self.recorder,
+            deliveries: self.deliveries.as_mut().map(|deliveries| (deliveries, 0)),
+        };
+        let came = || self.clock.now();
+        let (driver, scratch) = (&mut self.driver, &mut self.scratch);
+        let received = self.connection.receive(driver, came, scratch, &mut expected);
+        self.undrained = !received.drained;
+        if self.first.came {
+            return Ok(());
+        }
+        match received.ending {
+            Some(Ending::Failed(class, text)) => return Err(self.refuse(class, &text)),
+            Some(Ending::Orderly(_) | Ending::Farewell(_)) => {
+                let text = "the server closed the connection before its reply";
+                return Err(self.refuse(Class::Truncated, text));
+            }
+            None => {}
+        }
+        if received.opened {
+            self.ready();
+        } else if self.connection.state == State::Securing {
+            self.secured()?;
+        }
+        if self.connection.has_output() { self.flush() } else { Ok(()) }
+    }
+
+    fn answer(mut self) -> Answer {
+        let link = self.connection.link.as_ref();
+        let tls = link.and_then(|link| link.transport.tls_description());
+        let deflate = link.and_then(|link| link.session.deflate());
+        let content = self.first.into_content(&mut self.payloads);
+        Answer {
+            address: self.address,
+            echoes: content.echoes,
+            content: content.bytes,
+            length: content.length,
+            tls,
+            deflate,
+            poller: self.driver.poller_name(),
+            poller_shortfall: self.driver.shortfall().map(str::to_owned),
+        }
+    }
+
+    fn too_late(&self) -> Refusal {
+        let limit = self.plan.phases.connect.0 / 1_000_000;
+        let missing = self.first.greeting.missing();
+        let (class, what) = match (self.connection.state, missing.as_deref()) {
+            (State::Ready, Some(missing)) => (Class::Timeout, missing),
+            (State::Connecting, _) => (Class::ConnectTimeout, "no answer to the connect"),
+            _ => (Class::Timeout, "no whole reply"),
+        };
+        self.refuse(class, &format!("{what} from {} within {limit} ms", self.address))
+    }
+
+    fn net(&self, error: &NetError) -> Refusal {
+        target(error, Some(self.address))
+    }
+
+    fn refuse(&self, class: Class, message: &str) -> Refusal {
+        Refusal::Target { class, message: format!("{}: {message}", self.plan.target.url.text) }
+    }
+}
