@@ -5,32 +5,15 @@
 //! tell which poller it is, but for its name.
 
 use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::monotonic_ns;
 use crate::epoll::Epoll;
 #[cfg(feature = "simulation")]
 use crate::simulation::{Network, Simulated};
+use crate::transfer::{Place, Received};
 use crate::uring::Uring;
-use crate::{ConnectSpec, Listener, NetError, Socket, sys};
-
-/// Names a socket in readiness. The slot is the caller's own index; the
-/// generation tells the present user of a slot from an earlier one, whose
-/// readiness may still be in the batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Key {
-    /// The caller's index, at most [`Key::LAST_SLOT`].
-    pub slot: u32,
-    /// Changed by the caller whenever the slot gets a new socket.
-    pub generation: u32,
-}
-
-impl Key {
-    /// The greatest slot; the driver uses the ones above for itself.
-    pub const LAST_SLOT: u32 = 0x7fff_fff0;
-}
+use crate::{ConnectSpec, Fill, Flush, Key, Listener, NetError, Ready, Socket, Waker, sys};
 
 /// Which poller to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,65 +44,6 @@ impl Default for DriverConfig {
     }
 }
 
-/// What has become possible on a socket. A closed or failed connection is
-/// readable, so that `fill` tells how it ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "four independent facts of one moment")]
-pub struct Ready {
-    /// Whose readiness.
-    pub key: Key,
-    /// A pending connect has finished, well or badly: call
-    /// [`Driver::connect_result`]. Nothing else is set then.
-    pub connected: bool,
-    /// `fill` (or `accept`) has something.
-    pub readable: bool,
-    /// `flush` can go on.
-    pub writable: bool,
-    /// Both directions are dead. Told even while reads are paused.
-    pub hangup: bool,
-}
-
-/// What one read brought.
-#[derive(Debug)]
-pub enum Fill<'d> {
-    /// Carried and new bytes; how many are new; whether nothing more is known
-    /// to wait. When not drained, fill again before waiting.
-    Data(&'d mut [u8], usize, bool),
-    /// Nothing now.
-    WouldBlock,
-    /// The peer has finished sending. `carry` is untouched. Told again at
-    /// each further call.
-    End,
-    /// The connection is broken. `carry` is untouched.
-    Failed(NetError),
-}
-
-/// What one flush did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flush {
-    /// Bytes that the kernel took in this call.
-    pub bytes: usize,
-    /// Everything is with the kernel. Otherwise `writable` will tell when to
-    /// go on.
-    pub done: bool,
-}
-
-/// Ends another thread's [`Driver::wait`].
-#[derive(Debug, Clone)]
-pub struct Waker(Arc<OwnedFd>);
-
-impl Waker {
-    /// Makes the present or the next `wait` return.
-    pub fn wake(&self) {
-        // It fails only when the counter is full: then it is awake already.
-        let _ = rustix::io::write(&*self.0, &1_u64.to_ne_bytes());
-    }
-
-    pub(crate) fn new(event: Arc<OwnedFd>) -> Self {
-        Self(event)
-    }
-}
-
 /// One thread's poller and the buffers that its sockets share.
 #[derive(Debug)]
 pub struct Driver {
@@ -142,28 +66,6 @@ enum Poller {
     Epoll(Epoll),
     #[cfg(feature = "simulation")]
     Simulated(Simulated),
-}
-
-/// Where received bytes are.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
-    /// In the shared buffer.
-    Shared,
-    /// In one of the ring's.
-    Lent(u32),
-}
-
-/// What one receive brought.
-pub(crate) enum Received {
-    /// So many bytes, and whether nothing more is known to wait.
-    Bytes {
-        place: Place,
-        count: usize,
-        drained: bool,
-    },
-    WouldBlock,
-    End,
-    Failed(NetError),
 }
 
 macro_rules! each {

@@ -17,8 +17,8 @@ use rustix::time::{
     timerfd_settime,
 };
 
-use crate::driver::{Place, Received};
 use crate::socket::Phase;
+use crate::transfer::{Place, Received};
 use crate::{ConnectSpec, Flush, Key, Listener, NetError, Ready, Socket, Waker, sys};
 
 /// Events taken per wait; more come with the next one.

@@ -14,23 +14,27 @@ mod epoll;
 mod error;
 mod local_server;
 pub mod machine;
+mod ready;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod socket;
 #[allow(unsafe_code, reason = "calls that rustix has no safe face for")]
 mod sys;
 mod tls;
+mod transfer;
 mod transport;
 mod uring;
 
 pub use clock::{monotonic_ns, realtime_ns};
-pub use driver::{Driver, DriverConfig, Fill, Flush, Key, PollerKind, Ready, Waker};
+pub use driver::{Driver, DriverConfig, PollerKind};
 pub use error::{NetError, NetErrorClass};
 pub use local_server::{LocalServer, local_server};
 pub use machine::{
     DescriptorLimit, descriptor_limit, peak_rss_bytes, pin_current_thread, process_cpu,
     raise_descriptor_limit, resolve, set_timer_slack_min, set_turns_min, thread_run_queue_ns,
 };
+pub use ready::{Key, Ready, Waker};
 pub use socket::{ConnectSpec, Listener, Socket, TcpInfo};
 pub use tls::{ClientTls, ClientTlsSettings, ServerTls};
+pub use transfer::{Fill, Flush};
 pub use transport::Transport;

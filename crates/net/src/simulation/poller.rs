@@ -11,8 +11,8 @@ use rustix::io::Errno;
 
 use super::network::{Inner, Network};
 use super::wires::{self, Closed, Outcome, Stage, What, Wire};
-use crate::driver::{Place, Received};
 use crate::socket::Phase;
+use crate::transfer::{Place, Received};
 use crate::{ConnectSpec, Flush, Key, Listener, NetError, Ready, Socket, Waker};
 
 /// Larger writes do not wait for the next submission.

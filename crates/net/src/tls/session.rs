@@ -7,9 +7,9 @@ use std::io::{ErrorKind, Read, Write};
 
 use rustls::{Connection, HandshakeKind};
 
-use crate::driver::Received;
 use crate::socket::trim;
 use crate::tls::fault;
+use crate::transfer::Received;
 use crate::{ClientTls, Driver, Fill, Flush, NetError, ServerTls, Socket};
 
 /// Plaintext encrypted at a time. A rest that the kernel does not take stays

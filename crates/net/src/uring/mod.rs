@@ -25,9 +25,9 @@ use std::time::Duration;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 
-use crate::driver::{Place, Received};
 use crate::epoll::Epoll;
 use crate::socket::Phase;
+use crate::transfer::{Place, Received};
 use crate::{ConnectSpec, Key, Listener, NetError, Ready, Socket, Waker};
 
 use ring::{Completion, Refused, Ring, Staged};
