@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.rust_modules import code
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "wiretrial"
 CRATES = ROOT / "crates"
@@ -150,10 +152,7 @@ def rust_sources(folder: Path) -> list[Path]:
 
 def rust_code(source: Path) -> str:
     """The file without its comments and string literals, newlines kept."""
-    text = source.read_text(encoding="utf-8")
-    text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
-    text = re.sub(r"//[^\n]*", "", text)
-    return re.sub(r'"(?:\\.|[^"\\])*"', '""', text)
+    return code(source.read_text(encoding="utf-8"))
 
 
 def crates() -> list[str]:
