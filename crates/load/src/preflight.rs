@@ -17,14 +17,14 @@ pub use refusal::Refusal;
 use std::net::SocketAddr;
 
 use wiretrial_net::machine::resolve;
-use wiretrial_net::{ClientTls, ClientTlsSettings, Driver, DriverConfig, PollerKind};
+use wiretrial_net::{Alpn, ClientTls, ClientTlsSettings, Driver, DriverConfig, PollerKind};
 use wiretrial_proto::MessageKind;
 
 use crate::clock::{Clock, Monotonic, Nanos};
 use crate::control::Control;
 use crate::measure::Class;
 use crate::measure::snapshot::Learned;
-use crate::plan::{Plan, PollerDocument, Scheme, Target, TlsPlan};
+use crate::plan::{Carrier, Plan, PollerDocument, Scheme, Target};
 use crate::protocol::ProtocolFactory;
 use crate::source::Verifier;
 
@@ -84,7 +84,7 @@ pub(crate) fn await_start(
 /// Makes ready, and proves that the target answers rightly.
 pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Result<Setup, Refusal> {
     let factory = ProtocolFactory::new(&plan)?;
-    let tls = plan.target.tls.as_ref().map(client_tls).transpose()?;
+    let tls = client_tls(&plan.target)?;
     let candidates = addresses(&plan.target)?;
     let tables = capacity::check(&plan, &candidates)?;
     let deadline = clock.now() + plan.phases.connect;
@@ -136,15 +136,25 @@ pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
     DriverConfig { poller, spin: plan.generator.spin, ..DriverConfig::default() }
 }
 
-fn client_tls(plan: &TlsPlan) -> Result<ClientTls, Refusal> {
-    let settings = ClientTlsSettings {
-        ca_file: plan.ca_file.clone(),
-        insecure: plan.insecure,
-        server_name: plan.server_name.clone(),
-        resumption: plan.resumption,
-        alpn: Vec::new(),
+fn client_tls(plan: &Target) -> Result<Option<ClientTls>, Refusal> {
+    let Some(tls) = &plan.tls else { return Ok(None) };
+    let alpn = match plan.url.scheme {
+        // WebSocket begins as HTTP/1.1.
+        Scheme::Http
+        | Scheme::WebSocket
+        | Scheme::SocketIo
+        | Scheme::Styx(_, Carrier::WebSocket) => vec![Alpn::Http11],
+        // No name is registered for a byte stream.
+        Scheme::Stream | Scheme::Styx(_, Carrier::Stream) => Vec::new(),
     };
-    ClientTls::new(&settings).map_err(|error| target(&error, None))
+    let settings = ClientTlsSettings {
+        ca_file: tls.ca_file.clone(),
+        insecure: tls.insecure,
+        server_name: tls.server_name.clone(),
+        resumption: tls.resumption,
+        alpn,
+    };
+    ClientTls::new(&settings).map(Some).map_err(|error| target(&error, None))
 }
 
 fn addresses(plan: &Target) -> Result<Vec<SocketAddr>, Refusal> {

@@ -35,6 +35,6 @@ pub use machine::{
 };
 pub use ready::{Key, Ready, Waker};
 pub use socket::{ConnectSpec, Listener, Socket, TcpInfo};
-pub use tls::{ClientTls, ClientTlsSettings, ServerTls};
+pub use tls::{Alpn, ClientTls, ClientTlsSettings, ServerTls};
 pub use transfer::{Fill, Flush};
 pub use transport::Transport;

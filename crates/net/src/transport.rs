@@ -3,7 +3,7 @@
 //! Knows which of the two it is. Must not know what the bytes mean.
 
 use crate::tls::TlsSession;
-use crate::{ClientTls, Driver, Fill, Flush, NetError, ServerTls, Socket};
+use crate::{Alpn, ClientTls, Driver, Fill, Flush, NetError, ServerTls, Socket};
 
 /// A connection to write plaintext to and to read plaintext from.
 #[derive(Debug)]
@@ -74,8 +74,19 @@ impl Transport {
         }
     }
 
-    /// Version and cipher suite, as `TLSv1.3 TLS13_AES_256_GCM_SHA384`, or
-    /// None when plain or not yet agreed.
+    /// The application protocol that both ends agreed on by ALPN. None when
+    /// plain, before the handshake has come so far, and where one end names no
+    /// protocol.
+    pub fn agreed(&self) -> Option<Alpn> {
+        match &self.kind {
+            Kind::Plain(_) => None,
+            Kind::Tls(tls) => tls.agreed(),
+        }
+    }
+
+    /// Version, cipher suite and application protocol, if one is agreed on, as
+    /// `TLSv1.3 TLS13_AES_256_GCM_SHA384, ALPN http/1.1`. None when plain or
+    /// not yet agreed.
     pub fn tls_description(&self) -> Option<String> {
         match &self.kind {
             Kind::Plain(_) => None,

@@ -95,16 +95,6 @@ fn insecure_takes_them_all() {
 }
 
 #[test]
-fn protocols_that_do_not_meet_are_told() {
-    let certificates = issued(&["localhost"]);
-    let mut settings = settings(Some(certificates.ca.clone()), false);
-    settings.alpn = vec![b"one".to_vec()];
-    let server = ServerTls::new(&certificates.cert, &certificates.key, &[b"other".to_vec()]);
-    let (at_client, _) = handshake_with(&server.expect("settings"), &settings);
-    one_line_with(&at_client.expect("refused"), &["alert", "NoApplicationProtocol"]);
-}
-
-#[test]
 fn a_peer_that_does_not_speak_tls_is_told_apart() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("listen");
     let peer = listener.local_addr().expect("an address");

@@ -5,7 +5,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use wiretrial_net::{NetError, PollerKind, ServerTls};
+use wiretrial_net::{Alpn, NetError, PollerKind, ServerTls};
 use wiretrial_proto::websocket::{BadDeflate, DeflateConfig};
 
 use crate::script::Script;
@@ -121,7 +121,7 @@ impl ServerPlan {
             return Err(RespondError::NoThreads);
         }
         self.deflate.as_ref().map_or(Ok(()), DeflateConfig::validate)?;
-        let https = self.tls_for(&self.https, &[b"http/1.1".to_vec()])?;
+        let https = self.tls_for(&self.https, &[Alpn::Http11])?;
         let tls = self.tls_for(&self.tls, &[])?;
         let kinds = [
             (Kind::Http, &self.http, None),
@@ -142,7 +142,7 @@ impl ServerPlan {
     fn tls_for(
         &self,
         addresses: &[SocketAddr],
-        alpn: &[Vec<u8>],
+        alpn: &[Alpn],
     ) -> Result<Option<ServerTls>, RespondError> {
         if addresses.is_empty() {
             return Ok(None);

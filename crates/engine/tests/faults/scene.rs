@@ -127,8 +127,16 @@ pub(crate) fn pollers() -> Vec<String> {
     pollers
 }
 
-/// What a TLS server of the tests presents.
+/// What a TLS server of the tests presents, which names no application protocol.
 pub(crate) fn server_config(certificate: &Certificate) -> Arc<ServerConfig> {
+    server_config_with(certificate, &[])
+}
+
+/// The same, for a server that supports these application protocols.
+pub(crate) fn server_config_with(
+    certificate: &Certificate,
+    protocols: &[&str],
+) -> Arc<ServerConfig> {
     let chain = CertificateDer::from_pem_file(&certificate.cert).expect("a certificate");
     let key = PrivateKeyDer::from_pem_file(&certificate.key).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -137,7 +145,9 @@ pub(crate) fn server_config(certificate: &Certificate) -> Arc<ServerConfig> {
         .expect("versions")
         .with_no_client_auth()
         .with_single_cert(vec![chain], key);
-    Arc::new(config.expect("a pair"))
+    let mut config = config.expect("a pair");
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    Arc::new(config)
 }
 
 /// Runs every case with every poller over every one of these schemes.

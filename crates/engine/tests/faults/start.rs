@@ -14,7 +14,7 @@ use wiretrial_respond::Script;
 use crate::certificates::Certificate;
 use crate::outcome::{checked, run};
 use crate::rig::Rig;
-use crate::scene::{pollers, server_config};
+use crate::scene::{pollers, server_config, server_config_with};
 use crate::scripted::Scripted;
 use crate::scripted::Step::{self, Flood, Open, Read, Send, Serve};
 use crate::speech::Speech;
@@ -232,6 +232,37 @@ fn tls_that_is_not_right_is_refused_with_its_reason() {
         check(&closing, &good, "localhost", &["closed the connection during the TLS handshake"]);
         let plain = Scripted::start(Speech::Stream, None, vec![vec![Send(vec![b'x'; 64])]]);
         check(&plain, &good, "localhost", &["is not TLS"]);
+    }
+}
+
+#[test]
+fn the_application_protocol_is_agreed_on_or_refused() {
+    let certificate = Certificate::new("localhost", |_| {});
+    let tls = json!({"ca_file": certificate.cert, "server_name": "localhost"});
+    let serve = |scheme: &str, supported: &[&str]| {
+        let config = Some(server_config_with(&certificate, supported));
+        let server = Scripted::start(Speech::of(scheme), config, vec![vec![Open, Serve]]);
+        (format!("{scheme}://{}/", server.address()), server)
+    };
+    for (scheme, supported, agreed) in [
+        ("https", &["h2", "http/1.1"][..], Some("ALPN http/1.1")),
+        ("wss", &["http/1.1"], Some("ALPN http/1.1")),
+        ("https", &[], None),
+        // A byte stream offers none.
+        ("tls", &["h2"], None),
+    ] {
+        let (url, _server) = serve(scheme, supported);
+        for mut plan in plans(&url) {
+            plan["target"]["tls"] = tls.clone();
+            let described = checked(&plan).start.tls.expect("described");
+            let named = described.split(", ").nth(1);
+            assert_eq!(named, agreed, "{scheme} {supported:?}: {described}");
+        }
+    }
+    for scheme in ["https", "wss"] {
+        let (url, _server) = serve(scheme, &["h2"]);
+        let says = &["none of the application protocols", "(ALPN http/1.1)"];
+        check_refused(&url, |plan| plan["target"]["tls"] = tls.clone(), "tls: ", says);
     }
 }
 

@@ -14,7 +14,7 @@ use rustls::{ClientConfig, ClientConnection, ConfigBuilder, RootCertStore, Wants
 
 use crate::NetError;
 use crate::tls::verifiers::{Given, TrustAnyone};
-use crate::tls::{fault, pem};
+use crate::tls::{Alpn, alpn, fault, pem};
 
 /// Sessions kept for resumption. One server name needs one entry; within it
 /// rustls keeps several tickets.
@@ -31,14 +31,15 @@ pub struct ClientTlsSettings {
     pub server_name: String,
     /// Resumes earlier sessions of the same `ClientTls`.
     pub resumption: bool,
-    /// Protocols to offer by ALPN, best first; empty offers none.
-    pub alpn: Vec<Vec<u8>>,
+    /// Application protocols to offer, best first; empty offers none.
+    pub alpn: Vec<Alpn>,
 }
 
 /// Settings made ready. Clones share the sessions kept for resumption.
 #[derive(Debug, Clone)]
 pub struct ClientTls {
     pub(super) config: Arc<ClientConfig>,
+    pub(super) alpn: Arc<[Alpn]>,
     name: ServerName<'static>,
 }
 
@@ -62,13 +63,13 @@ impl ClientTls {
             }
         };
         let mut config = builder.with_no_client_auth();
-        config.alpn_protocols.clone_from(&settings.alpn);
+        config.alpn_protocols = alpn::names(&settings.alpn);
         config.resumption = if settings.resumption {
             Resumption::in_memory_sessions(KEPT_SESSIONS)
         } else {
             Resumption::disabled()
         };
-        Ok(Self { config: Arc::new(config), name })
+        Ok(Self { config: Arc::new(config), alpn: settings.alpn.as_slice().into(), name })
     }
 
     pub(crate) fn session(&self) -> Result<ClientConnection, NetError> {

@@ -5,13 +5,14 @@
 use std::path::Path;
 
 use rustls::pki_types::ServerName;
-use rustls::{CertificateError, Error};
+use rustls::{AlertDescription, CertificateError, Error, PeerMisbehaved};
 
+use super::alpn::{Alpn, listed};
 use crate::NetError;
 
-/// A session that broke, or could not be agreed on.
-pub(super) fn session(error: &Error) -> NetError {
-    NetError::Tls(describe(error).into())
+/// A session that broke, or could not be agreed on, with these application protocols.
+pub(super) fn session(error: &Error, ours: &[Alpn]) -> NetError {
+    NetError::Tls(describe(error, ours).into())
 }
 
 /// A connection that ended before it was one.
@@ -35,9 +36,21 @@ pub(super) fn key_pair(cert: &Path, key: &Path, error: &Error) -> NetError {
     NetError::Tls(text.into())
 }
 
-fn describe(error: &Error) -> String {
+fn describe(error: &Error, ours: &[Alpn]) -> String {
     match error {
         Error::InvalidCertificate(reason) => certificate(reason),
+        Error::AlertReceived(AlertDescription::NoApplicationProtocol) => format!(
+            "the peer speaks none of the application protocols that were offered to it{}",
+            listed(ours)
+        ),
+        Error::PeerMisbehaved(PeerMisbehaved::SelectedUnofferedApplicationProtocol) => format!(
+            "the peer chose an application protocol that was not offered to it{}",
+            listed(ours)
+        ),
+        Error::NoApplicationProtocol => format!(
+            "the peer offers only application protocols that are not supported here{}",
+            listed(ours)
+        ),
         Error::AlertReceived(alert) => format!("the peer refused TLS with alert {alert:?}"),
         Error::InvalidMessage(_) => {
             "what the peer sent is not TLS: is this a port for plain connections?".to_owned()
@@ -47,7 +60,6 @@ fn describe(error: &Error) -> String {
                 "no common ground with the peer's TLS (1.2 and 1.3 are spoken here): {reason:?}"
             )
         }
-        Error::NoApplicationProtocol => "the peer speaks none of the offered protocols".to_owned(),
         Error::DecryptError => "a TLS record was altered on its way".to_owned(),
         error => format!("TLS failed: {error}"),
     }

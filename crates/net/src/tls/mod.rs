@@ -3,6 +3,7 @@
 //! Knows certificates and how to speak of their faults. Must not know which
 //! poller moves the records.
 
+mod alpn;
 mod client;
 mod fault;
 mod pem;
@@ -10,6 +11,7 @@ mod server;
 mod session;
 mod verifiers;
 
+pub use alpn::Alpn;
 pub use client::{ClientTls, ClientTlsSettings};
 pub use server::ServerTls;
 pub(crate) use session::TlsSession;

@@ -8,22 +8,24 @@ use std::sync::Arc;
 use rustls::{ServerConfig, ServerConnection};
 
 use crate::NetError;
-use crate::tls::{fault, pem};
+use crate::tls::{Alpn, alpn, fault, pem};
 
 /// Settings made ready. Clones share the ticket keys.
 #[derive(Debug, Clone)]
 pub struct ServerTls {
     config: Arc<ServerConfig>,
+    pub(super) alpn: Arc<[Alpn]>,
 }
 
 impl ServerTls {
-    /// Reads the chain and the key, both PEM; `alpn` is what may be agreed
-    /// on, best first.
+    /// Reads the chain and the key, both PEM. Of the application protocols that
+    /// a client offers, the first of `alpn` is agreed on; a client that offers
+    /// others only is refused. Where either side names none, none is agreed on.
     ///
     /// # Errors
     /// When a file is missing or holds something else, or the key does not
     /// belong to the certificate.
-    pub fn new(cert: &Path, key: &Path, alpn: &[Vec<u8>]) -> Result<Self, NetError> {
+    pub fn new(cert: &Path, key: &Path, alpn: &[Alpn]) -> Result<Self, NetError> {
         let chain = pem::certificates(cert)?;
         let secret = pem::private_key(key)?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -33,11 +35,11 @@ impl ServerTls {
             .with_no_client_auth()
             .with_single_cert(chain, secret)
             .map_err(|error| fault::key_pair(cert, key, &error))?;
-        config.alpn_protocols = alpn.to_vec();
+        config.alpn_protocols = alpn::names(alpn);
         // Tickets need no memory here, whatever the number of clients.
         config.ticketer =
             rustls::crypto::ring::Ticketer::new().map_err(|error| fault::setup(&error))?;
-        Ok(Self { config: Arc::new(config) })
+        Ok(Self { config: Arc::new(config), alpn: alpn.into() })
     }
 
     pub(crate) fn session(&self) -> Result<ServerConnection, NetError> {

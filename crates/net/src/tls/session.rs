@@ -4,11 +4,12 @@
 //! not know which poller moves the records, nor what the plaintext means.
 
 use std::io::{ErrorKind, Read, Write};
+use std::sync::Arc;
 
 use rustls::{Connection, HandshakeKind};
 
 use crate::socket::trim;
-use crate::tls::fault;
+use crate::tls::{Alpn, fault};
 use crate::transfer::Received;
 use crate::{ClientTls, Driver, Fill, Flush, NetError, ServerTls, Socket};
 
@@ -24,6 +25,8 @@ const RECORD: usize = 16 * 1024;
 pub(crate) struct TlsSession {
     socket: Socket,
     session: Connection,
+    /// Application protocols that it offers or supports.
+    alpn: Arc<[Alpn]>,
     /// Plaintext to send.
     out: Vec<u8>,
     /// How much of `out` has become records.
@@ -42,7 +45,7 @@ impl TlsSession {
         config: &ClientTls,
         driver: &mut Driver,
     ) -> Result<Self, NetError> {
-        Self::on(socket, config.session(), driver)
+        Self::on(socket, config.session(), &config.alpn, driver)
     }
 
     pub(crate) fn server(
@@ -50,17 +53,18 @@ impl TlsSession {
         config: &ServerTls,
         driver: &mut Driver,
     ) -> Result<Self, NetError> {
-        Self::on(socket, config.session(), driver)
+        Self::on(socket, config.session(), &config.alpn, driver)
     }
 
     /// A socket is its driver's until it is closed: what the driver knows of it must not outlive it.
     fn on<S: Into<Connection>>(
         socket: Socket,
         session: Result<S, NetError>,
+        alpn: &Arc<[Alpn]>,
         driver: &mut Driver,
     ) -> Result<Self, NetError> {
         match session {
-            Ok(session) => Ok(Self::new(socket, session.into())),
+            Ok(session) => Ok(Self::new(socket, session.into(), Arc::clone(alpn))),
             Err(error) => {
                 driver.abort(socket);
                 Err(error)
@@ -92,7 +96,12 @@ impl TlsSession {
         // rustls names the version as an identifier: TLSv1_3.
         let version = self.session.protocol_version()?.as_str()?.replace('_', ".");
         let suite = self.session.negotiated_cipher_suite()?.suite().as_str()?;
-        Some(format!("{version} {suite}"))
+        let protocol = self.agreed().map(|protocol| format!(", ALPN {protocol}"));
+        Some(format!("{version} {suite}{}", protocol.unwrap_or_default()))
+    }
+
+    pub(crate) fn agreed(&self) -> Option<Alpn> {
+        self.session.alpn_protocol().and_then(Alpn::from_name)
     }
 
     pub(crate) fn ended_on_purpose(&self) -> bool {
@@ -174,12 +183,13 @@ impl TlsSession {
         driver.abort(self.socket);
     }
 
-    fn new(socket: Socket, mut session: Connection) -> Self {
+    fn new(socket: Socket, mut session: Connection, alpn: Arc<[Alpn]>) -> Self {
         // Bounded by CHUNK here, and by what one receive brings.
         session.set_buffer_limit(None);
         Self {
             socket,
             session,
+            alpn,
             out: Vec::new(),
             encrypted: 0,
             finishing: false,
@@ -218,7 +228,7 @@ impl TlsSession {
             }
             match (took, processed) {
                 (Err(error), _) => self.failed = Some(broken(&error)),
-                (_, Err(error)) => self.failed = Some(fault::session(&error)),
+                (_, Err(error)) => self.failed = Some(fault::session(&error, &self.alpn)),
                 (Ok(_), Ok(state)) => self.closed |= state.peer_has_closed(),
             }
             if self.closed || self.failed.is_some() {
