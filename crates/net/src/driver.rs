@@ -11,7 +11,7 @@ use crate::clock::monotonic_ns;
 use crate::epoll::Epoll;
 #[cfg(feature = "simulation")]
 use crate::simulation::{Network, Simulated};
-use crate::transfer::{Place, Received};
+use crate::transfer::{Buffer, Received};
 use crate::uring::Uring;
 use crate::{ConnectSpec, Fill, Flush, Key, Listener, NetError, Ready, Socket, Waker, sys};
 
@@ -274,15 +274,15 @@ impl Driver {
     pub fn fill<'d>(&'d mut self, socket: &mut Socket, carry: &mut Vec<u8>) -> Fill<'d> {
         let carried = carry.len();
         match self.receive(socket, carried) {
-            Received::Bytes { place: Place::Lent(piece), count, drained } if carried == 0 => {
-                Fill::Data(self.lent(piece), count, drained)
+            Received::Bytes { buffer: Buffer::Ring(piece), count, drained } if carried == 0 => {
+                Fill::Data(self.piece(piece), count, drained)
             }
-            Received::Bytes { place, count, drained } => {
-                if let (Place::Lent(piece), Poller::Uring(uring)) = (place, &mut self.poller) {
+            Received::Bytes { buffer, count, drained } => {
+                if let (Buffer::Ring(piece), Poller::Uring(uring)) = (buffer, &mut self.poller) {
                     if self.buffer.len() < carried + count {
                         self.buffer.resize(carried + count, 0);
                     }
-                    self.buffer[carried..carried + count].copy_from_slice(uring.lent(piece));
+                    self.buffer[carried..carried + count].copy_from_slice(uring.piece(piece));
                 }
                 self.buffer[..carried].copy_from_slice(carry);
                 carry.clear();
@@ -359,9 +359,9 @@ impl Driver {
 
     /// What the last `receive` from index 0 brought, and the scratch for
     /// plaintext.
-    pub(crate) fn received(&mut self, place: Place, count: usize) -> (&[u8], &mut Vec<u8>) {
-        let bytes = match (place, &mut self.poller) {
-            (Place::Lent(piece), Poller::Uring(uring)) => uring.lent(piece),
+    pub(crate) fn received_bytes(&mut self, buffer: Buffer, count: usize) -> (&[u8], &mut Vec<u8>) {
+        let bytes = match (buffer, &mut self.poller) {
+            (Buffer::Ring(piece), Poller::Uring(uring)) => uring.piece(piece),
             _ => &mut self.buffer[..count],
         };
         (bytes, &mut self.plaintext)
@@ -384,9 +384,9 @@ impl Driver {
     }
 
     /// Bytes that the ring received.
-    fn lent(&mut self, piece: u32) -> &mut [u8] {
+    fn piece(&mut self, piece: u32) -> &mut [u8] {
         match &mut self.poller {
-            Poller::Uring(uring) => uring.lent(piece),
+            Poller::Uring(uring) => uring.piece(piece),
             // The others lend nothing.
             _ => &mut [],
         }

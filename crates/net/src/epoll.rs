@@ -18,7 +18,7 @@ use rustix::time::{
 };
 
 use crate::socket::Phase;
-use crate::transfer::{Place, Received};
+use crate::transfer::{Buffer, Received};
 use crate::{ConnectSpec, Flush, Key, Listener, NetError, Ready, Socket, Waker, sys};
 
 /// Events taken per wait; more come with the next one.
@@ -37,12 +37,12 @@ pub(crate) struct Epoll {
     events: Vec<libc::epoll_event>,
     next: usize,
     waker: Arc<OwnedFd>,
-    clock: Clock,
+    timeout_by: TimeoutBy,
 }
 
 /// How a timeout reaches the kernel.
 #[derive(Debug)]
-enum Clock {
+enum TimeoutBy {
     /// As an argument of `epoll_pwait2`.
     Argument,
     /// As a timer in the set, where the kernel has no `epoll_pwait2`.
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Epoll {
         f.debug_struct("Epoll")
             .field("set", &self.set)
             .field("events", &self.events.len())
-            .field("clock", &self.clock)
+            .field("timeout_by", &self.timeout_by)
             .finish_non_exhaustive()
     }
 }
@@ -70,7 +70,7 @@ impl Epoll {
             events: Vec::with_capacity(BATCH),
             next: 0,
             waker: Arc::new(waker),
-            clock: Clock::Argument,
+            timeout_by: TimeoutBy::Argument,
         })
     }
 
@@ -124,11 +124,11 @@ impl Epoll {
 
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> Result<(), NetError> {
         self.next = 0;
-        if matches!(self.clock, Clock::Argument) {
+        if matches!(self.timeout_by, TimeoutBy::Argument) {
             match sys::epoll_pwait2(self.set.as_fd(), &mut self.events, timeout) {
                 // Some sandboxes answer a call that they do not know with
                 // PERM.
-                Err(Errno::NOSYS | Errno::PERM) => self.clock = self.timer_clock()?,
+                Err(Errno::NOSYS | Errno::PERM) => self.timeout_by = self.open_timer()?,
                 other => return waited(other),
             }
         }
@@ -167,7 +167,7 @@ impl Epoll {
             }
             Ok((_, count)) => {
                 socket.bytes_received += count as u64;
-                Received::Bytes { place: Place::Shared, count, drained: count < offered }
+                Received::Bytes { buffer: Buffer::Shared, count, drained: count < offered }
             }
             Err(Errno::AGAIN | Errno::INTR) => Received::WouldBlock,
             Err(errno) => Received::Failed(NetError::doing("cannot receive", errno)),
@@ -237,15 +237,15 @@ impl Epoll {
         self.watch(socket, Some(interest(socket)))
     }
 
-    fn timer_clock(&self) -> Result<Clock, NetError> {
+    fn open_timer(&self) -> Result<TimeoutBy, NetError> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
         epoll::add(&self.set, &timer, own_slot(TIMER_SLOT), EventFlags::IN)?;
-        Ok(Clock::Timer { timer, armed: false })
+        Ok(TimeoutBy::Timer { timer, armed: false })
     }
 
     fn arm_timer(&mut self, timeout: Option<Duration>) -> Result<(), NetError> {
-        let Clock::Timer { timer, armed } = &mut self.clock else {
+        let TimeoutBy::Timer { timer, armed } = &mut self.timeout_by else {
             return Ok(());
         };
         // A timer of zero is off, which is right both for ever and for a look.
@@ -316,14 +316,14 @@ fn own_slot(slot: u32) -> EventData {
 
 #[cfg(test)]
 mod tests {
-    use super::{Clock, Epoll};
+    use super::{Epoll, TimeoutBy};
     use crate::clock::monotonic_ns;
     use std::time::Duration;
 
     /// As on a kernel without `epoll_pwait2`.
     fn with_timer() -> Epoll {
         let mut poller = Epoll::new().expect("a poller");
-        poller.clock = poller.timer_clock().expect("a timer");
+        poller.timeout_by = poller.open_timer().expect("a timer");
         poller
     }
 
@@ -350,7 +350,7 @@ mod tests {
         sleep(&mut poller, Duration::ZERO);
         assert!(!poller.has_events());
         assert!(sleep(&mut poller, Duration::from_millis(2)) >= 2_000_000);
-        assert!(matches!(poller.clock, Clock::Timer { .. }));
+        assert!(matches!(poller.timeout_by, TimeoutBy::Timer { .. }));
     }
 
     #[test]

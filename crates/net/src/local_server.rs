@@ -85,8 +85,8 @@ fn endpoint(text: &str) -> Option<(IpAddr, u16)> {
     let (words, port) = text.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;
     let mut bytes = Vec::new();
-    for at in (0..words.len()).step_by(8) {
-        let word = u32::from_str_radix(words.get(at..at + 8)?, 16).ok()?;
+    for offset in (0..words.len()).step_by(8) {
+        let word = u32::from_str_radix(words.get(offset..offset + 8)?, 16).ok()?;
         bytes.extend_from_slice(&word.to_ne_bytes());
     }
     let ip = match <[u8; 4]>::try_from(bytes.as_slice()) {
@@ -143,14 +143,14 @@ impl Process {
     }
 
     fn descends_from(&self, holders: &[(&Self, u64)], all: &[Self]) -> bool {
-        let mut at = self.parent;
+        let mut pid = self.parent;
         // Pids may be used again while this is read: no more steps than there are processes.
         for _ in 0..all.len() {
-            if holders.iter().any(|(holder, _)| holder.pid == at) {
+            if holders.iter().any(|(holder, _)| holder.pid == pid) {
                 return true;
             }
-            match all.binary_search_by_key(&at, |process| process.pid) {
-                Ok(found) => at = all[found].parent,
+            match all.binary_search_by_key(&pid, |process| process.pid) {
+                Ok(found) => pid = all[found].parent,
                 Err(_) => return false,
             }
         }

@@ -56,8 +56,8 @@ pub struct Socket {
     /// What the epoll set was last told to watch, in its own coding; zero:
     /// nothing.
     pub(crate) registered: u32,
-    /// Its number in the ring.
-    pub(crate) state: u32,
+    /// Its index in the table of a poller that keeps one.
+    pub(crate) index: u32,
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
 }
@@ -175,7 +175,7 @@ impl Socket {
             ended: false,
             finishing: false,
             registered: 0,
-            state: 0,
+            index: 0,
             bytes_sent: 0,
             bytes_received: 0,
         }
@@ -253,10 +253,12 @@ impl Listener {
 impl TcpInfo {
     /// Reads the kernel's `struct tcp_info` by its offsets, which are ABI.
     fn from_kernel(raw: &[u8; sys::TCP_INFO_BYTES]) -> Self {
-        let word = |at: usize| u32::from_ne_bytes([raw[at], raw[at + 1], raw[at + 2], raw[at + 3]]);
-        let long = |at: usize| {
+        let word = |offset: usize| {
+            u32::from_ne_bytes([raw[offset], raw[offset + 1], raw[offset + 2], raw[offset + 3]])
+        };
+        let long = |offset: usize| {
             let mut bytes = [0; 8];
-            bytes.copy_from_slice(&raw[at..at + 8]);
+            bytes.copy_from_slice(&raw[offset..offset + 8]);
             u64::from_ne_bytes(bytes)
         };
         Self {

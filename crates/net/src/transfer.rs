@@ -31,18 +31,18 @@ pub struct Flush {
 
 /// Where received bytes are.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum Buffer {
     /// In the shared buffer.
     Shared,
     /// In one of the ring's.
-    Lent(u32),
+    Ring(u32),
 }
 
 /// What one receive brought.
 pub(crate) enum Received {
     /// So many bytes, and whether nothing more is known to wait.
     Bytes {
-        place: Place,
+        buffer: Buffer,
         count: usize,
         drained: bool,
     },

@@ -95,7 +95,9 @@ impl Network {
                 return;
             }
             match inner.wires.next_event() {
-                Some(at) if at <= until => inner.wires.clock = at.max(inner.wires.clock),
+                Some(instant) if instant <= until => {
+                    inner.wires.clock = instant.max(inner.wires.clock);
+                }
                 _ => {
                     inner.wires.clock = until.max(inner.wires.clock);
                     return inner.catch_up();

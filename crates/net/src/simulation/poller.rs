@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::network::{Inner, Network};
 use super::wires::{self, Closed, Outcome, Stage, What, Wire};
 use crate::socket::Phase;
-use crate::transfer::{Place, Received};
+use crate::transfer::{Buffer, Received};
 use crate::{ConnectSpec, Flush, Key, Listener, NetError, Ready, Socket, Waker};
 
 /// Larger writes do not wait for the next submission.
@@ -67,16 +67,16 @@ impl Simulated {
         let fd = rustix::io::dup(&self.waker)
             .map_err(|errno| NetError::doing("cannot open a socket", errno))?;
         let mut socket = Socket::new(fd, key, Phase::Connecting);
-        socket.state = inner.wires.sockets.len() as u32;
+        socket.index = inner.wires.sockets.len() as u32;
         inner.wires.sockets.push(Wire::new(key, self.number));
-        inner.wires.open.push(socket.state);
-        inner.wires.plan_from_clock(0, socket.state, What::Connecting);
+        inner.wires.open.push(socket.index);
+        inner.wires.plan_from_clock(0, socket.index, What::Connecting);
         Ok(socket)
     }
 
     pub(crate) fn connect_result(&mut self, socket: &mut Socket) -> Result<(), NetError> {
         let inner = &mut *self.network.lock();
-        let wire = &mut inner.wires.sockets[socket.state as usize];
+        let wire = &mut inner.wires.sockets[socket.index as usize];
         let Stage::Settled(outcome) = wire.stage else { return Ok(()) };
         wire.stage = Stage::Connected;
         let errno = match outcome {
@@ -132,7 +132,9 @@ impl Simulated {
                 break;
             }
             match inner.wires.next_event() {
-                Some(at) if at <= deadline => inner.wires.clock = at.max(inner.wires.clock),
+                Some(instant) if instant <= deadline => {
+                    inner.wires.clock = instant.max(inner.wires.clock);
+                }
                 _ => {
                     inner.wires.clock = deadline.max(inner.wires.clock);
                     break;
@@ -151,9 +153,9 @@ impl Simulated {
             }
         }
         // The kernel tells them in any order.
-        for at in (1..self.batch.len()).rev() {
-            let other = inner.wires.random.up_to(at as u64) as usize;
-            self.batch.swap(at, other);
+        for last in (1..self.batch.len()).rev() {
+            let other = inner.wires.random.up_to(last as u64) as usize;
+            self.batch.swap(last, other);
         }
         Ok(())
     }
@@ -178,7 +180,7 @@ impl Simulated {
         inner.catch_up();
         let in_wait = inner.nature.receives_in_wait;
         let piece = inner.nature.piece_bytes;
-        let wire = &mut inner.wires.sockets[socket.state as usize];
+        let wire = &mut inner.wires.sockets[socket.index as usize];
         let input = if in_wait { &mut wire.ring.visible } else { &mut wire.inbox };
         let offered = if in_wait { buffer.len().min(piece) } else { buffer.len() };
         let count = input.len().min(offered);
@@ -188,7 +190,7 @@ impl Simulated {
             let ring = &wire.ring;
             let more = !ring.visible.is_empty() || ring.ended || ring.failed.is_some();
             let drained = if in_wait { !more } else { count < offered };
-            return Received::Bytes { place: Place::Shared, count, drained };
+            return Received::Bytes { buffer: Buffer::Shared, count, drained };
         }
         if in_wait {
             if let Some(errno) = wire.ring.failed {
@@ -217,14 +219,14 @@ impl Simulated {
         if !inner.nature.receives_in_wait {
             let mut bytes = 0;
             if socket.pending() > 0 {
-                bytes = inner.send(socket.state, &socket.out[socket.taken..])?;
+                bytes = inner.send(socket.index, &socket.out[socket.taken..])?;
                 socket.advance(bytes);
             }
             let done = socket.pending() == 0;
-            inner.wires.sockets[socket.state as usize].unsent = !done;
+            inner.wires.sockets[socket.index as usize].unsent = !done;
             return Ok(Flush { bytes, done });
         }
-        let wire = &inner.wires.sockets[socket.state as usize];
+        let wire = &inner.wires.sockets[socket.index as usize];
         if let Some(errno) = wire.ring.failed.filter(|_| socket.pending() > 0) {
             return Err(NetError::doing("cannot send", errno));
         }
@@ -235,24 +237,24 @@ impl Simulated {
         if full || (!wire.ring.staged.is_empty() && socket.pending() > 0) {
             self.submit(inner);
         }
-        let at = socket.state;
-        let ring = &mut inner.wires.sockets[at as usize].ring;
+        let index = socket.index;
+        let ring = &mut inner.wires.sockets[index as usize].ring;
         ring.unsent = false;
         let kept = std::mem::take(&mut ring.kept);
-        let count = if kept.is_empty() { 0 } else { inner.send(at, &kept)? };
+        let count = if kept.is_empty() { 0 } else { inner.send(index, &kept)? };
         let kept = kept[count..].to_vec();
         let mut bytes = 0;
         if kept.is_empty() && socket.pending() > 0 {
             let out = &socket.out[socket.taken..];
             if out.len() <= STAGED_AT_MOST {
-                inner.wires.sockets[at as usize].ring.staged.extend_from_slice(out);
+                inner.wires.sockets[index as usize].ring.staged.extend_from_slice(out);
                 bytes = out.len();
             } else {
-                bytes = inner.send(at, out)?;
+                bytes = inner.send(index, out)?;
             }
             socket.advance(bytes);
         }
-        let wire = &mut inner.wires.sockets[at as usize];
+        let wire = &mut inner.wires.sockets[index as usize];
         wire.ring.kept = kept;
         let done = socket.pending() == 0 && wire.ring.kept.is_empty();
         wire.unsent = !done;
@@ -270,11 +272,11 @@ impl Simulated {
         let network = self.network.clone();
         let inner = &mut *network.lock();
         inner.catch_up();
-        let at = socket.state as usize;
-        if !inner.wires.sockets[at].ring.staged.is_empty() {
+        let index = socket.index as usize;
+        if !inner.wires.sockets[index].ring.staged.is_empty() {
             self.submit(inner);
         }
-        let wire = &mut inner.wires.sockets[at];
+        let wire = &mut inner.wires.sockets[index];
         let unread = !wire.inbox.is_empty() || !wire.ring.visible.is_empty();
         let how = if abort || unread { Closed::Reset } else { Closed::Finished };
         if wire.stage == Stage::Closed {
@@ -282,14 +284,14 @@ impl Simulated {
         }
         wire.stage = Stage::Closed;
         wire.inbox.clear();
-        inner.wires.open.retain(|open| *open != socket.state);
+        inner.wires.open.retain(|open| *open != socket.index);
         let latency = inner.wires.latency;
-        inner.wires.plan_from_clock(latency, socket.state, What::Closed(how));
+        inner.wires.plan_from_clock(latency, socket.index, What::Closed(how));
     }
 
     pub(crate) fn set_reading(&mut self, socket: &mut Socket, reading: bool) {
         socket.reading = reading;
-        self.network.lock().wires.sockets[socket.state as usize].reading = reading;
+        self.network.lock().wires.sockets[socket.index as usize].reading = reading;
     }
 
     /// A submission in the middle of a turn: completions come with it.
@@ -364,8 +366,8 @@ impl Inner {
 
     /// What was staged leaves.
     pub(super) fn submit(&mut self, driver: u32) {
-        for place in 0..self.wires.open.len() {
-            let socket = self.wires.open[place];
+        for number in 0..self.wires.open.len() {
+            let socket = self.wires.open[number];
             let wire = &mut self.wires.sockets[socket as usize];
             if wire.driver != driver || wire.ring.staged.is_empty() {
                 continue;
@@ -389,8 +391,8 @@ impl Inner {
     /// Takes in what came, and gives the sockets of which something did.
     fn reap(&mut self, driver: u32) -> Vec<u32> {
         let mut reaped = Vec::new();
-        for &at in &self.wires.open {
-            let wire = &mut self.wires.sockets[at as usize];
+        for &index in &self.wires.open {
+            let wire = &mut self.wires.sockets[index as usize];
             if wire.driver != driver || wire.stage != Stage::Connected {
                 continue;
             }
@@ -403,7 +405,7 @@ impl Inner {
                 wire.ring.failed = wire.ring.failed.or(Some(Errno::CONNRESET));
             }
             if news {
-                reaped.push(at);
+                reaped.push(index);
             }
         }
         reaped

@@ -86,7 +86,7 @@ pub(super) struct Wire {
     pub(super) outbox: VecDeque<u8>,
     /// The peer was not yet told of all that lies in the outbox.
     pub(super) outbox_untold: bool,
-    pub(super) ring: Ring,
+    pub(super) ring: RingSide,
     /// Readability is wanted.
     pub(super) reading: bool,
     /// A rest waits for room in the outbox.
@@ -105,7 +105,7 @@ pub(super) enum Stage {
 
 /// What io_uring knows of a socket beside that.
 #[derive(Debug, Default)]
-pub(super) struct Ring {
+pub(super) struct RingSide {
     /// Received and not read.
     pub(super) visible: VecDeque<u8>,
     /// FIN was received.
@@ -122,7 +122,8 @@ pub(super) struct Ring {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Event {
-    at: u64,
+    instant: u64,
+    /// Orders those of one instant.
     number: u64,
     socket: u32,
     what: What,
@@ -146,7 +147,7 @@ pub(super) enum What {
 
 impl Ord for Event {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
+        (self.instant, self.number).cmp(&(other.instant, other.number))
     }
 }
 
@@ -168,7 +169,7 @@ impl Wire {
             reset_told: false,
             outbox: VecDeque::new(),
             outbox_untold: false,
-            ring: Ring::default(),
+            ring: RingSide::default(),
             reading: true,
             unsent: false,
         }
@@ -253,8 +254,8 @@ impl Wires {
     pub(super) fn plan(&mut self, after: u64, socket: u32, what: What) {
         let number = self.made;
         self.made += 1;
-        let at = self.now.saturating_add(after);
-        self.events.push(Reverse(Event { at, number, socket, what }));
+        let instant = self.now.saturating_add(after);
+        self.events.push(Reverse(Event { instant, number, socket, what }));
     }
 
     /// The same, from a thread's present on.
@@ -272,14 +273,14 @@ impl Wires {
 
     /// When the next event comes.
     pub(super) fn next_event(&self) -> Option<u64> {
-        self.events.peek().map(|Reverse(event)| event.at)
+        self.events.peek().map(|Reverse(event)| event.instant)
     }
 
     /// Lets all happen up to the clock's instant.
     pub(super) fn catch_up(&mut self, peers: &mut dyn Peers) {
-        while self.next_event().is_some_and(|at| at <= self.clock) {
+        while self.next_event().is_some_and(|instant| instant <= self.clock) {
             let Some(Reverse(event)) = self.events.pop() else { break };
-            self.now = event.at;
+            self.now = event.instant;
             self.happen(event, peers);
         }
         self.now = self.clock;

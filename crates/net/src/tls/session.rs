@@ -140,14 +140,14 @@ impl TlsSession {
             driver.pause_reads(&mut self.socket);
             return Fill::End;
         }
-        let (place, count, drained) = match driver.receive(&mut self.socket, 0) {
-            Received::Bytes { place, count, drained } => (place, count, drained),
+        let (buffer, count, drained) = match driver.receive(&mut self.socket, 0) {
+            Received::Bytes { buffer, count, drained } => (buffer, count, drained),
             Received::WouldBlock => return Fill::WouldBlock,
             Received::End if self.is_established() => return Fill::End,
             Received::End => return Fill::Failed(fault::closed_in_handshake()),
             Received::Failed(error) => return Fill::Failed(error),
         };
-        let (records, scratch) = driver.received(place, count);
+        let (records, scratch) = driver.received_bytes(buffer, count);
         let carried = carry.len();
         let decrypted = self.decrypt(records, scratch, carried);
         self.answer(driver);
@@ -217,37 +217,37 @@ impl TlsSession {
     /// Decrypts all records into `scratch` from index `start` on and returns
     /// the bytes of plaintext.
     fn decrypt(&mut self, mut records: &[u8], scratch: &mut Vec<u8>, start: usize) -> usize {
-        let mut at = start;
+        let mut end = start;
         while !records.is_empty() {
             let took = self.session.read_tls(&mut records);
             let processed = self.session.process_new_packets();
             // Plaintext of sound records counts even if a bad one follows.
-            match self.take_plaintext(scratch, at) {
-                Ok(count) => at += count,
+            match self.take_plaintext(scratch, end) {
+                Ok(count) => end += count,
                 Err(error) => self.failed = Some(broken(&error)),
             }
             match (took, processed) {
                 (Err(error), _) => self.failed = Some(broken(&error)),
                 (_, Err(error)) => self.failed = Some(fault::session(&error, &self.alpn)),
-                (Ok(_), Ok(state)) => self.closed |= state.peer_has_closed(),
+                (Ok(_), Ok(io)) => self.closed |= io.peer_has_closed(),
             }
             if self.closed || self.failed.is_some() {
                 break;
             }
         }
-        at - start
+        end - start
     }
 
     fn take_plaintext(&mut self, scratch: &mut Vec<u8>, start: usize) -> std::io::Result<usize> {
-        let mut at = start;
+        let mut end = start;
         loop {
-            if scratch.len() < at + RECORD {
-                scratch.resize(at + 2 * RECORD, 0);
+            if scratch.len() < end + RECORD {
+                scratch.resize(end + 2 * RECORD, 0);
             }
-            match self.session.reader().read(&mut scratch[at..]) {
-                Ok(0) => return Ok(at - start),
-                Ok(count) => at += count,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(at - start),
+            match self.session.reader().read(&mut scratch[end..]) {
+                Ok(0) => return Ok(end - start),
+                Ok(count) => end += count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(end - start),
                 Err(error) => return Err(error),
             }
         }

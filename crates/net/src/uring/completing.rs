@@ -16,14 +16,14 @@ impl Uring {
         let mut completions = std::mem::take(&mut self.completions);
         self.ring.take_completions(&mut completions);
         for completion in completions.drain(..) {
-            let Token { operation, generation, at } = Token::from_number(completion.token);
+            let Token { operation, generation, index } = Token::from_number(completion.token);
             match operation {
-                Operation::Doors => self.doors_watched = false,
+                Operation::Epoll => self.epoll_watched = false,
                 Operation::Cancel => {}
-                _ if self.states.find(at, generation).is_none() => {}
-                Operation::Receive => self.on_received(at, &completion),
-                Operation::Connect => self.on_connect(at),
-                Operation::Send => self.on_unsent(at, completion.result),
+                _ if self.states.find(index, generation).is_none() => {}
+                Operation::Receive => self.on_received(index, &completion),
+                Operation::Connect => self.on_connect(index),
+                Operation::Send => self.on_unsent(index, completion.result),
             }
         }
         self.completions = completions;
@@ -31,17 +31,17 @@ impl Uring {
             return;
         }
         // Sends end before their submission does.
-        for (at, _) in self.staged.drain(..) {
-            self.states.get(at).set(flag::STAGED, false);
+        for (index, _) in self.staged.drain(..) {
+            self.states.get(index).set(flag::STAGED, false);
         }
         self.ring.clear_outbox();
     }
 
-    fn on_received(&mut self, at: u32, completion: &Completion) {
-        let state = self.states.get(at);
+    fn on_received(&mut self, index: u32, completion: &Completion) {
+        let state = self.states.get(index);
         state.set(flag::RECEIVING, completion.more);
         if state.has(flag::CLOSING) {
-            return self.closed(at);
+            return self.closed(index);
         }
         match completion.result {
             0 => state.set(flag::ENDED, true),
@@ -53,34 +53,34 @@ impl Uring {
                 self.received_since = true;
                 let reading = state.has(flag::READING);
                 if let Some(piece) = completion.piece {
-                    self.states.push_piece(at, piece);
+                    self.states.push_piece(index, piece);
                 }
                 if !reading {
                     // Silent, so not in the batch that would be looked through.
-                    self.keep_input(at);
+                    self.keep_input(index);
                 }
             }
         }
         if !completion.more {
-            self.unarmed.push_back(at);
+            self.unarmed.push_back(index);
         }
-        self.tell(at);
+        self.tell(index);
     }
 
-    fn on_connect(&mut self, at: u32) {
-        let state = self.states.get(at);
+    fn on_connect(&mut self, index: u32) {
+        let state = self.states.get(index);
         state.set(flag::POLLING, false);
         if state.has(flag::CLOSING) {
-            return self.closed(at);
+            return self.closed(index);
         }
         state.set(flag::CONNECTED, true);
-        self.tell(at);
+        self.tell(index);
     }
 
     /// A closing socket goes when nothing is under way on it.
-    fn closed(&mut self, at: u32) {
-        if !self.states.get(at).has(flag::RECEIVING | flag::POLLING) {
-            self.states.remove(at);
+    fn closed(&mut self, index: u32) {
+        if !self.states.get(index).has(flag::RECEIVING | flag::POLLING) {
+            self.states.remove(index);
         }
     }
 }

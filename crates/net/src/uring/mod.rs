@@ -7,8 +7,8 @@
 //! Readiness stays what it is with epoll: told again until it was used. So
 //! bytes that nobody reads in the turn in which they came are copied, and their
 //! buffers go back: no connection can keep the others' buffers from them.
-//! Listeners, wakes, and sockets that nothing is received from or that take no
-//! more bytes are watched by an epoll set (the doors), and the ring watches that.
+//! An epoll set watches listeners, the waker, and sockets that nothing is received
+//! from or that take no more bytes, and the ring watches the set.
 
 mod completing;
 #[allow(unsafe_code, reason = "memory and queues that are shared with the kernel")]
@@ -27,7 +27,7 @@ use rustix::io::Errno;
 
 use crate::epoll::Epoll;
 use crate::socket::Phase;
-use crate::transfer::{Place, Received};
+use crate::transfer::{Buffer, Received};
 use crate::{ConnectSpec, Key, Listener, NetError, Ready, Socket, Waker};
 
 use ring::{Completion, Refused, Ring, Staged};
@@ -45,9 +45,10 @@ const TRIES: u32 = 1000;
 /// A ring with its sockets.
 pub(crate) struct Uring {
     ring: Ring,
-    doors: Epoll,
-    /// The ring waits for the doors.
-    doors_watched: bool,
+    /// Watches what the ring does not.
+    epoll: Epoll,
+    /// The ring waits for readiness of the epoll set.
+    epoll_watched: bool,
     states: States,
     /// Whose readiness is being told.
     batch: Vec<Told>,
@@ -66,7 +67,7 @@ pub(crate) struct Uring {
 /// Readiness of the socket that had this number then.
 #[derive(Debug, Clone, Copy)]
 struct Told {
-    at: u32,
+    index: u32,
     generation: u32,
     key: Key,
 }
@@ -93,8 +94,8 @@ impl Uring {
         })?;
         Ok(Self {
             ring,
-            doors: Epoll::new()?,
-            doors_watched: false,
+            epoll: Epoll::new()?,
+            epoll_watched: false,
             states: States::default(),
             batch: Vec::new(),
             next: 0,
@@ -107,26 +108,26 @@ impl Uring {
     }
 
     pub(crate) fn waker(&self) -> Waker {
-        self.doors.waker()
+        self.epoll.waker()
     }
 
     pub(crate) fn connect(&mut self, key: Key, spec: &ConnectSpec) -> Result<Socket, NetError> {
         let mut socket = Socket::connect(key, spec)?;
         let flags = flag::CONNECTING | flag::POLLING;
-        socket.state = self.states.insert(key, socket.fd.as_raw_fd(), flags);
-        let token = self.token(Operation::Connect, socket.state);
+        socket.index = self.states.insert(key, socket.fd.as_raw_fd(), flags);
+        let token = self.token(Operation::Connect, socket.index);
         self.make_room();
         self.ring.push_poll(socket.fd.as_raw_fd(), EventFlags::OUT.bits(), token);
         Ok(socket)
     }
 
     pub(crate) fn connect_result(&mut self, socket: &mut Socket) -> Result<(), NetError> {
-        let state = self.states.get(socket.state);
+        let state = self.states.get(socket.index);
         state.set(flag::CONNECTING | flag::CONNECTED, false);
         socket.take_error()?;
         socket.phase = Phase::Connected;
-        self.states.get(socket.state).set(flag::READING, socket.reading);
-        self.arm(socket.state);
+        self.states.get(socket.index).set(flag::READING, socket.reading);
+        self.arm(socket.index);
         Ok(())
     }
 
@@ -136,7 +137,7 @@ impl Uring {
         address: SocketAddr,
         reuse_port: bool,
     ) -> Result<Listener, NetError> {
-        self.doors.listen(key, address, reuse_port)
+        self.epoll.listen(key, address, reuse_port)
     }
 
     pub(crate) fn accept(
@@ -146,8 +147,8 @@ impl Uring {
     ) -> Result<Option<(Socket, SocketAddr)>, NetError> {
         let Some((fd, peer)) = listener.accept()? else { return Ok(None) };
         let mut socket = Socket::new(fd, key, Phase::Connected);
-        socket.state = self.states.insert(key, socket.fd.as_raw_fd(), flag::READING);
-        self.arm(socket.state);
+        socket.index = self.states.insert(key, socket.fd.as_raw_fd(), flag::READING);
+        self.arm(socket.index);
         Ok(Some((socket, peer)))
     }
 
@@ -156,20 +157,20 @@ impl Uring {
         listener: &Listener,
         accepting: bool,
     ) -> Result<(), NetError> {
-        self.doors.set_accepting(listener, accepting)
+        self.epoll.set_accepting(listener, accepting)
     }
 
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> Result<(), NetError> {
         self.carry_over();
         for _ in 0..ARMED_AT_ONCE {
-            let Some(at) = self.unarmed.pop_front() else { break };
-            self.arm(at);
+            let Some(index) = self.unarmed.pop_front() else { break };
+            self.arm(index);
         }
-        if !self.doors_watched {
-            self.doors_watched = true;
-            let token = Token { operation: Operation::Doors, generation: 0, at: 0 }.to_number();
+        if !self.epoll_watched {
+            self.epoll_watched = true;
+            let token = Token { operation: Operation::Epoll, generation: 0, index: 0 }.to_number();
             self.make_room();
-            self.ring.push_poll(self.doors.as_raw_fd(), EventFlags::IN.bits(), token);
+            self.ring.push_poll(self.epoll.as_raw_fd(), EventFlags::IN.bits(), token);
         }
         let idle = self.batch.is_empty() && self.unarmed.is_empty();
         let timeout = if idle { timeout } else { Some(Duration::ZERO) };
@@ -180,8 +181,8 @@ impl Uring {
         self.reap();
         self.received_since = false;
         // What it has not told yet may be over by now.
-        if !self.doors_watched || self.doors.has_events() {
-            self.doors.wait(Some(Duration::ZERO))?;
+        if !self.epoll_watched || self.epoll.has_events() {
+            self.epoll.wait(Some(Duration::ZERO))?;
         }
         match self.broken {
             None => Ok(()),
@@ -190,16 +191,18 @@ impl Uring {
     }
 
     pub(crate) fn has_events(&self) -> bool {
-        self.next < self.batch.len() || self.doors.has_events()
+        self.next < self.batch.len() || self.epoll.has_events()
     }
 
     pub(crate) fn next(&mut self) -> Option<Ready> {
-        let Some(&told) = self.batch.get(self.next) else { return self.doors.next() };
+        let Some(&told) = self.batch.get(self.next) else { return self.epoll.next() };
         self.next += 1;
         let key = told.key;
         let silent =
             Ready { key, connected: false, readable: false, writable: false, hangup: false };
-        let Some(state) = self.states.find(told.at, told.generation) else { return Some(silent) };
+        let Some(state) = self.states.find(told.index, told.generation) else {
+            return Some(silent);
+        };
         if state.has(flag::CONNECTED) {
             return Some(Ready { connected: true, ..silent });
         }
@@ -214,21 +217,21 @@ impl Uring {
     /// Bytes of an earlier turn go to `buffer`, those of this one stay where
     /// they are.
     pub(crate) fn receive(&mut self, socket: &mut Socket, buffer: &mut [u8]) -> Received {
-        let at = socket.state;
-        if let Some(input) = self.states.kept_input(at) {
+        let index = socket.index;
+        if let Some(input) = self.states.kept_input(index) {
             let count = input.len().min(buffer.len());
             for (place, byte) in buffer.iter_mut().zip(input.drain(..count)) {
                 *place = byte;
             }
-            self.states.forget_kept(at);
-            self.unarmed.push_back(at);
-            return self.received(socket, count, Place::Shared);
+            self.states.forget_kept(index);
+            self.unarmed.push_back(index);
+            return self.count_received(socket, count, Buffer::Shared);
         }
-        if let Some(piece) = self.states.pop_piece(at) {
+        if let Some(piece) = self.states.pop_piece(index) {
             let count = self.ring.piece(piece).len();
-            return self.received(socket, count, Place::Lent(piece));
+            return self.count_received(socket, count, Buffer::Ring(piece));
         }
-        let state = self.states.get(at);
+        let state = self.states.get(index);
         if let Some(errno) = state.failed() {
             return Received::Failed(NetError::doing("cannot receive", errno));
         }
@@ -248,24 +251,24 @@ impl Uring {
     }
 
     /// Received bytes that stayed where they were, until the next wait.
-    pub(crate) fn lent(&mut self, piece: u32) -> &mut [u8] {
+    pub(crate) fn piece(&mut self, piece: u32) -> &mut [u8] {
         self.ring.piece(piece)
     }
 
     pub(crate) fn set_reading(&mut self, socket: &mut Socket, reading: bool) {
-        let at = socket.state;
+        let index = socket.index;
         socket.reading = reading;
-        let state = self.states.get(at);
+        let state = self.states.get(index);
         if state.has(flag::CONNECTING | flag::CONNECTED) {
             // It begins as is said now.
             return;
         }
         state.set(flag::READING, reading);
         if reading {
-            self.arm(at);
-            self.tell(at);
+            self.arm(index);
+            self.tell(index);
         } else if state.has(flag::RECEIVING) {
-            self.cancel(Operation::Receive, at);
+            self.cancel(Operation::Receive, index);
         }
         // It fails only where the kernel has no memory for it; then a hangup
         // is told later, by the next write.
@@ -275,15 +278,15 @@ impl Uring {
     /// Closes once the ring is done with it. Unless it is an abort, FIN goes out
     /// at once: nobody knows when the next wait comes.
     pub(crate) fn close(&mut self, mut socket: Socket, abort: bool) {
-        let at = socket.state;
+        let index = socket.index;
         // Whatever the set still tells of it is told by its key.
-        let _ = self.doors.watch(&mut socket, None);
-        if self.states.get(at).has(flag::STAGED) {
+        let _ = self.epoll.watch(&mut socket, None);
+        if self.states.get(index).has(flag::STAGED) {
             self.submit();
         }
-        let state = self.states.get(at);
+        let state = self.states.get(index);
         let operation = match (state.has(flag::RECEIVING), state.has(flag::POLLING)) {
-            (false, false) => return self.states.remove(at),
+            (false, false) => return self.states.remove(index),
             (true, _) => Operation::Receive,
             (false, true) => Operation::Connect,
         };
@@ -291,37 +294,37 @@ impl Uring {
             socket.finish();
         }
         state.set(flag::READING, false);
-        self.states.close(at, socket.fd);
-        self.cancel(operation, at);
+        self.states.close(index, socket.fd);
+        self.cancel(operation, index);
     }
 
-    fn received(&mut self, socket: &mut Socket, count: usize, place: Place) -> Received {
+    fn count_received(&mut self, socket: &mut Socket, count: usize, buffer: Buffer) -> Received {
         socket.bytes_received += count as u64;
-        let state = self.states.get(socket.state);
+        let state = self.states.get(socket.index);
         let more = state.has_input() || state.has(flag::ENDED) || state.failed().is_some();
-        Received::Bytes { place, count, drained: !more }
+        Received::Bytes { buffer, count, drained: !more }
     }
 
-    fn arm(&mut self, at: u32) {
-        if !self.states.get(at).wants_arming() {
+    fn arm(&mut self, index: u32) {
+        if !self.states.get(index).wants_arming() {
             return;
         }
         self.make_room();
-        let token = self.token(Operation::Receive, at);
-        let state = self.states.get(at);
+        let token = self.token(Operation::Receive, index);
+        let state = self.states.get(index);
         // Making room may have brought completions, but none that matter here.
         state.set(flag::RECEIVING, true);
         self.ring.push_receive(state.fd, token);
     }
 
-    fn cancel(&mut self, operation: Operation, at: u32) {
+    fn cancel(&mut self, operation: Operation, index: u32) {
         self.make_room();
-        let (target, token) = (self.token(operation, at), self.token(Operation::Cancel, at));
+        let (target, token) = (self.token(operation, index), self.token(Operation::Cancel, index));
         self.ring.push_cancel(target, token);
     }
 
-    fn token(&mut self, operation: Operation, at: u32) -> u64 {
-        Token { operation, generation: self.states.get(at).generation, at }.to_number()
+    fn token(&mut self, operation: Operation, index: u32) -> u64 {
+        Token { operation, generation: self.states.get(index).generation, index }.to_number()
     }
 
     fn make_room(&mut self) {
@@ -354,16 +357,16 @@ impl Uring {
         let mut batch = std::mem::take(&mut self.batch);
         let mut unread = Vec::new();
         batch.retain(|told| {
-            if self.states.find(told.at, told.generation).is_none() {
+            if self.states.find(told.index, told.generation).is_none() {
                 return false;
             }
-            self.keep_input(told.at);
-            let state = self.states.get(told.at);
+            self.keep_input(told.index);
+            let state = self.states.get(told.index);
             let tells = state.tells();
             state.set(flag::TOLD, tells);
             if state.has_input() && state.has(flag::RECEIVING) {
                 // The peer is to feel that nobody reads.
-                unread.push(told.at);
+                unread.push(told.index);
             }
             tells
         });
@@ -371,25 +374,25 @@ impl Uring {
         self.ring.take_back();
         self.states.forget_pieces();
         // Only now: room for them may bring completions, whose pieces and tidings must stay.
-        for at in unread {
-            self.cancel(Operation::Receive, at);
+        for index in unread {
+            self.cancel(Operation::Receive, index);
         }
     }
 
     /// Copies bytes that were not read.
-    fn keep_input(&mut self, at: u32) {
-        while let Some(piece) = self.states.pop_piece(at) {
-            self.states.keep_input(at, self.ring.piece(piece));
+    fn keep_input(&mut self, index: u32) {
+        while let Some(piece) = self.states.pop_piece(index) {
+            self.states.keep_input(index, self.ring.piece(piece));
         }
     }
 
-    fn tell(&mut self, at: u32) {
-        let state = self.states.get(at);
+    fn tell(&mut self, index: u32) {
+        let state = self.states.get(index);
         if state.has(flag::TOLD) || !state.tells() {
             return;
         }
         state.set(flag::TOLD, true);
-        self.batch.push(Told { at, generation: state.generation, key: state.key });
+        self.batch.push(Told { index, generation: state.generation, key: state.key });
     }
 }
 

@@ -46,8 +46,8 @@ pub(super) struct Ring {
     /// Buffers that are filled and not yet given back.
     lent: Vec<Lent>,
     outbox: ManuallyDrop<Region>,
-    /// How much of the outbox is in use.
-    staged: usize,
+    /// How much of the outbox is in use, in bytes.
+    outbox_used: usize,
 }
 
 /// What the kernel has done.
@@ -62,10 +62,10 @@ pub(super) struct Completion {
     pub(super) piece: Option<u32>,
 }
 
-/// A place in the outbox.
+/// A part of the outbox.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Staged {
-    at: u32,
+    offset: u32,
     length: u32,
 }
 
@@ -106,7 +106,7 @@ impl Ring {
             tail: 0,
             lent: Vec::with_capacity(entries),
             outbox: ManuallyDrop::new(Region::new(OUTBOX)?),
-            staged: 0,
+            outbox_used: 0,
         };
         ring.lent.extend((0..BUFFERS).map(|buffer| Lent { buffer, length: 0 }));
         ring.take_back();
@@ -152,16 +152,16 @@ impl Ring {
     /// Copies bytes to where they can be sent from; none: no room before
     /// [`Ring::clear_outbox`].
     pub(super) fn stage(&mut self, bytes: &[u8]) -> Option<Staged> {
-        let at = self.staged;
-        if bytes.len() > OUTBOX - at {
+        let offset = self.outbox_used;
+        if bytes.len() > OUTBOX - offset {
             return None;
         }
-        let place = self.outbox.part(at, bytes.len());
+        let start = self.outbox.part(offset, bytes.len());
         // SAFETY: room for so many bytes, in memory that nobody reads before
         // they are pushed.
-        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) };
-        self.staged += bytes.len();
-        Some(Staged { at: at as u32, length: bytes.len() as u32 })
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len()) };
+        self.outbox_used += bytes.len();
+        Some(Staged { offset: offset as u32, length: bytes.len() as u32 })
     }
 
     /// The bytes that were staged, until the outbox is cleared.
@@ -169,12 +169,12 @@ impl Ring {
         let length = staged.length as usize;
         // SAFETY: within the outbox; both sides only read it until it is
         // cleared.
-        unsafe { slice::from_raw_parts(self.outbox.part(staged.at as usize, length), length) }
+        unsafe { slice::from_raw_parts(self.outbox.part(staged.offset as usize, length), length) }
     }
 
     /// Everything staged was submitted, and looked after where it failed.
     pub(super) fn clear_outbox(&mut self) {
-        self.staged = 0;
+        self.outbox_used = 0;
     }
 
     /// Something may have completed, or waits to be submitted: worth a call.
@@ -232,13 +232,14 @@ impl Ring {
         }
         let stride = self.buffer_bytes + STAGGER;
         for Lent { buffer, .. } in self.lent.drain(..) {
-            let at = usize::from(self.tail % BUFFERS);
-            let place = self.table.part(at * size_of::<BufRingEntry>(), size_of::<BufRingEntry>());
+            let index = usize::from(self.tail % BUFFERS);
+            let entry =
+                self.table.part(index * size_of::<BufRingEntry>(), size_of::<BufRingEntry>());
             #[expect(clippy::cast_ptr_alignment, reason = "a multiple of its size into a page")]
-            let place = place.cast::<BufRingEntry>();
+            let entry = entry.cast::<BufRingEntry>();
             // SAFETY: within the table, aligned, zeroed at first. The kernel
             // only reads it, and this entry not before the tail has moved.
-            let entry = unsafe { &mut *place };
+            let entry = unsafe { &mut *entry };
             let start = self.buffers.part(usize::from(buffer) * stride, self.buffer_bytes);
             entry.set_addr(start as u64);
             entry.set_len(self.buffer_bytes as u32);
@@ -351,10 +352,13 @@ impl Region {
     }
 
     /// Where so many bytes begin that lie within it.
-    fn part(&self, at: usize, length: usize) -> *mut u8 {
-        assert!(at <= self.bytes && length <= self.bytes - at, "{at} and {length} bytes on");
+    fn part(&self, offset: usize, length: usize) -> *mut u8 {
+        assert!(
+            offset <= self.bytes && length <= self.bytes - offset,
+            "{offset} and {length} bytes on"
+        );
         // SAFETY: within the region.
-        unsafe { self.start.as_ptr().add(at) }
+        unsafe { self.start.as_ptr().add(offset) }
     }
 }
 

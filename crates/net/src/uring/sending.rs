@@ -19,8 +19,8 @@ const STAGED_AT_MOST: usize = 4096;
 
 impl Uring {
     pub(crate) fn flush(&mut self, socket: &mut Socket) -> Result<Flush, NetError> {
-        let at = socket.state;
-        let state = self.states.get(at);
+        let index = socket.index;
+        let state = self.states.get(index);
         if let Some(errno) = state.failed().filter(|_| socket.pending() > 0) {
             return Err(NetError::doing("cannot send", errno));
         }
@@ -39,7 +39,7 @@ impl Uring {
             };
             socket.advance(bytes);
         }
-        let done = socket.pending() == 0 && !self.states.get(at).has_kept_output();
+        let done = socket.pending() == 0 && !self.states.get(index).has_kept_output();
         if done && socket.finishing {
             self.shutdown_write(socket);
         }
@@ -48,45 +48,45 @@ impl Uring {
     }
 
     pub(crate) fn shutdown_write(&mut self, socket: &mut Socket) {
-        if self.states.get(socket.state).has(flag::STAGED) {
+        if self.states.get(socket.index).has(flag::STAGED) {
             self.submit();
         }
-        let unsent = self.states.get(socket.state).has_kept_output();
+        let unsent = self.states.get(socket.index).has_kept_output();
         socket.finishing = unsent || socket.pending() > 0;
         if !socket.finishing {
             socket.finish();
         }
     }
 
-    /// Has the doors watch for what the ring does not tell.
+    /// Has the epoll set watch for what the ring does not tell.
     pub(super) fn attend(&mut self, socket: &mut Socket) -> Result<(), NetError> {
-        let state = self.states.get(socket.state);
+        let state = self.states.get(socket.index);
         let unsent = socket.pending() > 0 || state.has_kept_output();
         let mut flags = EventFlags::empty();
         flags.set(EventFlags::OUT, unsent);
         let wanted = (unsent || !socket.reading).then_some(flags);
-        self.doors.watch(socket, wanted)
+        self.epoll.watch(socket, wanted)
     }
 
     /// The kernel took not all of what was staged.
-    pub(super) fn on_unsent(&mut self, at: u32, result: i32) {
-        let Some(&(_, staged)) = self.staged.iter().find(|(whose, _)| *whose == at) else {
+    pub(super) fn on_unsent(&mut self, index: u32, result: i32) {
+        let Some(&(_, staged)) = self.staged.iter().find(|(whose, _)| *whose == index) else {
             return;
         };
-        let state = self.states.get(at);
+        let state = self.states.get(index);
         let taken = match result {
             0.. => result as usize,
             ..0 => match Errno::from_raw_os_error(-result) {
                 Errno::AGAIN | Errno::INTR => 0,
                 errno => {
                     state.fail(errno);
-                    return self.tell(at);
+                    return self.tell(index);
                 }
             },
         };
-        self.states.keep_output(at, &self.ring.staged(staged)[taken..]);
-        self.states.get(at).set(flag::UNSENT, true);
-        self.tell(at);
+        self.states.keep_output(index, &self.ring.staged(staged)[taken..]);
+        self.states.get(index).set(flag::UNSENT, true);
+        self.tell(index);
     }
 
     /// Puts what waits into the outbox, if it is small; gives how much.
@@ -102,22 +102,22 @@ impl Uring {
             staged = self.ring.stage(bytes);
         }
         let Some(staged) = staged else { return 0 };
-        let at = socket.state;
-        let token = self.token(Operation::Send, at);
+        let index = socket.index;
+        let token = self.token(Operation::Send, index);
         self.ring.push_send(socket.fd.as_raw_fd(), staged, token);
-        self.states.get(at).set(flag::STAGED, true);
-        self.staged.push((at, staged));
+        self.states.get(index).set(flag::STAGED, true);
+        self.staged.push((index, staged));
         bytes.len()
     }
 
     /// Sends what the kernel did not take before; true: nothing of it is left.
     fn send_kept(&mut self, socket: &Socket) -> Result<bool, NetError> {
-        self.states.get(socket.state).set(flag::UNSENT, false);
-        let Some(output) = self.states.kept_output(socket.state) else { return Ok(true) };
+        self.states.get(socket.index).set(flag::UNSENT, false);
+        let Some(output) = self.states.kept_output(socket.index) else { return Ok(true) };
         let count = socket.send(output)?;
         output.drain(..count);
         let done = output.is_empty();
-        self.states.forget_kept(socket.state);
+        self.states.forget_kept(socket.index);
         Ok(done)
     }
 }

@@ -137,85 +137,85 @@ pub(super) struct States {
 
 impl States {
     pub(super) fn insert(&mut self, key: Key, fd: RawFd, flags: u16) -> u32 {
-        let at = self.free.pop().unwrap_or(self.all.len() as u32);
-        let generation = self.all.get(at as usize).map_or(0, |state| state.generation);
+        let index = self.free.pop().unwrap_or(self.all.len() as u32);
+        let generation = self.all.get(index as usize).map_or(0, |state| state.generation);
         let state = State { key, fd, generation, flags, error: 0, last: NONE };
-        match self.all.get_mut(at as usize) {
+        match self.all.get_mut(index as usize) {
             Some(place) => *place = state,
             None => self.all.push(state),
         }
-        at
+        index
     }
 
     /// The number may be used again, and completions of the old one are void.
-    pub(super) fn remove(&mut self, at: u32) {
-        let state = &mut self.all[at as usize];
+    pub(super) fn remove(&mut self, index: u32) {
+        let state = &mut self.all[index as usize];
         state.generation = (state.generation + 1) & super::token::GENERATIONS;
         if state.has(flag::INPUT | flag::OUTPUT) {
-            self.kept.remove(&at);
+            self.kept.remove(&index);
         }
         if state.has(flag::CLOSING) {
-            self.closing.remove(&at);
+            self.closing.remove(&index);
         }
         state.flags = 0;
         state.last = NONE;
-        self.free.push(at);
+        self.free.push(index);
     }
 
     /// Its owner is done with it; it stays open until the ring is too.
-    pub(super) fn close(&mut self, at: u32, fd: OwnedFd) {
-        self.all[at as usize].set(flag::CLOSING, true);
-        self.closing.insert(at, fd);
+    pub(super) fn close(&mut self, index: u32, fd: OwnedFd) {
+        self.all[index as usize].set(flag::CLOSING, true);
+        self.closing.insert(index, fd);
     }
 
-    pub(super) fn get(&mut self, at: u32) -> &mut State {
-        &mut self.all[at as usize]
+    pub(super) fn get(&mut self, index: u32) -> &mut State {
+        &mut self.all[index as usize]
     }
 
     /// None: it has gone.
-    pub(super) fn find(&mut self, at: u32, generation: u32) -> Option<&mut State> {
-        self.all.get_mut(at as usize).filter(|state| state.generation == generation)
+    pub(super) fn find(&mut self, index: u32, generation: u32) -> Option<&mut State> {
+        self.all.get_mut(index as usize).filter(|state| state.generation == generation)
     }
 
     /// Keeps bytes that came and were not read in their turn.
-    pub(super) fn keep_input(&mut self, at: u32, bytes: &[u8]) {
-        let input = &mut self.keep(at, flag::INPUT).input;
+    pub(super) fn keep_input(&mut self, index: u32, bytes: &[u8]) {
+        let input = &mut self.keep(index, flag::INPUT).input;
         input.reserve_exact(bytes.len());
         input.extend(bytes);
     }
 
     /// Keeps bytes that the kernel did not take.
-    pub(super) fn keep_output(&mut self, at: u32, bytes: &[u8]) {
-        self.keep(at, flag::OUTPUT).output.extend_from_slice(bytes);
+    pub(super) fn keep_output(&mut self, index: u32, bytes: &[u8]) {
+        self.keep(index, flag::OUTPUT).output.extend_from_slice(bytes);
     }
 
     /// Bytes from an earlier turn, if there are any. Whoever takes some says so by
     /// [`forget_kept`](Self::forget_kept).
-    pub(super) fn kept_input(&mut self, at: u32) -> Option<&mut VecDeque<u8>> {
-        if !self.all[at as usize].has(flag::INPUT) {
+    pub(super) fn kept_input(&mut self, index: u32) -> Option<&mut VecDeque<u8>> {
+        if !self.all[index as usize].has(flag::INPUT) {
             return None;
         }
-        self.kept.get_mut(&at).map(|kept| &mut kept.input)
+        self.kept.get_mut(&index).map(|kept| &mut kept.input)
     }
 
     /// Bytes that go before all others, if there are any; as for those that came.
-    pub(super) fn kept_output(&mut self, at: u32) -> Option<&mut Vec<u8>> {
-        if !self.all[at as usize].has(flag::OUTPUT) {
+    pub(super) fn kept_output(&mut self, index: u32) -> Option<&mut Vec<u8>> {
+        if !self.all[index as usize].has(flag::OUTPUT) {
             return None;
         }
-        self.kept.get_mut(&at).map(|kept| &mut kept.output)
+        self.kept.get_mut(&index).map(|kept| &mut kept.output)
     }
 
     /// Some of them were taken: of none, nothing is kept.
-    pub(super) fn forget_kept(&mut self, at: u32) {
-        let Some(kept) = self.kept.get(&at) else { return };
-        let state = &mut self.all[at as usize];
+    pub(super) fn forget_kept(&mut self, index: u32) {
+        let Some(kept) = self.kept.get(&index) else { return };
+        let state = &mut self.all[index as usize];
         state.set(flag::INPUT, !kept.input.is_empty());
         state.set(flag::OUTPUT, !kept.output.is_empty());
         if state.has(flag::INPUT | flag::OUTPUT) {
             return;
         }
-        let Some(kept) = self.kept.remove(&at) else { return };
+        let Some(kept) = self.kept.remove(&index) else { return };
         let small = kept.input.capacity().max(kept.output.capacity()) <= SPARE_CAPACITY;
         if small && self.spare.len() < SPARE {
             self.spare.push(kept);
@@ -223,9 +223,9 @@ impl States {
     }
 
     /// A piece came for this socket.
-    pub(super) fn push_piece(&mut self, at: u32, piece: u32) {
+    pub(super) fn push_piece(&mut self, index: u32, piece: u32) {
         self.number_piece(piece);
-        let last = std::mem::replace(&mut self.all[at as usize].last, piece);
+        let last = std::mem::replace(&mut self.all[index as usize].last, piece);
         let first = match last {
             NONE => piece,
             last => std::mem::replace(&mut self.next[last as usize], piece),
@@ -234,8 +234,8 @@ impl States {
     }
 
     /// The oldest piece that was not read.
-    pub(super) fn pop_piece(&mut self, at: u32) -> Option<u32> {
-        let state = &mut self.all[at as usize];
+    pub(super) fn pop_piece(&mut self, index: u32) -> Option<u32> {
+        let state = &mut self.all[index as usize];
         if state.last == NONE {
             return None;
         }
@@ -253,10 +253,10 @@ impl States {
         self.next.clear();
     }
 
-    fn keep(&mut self, at: u32, which: u16) -> &mut Kept {
-        self.all[at as usize].set(which, true);
+    fn keep(&mut self, index: u32, which: u16) -> &mut Kept {
+        self.all[index as usize].set(which, true);
         let Self { kept, spare, .. } = self;
-        kept.entry(at).or_insert_with(|| spare.pop().unwrap_or_default())
+        kept.entry(index).or_insert_with(|| spare.pop().unwrap_or_default())
     }
 
     fn number_piece(&mut self, piece: u32) {
@@ -287,7 +287,7 @@ mod tests {
         }
         assert_eq!(states.pop_piece(one), Some(0));
         states.push_piece(one, 6);
-        let mut all = |at| std::iter::from_fn(|| states.pop_piece(at)).collect::<Vec<_>>();
+        let mut all = |index| std::iter::from_fn(|| states.pop_piece(index)).collect::<Vec<_>>();
         assert_eq!((all(one), all(other), all(one)), (vec![3, 6], vec![1, 2, 4, 5], vec![]));
         states.push_piece(one, 7);
         assert_eq!(states.pop_piece(one), Some(7));
@@ -296,20 +296,20 @@ mod tests {
     #[test]
     fn what_is_kept_is_told_by_its_flag_alone() {
         let mut states = States::default();
-        let at = state(&mut states);
-        assert!(states.kept_input(at).is_none() && !states.get(at).has_input());
-        states.keep_input(at, b"in");
-        states.keep_output(at, b"out");
-        states.keep_input(at, b"put");
-        assert!(states.get(at).has_input() && states.get(at).has_kept_output());
-        let input = states.kept_input(at).expect("kept");
+        let index = state(&mut states);
+        assert!(states.kept_input(index).is_none() && !states.get(index).has_input());
+        states.keep_input(index, b"in");
+        states.keep_output(index, b"out");
+        states.keep_input(index, b"put");
+        assert!(states.get(index).has_input() && states.get(index).has_kept_output());
+        let input = states.kept_input(index).expect("kept");
         assert_eq!(input.drain(..).collect::<Vec<_>>(), b"input");
-        states.forget_kept(at);
-        assert!(!states.get(at).has_input());
-        assert_eq!(states.kept_output(at).expect("kept"), b"out");
-        states.remove(at);
+        states.forget_kept(index);
+        assert!(!states.get(index).has_input());
+        assert_eq!(states.kept_output(index).expect("kept"), b"out");
+        states.remove(index);
         assert!(states.kept.is_empty());
-        assert_eq!(state(&mut states), at);
-        assert!(states.kept_output(at).is_none());
+        assert_eq!(state(&mut states), index);
+        assert!(states.kept_output(index).is_none());
     }
 }
