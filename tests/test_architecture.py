@@ -93,7 +93,7 @@ LOAD_ROOMS: dict[str, set[str]] = {
     "outgoing": {"protocol", "source"},
     "connection": {"outgoing", "protocol", "source", "measure", "deliveries", "mutation"},
     "control": {"measure"},
-    "preflight": {"outgoing", "protocol", "source", "measure", "control"},
+    "preflight": {"connection", "deliveries", "protocol", "source", "measure", "control"},
     "worker": {
         *("executor", "pacing", "source", "connection", "protocol", "measure"),
         *("control", "preflight", "deliveries", "machine", "mutation"),

@@ -86,7 +86,7 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
     let factory = ProtocolFactory::new(&plan)?;
     let tls = client_tls(&plan.target)?;
     let candidates = addresses(&plan.target)?;
-    let tables = capacity::check(&plan, &candidates)?;
+    let tables = capacity::check(&plan, &candidates).map_err(Refusal::Capacity)?;
     let deadline = clock.now() + plan.phases.connect;
     let mut pause = Driver::new(&driver_config(&plan)).map_err(|error| target(&error, None))?;
     control.register(pause.waker());

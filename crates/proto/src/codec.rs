@@ -3,8 +3,9 @@
 //! Knows the shape of a conversation; must not know any one protocol. The client's side is in
 //! [`session`](crate::session).
 
-use crate::http1::KnownHead;
-use crate::websocket::Extensions;
+use crate::error::ProtocolError;
+use crate::head::Extensions;
+use crate::scratch::Scratch;
 
 /// The server's side of one connection. Requests are events; the caller answers them with the
 /// codec's own methods, in order.
@@ -19,44 +20,6 @@ pub trait ServerCodec {
         scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<ServerEvent<'a>>, ProtocolError>;
-}
-
-/// What codecs share, so that one serves all connections of a thread: room for payload that does
-/// not stand in the input as it is, in which nothing stays between two calls, and what was last
-/// read where the same bytes mean the same again. Takes memory once it is needed.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    buffer: Box<[u8]>,
-    /// What was lent last.
-    lent: Vec<u8>,
-    /// The last head of an HTTP reply.
-    pub(crate) head: KnownHead,
-}
-
-impl Scratch {
-    /// How much payload is laid into it at once, bytes: nothing longer is ever held of a payload
-    /// that was compressed, however long it comes to be.
-    pub(crate) const SIZE: usize = 16 * 1024;
-
-    /// Room that takes no memory yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Takes what a session collected, which is empty then, so that an event may point to it.
-    pub fn lend(&mut self, collected: &mut Vec<u8>) -> &[u8] {
-        self.lent.clear();
-        std::mem::swap(&mut self.lent, collected);
-        &self.lent
-    }
-
-    /// All of it.
-    pub(crate) fn buffer(&mut self) -> &mut [u8] {
-        if self.buffer.is_empty() {
-            self.buffer = vec![0; Self::SIZE].into_boxed_slice();
-        }
-        &mut self.buffer
-    }
 }
 
 /// What one call of `receive` did.
@@ -135,41 +98,4 @@ pub enum Condition {
     Tagged,
     /// The resource must not exist (`If-None-Match: *`).
     Missing,
-}
-
-/// The peer broke the protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{detail}")]
-pub struct ProtocolError {
-    /// How it is counted.
-    pub class: ErrorClass,
-    /// What was wrong, for people.
-    pub detail: &'static str,
-}
-
-impl ProtocolError {
-    /// An error of this class.
-    pub const fn new(class: ErrorClass, detail: &'static str) -> Self {
-        Self { class, detail }
-    }
-}
-
-/// How a protocol error is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorClass {
-    /// The connection ended inside a reply.
-    Truncated,
-    /// A head over the limit.
-    HeaderTooLarge,
-    /// A message over the limit.
-    TooBig,
-    /// Text that is not UTF-8.
-    Utf8,
-    /// The upgrade was answered with something else than 101, or with a wrong accept; or a login, a
-    /// seat, a namespace was refused.
-    Upgrade,
-    /// What came belongs to no message that there is.
-    Mismatch,
-    /// Anything else that the protocol forbids.
-    Protocol,
 }

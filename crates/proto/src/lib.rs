@@ -6,15 +6,19 @@
 #![forbid(unsafe_code)]
 
 pub mod codec;
+mod error;
+mod head;
 pub mod http1;
+mod mask;
 pub mod raw;
+mod scratch;
 pub mod session;
 pub mod socketio;
 pub mod styx;
 pub mod websocket;
 
-pub use codec::{
-    Close, Condition, ErrorClass, MessageKind, ProtocolError, Scratch, ServerCodec, ServerEvent,
-    ServerRequest, Step,
-};
+pub use codec::{Close, Condition, MessageKind, ServerCodec, ServerEvent, ServerRequest, Step};
+pub use error::{ErrorClass, ProtocolError};
+pub use head::Extensions;
+pub use scratch::Scratch;
 pub use session::{Bulletin, ClientSession, Delivery, Event, Message, Pieces, Reply, Tag};

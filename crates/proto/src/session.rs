@@ -6,8 +6,10 @@
 //! about that message says whose it is. Protocols that answer in order need not know numbers: what
 //! they report belongs to the oldest message that waits ([`Tag::Oldest`]).
 
-use crate::codec::{Close, MessageKind, ProtocolError, Scratch, Step};
-use crate::websocket::mask;
+use crate::codec::{Close, MessageKind, Step};
+use crate::error::ProtocolError;
+use crate::mask;
+use crate::scratch::Scratch;
 
 /// The client's side of one connection.
 ///

@@ -12,7 +12,6 @@ use std::net::{IpAddr, SocketAddr};
 use wiretrial_net::machine::{file_headroom, local_ports, raise_descriptor_limit};
 use wiretrial_net::{LocalServer, local_server};
 
-use super::Refusal;
 use crate::plan::{Plan, redaction};
 
 /// Descriptors that the engine needs beside its connections.
@@ -78,7 +77,7 @@ impl fmt::Display for Shortage {
 }
 
 /// Checks the plan against all limits.
-pub(super) fn check(plan: &Plan, candidates: &[SocketAddr]) -> Result<Tables, Refusal> {
+pub(super) fn check(plan: &Plan, candidates: &[SocketAddr]) -> Result<Tables, Shortage> {
     let connections = u64::from(plan.load.connections);
     let mut short = Shortage::default();
     let limit = raise_descriptor_limit().soft;
@@ -103,7 +102,7 @@ pub(super) fn check(plan: &Plan, candidates: &[SocketAddr]) -> Result<Tables, Re
         let seconds = (connections / OPENED_PER_MS).div_ceil(1000);
         short.flags.push(("--connect-timeout", format!("{seconds}s")));
     }
-    Err(Refusal::Capacity(short))
+    Err(short)
 }
 
 fn tables(connections: u64, threads: u64, limit: u64, short: &mut Shortage) -> Tables {

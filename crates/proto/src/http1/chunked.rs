@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::head::{Fields, HeadEnd, HeadError};
-use super::scan;
+use crate::head::scan;
+use crate::head::{Fields, HeadEnd, HeadError};
 
 /// The longest line with a chunk's size, extensions included.
 const MAX_SIZE_LINE: usize = 4096;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use super::chunked::Chunked;
 use super::framing::Framing;
-use super::head::{HeadEnd, MAX_HEAD, ParsedResponse};
-use super::known::{KnownHead, Verdict};
 use super::request::RequestHead;
 use super::waiting::Waiting;
+use crate::head::{HeadEnd, MAX_HEAD, ParsedResponse};
+use crate::scratch::{KnownHead, Verdict};
 use crate::{
     ClientSession, ErrorClass, Event, Message, MessageKind, Pieces, ProtocolError, Reply, Scratch,
     Step, Tag,

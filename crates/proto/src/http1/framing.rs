@@ -3,7 +3,7 @@
 //! Knows Content-Length, Transfer-Encoding and Connection (RFC 9112 sections 6 and 9); must not
 //! know which side reads.
 
-use super::head::{Field, HeadError, Version};
+use crate::head::{Field, HeadError, Version};
 
 /// Gathered from the fields of one head.
 #[derive(Debug, Clone, Copy, Default)]

@@ -7,10 +7,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::framing::Framing;
-use super::head::{Field, HeadError, ParsedRequest, Version};
 use super::target::{is_host, is_target};
-use crate::codec::{Condition, ErrorClass, ProtocolError, ServerRequest};
-use crate::websocket::Extensions;
+use crate::head::Extensions;
+use crate::head::{Field, HeadError, ParsedRequest, Version};
+use crate::{Condition, ErrorClass, ProtocolError, ServerRequest};
 
 /// A request that may be served.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 //!
 //! Knows what a request may look like; must not know when it is sent.
 
-use super::scan;
 use super::target::{is_host, may_be_sent};
+use crate::head::scan;
 
 /// A request's head: checked and rendered when it is made, copied when it is sent.
 #[derive(Debug, Clone)]

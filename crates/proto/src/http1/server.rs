@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::chunked::{Chunked, Piece};
 use super::date::DateField;
-use super::head::{HeadEnd, HeadError, MAX_HEAD, Version};
 use super::inbound::{Inbound, InboundBody, Refusal};
 use super::respond::{self, BodyFraming, BodyLength, Persistence};
 use super::waiting::Waiting;
-use crate::codec::{ProtocolError, Scratch, ServerCodec, ServerEvent, Step};
+use crate::head::{HeadEnd, HeadError, MAX_HEAD, Version};
+use crate::{ProtocolError, Scratch, ServerCodec, ServerEvent, Step};
 
 /// HTTP/1.1 as a server speaks it, one connection.
 ///

@@ -2,7 +2,7 @@
 //!
 //! Knows bits and lengths; must not know messages or what a payload means.
 
-use super::mask;
+use crate::mask;
 use crate::{ErrorClass, MessageKind, ProtocolError};
 
 /// The most that a control frame may carry.

@@ -8,7 +8,7 @@ use sha1::{Digest as _, Sha1};
 
 use super::config::WebSocketConfig;
 use super::deflate::{DeflateAnswer, DeflateConfig, is_list_of_extensions, named_deflate};
-use crate::http1::head::{Field, HeadEnd, HeadError, ParsedResponse};
+use crate::head::{Field, HeadEnd, HeadError, ParsedResponse};
 use crate::{ErrorClass, ProtocolError};
 
 /// What a server appends to the key before it hashes it.

@@ -6,8 +6,8 @@ use super::close::{self, Body};
 use super::deflate::{Deflate, DeflateAnswer};
 use super::frame::{self, CONTROL_LIMIT, Header, Opcode, Sender};
 use super::handshake;
-use super::mask;
 use super::message::Incoming;
+use crate::mask;
 use crate::{Close, MessageKind, ProtocolError, Scratch, ServerCodec, ServerEvent, Step};
 
 /// A WebSocket server (RFC 6455) for what follows the upgrade, with permessage-deflate (RFC 7692)

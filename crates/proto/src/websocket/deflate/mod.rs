@@ -8,7 +8,6 @@ mod inflater;
 mod offer;
 mod parameters;
 
-pub use offer::Extensions;
 pub use parameters::{BadDeflate, DeflateAnswer, DeflateConfig};
 
 use super::frame::{self, Opcode};

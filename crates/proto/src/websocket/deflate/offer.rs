@@ -3,20 +3,9 @@
 //! Knows lists, parameters and quotes; must not know what a parameter means.
 
 use super::parameters::{DeflateAnswer, DeflateConfig, NAME, Parameter};
-use crate::http1::head::{Field, Fields};
+use crate::head::{Extensions, Field};
 
-/// The extensions that a client offers with its upgrade request, the preferred one first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Extensions<'a> {
-    fields: Fields<'a>,
-}
-
-impl<'a> Extensions<'a> {
-    /// Those in the fields of a head.
-    pub(crate) fn new(fields: Fields<'a>) -> Self {
-        Self { fields }
-    }
-
+impl Extensions<'_> {
     /// What a server with these wishes answers: it takes the first offer of permessage-deflate
     /// that it can agree to. None: it can agree to none.
     pub fn accept_deflate(&self, wishes: &DeflateConfig) -> Option<DeflateAnswer> {

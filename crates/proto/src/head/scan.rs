@@ -6,7 +6,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// Place of the first byte below 0x20 at or behind `from`.
-pub(super) fn control(bytes: &[u8], from: usize) -> Option<usize> {
+pub(crate) fn control(bytes: &[u8], from: usize) -> Option<usize> {
     let rest = bytes.get(from..)?;
     let (words, tail) = rest.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
@@ -23,12 +23,12 @@ pub(super) fn control(bytes: &[u8], from: usize) -> Option<usize> {
 }
 
 /// Length of the token at the front (RFC 9110 section 5.6.2).
-pub(super) fn token(bytes: &[u8]) -> usize {
+pub(crate) fn token(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !is_token(*byte)).unwrap_or(bytes.len())
 }
 
 /// Is this byte allowed in a token (RFC 9110 section 5.6.2)?
-pub(super) const fn is_token(byte: u8) -> bool {
+pub(crate) const fn is_token(byte: u8) -> bool {
     TOKEN[byte as usize]
 }
 

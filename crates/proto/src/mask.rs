@@ -9,7 +9,7 @@ const SMALL: usize = 64;
 
 /// Masks, or unmasks, in place. `mask[0]` belongs to the first byte of `data`.
 #[inline]
-pub(super) fn apply(mask: [u8; 4], data: &mut [u8]) {
+pub(crate) fn apply(mask: [u8; 4], data: &mut [u8]) {
     let half = u32::from_ne_bytes(mask);
     let (words, rest) = data.as_chunks_mut::<8>();
     let whole = u64::from(half) | u64::from(half) << 32;

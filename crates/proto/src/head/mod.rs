@@ -4,8 +4,9 @@
 //! body or the connection. Nothing is copied and nothing allocated: heads and fields are slices
 //! of the input. The WebSocket handshake reads its answer with this, too.
 
-use super::scan;
-use crate::codec::{ErrorClass, ProtocolError};
+pub(crate) mod scan;
+
+use crate::error::{ErrorClass, ProtocolError};
 
 /// The longest head, and the longest trailer section, that is read.
 pub(crate) const MAX_HEAD: usize = 64 * 1024;
@@ -240,6 +241,19 @@ impl<'a> Iterator for Fields<'a> {
             self.rest = b"\r\n";
         }
         Some(field)
+    }
+}
+
+/// The extensions to WebSocket that a head offers, the preferred one first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Extensions<'a> {
+    pub(crate) fields: Fields<'a>,
+}
+
+impl<'a> Extensions<'a> {
+    /// Those in the fields of a head.
+    pub(crate) fn new(fields: Fields<'a>) -> Self {
+        Self { fields }
     }
 }
 

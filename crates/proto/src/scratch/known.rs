@@ -12,24 +12,24 @@ pub(crate) struct KnownHead {
 
 /// What the head of a reply with a body of known length says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Verdict {
-    pub(super) status: u16,
+pub(crate) struct Verdict {
+    pub(crate) status: u16,
     /// No reply follows on this connection.
-    pub(super) last: bool,
+    pub(crate) last: bool,
     /// Bytes of the body.
-    pub(super) length: u64,
+    pub(crate) length: u64,
 }
 
 impl KnownHead {
     /// The verdict and the length of the head, if the input begins with it.
     #[inline]
-    pub(super) fn of(&self, input: &[u8]) -> Option<(Verdict, usize)> {
+    pub(crate) fn of(&self, input: &[u8]) -> Option<(Verdict, usize)> {
         let length = self.bytes.len();
         (length > 0 && input.get(..length)? == self.bytes).then_some((self.verdict, length))
     }
 
     /// Takes the place of the one before.
-    pub(super) fn learn(&mut self, head: &[u8], verdict: Verdict) {
+    pub(crate) fn learn(&mut self, head: &[u8], verdict: Verdict) {
         self.bytes.clear();
         self.bytes.extend_from_slice(head);
         self.verdict = verdict;
