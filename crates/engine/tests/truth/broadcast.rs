@@ -1,6 +1,7 @@
 //! Broadcasts: each message comes to every connection, and every copy is accounted for.
 
 use serde_json::{Value, json};
+use wiretrial_load::measure::snapshot::Deliveries;
 use wiretrial_load::plan::Plan;
 use wiretrial_respond::{DeflateConfig, Script};
 
@@ -39,6 +40,18 @@ fn everybody_hears_everything() {
             assert_eq!(times.len(), copies, "{name}");
         }
     }
+}
+
+#[test]
+fn a_connection_that_has_sent_its_share_stays_for_the_others_copies() {
+    let rig = Rig::new(Script::default());
+    let mut plan = broadcast(&rig, "ws", 8);
+    plan["load"]["depth"] = json!(4);
+    plan["stop"] = json!({"requests_each": 50});
+    let counters = checked(&plan).summary.counters;
+    assert_eq!((counters.sent, counters.ok), (400, 400));
+    let Deliveries { expected, ok, missing, .. } = counters.deliveries;
+    assert_eq!((expected, ok, missing), (3_200, 3_200, 0), "{:?}", counters.deliveries);
 }
 
 #[test]

@@ -343,10 +343,12 @@ impl<M: Machine> Worker<M> {
             && connection.ledger.is_empty()
     }
 
-    /// The connection has sent all that it ever will, and every reply is here.
+    /// The connection has sent all that it ever will, and every reply is here. One of a company stays
+    /// to the end all the same: it is owed copies of what the others send.
     fn is_done(&self, at: u32) -> bool {
         let connection = &self.connections[at as usize];
         self.slots.is_spent(at)
+            && self.deliveries.is_none()
             && connection.state == State::Ready
             && connection.ledger.is_empty()
             && connection.queue.is_empty()
