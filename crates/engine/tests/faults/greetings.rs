@@ -1,5 +1,6 @@
 //! Rows about servers that speak first: a greeting is no reply, and is named or read.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -120,6 +121,25 @@ fn greetings_that_are_expected_are_read_and_counted_and_are_no_replies() {
         plan["target"]["expect"] = json!({"content": {"is": "broadcast"}});
         plan["load"] = json!({"connections": 1});
         assert_eq!(all_right(&checked(&plan)), 1);
+    });
+}
+
+#[test]
+fn a_goodbye_in_place_of_a_greeting_is_a_failed_attempt() {
+    each(&["ws"], |scheme, poller, certificate| {
+        // The first connection is the preflight's.
+        let author = |number| match number {
+            1 => vec![Open, Send(frame(TEXT, WELCOME)), Send(close_frame(1012)), Finish],
+            _ => welcome(2),
+        };
+        let server = Scripted::written_by(Speech::WebSocket, None, Box::new(author));
+        let mut plan = plan(scheme, &server, certificate, poller);
+        plan["load"]["connections"] = json!(1);
+        plan["target"]["websocket"] = json!({"greetings": 2});
+        let connections = checked(&plan).summary.connections;
+        assert_eq!((connections.attempted, connections.opened), (2, 1));
+        assert_eq!(connections.failed, BTreeMap::from([("closed".to_owned(), 1)]));
+        assert_eq!(connections.closed, BTreeMap::new());
     });
 }
 

@@ -170,6 +170,11 @@ impl<M: Machine> Worker<M> {
         let Some(finished) = self.connections[at as usize].finish() else { return };
         let Finished { link, was_ready, served } = finished;
         self.slots.set_room(at, u32::MAX);
+        let ending = match ending {
+            // It never stood: the attempt has failed, however politely.
+            Ending::Farewell(text) if !was_ready => Ending::Failed(Class::Closed, text),
+            ending => ending,
+        };
         if let Some(link) = link {
             self.say_goodbye(link);
         }
