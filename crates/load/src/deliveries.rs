@@ -11,6 +11,7 @@ use wiretrial_proto::Delivery;
 
 use crate::clock::Nanos;
 use crate::measure::Arrival;
+use crate::mutation::{self, Mutation};
 use crate::plan::DELIVERY_WINDOW as WINDOW;
 
 /// The tables of one worker: its connections, so many of them at each.
@@ -97,7 +98,7 @@ impl Deliveries {
             missing += self.track(at, origin).give_up_before(next);
         }
         self.in_flight -= missing;
-        missing
+        if mutation::is(Mutation::OwedForgotten) { 0 } else { missing }
     }
 
     /// A connection sends its message with this number: those of one connection follow each other.
@@ -130,6 +131,9 @@ impl Deliveries {
         let taken = match self.track(at, origin).take(copy.number as u32) {
             Taken::InTurn => Arrival::Right(self.stamp(origin, copy.number as u32).due),
             Taken::Late => Arrival::OutOfOrder(self.stamp(origin, copy.number as u32).due),
+            Taken::Before if mutation::is(Mutation::CopyTwice) => {
+                return Arrival::Right(self.stamp(origin, copy.number as u32).due);
+            }
             Taken::Before => return Arrival::Duplicate,
             Taken::Unowed => return Arrival::Unowed,
         };
@@ -182,6 +186,19 @@ impl Deliveries {
         let missing = missing.sum();
         self.in_flight -= missing;
         missing
+    }
+
+    /// Copies that are owed and have not come, counted one by one.
+    #[cfg(test)]
+    pub(crate) fn found_in_flight(&self) -> u64 {
+        let sitting = (0..self.seats.len() as u32).filter(|at| self.seats[*at as usize].taken);
+        let pairs = sitting.flat_map(|at| self.table(at).map(move |origin| (at, origin)));
+        let owed = pairs.map(|(at, origin)| {
+            let track = self.tracks[(at * self.table_size + origin % self.table_size) as usize];
+            let ahead = self.seats[origin as usize].next.wrapping_sub(track.base);
+            u64::from(ahead) - u64::from(track.seen.count_ones())
+        });
+        owed.sum()
     }
 
     /// The connections at this one's table.

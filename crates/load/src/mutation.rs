@@ -16,6 +16,12 @@ pub(crate) enum Mutation {
     StaleDone,
     /// A connection that backs off is forgotten when others do, too.
     RetryLost,
+    /// A reply is taken to answer the oldest message, whichever it names.
+    NumberIgnored,
+    /// A copy that comes again is counted as right again.
+    CopyTwice,
+    /// What is owed to a member of a company that leaves is not counted as missing.
+    OwedForgotten,
 }
 
 /// Whether this fault is in.

@@ -6,7 +6,7 @@ use super::scenario::{MS, Scenario};
 use super::world::Played;
 use crate::clock::Nanos;
 use crate::connection::FORESEEN;
-use crate::measure::snapshot::{Counters, Snapshot};
+use crate::measure::snapshot::{Counters, Deliveries, Snapshot};
 use crate::plan::LoopPlan;
 
 /// After its peers are well again a connection needs a backoff, a connect and a reply.
@@ -18,6 +18,7 @@ const SETTLES_IN: u64 = 1_300 * MS;
 /// What does not.
 pub(super) fn check(scenario: &Scenario, played: &Played) -> Result<(), String> {
     sums(played)?;
+    copies(scenario, played)?;
     due(scenario, played)?;
     truth(scenario, played)?;
     if scenario.manners.good {
@@ -71,6 +72,52 @@ fn sums(played: &Played) -> Result<(), String> {
     Ok(())
 }
 
+/// expected = right + out of order + mismatch + missing + in flight, at the end of each interval;
+/// and no more came right than was sent rightly.
+fn copies(scenario: &Scenario, played: &Played) -> Result<(), String> {
+    let mut sum = Deliveries::default();
+    for snapshot in &played.snapshots {
+        let Snapshot::Interval(interval) = snapshot else { continue };
+        let of = &interval.counters.deliveries;
+        sum.expected += of.expected;
+        sum.ok += of.ok;
+        sum.out_of_order += of.out_of_order;
+        sum.mismatch += of.mismatch;
+        sum.missing += of.missing;
+        sum.duplicate += of.duplicate;
+        sum.in_flight = of.in_flight;
+        let found = sum.ok + sum.out_of_order + sum.mismatch + sum.missing + sum.in_flight;
+        if sum.expected != found {
+            let index = interval.index;
+            return Err(format!("interval {index}: copies are {found} of what came of {sum:?}"));
+        }
+    }
+    let Counters { deliveries: all, lobby, .. } = &played.summary.counters;
+    if *all != sum {
+        return Err(format!("intervals add up to {sum:?}, the summary says {all:?}"));
+    }
+    let sent = played.facts.copies;
+    if all.ok + all.out_of_order > sent {
+        return Err(format!("of copies {sent} were right, and {all:?} were counted"));
+    }
+    if lobby.ok > played.facts.snapshots {
+        return Err(format!("{} snapshots were told, {lobby:?} came", played.facts.snapshots));
+    }
+    let manners = &scenario.manners;
+    let lost = all.mismatch + all.out_of_order;
+    let lobby_lost = lobby.mismatch + lobby.out_of_order + lobby.missing;
+    if !manners.lies && lost + lobby_lost > 0 {
+        return Err(format!("honest peers, and yet {all:?}, {lobby:?}"));
+    }
+    if manners.good && all.missing + all.duplicate + lost + lobby_lost > 0 {
+        return Err(format!("good peers, and yet {all:?}, {lobby:?}"));
+    }
+    if all.expected > 0 && !manners.spoken.has_company() {
+        return Err(format!("{} copies are expected of nobody", all.expected));
+    }
+    Ok(())
+}
+
 /// Open loop: due = sent + waiting + dropped.
 fn due(scenario: &Scenario, played: &Played) -> Result<(), String> {
     let (Some((least, most)), Some(_)) = (played.due, played.begin) else { return Ok(()) };
@@ -119,8 +166,9 @@ fn goodness(scenario: &Scenario, played: &Played) -> Result<(), String> {
         return Err(format!("good peers, and yet closed: {:?}", connections.closed));
     }
     let drains = scenario.stop_at.is_none() && scenario.plan.phases.drain >= Nanos(500 * MS);
-    if drains && counters.in_flight > 0 {
-        return Err(format!("{} replies were not awaited", counters.in_flight));
+    let left = counters.in_flight + counters.deliveries.in_flight;
+    if drains && left > 0 {
+        return Err(format!("{left} replies and copies were not awaited"));
     }
     Ok(())
 }

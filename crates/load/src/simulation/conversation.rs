@@ -2,42 +2,42 @@
 //!
 //! Knows the project's own server codecs. Must not know time, nor what a good peer does.
 
-use serde_json::{Value, json};
+use std::borrow::Cow;
+
 use wiretrial_net::simulation::Random;
 use wiretrial_proto::http1::{BodyLength, Http1Server};
-use wiretrial_proto::websocket::WebSocketServer;
-use wiretrial_proto::{MessageKind, Scratch, ServerCodec as _, ServerEvent};
+use wiretrial_proto::socketio::{SocketIoEvent, SocketIoServer};
+use wiretrial_proto::styx::{LoadRequest, LoadResponse, Lobby, OK, Packet, StyxEvent, StyxServer};
+use wiretrial_proto::websocket::{DeflateAnswer, DeflateConfig, WebSocketServer};
+use wiretrial_proto::{MessageKind, ProtocolError, Scratch, ServerCodec as _, ServerEvent};
 
-/// Which protocol is spoken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spoken {
-    Raw,
-    Http,
-    WebSocket,
-}
+use super::spoken::{Over, Right, Spoken};
 
-/// What a right reply is.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Right {
-    /// What was asked; of a byte stream, so many bytes each time.
-    Echo { length: usize },
-    /// These bytes, as the plan says.
-    Constant(&'static [u8]),
-    /// These bytes, as the first reply was.
-    Learned(&'static [u8]),
-    /// JSON with a certain member.
-    Json,
-    /// Anything.
-    Anything,
+/// Longest message that is taken.
+const MAX_MESSAGE: u64 = 1 << 30;
+/// Status of what is not granted.
+const DENIED: u8 = 2;
+
+/// What was asked, and its number where the protocol has numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) number: u64,
+    pub(super) body: Vec<u8>,
 }
 
 /// What was heard.
 #[derive(Debug)]
 pub(super) enum Heard {
     /// A request or a message.
-    Message(Vec<u8>),
-    /// A request to upgrade, with its key.
-    Upgrade(String),
+    Message(Asked),
+    /// A request to upgrade, with its key and the compression that is agreed on.
+    Upgrade(String, Option<DeflateAnswer>),
+    /// A player comes, with this name.
+    Login(String),
+    /// It wants to sit at this table.
+    Join(i32),
+    /// It looks at the lobby from now on.
+    Look,
     /// The client closed the conversation.
     Close,
     /// Nothing that can be understood.
@@ -47,11 +47,14 @@ pub(super) enum Heard {
 /// One connection's codec, and the message that is coming.
 #[derive(Debug)]
 pub(super) struct Conversation {
+    spoken: Spoken,
     codec: Codec,
+    /// As far as which it compresses messages, where the client offers it.
+    deflate: Option<DeflateConfig>,
     carry: Vec<u8>,
     message: Vec<u8>,
     /// Of the upgrade request that is coming.
-    key: Option<String>,
+    upgrade: Option<(String, Option<DeflateAnswer>)>,
     scratch: Scratch,
 }
 
@@ -60,67 +63,38 @@ enum Codec {
     Raw(usize),
     Http(Http1Server),
     WebSocket(WebSocketServer),
+    SocketIo(SocketIoServer),
+    Styx(StyxServer, Seat),
 }
 
-impl Spoken {
-    pub(super) fn url(self) -> &'static str {
-        match self {
-            Self::Raw => "tcp://127.0.0.1:9",
-            Self::Http => "http://127.0.0.1:9/page",
-            Self::WebSocket => "ws://127.0.0.1:9/talk",
-        }
-    }
-}
-
-impl Right {
-    /// As a plan says it.
-    pub(super) fn document(self) -> Value {
-        match self {
-            Self::Echo { .. } => json!({"is": "echo"}),
-            Self::Constant(_) => {
-                let base64 = "dGhlIHNhbWUgZXZlcnkgdGltZSwgd2hhdGV2ZXIgaXMgYXNrZWQ=";
-                json!({"is": "fixed", "base64": base64})
-            }
-            Self::Learned(_) => json!({"is": "learned"}),
-            Self::Json => json!({"is": "matching", "rules": ["json:ok=true", "json:n"]}),
-            Self::Anything => json!({"is": "status"}),
-        }
-    }
-
-    /// A right reply to this message.
-    pub(super) fn reply(self, asked: &[u8], random: &mut Random) -> Vec<u8> {
-        match self {
-            Self::Echo { .. } => asked.to_vec(),
-            Self::Constant(bytes) | Self::Learned(bytes) => bytes.to_vec(),
-            Self::Json => format!(r#"{{"n": {}, "ok": true}}"#, random.any()).into_bytes(),
-            Self::Anything => vec![b'x'; random.up_to(300) as usize],
-        }
-    }
-
-    /// A reply to the same that is not right; none where every one is.
-    pub(super) fn lie(self, asked: &[u8], random: &mut Random) -> Option<Vec<u8>> {
-        let mut reply = self.reply(asked, random);
-        match self {
-            Self::Anything => return None,
-            Self::Json => return Some(br#"{"n": 1, "ok": false}"#.to_vec()),
-            _ if reply.is_empty() => return None,
-            _ => {}
-        }
-        let at = random.up_to(reply.len() as u64 - 1) as usize;
-        // Text stays text.
-        reply[at] = if reply[at] == b'#' { b'~' } else { b'#' };
-        Some(reply)
-    }
+/// Who sits where.
+#[derive(Debug, Default)]
+struct Seat {
+    player: i32,
+    table: i32,
+    /// Number of the next action; none before the first one.
+    next: Option<u32>,
 }
 
 impl Conversation {
-    pub(super) fn new(spoken: Spoken, right: Right) -> Self {
+    pub(super) fn new(spoken: Spoken, right: Right, deflate: Option<DeflateConfig>) -> Self {
         let codec = match (spoken, right) {
             (Spoken::Raw, Right::Echo { length }) => Codec::Raw(length),
             (Spoken::Raw, _) => Codec::Raw(1),
-            (Spoken::Http | Spoken::WebSocket, _) => Codec::Http(Http1Server::new()),
+            (Spoken::Styx(encoding, Over::Stream), _) => {
+                Codec::Styx(StyxServer::stream(encoding), Seat::default())
+            }
+            _ => Codec::Http(Http1Server::new()),
         };
-        Self { codec, carry: Vec::new(), message: Vec::new(), key: None, scratch: Scratch::new() }
+        Self {
+            spoken,
+            codec,
+            deflate,
+            carry: Vec::new(),
+            message: Vec::new(),
+            upgrade: None,
+            scratch: Scratch::new(),
+        }
     }
 
     /// Takes bytes in. What the protocol answers by itself is appended to `out`.
@@ -139,44 +113,84 @@ impl Conversation {
     }
 
     fn next(&mut self, out: &mut Vec<u8>) -> Option<Heard> {
-        if let Codec::Raw(length) = self.codec {
-            let whole = self.carry.len() >= length;
-            return whole.then(|| Heard::Message(self.carry.drain(..length).collect()));
-        }
         loop {
-            let (input, scratch) = (&mut self.carry[..], &mut self.scratch);
-            let step = match &mut self.codec {
-                Codec::Http(codec) => codec.receive(input, scratch, out),
-                Codec::WebSocket(codec) => codec.receive(input, scratch, out),
-                Codec::Raw(_) => return None,
+            let found = match &mut self.codec {
+                Codec::Raw(length) => {
+                    let (length, whole) = (*length, self.carry.len() >= *length);
+                    return whole.then(|| plain(self.carry.drain(..length).collect()));
+                }
+                Codec::SocketIo(codec) => event(codec, &mut self.carry, &mut self.scratch, out),
+                Codec::Styx(codec, seat) => {
+                    packet(codec, seat, &mut self.carry, &mut self.scratch, out)
+                }
+                Codec::Http(_) | Codec::WebSocket(_) => self.message(out),
             };
-            let Ok(step) = step else { return Some(Heard::Nonsense) };
-            let consumed = step.consumed;
-            let mut heard = None;
-            let is_over = step.event.is_none();
-            match step.event {
-                None | Some(ServerEvent::Message(_)) => {}
-                Some(ServerEvent::Request(request)) => {
-                    self.key = request.websocket_key.map(str::to_owned);
-                }
-                Some(ServerEvent::Chunk(piece)) => self.message.extend_from_slice(piece),
-                Some(ServerEvent::End) => {
-                    let message = std::mem::take(&mut self.message);
-                    heard = Some(self.key.take().map_or(Heard::Message(message), Heard::Upgrade));
-                }
-                Some(ServerEvent::Close(_)) => heard = Some(Heard::Close),
-            }
+            let Ok((consumed, found)) = found else { return Some(Heard::Nonsense) };
             self.carry.drain(..consumed);
-            if heard.is_some() || is_over {
-                return heard;
+            match found {
+                Found::Nothing => return None,
+                Found::Part => {}
+                Found::Heard(heard) => return Some(heard),
             }
         }
     }
 
-    /// Agrees to an upgrade.
-    pub(super) fn accept(&mut self, key: &str, out: &mut Vec<u8>) {
-        WebSocketServer::accept(key, None, out);
-        self.codec = Codec::WebSocket(WebSocketServer::new(1 << 30));
+    /// The next step of HTTP or WebSocket.
+    fn message(&mut self, out: &mut Vec<u8>) -> Result<(usize, Found), ProtocolError> {
+        let (input, scratch) = (&mut self.carry[..], &mut self.scratch);
+        let step = match &mut self.codec {
+            Codec::Http(codec) => codec.receive(input, scratch, out)?,
+            Codec::WebSocket(codec) => codec.receive(input, scratch, out)?,
+            _ => return Ok((0, Found::Nothing)),
+        };
+        let mut found = Found::Part;
+        match step.event {
+            None => found = Found::Nothing,
+            Some(ServerEvent::Message(_)) => {}
+            Some(ServerEvent::Request(request)) => {
+                let extensions = &request.websocket_extensions;
+                let answer = self.deflate.as_ref().and_then(|it| extensions.accept_deflate(it));
+                self.upgrade = request.websocket_key.map(|key| (key.to_owned(), answer));
+            }
+            Some(ServerEvent::Chunk(piece)) => self.message.extend_from_slice(piece),
+            Some(ServerEvent::End) => {
+                let message = std::mem::take(&mut self.message);
+                found = Found::Heard(match self.upgrade.take() {
+                    Some((key, answer)) => Heard::Upgrade(key, answer),
+                    None => plain(message),
+                });
+            }
+            Some(ServerEvent::Close(_)) => found = Found::Heard(Heard::Close),
+        }
+        Ok((step.consumed, found))
+    }
+
+    /// Agrees to an upgrade, and greets as the protocol does.
+    pub(super) fn accept(
+        &mut self,
+        key: &str,
+        deflate: Option<&DeflateAnswer>,
+        session: u64,
+        out: &mut Vec<u8>,
+    ) {
+        match deflate {
+            None => WebSocketServer::accept(key, None, out),
+            Some(answer) => WebSocketServer::accept_deflate(key, None, answer, out),
+        }
+        self.codec = match self.spoken {
+            Spoken::SocketIo => {
+                let mut codec = SocketIoServer::new(session, MAX_MESSAGE);
+                codec.greet(out);
+                Codec::SocketIo(codec)
+            }
+            Spoken::Styx(encoding, _) => {
+                Codec::Styx(StyxServer::websocket(encoding), Seat::default())
+            }
+            _ => Codec::WebSocket(match deflate {
+                None => WebSocketServer::new(MAX_MESSAGE),
+                Some(answer) => WebSocketServer::with_deflate(MAX_MESSAGE, answer),
+            }),
+        };
     }
 
     /// Refuses one.
@@ -186,9 +200,46 @@ impl Conversation {
         }
     }
 
+    /// Lets a player in under this number, or not.
+    pub(super) fn log_in(&mut self, name: String, player: i32, granted: bool, out: &mut Vec<u8>) {
+        let Codec::Styx(codec, seat) = &mut self.codec else { return };
+        seat.player = player;
+        let packet = Packet::LoginResponse {
+            name: Cow::Owned(name),
+            player,
+            status: if granted { OK } else { DENIED },
+            code: 0,
+            message: Cow::Borrowed(""),
+            credentials: Cow::Borrowed(&[]),
+        };
+        codec.send(&packet, out);
+    }
+
+    /// Says that a player sits at this table.
+    pub(super) fn seat(&mut self, table: i32, out: &mut Vec<u8>) {
+        let Codec::Styx(codec, seat) = &mut self.codec else { return };
+        seat.table = table;
+        codec.send(&Packet::JoinResponse { table, seat: 0, status: OK, code: 0 }, out);
+    }
+
+    /// The player, and its table; the same for everybody where there are none.
+    pub(super) fn place(&self) -> (i32, i32) {
+        match &self.codec {
+            Codec::Styx(_, seat) => (seat.player, seat.table),
+            _ => (0, 0),
+        }
+    }
+
+    /// Tells how the lobby is.
+    pub(super) fn show(&mut self, lobby: Lobby, out: &mut Vec<u8>) {
+        if let Codec::Styx(codec, _) = &mut self.codec {
+            codec.send(&Packet::LobbySnapshot(lobby), out);
+        }
+    }
+
     /// A whole reply, in one of the ways in which it can be framed.
     pub(super) fn say(&mut self, reply: &Said<'_>, random: &mut Random, out: &mut Vec<u8>) {
-        let Said { status, body, text, keep_alive } = *reply;
+        let Said { number, origin, status, body, text, keep_alive, altered } = *reply;
         let middle = random.up_to(body.len() as u64) as usize;
         let split = random.once_in(3);
         match &mut self.codec {
@@ -212,20 +263,41 @@ impl Conversation {
                     codec.message(kind, body, out);
                 }
             }
+            Codec::SocketIo(codec) => codec.acknowledge(number, body, out),
+            Codec::Styx(codec, seat) => {
+                let (table, seq) = (seat.table, number as u32);
+                let player = origin.unwrap_or(seat.player);
+                let mut data = Vec::new();
+                LoadResponse { player, table, seq, resend: altered }.append(&mut data);
+                let data = &data[..];
+                codec.send(&Packet::Game { table, player, data, attributes: Vec::new() }, out);
+            }
         }
     }
 
-    /// Pongs that nobody asked for: each is read, and none is a reply.
-    pub(super) fn pongs(count: u64, out: &mut Vec<u8>) {
-        for _ in 0..count {
-            out.extend_from_slice(&[0x8a, 3, b'y', b'e', b's']);
+    /// What is no reply, and must be read all the same: pongs that nobody asked for, heartbeats,
+    /// events.
+    pub(super) fn chatter(&mut self, count: u64, out: &mut Vec<u8>) {
+        for number in 0..count {
+            match &mut self.codec {
+                Codec::WebSocket(_) => out.extend_from_slice(&[0x8a, 3, b'y', b'e', b's']),
+                Codec::SocketIo(codec) if number % 2 == 0 => codec.emit(br#"["news"]"#, out),
+                // A heartbeat of Engine.IO.
+                Codec::SocketIo(_) => out.extend_from_slice(&[0x81, 1, b'2']),
+                Codec::Styx(codec, _) => codec.send(&Packet::Ping { id: number as i32 }, out),
+                Codec::Raw(_) | Codec::Http(_) => {}
+            }
         }
     }
 
     /// An orderly goodbye; false where the protocol has none.
     pub(super) fn leave(&mut self, code: u16, out: &mut Vec<u8>) -> bool {
-        let Codec::WebSocket(codec) = &mut self.codec else { return false };
-        codec.close(code, "going", out);
+        match &mut self.codec {
+            Codec::WebSocket(codec) => codec.close(code, "going", out),
+            Codec::SocketIo(codec) => codec.close(code, out),
+            Codec::Styx(codec, _) => codec.close(code, out),
+            Codec::Raw(_) | Codec::Http(_) => return false,
+        }
         true
     }
 }
@@ -233,8 +305,116 @@ impl Conversation {
 /// A reply to be framed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Said<'a> {
+    /// Number of what it answers.
+    pub(super) number: u64,
+    /// The player that asked; none: the one on this connection.
+    pub(super) origin: Option<i32>,
     pub(super) status: u16,
     pub(super) body: &'a [u8],
     pub(super) text: bool,
     pub(super) keep_alive: bool,
+    /// It does not say what it must, where that stands in no body.
+    pub(super) altered: bool,
+}
+
+impl<'a> Said<'a> {
+    /// A reply like most.
+    pub(super) fn of(body: &'a [u8]) -> Self {
+        Self {
+            number: 0,
+            origin: None,
+            status: 200,
+            body,
+            text: false,
+            keep_alive: true,
+            altered: false,
+        }
+    }
+}
+
+/// What came of the next bytes.
+enum Found {
+    /// More of them are needed.
+    Nothing,
+    /// A part of something.
+    Part,
+    Heard(Heard),
+}
+
+fn plain(body: Vec<u8>) -> Heard {
+    Heard::Message(Asked { number: 0, body })
+}
+
+/// The next step of Socket.IO.
+fn event(
+    codec: &mut SocketIoServer,
+    input: &mut [u8],
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> Result<(usize, Found), ProtocolError> {
+    let step = codec.receive(input, scratch, out)?;
+    let found = match step.event {
+        None => Found::Nothing,
+        Some(SocketIoEvent::Connected) => Found::Part,
+        Some(SocketIoEvent::Event { id: None, .. }) => Found::Heard(Heard::Nonsense),
+        Some(SocketIoEvent::Event { id: Some(number), arguments }) => {
+            Found::Heard(Heard::Message(Asked { number, body: arguments.to_vec() }))
+        }
+        Some(SocketIoEvent::Close) => Found::Heard(Heard::Close),
+    };
+    Ok((step.consumed, found))
+}
+
+/// The next step of Styx.
+fn packet(
+    codec: &mut StyxServer,
+    seat: &mut Seat,
+    input: &mut [u8],
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> Result<(usize, Found), ProtocolError> {
+    let step = codec.receive(input, scratch, out)?;
+    let mut left = None;
+    let found = match step.event {
+        None => Found::Nothing,
+        Some(StyxEvent::Close) => Found::Heard(Heard::Close),
+        Some(StyxEvent::Packet(packet)) => match packet {
+            Packet::LoginRequest { user, .. } => Found::Heard(Heard::Login(user.into_owned())),
+            Packet::JoinRequest { table, .. } => Found::Heard(Heard::Join(table)),
+            Packet::LobbySubscribe => Found::Heard(Heard::Look),
+            Packet::LeaveRequest { table } => {
+                left = Some(table);
+                Found::Part
+            }
+            // It answers one of ours.
+            Packet::Ping { .. } => Found::Part,
+            Packet::Game { table, data, .. } => match LoadRequest::read(data)? {
+                Some(request) if table == seat.table => Found::Heard(seat.act(&request)),
+                _ => Found::Heard(Heard::Nonsense),
+            },
+            _ => Found::Heard(Heard::Nonsense),
+        },
+    };
+    let consumed = step.consumed;
+    if let Some(table) = left {
+        codec.send(&Packet::LeaveResponse { table, status: OK, code: 0 }, out);
+    }
+    Ok((consumed, found))
+}
+
+impl Seat {
+    /// A player's numbers follow one another.
+    fn act(&mut self, request: &LoadRequest) -> Heard {
+        let LoadRequest { player, table, seq, resend, .. } = *request;
+        let right = player == self.player
+            && table == self.table
+            && !resend
+            && self.next.is_none_or(|next| next == seq);
+        self.next = Some(seq.wrapping_add(1));
+        if right {
+            Heard::Message(Asked { number: seq.into(), body: Vec::new() })
+        } else {
+            Heard::Nonsense
+        }
+    }
 }

@@ -7,9 +7,14 @@
 //! To repeat a seed: `WIRETRIAL_SEED=7 cargo test -p wiretrial-load --lib one_seed -- --nocapture`.
 
 mod checks;
+mod company;
 mod conversation;
+mod draw;
+mod fault;
 mod peer;
 mod peers;
 mod scenario;
+mod spoken;
+mod strikes;
 mod tests;
 mod world;

@@ -1,12 +1,17 @@
-//! One peer: what it answers on one connection, and the fault that it may have.
+//! One peer: what it takes in, and what it answers on one connection when nothing goes wrong.
 //!
 //! Knows the manners of its world. Must not know the worker, nor other connections.
 
 use wiretrial_net::simulation::{Random, Wires};
+use wiretrial_proto::styx::{Listed, Lobby};
+use wiretrial_proto::websocket::DeflateAnswer;
 
-use super::conversation::{Conversation, Heard, Said};
+use super::company::Post;
+use super::conversation::{Asked, Conversation, Heard, Said};
+use super::fault::{Fault, HONEST, LIES, LIES_WITH_NUMBERS};
 use super::peers::Facts;
 use super::scenario::{MS, Manners};
+use super::spoken::Spoken;
 
 /// Goes on reading.
 pub(super) const READ: u64 = 0;
@@ -14,65 +19,8 @@ pub(super) const READ: u64 = 0;
 pub(super) const CALM: u64 = 1;
 /// The fault that comes at an instant of its own strikes.
 pub(super) const STRIKE: u64 = 2;
-
-/// What goes wrong on a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// Nothing.
-    None,
-    /// No further reply.
-    Stall,
-    /// No further reply, and nothing is read.
-    Deaf,
-    /// RST in place of a reply, or inside it.
-    Reset,
-    /// FIN in place of a reply, or inside it; a peer that is gone answers more bytes by RST.
-    Finish { gone: bool },
-    /// The same, whatever is under way then.
-    ResetAtAnyTime,
-    /// The same, whatever is under way then.
-    FinishAtAnyTime,
-    /// Right behind the upgrade, or behind what makes no sense so early.
-    ResetBehindUpgrade,
-    /// The upgrade is refused, or accepted with the answer to another key.
-    Upgrade { refused: bool },
-    /// A wrong reply.
-    Lie,
-    /// Two replies, each in the other's place.
-    Swap,
-    /// A reply that comes twice.
-    Twice,
-    /// An HTTP status that is not the right one.
-    Status,
-    /// The peer takes its leave, in the protocol's way, with its reply or in place of it.
-    Leave { replies: bool },
-    /// Many pongs before a right reply.
-    Pongs,
-    /// Bytes that mean nothing.
-    Garbage,
-}
-
-/// Faults that a peer admits.
-const HONEST: &[Fault] = &[
-    Fault::Stall,
-    Fault::Deaf,
-    Fault::Reset,
-    Fault::Reset,
-    Fault::Finish { gone: true },
-    Fault::Finish { gone: false },
-    Fault::ResetAtAnyTime,
-    Fault::ResetAtAnyTime,
-    Fault::FinishAtAnyTime,
-    Fault::ResetBehindUpgrade,
-    Fault::ResetBehindUpgrade,
-    Fault::Upgrade { refused: true },
-    Fault::Upgrade { refused: false },
-    Fault::Leave { replies: true },
-    Fault::Leave { replies: false },
-    Fault::Pongs,
-];
-/// Faults that must be found out.
-const LIES: &[Fault] = &[Fault::Lie, Fault::Swap, Fault::Twice, Fault::Status, Fault::Garbage];
+/// One of the replies that were set aside goes out.
+pub(super) const RELEASE: u64 = 3;
 
 /// The other end of one connection.
 #[derive(Debug)]
@@ -80,34 +28,43 @@ const LIES: &[Fault] = &[Fault::Lie, Fault::Swap, Fault::Twice, Fault::Status, F
 pub(super) struct Peer {
     /// Driver and slot of the client.
     pub(super) seat: (u32, u32),
-    conversation: Conversation,
-    fault: Fault,
+    pub(super) conversation: Conversation,
+    pub(super) fault: Fault,
     /// Replies before the fault strikes.
-    strikes_at: u32,
+    pub(super) strikes_at: u32,
     /// Replies so far.
-    said: u32,
+    pub(super) said: u32,
     /// When all is with the client that was said so far.
-    heard_at: u64,
+    pub(super) heard_at: u64,
     /// Says nothing more.
-    silent: bool,
+    pub(super) silent: bool,
     /// Takes no bytes.
-    deaf: bool,
+    pub(super) deaf: bool,
     /// More bytes are answered by RST.
-    gone: bool,
+    pub(super) gone: bool,
     /// What was asked, where its reply is held back.
-    held: Option<Vec<u8>>,
+    pub(super) held: Option<Asked>,
     /// More was answered than was asked.
-    ahead: bool,
+    pub(super) ahead: bool,
     /// The connect was answered.
     pub(super) settled: bool,
+    /// Copies of the company's messages go to it.
+    pub(super) sits: bool,
+    /// A copy that is to come behind a later one.
+    pub(super) late: Option<Post>,
+    /// What was asked, and is answered when it pleases the peer.
+    set_aside: Vec<Asked>,
+    /// Number of the next snapshot of the lobby; none: nobody looks.
+    lobby: Option<u32>,
     /// Bytes that are taken at a time, and how often.
     pace: (usize, u64),
-    random: Random,
+    pub(super) random: Random,
 }
 
 impl Peer {
     pub(super) fn new(seat: (u32, u32), manners: &Manners, bad: bool, mut random: Random) -> Self {
-        let faults = if manners.lies && random.once_in(2) { LIES } else { HONEST };
+        let lies = if manners.spoken.is_numbered() { LIES_WITH_NUMBERS } else { LIES };
+        let faults = if manners.lies && random.once_in(2) { lies } else { HONEST };
         let fault = if bad { random.of(faults) } else { Fault::None };
         let pace = match random.up_to(3) {
             0 => (200, 10_000),
@@ -116,7 +73,7 @@ impl Peer {
         };
         Self {
             seat,
-            conversation: Conversation::new(manners.spoken, manners.right),
+            conversation: Conversation::new(manners.spoken, manners.right, manners.deflate),
             fault,
             strikes_at: random.up_to(3) as u32,
             said: 0,
@@ -127,6 +84,10 @@ impl Peer {
             held: None,
             ahead: false,
             settled: false,
+            sits: false,
+            late: None,
+            set_aside: Vec::new(),
+            lobby: None,
             pace,
             random,
         }
@@ -159,10 +120,12 @@ impl Peer {
             READ => self.received(wires, socket, world),
             STRIKE if self.fault == Fault::ResetAtAnyTime => self.reset(wires, socket),
             STRIKE if self.fault == Fault::FinishAtAnyTime => self.finish(wires, socket),
+            RELEASE if !self.silent => self.release(wires, socket, world),
             CALM if self.is_bad() => {
                 self.fault = Fault::None;
                 let held_back = self.silent || self.deaf || self.ahead || self.held.is_some();
-                if held_back || world.manners.spoken == super::conversation::Spoken::WebSocket {
+                let is_simple = matches!(world.manners.spoken, Spoken::Raw | Spoken::Http);
+                if held_back || !is_simple {
                     self.reset(wires, socket);
                 }
             }
@@ -200,17 +163,16 @@ impl Peer {
 
     fn answer(&mut self, wires: &mut Wires, socket: u32, heard: Heard, world: &mut Around) {
         match heard {
-            Heard::Upgrade(key) => self.upgrade(wires, socket, &key, world),
-            Heard::Message(asked) => {
-                let after = self.random.up_to(world.manners.service);
-                let strikes = self.said >= self.strikes_at && self.is_bad();
-                self.said += 1;
-                if strikes || self.held.is_some() {
-                    self.strike(wires, socket, after, &asked, world);
-                } else {
-                    self.reply(wires, socket, after, &asked, world);
-                }
+            Heard::Upgrade(key, deflate) => {
+                self.upgrade(wires, socket, &key, deflate.as_ref(), world);
             }
+            Heard::Login(name) => self.log_in(wires, socket, name, world),
+            Heard::Join(table) => self.join(wires, socket, table, world),
+            Heard::Look => {
+                self.lobby = Some(self.random.any() as u32);
+                self.show(wires, socket, world);
+            }
+            Heard::Message(asked) => self.asked(wires, socket, asked, world),
             // It was answered; FIN follows.
             Heard::Close => self.finish(wires, socket),
             Heard::Nonsense => {
@@ -220,25 +182,97 @@ impl Peer {
         }
     }
 
-    fn upgrade(&mut self, wires: &mut Wires, socket: u32, key: &str, world: &mut Around) {
+    fn asked(&mut self, wires: &mut Wires, socket: u32, asked: Asked, world: &mut Around) {
+        let after = self.random.up_to(world.manners.service);
+        let spared = world.manners.spoken.has_company() && self.fault.strikes_copies();
+        let strikes = self.said >= self.strikes_at && self.is_bad() && !spared;
+        self.said += 1;
+        if strikes || self.held.is_some() {
+            self.strike(wires, socket, after, &asked, world);
+        } else if world.manners.reorders && self.random.once_in(2) {
+            self.set_aside.push(asked);
+            wires.call(socket, after, RELEASE);
+        } else {
+            self.reply(wires, socket, after, &asked, world);
+        }
+        if self.lobby.is_some() && self.random.once_in(3) {
+            self.show(wires, socket, world);
+        }
+    }
+
+    fn release(&mut self, wires: &mut Wires, socket: u32, world: &mut Around) {
+        if let Some(last) = self.set_aside.len().checked_sub(1) {
+            let at = self.random.up_to(last as u64) as usize;
+            let asked = self.set_aside.swap_remove(at);
+            self.reply(wires, socket, 0, &asked, world);
+        }
+    }
+
+    fn upgrade(
+        &mut self,
+        wires: &mut Wires,
+        socket: u32,
+        key: &str,
+        deflate: Option<&DeflateAnswer>,
+        world: &mut Around,
+    ) {
         let mut out = Vec::new();
         let after = self.random.up_to(world.manners.connect);
+        let session = socket.into();
         match self.fault {
             Fault::Upgrade { refused: true } => {
                 self.conversation.refuse(&mut out);
                 self.send(wires, socket, after, out, world);
                 return self.finish(wires, socket);
             }
-            Fault::Upgrade { refused: false } => {
-                self.conversation.accept("dGhlIHNhbXBsZSBub25jZQ==", &mut out);
+            // The client insists on it.
+            Fault::Upgrade { refused: false } if deflate.is_some() && self.random.once_in(2) => {
+                self.conversation.accept(key, None, session, &mut out);
             }
-            _ => self.conversation.accept(key, &mut out),
+            Fault::Upgrade { refused: false } => {
+                let key = "dGhlIHNhbXBsZSBub25jZQ==";
+                self.conversation.accept(key, deflate, session, &mut out);
+            }
+            _ => self.conversation.accept(key, deflate, session, &mut out),
         }
         for _ in 0..world.manners.greetings {
-            let text = world.manners.text;
-            let said = Said { status: 0, body: b"welcome", text, keep_alive: true };
+            let said = Said { text: world.manners.text, ..Said::of(b"welcome") };
             self.conversation.say(&said, &mut self.random, &mut out);
         }
+        self.sits = world.manners.spoken == Spoken::Broadcast;
+        self.behind_upgrade(wires, socket, after, out, world);
+    }
+
+    fn log_in(&mut self, wires: &mut Wires, socket: u32, name: String, world: &mut Around) {
+        let mut out = Vec::new();
+        let after = self.random.up_to(world.manners.connect);
+        let player = world.manners.player(&name);
+        let granted = self.fault != (Fault::Upgrade { refused: true });
+        self.conversation.log_in(name, player, granted, &mut out);
+        self.send(wires, socket, after, out, world);
+        if !granted {
+            self.finish(wires, socket);
+        }
+    }
+
+    fn join(&mut self, wires: &mut Wires, socket: u32, table: i32, world: &mut Around) {
+        let mut out = Vec::new();
+        let after = self.random.up_to(world.manners.connect);
+        let is_astray = self.fault == (Fault::Upgrade { refused: false });
+        self.conversation.seat(table + i32::from(is_astray), &mut out);
+        self.sits = true;
+        self.behind_upgrade(wires, socket, after, out, world);
+    }
+
+    /// The connection stands with these bytes, or what comes behind them is its end.
+    fn behind_upgrade(
+        &mut self,
+        wires: &mut Wires,
+        socket: u32,
+        after: u64,
+        mut out: Vec<u8>,
+        world: &mut Around,
+    ) {
         if self.fault == Fault::ResetBehindUpgrade {
             match self.random.up_to(2) {
                 0 => {}
@@ -253,172 +287,67 @@ impl Peer {
     }
 
     /// A right reply.
-    fn reply(
+    pub(super) fn reply(
         &mut self,
         wires: &mut Wires,
         socket: u32,
         after: u64,
-        asked: &[u8],
+        asked: &Asked,
         world: &mut Around,
     ) {
-        let body = world.manners.right.reply(asked, &mut self.random);
-        self.say(wires, socket, after, 200, &body, world);
+        if world.manners.spoken.has_company() {
+            let (origin, table) = self.conversation.place();
+            world.posts.push(Post { socket, origin, table, asked: asked.clone() });
+            return;
+        }
+        let body = world.manners.right.reply(&asked.body, &mut self.random);
+        self.say(wires, socket, after, asked.number, &body, world);
         world.facts.right(self.seat, self.heard_at);
     }
 
-    fn say(
+    pub(super) fn say(
         &mut self,
         wires: &mut Wires,
         socket: u32,
         after: u64,
-        status: u16,
+        number: u64,
         body: &[u8],
         world: &mut Around,
     ) {
-        let out = self.framed(status, body, true, world);
+        let out = self.framed(&Said { number, ..Said::of(body) }, world);
         self.send(wires, socket, after, out, world);
     }
 
-    fn framed(&mut self, status: u16, body: &[u8], keep_alive: bool, world: &Around) -> Vec<u8> {
+    /// The bytes of a reply.
+    pub(super) fn framed(&mut self, said: &Said<'_>, world: &Around) -> Vec<u8> {
         let mut out = Vec::new();
-        let said = Said { status, body, text: world.manners.text, keep_alive };
+        let said = Said { text: world.manners.text, ..*said };
         self.conversation.say(&said, &mut self.random, &mut out);
         out
     }
 
-    /// The fault comes in place of the reply to this message, or with it.
-    fn strike(
-        &mut self,
-        wires: &mut Wires,
-        socket: u32,
-        after: u64,
-        asked: &[u8],
-        world: &mut Around,
-    ) {
-        let right = world.manners.right;
-        // It may come again.
-        self.strikes_at = self.said + self.random.up_to(3) as u32;
+    /// How the lobby is, as is told from time to time.
+    fn show(&mut self, wires: &mut Wires, socket: u32, world: &mut Around) {
+        let Some(seq) = self.lobby else { return };
+        self.lobby = Some(seq.wrapping_add(1));
+        let seated = self.random.between(1, 9) as u32;
+        let listed = vec![Listed { table: -3, seated: 2 }, Listed { table: 7, seated }];
+        let mut lobby = Lobby { seq, tables: 2, players: seated + 2, listed };
         match self.fault {
-            Fault::Stall => self.silent = true,
-            Fault::Deaf => (self.silent, self.deaf) = (true, true),
-            Fault::Reset => {
-                self.part(wires, socket, after, asked, world);
-                self.reset(wires, socket);
-            }
-            Fault::Finish { gone } => {
-                self.part(wires, socket, after, asked, world);
-                self.finish(wires, socket);
-                self.gone = gone;
-            }
-            Fault::Lie => match right.lie(asked, &mut self.random) {
-                Some(body) => self.say(wires, socket, after, 200, &body, world),
-                None => self.reply(wires, socket, after, asked, world),
-            },
-            Fault::Swap => match self.held.take() {
-                None => {
-                    self.strikes_at = self.said;
-                    self.held = Some(asked.to_vec());
-                }
-                Some(earlier) => self.swapped(wires, socket, after, &earlier, asked, world),
-            },
-            Fault::Twice => {
-                // Often, and the client would never have to wait.
-                self.strikes_at = u32::MAX;
-                self.ahead = true;
-                self.reply(wires, socket, after, asked, world);
-                let body = right.reply(asked, &mut self.random);
-                self.say(wires, socket, 0, 200, &body, world);
-                if !world.manners.is_distinct() {
-                    // Nobody can tell whose it is.
-                    world.facts.right(self.seat, self.heard_at);
-                }
-            }
-            Fault::Status if world.manners.spoken == super::conversation::Spoken::Http => {
-                let body = right.reply(asked, &mut self.random);
-                self.say(wires, socket, after, 500, &body, world);
-            }
-            Fault::Leave { replies } => self.leave(wires, socket, after, asked, replies, world),
-            Fault::Pongs => {
-                let mut out = Vec::new();
-                if world.manners.spoken == super::conversation::Spoken::WebSocket {
-                    Conversation::pongs(self.random.between(1, 300), &mut out);
-                }
-                self.send(wires, socket, after, out, world);
-                self.reply(wires, socket, 0, asked, world);
-            }
-            Fault::Garbage => {
-                let count = self.random.between(1, 40);
-                let bytes = (0..count).map(|_| self.random.any() as u8).collect();
-                self.send(wires, socket, after, bytes, world);
-                self.silent = true;
-            }
-            _ => self.reply(wires, socket, after, asked, world),
+            Fault::Lie => lobby.players += 1,
+            Fault::Swap => lobby.seq = seq.wrapping_sub(1),
+            Fault::Missing => self.lobby = Some(seq.wrapping_add(2)),
+            _ => {}
         }
-    }
-
-    /// A reply up to anywhere, or nothing of it.
-    fn part(
-        &mut self,
-        wires: &mut Wires,
-        socket: u32,
-        after: u64,
-        asked: &[u8],
-        world: &mut Around,
-    ) {
-        let body = world.manners.right.reply(asked, &mut self.random);
-        let mut out = self.framed(200, &body, true, world);
-        let most = out.len().saturating_sub(1) as u64;
-        let count = if self.random.once_in(3) { 0 } else { self.random.up_to(most) };
-        out.truncate(count as usize);
-        self.send(wires, socket, after, out, world);
-    }
-
-    fn swapped(
-        &mut self,
-        wires: &mut Wires,
-        socket: u32,
-        after: u64,
-        earlier: &[u8],
-        later: &[u8],
-        world: &mut Around,
-    ) {
-        let right = world.manners.right;
-        for asked in [later, earlier] {
-            let body = right.reply(asked, &mut self.random);
-            self.say(wires, socket, after, 200, &body, world);
-            if !world.manners.is_distinct() {
-                world.facts.right(self.seat, self.heard_at);
-            }
-        }
-    }
-
-    fn leave(
-        &mut self,
-        wires: &mut Wires,
-        socket: u32,
-        after: u64,
-        asked: &[u8],
-        replies: bool,
-        world: &mut Around,
-    ) {
-        let body = world.manners.right.reply(asked, &mut self.random);
-        let mut out = if replies { self.framed(200, &body, false, world) } else { Vec::new() };
-        let code = self.random.of(&[1000, 1001, 1012]);
-        self.conversation.leave(code, &mut out);
-        self.send(wires, socket, after, out, world);
-        if replies {
-            world.facts.right(self.seat, self.heard_at);
-        }
-        // The client may be the one that closes.
-        if self.random.once_in(2) {
-            self.finish(wires, socket);
-        }
-        self.silent = true;
+        world.facts.snapshots += 1;
+        let mut out = Vec::new();
+        self.conversation.show(lobby, &mut out);
+        self.send(wires, socket, 0, out, world);
     }
 
     /// Sends bytes behind all that was said before, cut anywhere.
     #[expect(clippy::needless_pass_by_value, reason = "what was said is over with it")]
-    fn send(
+    pub(super) fn send(
         &mut self,
         wires: &mut Wires,
         socket: u32,
@@ -446,7 +375,7 @@ impl Peer {
         }
     }
 
-    fn reset(&mut self, wires: &mut Wires, socket: u32) {
+    pub(super) fn reset(&mut self, wires: &mut Wires, socket: u32) {
         let after = self.heard_at.saturating_sub(wires.now());
         let purges = self.random.once_in(2);
         // It may overtake what was said.
@@ -455,7 +384,7 @@ impl Peer {
         self.silent = true;
     }
 
-    fn finish(&mut self, wires: &mut Wires, socket: u32) {
+    pub(super) fn finish(&mut self, wires: &mut Wires, socket: u32) {
         wires.finish(socket, self.heard_at.saturating_sub(wires.now()));
         self.silent = true;
     }
@@ -465,4 +394,6 @@ impl Peer {
 pub(super) struct Around<'w> {
     pub(super) manners: &'w Manners,
     pub(super) facts: &'w mut Facts,
+    /// What was said to the whole company.
+    pub(super) posts: Vec<Post>,
 }

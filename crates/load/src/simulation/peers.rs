@@ -16,6 +16,10 @@ use super::scenario::{MS, Manners};
 pub(super) struct Facts {
     /// Right replies that were sent: no more can have been counted.
     pub(super) right: u64,
+    /// The same of copies: to all of a company, its sender included.
+    pub(super) copies: u64,
+    /// Snapshots of the lobby that were sent.
+    pub(super) snapshots: u64,
     /// When the last right reply of each connection was there, by driver and slot.
     pub(super) last_right: BTreeMap<(u32, u32), u64>,
     /// Connections asked for.
@@ -45,20 +49,36 @@ pub(super) struct Crowd {
     random: Random,
     /// By socket; none: it is closed.
     peers: Vec<Option<Peer>>,
+    /// The last socket of each driver and slot: who comes again is no longer where it was.
+    last: BTreeMap<(u32, u32), u32>,
     witness: Witness,
 }
 
 impl Crowd {
     pub(super) fn new(manners: Manners, witness: Witness) -> Self {
         let random = Random::new(manners.seed);
-        Self { manners, random, peers: Vec::new(), witness }
+        Self { manners, random, peers: Vec::new(), last: BTreeMap::new(), witness }
     }
 
-    fn with(&mut self, socket: u32, act: impl FnOnce(&mut Peer, &mut Around)) {
+    fn with(
+        &mut self,
+        wires: &mut Wires,
+        socket: u32,
+        act: impl FnOnce(&mut Peer, &mut Wires, &mut Around),
+    ) {
         let facts = &mut *self.witness.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut around = Around { manners: &self.manners, facts };
-        if let Some(Some(peer)) = self.peers.get_mut(socket as usize) {
-            act(peer, &mut around);
+        let mut around = Around { manners: &self.manners, facts, posts: Vec::new() };
+        let Some(Some(peer)) = self.peers.get_mut(socket as usize) else { return };
+        act(peer, wires, &mut around);
+        if self.last.get(&peer.seat) != Some(&socket) {
+            return;
+        }
+        for post in std::mem::take(&mut around.posts) {
+            for (at, peer) in self.peers.iter_mut().enumerate() {
+                if let Some(peer) = peer {
+                    peer.copy(wires, at as u32, &post, &mut around);
+                }
+            }
         }
     }
 
@@ -101,11 +121,12 @@ impl Peers for Crowd {
             }
         }
         self.peers.resize_with(self.peers.len().max(socket as usize + 1), || None);
+        self.last.insert(peer.seat, socket);
         self.peers[socket as usize] = Some(peer);
     }
 
     fn received(&mut self, wires: &mut Wires, socket: u32) {
-        self.with(socket, |peer, around| peer.received(wires, socket, around));
+        self.with(wires, socket, |peer, wires, around| peer.received(wires, socket, around));
     }
 
     fn closed(&mut self, _: &mut Wires, socket: u32, _: Closed) {
@@ -115,7 +136,7 @@ impl Peers for Crowd {
     }
 
     fn called(&mut self, wires: &mut Wires, socket: u32, token: u64) {
-        self.with(socket, |peer, around| {
+        self.with(wires, socket, |peer, wires, around| {
             if token == CALM && !peer.settled {
                 wires.settle(socket, 0, Outcome::Refused);
             } else {

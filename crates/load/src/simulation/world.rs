@@ -9,16 +9,16 @@ use std::sync::{Arc, PoisonError};
 use wiretrial_net::Driver;
 use wiretrial_net::simulation::Network;
 
-use super::conversation::Right;
 use super::peers::{Crowd, Facts, Witness};
 use super::scenario::Scenario;
+use super::spoken::Right;
 use crate::clock::{Clock, Nanos};
 use crate::control::{Control, Report};
 use crate::emit::{Emit, Ndjson};
 use crate::machine::Machine;
 use crate::measure::Recorder;
 use crate::measure::snapshot::{Snapshot, Summary};
-use crate::plan::{ContentRule, Scheme};
+use crate::plan::Scheme;
 use crate::preflight::{Setup, Tables};
 use crate::protocol::ProtocolFactory;
 use crate::run::{Oversight, shares};
@@ -161,7 +161,6 @@ fn setup(scenario: &Scenario) -> Setup {
         Right::Learned(content) => Verifier::learned(content, false),
         _ => Verifier::new(&plan.target.expect.content),
     };
-    debug_assert!(plan.target.expect.content != ContentRule::Broadcast);
     Setup {
         addresses: vec![([127, 0, 0, 1], 9).into()],
         kind: factory.reply_kind().filter(|_| verifier.is_exact()),

@@ -31,6 +31,9 @@ impl<M: Machine> Worker<M> {
         same!("messages in flight", self.in_flight, found);
         let found: u64 = all.iter().map(|it| it.queue.messages()).sum();
         same!("messages that wait for room", self.queued, found);
+        if let Some(deliveries) = &self.deliveries {
+            same!("copies on their way", deliveries.in_flight(), deliveries.found_in_flight());
+        }
         same!("connections that are open", self.open as usize, count(all, &[State::Ready]));
         let opening = [State::Connecting, State::Securing, State::Opening];
         same!("connections on their way", self.opening as usize, count(all, &opening));

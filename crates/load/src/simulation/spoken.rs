@@ -1,0 +1,115 @@
+//! The protocols of a world, and what a right reply is in each.
+//!
+//! Knows URLs and contents. Must not know codecs, nor when anything is said.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
+use wiretrial_net::simulation::Random;
+use wiretrial_proto::styx::Encoding;
+
+/// Which protocol is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spoken {
+    Raw,
+    Http,
+    WebSocket,
+    /// WebSocket, and each message goes to all connections.
+    Broadcast,
+    SocketIo,
+    /// Over WebSocket, or over a byte stream.
+    Styx(Encoding, Over),
+}
+
+/// What the packets of Styx travel over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Over {
+    Stream,
+    WebSocket,
+}
+
+impl Spoken {
+    pub(super) fn url(self) -> &'static str {
+        match self {
+            Self::Raw => "tcp://127.0.0.1:9",
+            Self::Http => "http://127.0.0.1:9/page",
+            Self::WebSocket | Self::Broadcast => "ws://127.0.0.1:9/talk",
+            Self::SocketIo => "socketio+ws://127.0.0.1:9/",
+            Self::Styx(Encoding::Binary, Over::Stream) => "styx://127.0.0.1:9",
+            Self::Styx(Encoding::Json, Over::Stream) => "styx+json://127.0.0.1:9",
+            Self::Styx(Encoding::Binary, Over::WebSocket) => "styx+ws://127.0.0.1:9",
+            Self::Styx(Encoding::Json, Over::WebSocket) => "styx+json+ws://127.0.0.1:9",
+        }
+    }
+
+    /// Each message has many receivers.
+    pub(super) fn has_company(self) -> bool {
+        matches!(self, Self::Broadcast | Self::Styx(..))
+    }
+
+    /// Replies name their message.
+    pub(super) fn is_numbered(self) -> bool {
+        self == Self::SocketIo || self.has_company()
+    }
+}
+
+/// What a right reply is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Right {
+    /// What was asked; of a byte stream, so many bytes each time.
+    Echo { length: usize },
+    /// These bytes, as the plan says.
+    Constant(&'static [u8]),
+    /// These bytes, as the first reply was.
+    Learned(&'static [u8]),
+    /// JSON with a certain member.
+    Json,
+    /// Anything.
+    Anything,
+    /// A copy of what was asked, for each one of the company.
+    Copies,
+    /// The number of what was asked, in a packet, for each one at the table.
+    Packets,
+}
+
+impl Right {
+    /// As a plan says it.
+    pub(super) fn document(self) -> Value {
+        match self {
+            Self::Echo { .. } => json!({"is": "echo"}),
+            Self::Constant(bytes) => {
+                json!({"is": "fixed", "base64": BASE64_STANDARD.encode(bytes)})
+            }
+            Self::Learned(_) => json!({"is": "learned"}),
+            Self::Json => json!({"is": "matching", "rules": ["json:ok=true", "json:n"]}),
+            Self::Anything => json!({"is": "status"}),
+            Self::Copies => json!({"is": "broadcast"}),
+            Self::Packets => json!({"is": "auto"}),
+        }
+    }
+
+    /// A right reply to this message.
+    pub(super) fn reply(self, asked: &[u8], random: &mut Random) -> Vec<u8> {
+        match self {
+            Self::Echo { .. } | Self::Copies | Self::Packets => asked.to_vec(),
+            Self::Constant(bytes) | Self::Learned(bytes) => bytes.to_vec(),
+            Self::Json => format!(r#"{{"n": {}, "ok": true}}"#, random.any()).into_bytes(),
+            Self::Anything => vec![b'x'; random.up_to(300) as usize],
+        }
+    }
+
+    /// A reply to the same that is not right; none where every one is.
+    pub(super) fn lie(self, asked: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+        let mut reply = self.reply(asked, random);
+        match self {
+            Self::Anything => return None,
+            Self::Json => return Some(br#"{"n": 1, "ok": false}"#.to_vec()),
+            _ if reply.is_empty() => return None,
+            _ => {}
+        }
+        let at = random.up_to(reply.len() as u64 - 1) as usize;
+        // Text stays text.
+        reply[at] = if reply[at] == b'#' { b'~' } else { b'#' };
+        Some(reply)
+    }
+}
