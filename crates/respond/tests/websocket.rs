@@ -44,6 +44,19 @@ fn an_upgrade_may_follow_other_requests() {
 }
 
 #[test]
+fn an_upgrade_waits_for_the_answers_before_it() {
+    let server = server(Script::default());
+    let mut client = Client::http(&server);
+    let get = "GET /bytes/3000000 HTTP/1.1\r\nHost: a\r\n\r\n";
+    client.send([get.as_bytes(), UPGRADE.as_bytes(), &masked(TEXT, b"behind it")].concat());
+    client.expect(common::bytes_head(3_000_000));
+    client.expect(pattern(3_000_000));
+    client.expect(SWITCHED);
+    client.expect(unmasked(TEXT, b"behind it"));
+    assert_eq!(server.stats().requests, 2);
+}
+
+#[test]
 fn a_message_may_come_byte_by_byte() {
     let server = server(Script::default());
     let mut client = Client::websocket(&server);
@@ -153,6 +166,31 @@ fn what_was_answered_before_something_forbidden_still_comes() {
     client.expect(unmasked(PONG, b"?"));
     client.expect(unmasked(CLOSE, &1007_u16.to_be_bytes()));
     client.expect_end(End::Fin);
+}
+
+#[test]
+fn a_message_that_began_earlier_does_not_hide_why_the_next_one_is_refused() {
+    let server = server(Script::default());
+    let mut client = Client::websocket(&server);
+    let frame = masked(TEXT, b"in two parts");
+    client.send(&frame[..6 + 3]);
+    client.expect(&unmasked(TEXT, b"in two parts")[..2 + 3]);
+    client.send([&frame[6 + 3..], &masked(TEXT, b"bad \xff")].concat());
+    client.expect(b"two parts");
+    client.expect(unmasked(CLOSE, &1007_u16.to_be_bytes()));
+    client.expect_end(End::Fin);
+}
+
+#[test]
+fn no_close_frame_lands_inside_a_frame_that_is_held_back() {
+    let delay = Some("1ms".parse().unwrap());
+    let server = server(Script { delay, ..Script::default() });
+    let mut client = Client::websocket(&server);
+    client.send([masked(TEXT, b"good"), masked(TEXT, b"bad \xff")].concat());
+    client.expect(unmasked(TEXT, b"good"));
+    let (got, end) = client.rest();
+    assert!(unmasked(TEXT, b"bad \xff").starts_with(&got), "{got:?}");
+    assert_eq!(end, End::Fin);
 }
 
 #[test]
