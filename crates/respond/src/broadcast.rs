@@ -1,6 +1,6 @@
 //! A connection that hears what every other one at its door says.
 //!
-//! Knows messages, each of which it holds until it is whole; must not know who else listens (the desk
+//! Knows messages, each of which it holds until it is whole; must not know who else listens (the hub
 //! does).
 
 use std::sync::Arc;
@@ -8,17 +8,10 @@ use std::sync::Arc;
 use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
 use wiretrial_proto::{MessageKind, Scratch, ServerCodec, ServerEvent};
 
+use crate::hub::{Broadcast, Member};
 use crate::protocol::Heard;
 use crate::sink::{BACKLOG_LIMIT, Ending, Sink, Twist};
-use crate::table::Desk;
 use crate::websocket::agreed;
-
-/// What somebody said to all.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Said {
-    kind: MessageKind,
-    payload: Vec<u8>,
-}
 
 /// One of those who listen, and may speak.
 #[derive(Debug)]
@@ -39,7 +32,7 @@ impl Listener {
         input: &mut [u8],
         unpacked: &mut Scratch,
         sink: &mut Sink<'_>,
-        desk: &mut Desk<'_>,
+        member: &mut Member<'_>,
     ) -> Heard {
         let mut taken = 0;
         while !sink.is_finished() {
@@ -61,7 +54,7 @@ impl Listener {
                 Some(ServerEvent::Chunk(piece)) => self.message.extend_from_slice(piece),
                 Some(ServerEvent::End) => {
                     let payload = std::mem::take(&mut self.message);
-                    desk.say(&Arc::new(Said { kind: self.kind, payload }));
+                    member.broadcast(&Arc::new(Broadcast { kind: self.kind, payload }));
                 }
                 // Only HTTP has requests.
                 Some(ServerEvent::Close(_) | ServerEvent::Request(_)) => {
@@ -73,14 +66,14 @@ impl Listener {
     }
 
     /// Somebody said this.
-    pub(crate) fn hear(&mut self, said: &Said, sink: &mut Sink<'_>) {
+    pub(crate) fn hear(&mut self, message: &Broadcast, sink: &mut Sink<'_>) {
         let mut twist = sink.begin();
         if twist == Twist::None {
-            self.codec.message(said.kind, &said.payload, sink.out);
+            self.codec.message(message.kind, &message.payload, sink.out);
         } else {
-            let mut payload = said.payload.clone();
+            let mut payload = message.payload.clone();
             twist.apply(&mut payload);
-            self.codec.message(said.kind, &payload, sink.out);
+            self.codec.message(message.kind, &payload, sink.out);
         }
         sink.end();
     }

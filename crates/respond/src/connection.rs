@@ -11,6 +11,7 @@ use wiretrial_net::{Driver, Fill, Ready, Transport};
 use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
 
+use crate::hub::{Member, Memberships, Notice};
 use crate::plan::Kind;
 use crate::protocol::Protocol;
 use crate::script::FaultKind;
@@ -18,7 +19,6 @@ use crate::shared::Shared;
 use crate::sink::{BACKLOG_LIMIT, Ending, Sink};
 use crate::stage::{Released, Stage};
 use crate::stats::Counters;
-use crate::table::{Desk, Word};
 
 /// Reading and answering go on when less than this is left.
 const BACKLOG_LOW: usize = BACKLOG_LIMIT / 4;
@@ -60,8 +60,8 @@ pub(crate) struct Room<'a> {
     pub(crate) scratch: &'a mut Vec<u8>,
     /// Where codecs lay what they unpack.
     pub(crate) unpacked: &'a mut Scratch,
-    /// What others are told by this connection.
-    pub(crate) desk: Desk<'a>,
+    /// How this connection reaches others.
+    pub(crate) member: Member<'a>,
 }
 
 /// What is to be done with a connection after its turn.
@@ -137,31 +137,21 @@ impl Connection {
     }
 
     /// Its table or the lobby has something to say. It goes out with the turn that is asked for.
-    pub(crate) fn on_word(&mut self, word: &Word, room: &mut Room<'_>) -> Next {
+    pub(crate) fn on_notice(&mut self, notice: &Notice, room: &mut Room<'_>) -> Next {
         if self.phase != Phase::Talking {
             return Next::Wait;
         }
         let Room { shared, counters, scratch, .. } = room;
         let out = if self.stage.is_some() { &mut **scratch } else { self.transport.out() };
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
-        self.protocol.tell(word, &mut sink);
+        self.protocol.tell(notice, &mut sink);
         counters.add_requests(sink.requests());
         if mem::replace(&mut self.touched, true) { Next::Wait } else { Next::Again }
     }
 
-    /// Where it sits.
-    pub(crate) fn table(&self) -> Option<i32> {
-        self.protocol.table()
-    }
-
-    /// Does it hear what is said to all?
-    pub(crate) fn listens(&self) -> bool {
-        self.protocol.listens()
-    }
-
-    /// Does it look at the lobby?
-    pub(crate) fn looks(&self) -> bool {
-        self.protocol.looks()
+    /// What it has joined.
+    pub(crate) fn memberships(&self) -> Memberships {
+        self.protocol.memberships()
     }
 
     /// The turn that [`Next::Again`] asked for, or a word.
@@ -235,8 +225,8 @@ impl Connection {
                 Fill::Data(input, _, drained) => {
                     self.undrained = !drained;
                     if self.phase == Phase::Talking {
-                        let Room { shared, counters, scratch, unpacked, desk, .. } = room;
-                        let taken = self.hear(input, scratch, unpacked, shared, counters, desk);
+                        let Room { shared, counters, scratch, unpacked, member, .. } = room;
+                        let taken = self.hear(input, scratch, unpacked, shared, counters, member);
                         self.carry.extend_from_slice(&input[taken..]);
                     }
                     let next = self.write(room);
@@ -307,8 +297,8 @@ impl Connection {
     /// Takes what was left of the input when the conversation blocked.
     fn go_on(&mut self, room: &mut Room<'_>) {
         let mut input = mem::take(&mut self.carry);
-        let Room { shared, counters, scratch, unpacked, desk, .. } = room;
-        let taken = self.hear(&mut input, scratch, unpacked, shared, counters, desk);
+        let Room { shared, counters, scratch, unpacked, member, .. } = room;
+        let taken = self.hear(&mut input, scratch, unpacked, shared, counters, member);
         input.drain(..taken);
         self.carry = input;
         if self.intake == Intake::Ended {
@@ -324,11 +314,11 @@ impl Connection {
         unpacked: &mut Scratch,
         shared: &Shared,
         counters: &Counters,
-        desk: &mut Desk<'_>,
+        member: &mut Member<'_>,
     ) -> usize {
         let out = if self.stage.is_some() { scratch } else { self.transport.out() };
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
-        let heard = self.protocol.take(input, unpacked, &mut sink, desk);
+        let heard = self.protocol.take(input, unpacked, &mut sink, member);
         counters.add_requests(sink.requests());
         self.blocked = heard.blocked;
         if let Some(ending) = sink.ending() {

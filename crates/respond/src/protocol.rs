@@ -10,11 +10,11 @@ use wiretrial_proto::http1::DateField;
 
 use crate::broadcast::Listener;
 use crate::http::{HttpConversation, Standing, Upgrade};
+use crate::hub::{Member, Memberships, Notice};
 use crate::plan::Kind;
 use crate::sink::Sink;
 use crate::socketio::SocketIoConversation;
 use crate::styx::StyxConversation;
-use crate::table::{Desk, Word};
 use crate::verdict::Scheme;
 use crate::websocket::WebSocketEcho;
 
@@ -56,7 +56,7 @@ impl Protocol {
         input: &mut [u8],
         unpacked: &mut Scratch,
         sink: &mut Sink<'_>,
-        desk: &mut Desk<'_>,
+        member: &mut Member<'_>,
     ) -> Heard {
         let mut taken = 0;
         loop {
@@ -68,14 +68,14 @@ impl Protocol {
                     let Standing::Upgraded(upgrade) = standing else {
                         return Heard { taken, blocked: standing == Standing::Blocked };
                     };
-                    *self = Self::upgraded(upgrade, sink, desk);
+                    *self = Self::upgraded(upgrade, sink, member);
                 }
                 Self::WebSocket(echo) => {
                     let heard = echo.take(rest, unpacked, sink);
                     return Heard { taken: taken + heard.taken, ..heard };
                 }
                 Self::Styx(player) => {
-                    let heard = player.take(rest, unpacked, sink, desk);
+                    let heard = player.take(rest, unpacked, sink, member);
                     return Heard { taken: taken + heard.taken, ..heard };
                 }
                 Self::SocketIo(client) => {
@@ -83,7 +83,7 @@ impl Protocol {
                     return Heard { taken: taken + heard.taken, ..heard };
                 }
                 Self::Broadcast(listener) => {
-                    let heard = listener.take(rest, unpacked, sink, desk);
+                    let heard = listener.take(rest, unpacked, sink, member);
                     return Heard { taken: taken + heard.taken, ..heard };
                 }
                 Self::Raw => {
@@ -98,32 +98,23 @@ impl Protocol {
         }
     }
 
-    /// What its table, the lobby or somebody else says.
-    pub(crate) fn tell(&mut self, word: &Word, sink: &mut Sink<'_>) {
-        match (self, word) {
-            (Self::Styx(player), Word::Copy(copy)) => player.copy(*copy, sink),
-            (Self::Styx(player), Word::Lobby(lobby)) => player.show(lobby, sink),
-            (Self::Broadcast(listener), Word::Said(said)) => listener.hear(said, sink),
+    /// Passes on what the server tells the connection without being asked.
+    pub(crate) fn tell(&mut self, notice: &Notice, sink: &mut Sink<'_>) {
+        match (self, notice) {
+            (Self::Styx(player), Notice::Response(response)) => player.copy(*response, sink),
+            (Self::Styx(player), Notice::Lobby(lobby)) => player.show(lobby, sink),
+            (Self::Broadcast(listener), Notice::Broadcast(said)) => listener.hear(said, sink),
             _ => {}
         }
     }
 
-    /// Where the connection sits.
-    pub(crate) fn table(&self) -> Option<i32> {
+    /// What the connection has joined.
+    pub(crate) fn memberships(&self) -> Memberships {
         match self {
-            Self::Styx(player) => player.table(),
-            _ => None,
+            Self::Styx(player) => player.memberships(),
+            Self::Broadcast(_) => Memberships { broadcast: true, ..Memberships::default() },
+            _ => Memberships::default(),
         }
-    }
-
-    /// Does the connection look at the lobby?
-    pub(crate) fn looks(&self) -> bool {
-        matches!(self, Self::Styx(player) if player.looks())
-    }
-
-    /// Does the connection hear what is said to all?
-    pub(crate) fn listens(&self) -> bool {
-        matches!(self, Self::Broadcast(_))
     }
 
     /// Appends what a server says that goes away.
@@ -137,12 +128,12 @@ impl Protocol {
         }
     }
 
-    fn upgraded(upgrade: Upgrade, sink: &mut Sink<'_>, desk: &mut Desk<'_>) -> Self {
+    fn upgraded(upgrade: Upgrade, sink: &mut Sink<'_>, member: &mut Member<'_>) -> Self {
         let limit = sink.shared().max_message;
         match upgrade {
             Upgrade::Echo(deflate) => Self::WebSocket(WebSocketEcho::new(limit, deflate.as_ref())),
             Upgrade::Broadcast(deflate) => {
-                desk.listen();
+                member.join_broadcast();
                 Self::Broadcast(Box::new(Listener::new(limit, deflate.as_ref())))
             }
             Upgrade::Styx => Self::Styx(Box::new(StyxConversation::websocket())),

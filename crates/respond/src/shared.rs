@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use wiretrial_proto::websocket::DeflateConfig;
 
+use crate::hub::Hub;
 use crate::script::Script;
 use crate::stats::Counters;
-use crate::table::Tables;
 
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -18,7 +18,7 @@ pub(crate) struct Shared {
     pub(crate) deflate: Option<DeflateConfig>,
     /// By thread.
     pub(crate) counters: Vec<Counters>,
-    pub(crate) tables: Tables,
+    pub(crate) hub: Hub,
     replies: AtomicU64,
     sessions: AtomicU64,
     first_request: AtomicU64,
@@ -37,7 +37,7 @@ impl Shared {
             max_message,
             deflate,
             counters: (0..threads).map(|_| Counters::default()).collect(),
-            tables: Tables::new(threads),
+            hub: Hub::new(threads),
             replies: AtomicU64::new(0),
             sessions: AtomicU64::new(0),
             first_request: AtomicU64::new(0),

@@ -1,6 +1,6 @@
 //! A player's connection to its table.
 //!
-//! Knows what a player may ask for and when; must not know who else sits there (the desk does).
+//! Knows what a player may ask for and when; must not know who else sits there (the hub does).
 
 use std::borrow::Cow;
 
@@ -10,9 +10,9 @@ use wiretrial_proto::styx::{
 };
 use wiretrial_proto::{ProtocolError, Scratch};
 
+use crate::hub::{Member, Memberships};
 use crate::protocol::Heard;
 use crate::sink::{BACKLOG_LIMIT, Ending, Sink};
-use crate::table::Desk;
 
 /// Status of what is not granted.
 const DENIED: u8 = 2;
@@ -65,7 +65,7 @@ impl StyxConversation {
         input: &mut [u8],
         unpacked: &mut Scratch,
         sink: &mut Sink<'_>,
-        desk: &mut Desk<'_>,
+        member: &mut Member<'_>,
     ) -> Heard {
         let Some(first) = input.first() else { return Heard { taken: 0, blocked: false } };
         // A binary packet begins with its length, of which the first byte is 0.
@@ -87,7 +87,7 @@ impl StyxConversation {
                 sink.settle();
                 return Heard { taken, blocked: false };
             };
-            self.grant(wish, sink, desk);
+            self.grant(wish, sink, member);
         }
         Heard { taken: input.len(), blocked: false }
     }
@@ -113,14 +113,9 @@ impl StyxConversation {
         sink.settle();
     }
 
-    /// Does the player look at the lobby?
-    pub(crate) fn looks(&self) -> bool {
-        self.looks
-    }
-
-    /// Where the player sits.
-    pub(crate) fn table(&self) -> Option<i32> {
-        self.table
+    /// What the player has joined.
+    pub(crate) fn memberships(&self) -> Memberships {
+        Memberships { table: self.table, lobby: self.looks, ..Memberships::default() }
     }
 
     /// The server goes away.
@@ -150,17 +145,17 @@ impl StyxConversation {
         Ok((step.consumed, wish))
     }
 
-    fn grant(&mut self, wish: Wish, sink: &mut Sink<'_>, desk: &mut Desk<'_>) {
+    fn grant(&mut self, wish: Wish, sink: &mut Sink<'_>, member: &mut Member<'_>) {
         let answer = match wish {
             Wish::GoodBye => return sink.finish(Ending::Orderly),
             Wish::Ping(id) => Packet::Ping { id },
             Wish::Nonsense { class } => Packet::Bad { class, error: UNKNOWN },
-            Wish::LogIn(name) => self.log_in(name, desk),
-            Wish::Join { table, seat } => self.join(table, seat, desk),
-            Wish::Leave(table) => self.leave(table, desk),
+            Wish::LogIn(name) => self.log_in(name, member),
+            Wish::Join { table, seat } => self.join(table, seat, member),
+            Wish::Leave(table) => self.leave(table, member),
             Wish::Look if self.player.is_some() => {
                 if !std::mem::replace(&mut self.looks, true) {
-                    desk.look(monotonic_ns());
+                    member.watch_lobby(monotonic_ns());
                 }
                 return;
             }
@@ -171,7 +166,7 @@ impl StyxConversation {
                     && self.player == Some(request.player)
                     && self.next.is_none_or(|next| next == request.seq);
                 if right {
-                    return self.act(request, desk);
+                    return self.act(request, member);
                 }
                 Packet::Bad { class: class::GAME, error: NOT_NOW }
             }
@@ -179,9 +174,9 @@ impl StyxConversation {
         self.codec().send(&answer, sink.out);
     }
 
-    fn log_in(&mut self, name: String, desk: &Desk<'_>) -> Packet<'static> {
+    fn log_in(&mut self, name: String, member: &Member<'_>) -> Packet<'static> {
         let again = self.player.is_some();
-        let player = *self.player.get_or_insert_with(|| desk.tables.number_player(&name));
+        let player = *self.player.get_or_insert_with(|| member.number_player(&name));
         Packet::LoginResponse {
             name: Cow::Owned(name),
             player,
@@ -192,30 +187,30 @@ impl StyxConversation {
         }
     }
 
-    fn join(&mut self, table: i32, seat: i8, desk: &mut Desk<'_>) -> Packet<'static> {
+    fn join(&mut self, table: i32, seat: i8, member: &mut Member<'_>) -> Packet<'static> {
         let granted = self.player.is_some() && self.table.is_none();
         if granted {
             self.table = Some(table);
-            desk.sit(table);
+            member.join_table(table);
         }
         Packet::JoinResponse { table, seat, status: if granted { OK } else { DENIED }, code: 0 }
     }
 
-    fn leave(&mut self, table: i32, desk: &mut Desk<'_>) -> Packet<'static> {
+    fn leave(&mut self, table: i32, member: &mut Member<'_>) -> Packet<'static> {
         let granted = self.table == Some(table);
         if granted {
             self.table = None;
-            desk.stand_up(table);
+            member.leave_table(table);
         }
         Packet::LeaveResponse { table, status: if granted { OK } else { DENIED }, code: 0 }
     }
 
-    fn act(&mut self, request: LoadRequest, desk: &mut Desk<'_>) {
+    fn act(&mut self, request: LoadRequest, member: &mut Member<'_>) {
         let LoadRequest { player, table, seq, delay, resend } = request;
         self.next = Some(seq.wrapping_add(1));
         let delay = u64::try_from(delay).unwrap_or_default() * MILLISECOND;
         let due = (delay > 0).then(|| monotonic_ns() + delay);
-        desk.respond(LoadResponse { player, table, seq, resend }, due);
+        member.respond(LoadResponse { player, table, seq, resend }, due);
     }
 }
 

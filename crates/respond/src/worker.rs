@@ -13,10 +13,10 @@ use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
 
 use crate::connection::{Connection, Next, Room};
+use crate::hub::{Dispatcher, Member};
 use crate::plan::{Endpoint, RespondError};
 use crate::shared::Shared;
 use crate::slab::Slab;
-use crate::table::{Desk, Errands};
 use crate::timers::Timers;
 
 /// Connections accepted before others have their turn.
@@ -42,8 +42,8 @@ pub(crate) struct Worker {
     scratch: Vec<u8>,
     unpacked: Scratch,
     shared: Arc<Shared>,
-    /// What its connections have for others.
-    errands: Errands,
+    /// What its connections are to be told.
+    dispatcher: Dispatcher,
     /// What the answers of this thread are dated.
     date: Arc<DateField>,
     /// Which thread of the server this is.
@@ -72,7 +72,7 @@ impl Worker {
                 driver.listen(key, endpoint.address, true).map_err(RespondError::Listen)?;
             doors.push(Door { listener, endpoint });
         }
-        shared.tables.register(index, driver.waker());
+        shared.hub.register(index, driver.waker());
         Ok(Self {
             driver,
             connections: Slab::new(doors.len() as u32),
@@ -83,7 +83,7 @@ impl Worker {
             scratch: Vec::new(),
             unpacked: Scratch::new(),
             shared,
-            errands: Errands::default(),
+            dispatcher: Dispatcher::new(index),
             date: Arc::new(DateField::new(unix_seconds())),
             index,
         })
@@ -127,38 +127,38 @@ impl Worker {
                 self.turn(key, |it, room| it.on_alarm(now, room));
             }
         }
-        self.run_errands();
+        self.deliver();
         if self.shut_until.is_some_and(|until| until <= monotonic_ns()) {
             self.shut_until = None;
             self.set_accepting(true);
         }
     }
 
-    /// Says to connections what others have for them: all of it, and then each flushes once.
-    fn run_errands(&mut self) {
-        let tables = &self.shared.tables;
-        if self.errands.next_due().is_some() {
-            self.errands.release(monotonic_ns(), self.index, tables);
+    /// Delivers the notices that are due: all of them, and then each connection flushes once.
+    fn deliver(&mut self) {
+        let hub = &self.shared.hub;
+        if self.dispatcher.next_due().is_some() {
+            self.dispatcher.release(monotonic_ns(), hub);
         }
-        tables.collect(self.index, &mut self.errands);
-        if !self.errands.has_posts() {
+        self.dispatcher.collect(hub);
+        if !self.dispatcher.is_pending() {
             return;
         }
-        let posts = self.errands.take_posts();
-        for post in &posts {
-            self.turn(post.to, |it, room| it.on_word(&post.word, room));
+        let envelopes = self.dispatcher.take_queue();
+        for envelope in &envelopes {
+            self.turn(envelope.to, |it, room| it.on_notice(&envelope.notice, room));
         }
-        self.errands.recycle(posts);
+        self.dispatcher.recycle(envelopes);
         for key in std::mem::take(&mut self.again) {
             self.turn(key, Connection::on_turn);
         }
     }
 
     fn timeout(&self) -> Option<Duration> {
-        if !self.again.is_empty() || self.errands.has_posts() {
+        if !self.again.is_empty() || self.dispatcher.is_pending() {
             return Some(Duration::ZERO);
         }
-        let due = [self.timers.next_due(), self.errands.next_due(), self.shut_until];
+        let due = [self.timers.next_due(), self.dispatcher.next_due(), self.shut_until];
         let due = due.into_iter().flatten().min()?;
         Some(Duration::from_nanos(due.saturating_sub(monotonic_ns())))
     }
@@ -235,12 +235,7 @@ impl Worker {
             counters: &self.shared.counters[self.index],
             scratch: &mut self.scratch,
             unpacked: &mut self.unpacked,
-            desk: Desk {
-                tables: &self.shared.tables,
-                errands: &mut self.errands,
-                thread: self.index,
-                key,
-            },
+            member: Member { hub: &self.shared.hub, dispatcher: &mut self.dispatcher, key },
         };
         let before = connection.bytes();
         let next = act(connection, &mut room);
@@ -259,17 +254,8 @@ impl Worker {
         let Some(connection) = self.connections.remove(key) else {
             return;
         };
-        let (tables, errands) = (&self.shared.tables, &mut self.errands);
-        let mut desk = Desk { tables, errands, thread: self.index, key };
-        if let Some(table) = connection.table() {
-            desk.stand_up(table);
-        }
-        if connection.looks() {
-            desk.look_away();
-        }
-        if connection.listens() {
-            desk.turn_away();
-        }
+        let dispatcher = &mut self.dispatcher;
+        Member { hub: &self.shared.hub, dispatcher, key }.leave_all(connection.memberships());
         let transport = connection.into_transport();
         if abort {
             transport.abort(&mut self.driver);
