@@ -144,7 +144,7 @@ impl Connection {
         let Room { shared, counters, scratch, .. } = room;
         let out = if self.stage.is_some() { &mut **scratch } else { self.transport.out() };
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
-        self.protocol.tell(notice, &mut sink);
+        self.protocol.on_notice(notice, &mut sink);
         counters.add_requests(sink.requests());
         if mem::replace(&mut self.touched, true) { Next::Wait } else { Next::Again }
     }
@@ -318,16 +318,16 @@ impl Connection {
     ) -> usize {
         let out = if self.stage.is_some() { scratch } else { self.transport.out() };
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
-        let heard = self.protocol.take(input, unpacked, &mut sink, member);
+        let taken = self.protocol.take(input, unpacked, &mut sink, member);
         counters.add_requests(sink.requests());
-        self.blocked = heard.blocked;
+        self.blocked = taken.blocked;
         if let Some(ending) = sink.ending() {
             self.phase = match self.stage {
                 Some(_) => Phase::Staged(ending),
                 None => Phase::Finishing(ending),
             };
         }
-        heard.taken
+        taken.bytes
     }
 
     /// The peer sent its FIN: it gets what it asked for, then ours.

@@ -5,10 +5,9 @@
 //! script). Must not know the load generator: the two meet only on the wire.
 #![forbid(unsafe_code)]
 
-mod broadcast;
 mod connection;
 mod content;
-mod http;
+mod conversation;
 mod hub;
 mod plan;
 mod protocol;
@@ -18,13 +17,10 @@ mod server;
 mod shared;
 mod sink;
 mod slab;
-mod socketio;
 mod stage;
 mod stats;
-mod styx;
 mod timers;
 mod verdict;
-mod websocket;
 mod worker;
 
 pub use content::{MESSAGE, pattern_at};

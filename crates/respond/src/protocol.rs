@@ -1,42 +1,64 @@
-//! Which conversation a connection is having.
+//! The conversation that a connection is having.
 //!
-//! Knows the conversations and the way from one to the other; must not know sockets.
-
-use wiretrial_proto::Scratch;
+//! Knows all conversations and which one follows an upgrade. Must not know sockets.
 
 use std::sync::Arc;
 
+use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
 
-use crate::broadcast::Listener;
-use crate::http::{HttpConversation, Standing, Upgrade};
+use crate::conversation::broadcast::BroadcastConversation;
+use crate::conversation::http::{HttpConversation, Upgrade};
+use crate::conversation::raw::RawEcho;
+use crate::conversation::socketio::SocketIoConversation;
+use crate::conversation::styx::StyxConversation;
+use crate::conversation::websocket::WebSocketEcho;
+use crate::conversation::{Conversation as _, Outcome, Progress, converse};
 use crate::hub::{Member, Memberships, Notice};
 use crate::plan::Kind;
 use crate::sink::Sink;
-use crate::socketio::SocketIoConversation;
-use crate::styx::StyxConversation;
 use crate::verdict::Scheme;
-use crate::websocket::WebSocketEcho;
 
+/// One of all conversations. The rare ones are boxed, because there may be a million of the others.
 #[derive(Debug)]
 pub(crate) enum Protocol {
     Http(HttpConversation),
     WebSocket(WebSocketEcho),
-    /// Boxed, because there may be a million of the others.
+    Raw(RawEcho),
     Styx(Box<StyxConversation>),
     SocketIo(Box<SocketIoConversation>),
-    Broadcast(Box<Listener>),
-    /// Bytes come back as they are. One stretch that was read is one reply.
-    Raw,
+    Broadcast(Box<BroadcastConversation>),
 }
 
-/// What became of a batch of input.
+/// How much of a batch of input was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Heard {
-    /// Bytes taken from its front.
-    pub(crate) taken: usize,
-    /// There is more to say and no room: call again, with or without input, when there is.
+pub(crate) struct Taken {
+    /// Bytes from its front.
+    pub(crate) bytes: usize,
+    /// There is no room for more answers: to be called again, with or without input, when there is.
     pub(crate) blocked: bool,
+}
+
+impl Taken {
+    /// What a conversation took, behind the bytes that another one had taken.
+    fn after<U>(bytes: usize, progress: &Progress<U>) -> Self {
+        let blocked = matches!(progress.outcome, Outcome::Blocked);
+        Self { bytes: bytes + progress.taken, blocked }
+    }
+}
+
+/// Evaluates `$body` with the conversation of the protocol, whichever it is.
+macro_rules! with {
+    ($protocol:expr, $conversation:ident => $body:expr) => {
+        match $protocol {
+            Self::Http($conversation) => $body,
+            Self::WebSocket($conversation) => $body,
+            Self::Raw($conversation) => $body,
+            Self::Styx($conversation) => $body,
+            Self::SocketIo($conversation) => $body,
+            Self::Broadcast($conversation) => $body,
+        }
+    };
 }
 
 impl Protocol {
@@ -45,7 +67,7 @@ impl Protocol {
         match kind {
             Kind::Http => http(Scheme::Http),
             Kind::Https => http(Scheme::Https),
-            Kind::Tcp | Kind::Tls => Self::Raw,
+            Kind::Tcp | Kind::Tls => Self::Raw(RawEcho),
             Kind::Styx => Self::Styx(Box::new(StyxConversation::stream())),
         }
     }
@@ -54,88 +76,57 @@ impl Protocol {
     pub(crate) fn take(
         &mut self,
         input: &mut [u8],
-        unpacked: &mut Scratch,
+        scratch: &mut Scratch,
         sink: &mut Sink<'_>,
         member: &mut Member<'_>,
-    ) -> Heard {
-        let mut taken = 0;
+    ) -> Taken {
+        let mut bytes = 0;
         loop {
-            let rest = &mut input[taken..];
-            match self {
-                Self::Http(conversation) => {
-                    let (used, standing) = conversation.take(rest, unpacked, sink);
-                    taken += used;
-                    let Standing::Upgraded(upgrade) = standing else {
-                        return Heard { taken, blocked: standing == Standing::Blocked };
+            let rest = &mut input[bytes..];
+            let last = match self {
+                Self::Http(http) => {
+                    let progress = converse(http, rest, scratch, sink, member);
+                    let Outcome::Upgraded(upgrade) = progress.outcome else {
+                        return Taken::after(bytes, &progress);
                     };
+                    bytes += progress.taken;
                     *self = Self::upgraded(upgrade, sink, member);
+                    continue;
                 }
-                Self::WebSocket(echo) => {
-                    let heard = echo.take(rest, unpacked, sink);
-                    return Heard { taken: taken + heard.taken, ..heard };
-                }
-                Self::Styx(player) => {
-                    let heard = player.take(rest, unpacked, sink, member);
-                    return Heard { taken: taken + heard.taken, ..heard };
-                }
-                Self::SocketIo(client) => {
-                    let heard = client.take(rest, unpacked, sink);
-                    return Heard { taken: taken + heard.taken, ..heard };
-                }
-                Self::Broadcast(listener) => {
-                    let heard = listener.take(rest, unpacked, sink, member);
-                    return Heard { taken: taken + heard.taken, ..heard };
-                }
-                Self::Raw => {
-                    if !rest.is_empty() {
-                        sink.begin().apply(rest);
-                        sink.out.extend_from_slice(rest);
-                        sink.end();
-                    }
-                    return Heard { taken: input.len(), blocked: false };
-                }
-            }
+                Self::WebSocket(echo) => converse(echo, rest, scratch, sink, member),
+                Self::Raw(echo) => converse(echo, rest, scratch, sink, member),
+                Self::Styx(player) => converse(&mut **player, rest, scratch, sink, member),
+                Self::SocketIo(client) => converse(&mut **client, rest, scratch, sink, member),
+                Self::Broadcast(client) => converse(&mut **client, rest, scratch, sink, member),
+            };
+            return Taken::after(bytes, &last);
         }
     }
 
     /// Passes on what the server tells the connection without being asked.
-    pub(crate) fn tell(&mut self, notice: &Notice, sink: &mut Sink<'_>) {
-        match (self, notice) {
-            (Self::Styx(player), Notice::Response(response)) => player.copy(*response, sink),
-            (Self::Styx(player), Notice::Lobby(lobby)) => player.show(lobby, sink),
-            (Self::Broadcast(listener), Notice::Broadcast(said)) => listener.hear(said, sink),
-            _ => {}
-        }
+    pub(crate) fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>) {
+        with!(self, conversation => conversation.on_notice(notice, sink));
+    }
+
+    /// Appends what is said to the client when the server stops.
+    pub(crate) fn go_away(&mut self, out: &mut Vec<u8>) {
+        with!(self, conversation => conversation.go_away(out));
     }
 
     /// What the connection has joined.
     pub(crate) fn memberships(&self) -> Memberships {
-        match self {
-            Self::Styx(player) => player.memberships(),
-            Self::Broadcast(_) => Memberships { broadcast: true, ..Memberships::default() },
-            _ => Memberships::default(),
-        }
-    }
-
-    /// Appends what a server says that goes away.
-    pub(crate) fn go_away(&mut self, out: &mut Vec<u8>) {
-        match self {
-            Self::WebSocket(echo) => echo.go_away(out),
-            Self::Styx(player) => player.go_away(out),
-            Self::SocketIo(client) => client.go_away(out),
-            Self::Broadcast(listener) => listener.go_away(out),
-            Self::Http(_) | Self::Raw => {}
-        }
+        with!(self, conversation => conversation.memberships())
     }
 
     fn upgraded(upgrade: Upgrade, sink: &mut Sink<'_>, member: &mut Member<'_>) -> Self {
         let limit = sink.shared().max_message;
         match upgrade {
             Upgrade::Echo(deflate) => Self::WebSocket(WebSocketEcho::new(limit, deflate.as_ref())),
-            Upgrade::Broadcast(deflate) => {
-                member.join_broadcast();
-                Self::Broadcast(Box::new(Listener::new(limit, deflate.as_ref())))
-            }
+            Upgrade::Broadcast(deflate) => Self::Broadcast(Box::new(BroadcastConversation::new(
+                limit,
+                deflate.as_ref(),
+                member,
+            ))),
             Upgrade::Styx => Self::Styx(Box::new(StyxConversation::websocket())),
             Upgrade::SocketIo => {
                 let session = sink.shared().number_session();

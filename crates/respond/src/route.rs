@@ -1,36 +1,36 @@
 //! Which answer a request asks for.
 //!
-//! Knows methods and targets; must not know how an answer is written.
+//! Knows methods and targets. Must not know how an answer is encoded.
 
-/// A method, as far as the routes tell them apart.
+/// A request's method, as far as the routes distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,
     Head,
     Post,
     Options,
-    /// One that HTTP knows and no route takes.
+    /// One that HTTP defines and no route allows.
     Other,
-    /// One that nobody knows.
+    /// One that HTTP does not define.
     Unknown,
 }
 
-/// What is asked for. What a path names is as it was written: [`decoded`] reads it.
+/// The resource that is asked for. Names stand as in the target: [`decoded`] decodes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route<'a> {
     Page,
     Message,
     Echo,
-    /// The body, behind a word in front.
+    /// The request's body, behind a prefix.
     Test,
     TestStatus,
     /// The label itself.
     TestLabel(&'a str),
     /// The message with this id.
     MessageById(&'a str),
-    /// So many bytes of the pattern, with a length in front.
+    /// This many bytes of the pattern, with `Content-Length`.
     Bytes(u64),
-    /// So many bytes of the pattern, in chunks.
+    /// This many bytes of the pattern, in chunks.
     Chunked(u64),
     Status(u16),
     /// The server as a whole: `*`.
@@ -38,17 +38,17 @@ pub(crate) enum Route<'a> {
     Unknown,
 }
 
-/// What an upgrade to WebSocket leads to.
+/// What is spoken after an upgrade to WebSocket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Door {
-    /// Whatever has no other one.
+pub(crate) enum WebSocketRoute {
+    /// At every path that has no other one.
     Echo,
     Styx,
     SocketIo,
     Broadcast,
 }
 
-impl Door {
+impl WebSocketRoute {
     pub(crate) fn of(target: &str) -> Self {
         match path(target) {
             "/socket" => Self::Styx,
@@ -118,7 +118,7 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// The Allow field: the methods of this route, and OPTIONS, which each has.
+    /// The Allow field: the methods of this route, and OPTIONS, which every route allows.
     pub(crate) const fn allow(self) -> &'static str {
         match self {
             Self::Echo | Self::Test => "Allow: POST, OPTIONS\r\n",
@@ -127,14 +127,14 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Is the body of a request for it taken, rather than thrown away?
+    /// Is the body of a request used, rather than discarded?
     pub(crate) const fn takes_body(self) -> bool {
         matches!(self, Self::Echo | Self::Test)
     }
 }
 
-/// What a part of a path stands for (RFC 3986 section 2.1). A percent sign that encodes nothing
-/// stands for itself, bytes that are no UTF-8 for U+FFFD.
+/// Decodes a part of a path (RFC 3986 section 2.1). A percent sign that encodes nothing is kept;
+/// bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn decoded(written: &str) -> String {
     let mut bytes = Vec::with_capacity(written.len());
     let mut rest = written.as_bytes();
@@ -146,7 +146,7 @@ pub(crate) fn decoded(written: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The byte that the text's first three letters encode, and what is behind them.
+/// The byte that the first three characters of the text encode, and the text behind them.
 fn encoded_byte(text: &[u8]) -> Option<(u8, &[u8])> {
     let [b'%', high, low, behind @ ..] = text else {
         return None;
@@ -167,7 +167,7 @@ pub(crate) fn scheme(target: &str) -> Option<&str> {
 fn path(target: &str) -> &str {
     let origin = match target.split_once("://") {
         Some((scheme, rest)) if !scheme.contains('/') => {
-            rest.find(['/', '?']).map_or("/", |at| &rest[at..])
+            rest.find(['/', '?']).map_or("/", |end| &rest[end..])
         }
         _ => target,
     };
@@ -221,23 +221,23 @@ mod tests {
     }
 
     #[test]
-    fn upgrades_lead_to_what_is_spoken_there() {
+    fn upgrades_lead_to_protocols() {
         let table = [
-            ("/", Door::Echo),
-            ("/socket", Door::Styx),
-            ("http://host/socket?x", Door::Styx),
-            ("/socket/", Door::Echo),
-            ("/socket.io/?EIO=4&transport=websocket", Door::SocketIo),
-            ("/socket.io", Door::Echo),
-            ("/broadcast", Door::Broadcast),
+            ("/", WebSocketRoute::Echo),
+            ("/socket", WebSocketRoute::Styx),
+            ("http://host/socket?x", WebSocketRoute::Styx),
+            ("/socket/", WebSocketRoute::Echo),
+            ("/socket.io/?EIO=4&transport=websocket", WebSocketRoute::SocketIo),
+            ("/socket.io", WebSocketRoute::Echo),
+            ("/broadcast", WebSocketRoute::Broadcast),
         ];
-        for (target, door) in table {
-            assert_eq!(Door::of(target), door, "{target}");
+        for (target, route) in table {
+            assert_eq!(WebSocketRoute::of(target), route, "{target}");
         }
     }
 
     #[test]
-    fn what_is_encoded_is_decoded() {
+    fn percent_encoding_is_decoded() {
         let table = [
             ("plain", "plain"),
             ("", ""),

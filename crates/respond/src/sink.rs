@@ -1,6 +1,6 @@
 //! Where a conversation puts its answers.
 //!
-//! Knows whether they go straight to the connection or wait on the stage for the script.
+//! Knows whether they go straight to the connection or are held back on the stage for the script.
 //! Must not know how answers are framed.
 
 use wiretrial_net::clock::monotonic_ns;
@@ -9,36 +9,50 @@ use crate::script::FaultKind;
 use crate::shared::Shared;
 use crate::stage::Stage;
 
-/// With so many bytes of answers waiting to go out, nothing more is read or answered.
+/// While this many bytes of answers wait to go out, nothing more is read or answered.
 pub(crate) const BACKLOG_LIMIT: usize = 1024 * 1024;
 
-/// The way out of one batch of input.
+/// Takes the answers to one batch of input.
 pub(crate) struct Sink<'a> {
     /// Answers are appended here. Without a stage it is the connection's own buffer.
     pub(crate) out: &'a mut Vec<u8>,
     stage: Option<&'a mut Stage>,
     shared: &'a Shared,
     requests: u64,
+    /// Where the open reply begins in `out`; none where part of it went elsewhere.
+    reply_start: Option<usize>,
     ending: Option<Ending>,
+}
+
+/// A reply that has begun. It belongs to the exchange that it answers: [`Sink::begin`] hands it
+/// out, and [`Sink::end`] takes it back.
+///
+/// It carries no stream number. Each protocol here answers in order, so at most one reply of a
+/// connection is open, and all bytes appended before its end belong to it. A protocol that
+/// interleaves replies (HTTP/2) needs the stream in here, [`Sink::settle`] to be told the reply, and
+/// a stage with a queue for each stream; without such a protocol the number would never be read.
+#[derive(Debug)]
+#[must_use = "a reply that has begun must end"]
+pub(crate) struct Reply {
+    defect: Defect,
 }
 
 /// How a conversation ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// The peer knows and sends nothing more.
+    /// The client knows and sends nothing more.
     Orderly,
-    /// The peer may still be sending.
+    /// The client may still be sending.
     Early,
 }
 
-/// What a conversation itself does wrong; the stage does the rest.
+/// What the conversation itself does wrong in a reply. The stage injects all other faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Twist {
-    /// Nothing.
+enum Defect {
     None,
-    /// Alters one byte of the content.
+    /// One byte of the content is altered.
     Wrong,
-    /// Answers with status 500.
+    /// The status is 500.
     Status,
 }
 
@@ -49,28 +63,38 @@ impl<'a> Sink<'a> {
         stage: Option<&'a mut Stage>,
         shared: &'a Shared,
     ) -> Self {
-        Self { out, stage, shared, requests: 0, ending: None }
+        Self { out, stage, shared, requests: 0, reply_start: None, ending: None }
     }
 
-    /// A reply begins.
-    pub(crate) fn begin(&mut self) -> Twist {
+    /// Begins a reply.
+    #[inline]
+    pub(crate) fn begin(&mut self) -> Reply {
         self.requests += 1;
         if self.shared.script.stall.is_some() {
             self.shared.note_request(monotonic_ns());
         }
-        if self.stage.is_some() { self.begin_staged() } else { Twist::None }
+        if self.stage.is_some() {
+            return Reply { defect: self.begin_staged() };
+        }
+        self.reply_start = Some(self.out.len());
+        Reply { defect: Defect::None }
     }
 
-    /// The reply is complete.
-    pub(crate) fn end(&mut self) {
+    /// Ends a reply: it is complete.
+    #[inline]
+    pub(crate) fn end(&mut self, reply: Reply) {
+        // The handle is consumed, so that no reply ends twice.
+        drop(reply);
+        self.reply_start = None;
         self.settle();
         if let Some(stage) = &mut self.stage {
             stage.end();
         }
     }
 
-    /// What was appended belongs to the reply that is open, or to none: to be called before
-    /// that changes.
+    /// Assigns what was appended to the open reply, or to none where none is open. To be called
+    /// before that changes.
+    #[inline]
     pub(crate) fn settle(&mut self) {
         if let Some(stage) = &mut self.stage {
             stage.add(self.out);
@@ -78,12 +102,12 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Is what is appended to the open reply still here, and not on the stage?
-    pub(crate) fn may_be_taken_back(&self) -> bool {
-        self.stage.is_none()
+    /// Where the open reply begins in `out`, as long as all of it is there.
+    pub(crate) fn reply_start(&self) -> Option<usize> {
+        self.reply_start
     }
 
-    /// Nothing more is answered: the connection is closed after what was appended.
+    /// Ends the conversation: the connection is closed after what was appended.
     pub(crate) fn finish(&mut self, ending: Ending) {
         self.settle();
         self.ending = Some(ending);
@@ -104,7 +128,7 @@ impl<'a> Sink<'a> {
         self.shared
     }
 
-    /// Requests that began since this was made.
+    /// Replies that began since this was made.
     pub(crate) fn requests(&self) -> u64 {
         self.requests
     }
@@ -115,32 +139,45 @@ impl<'a> Sink<'a> {
     }
 
     #[cold]
-    fn begin_staged(&mut self) -> Twist {
+    fn begin_staged(&mut self) -> Defect {
         self.settle();
         let Some(stage) = &mut self.stage else {
-            return Twist::None;
+            return Defect::None;
         };
         let number = self.shared.number_reply();
         let directive = self.shared.script.directive(number);
         let due = if directive.delay == 0 { 0 } else { monotonic_ns() + directive.delay };
         stage.begin(due, number, directive.fault);
         match directive.fault {
-            Some(FaultKind::Wrong) => Twist::Wrong,
-            Some(FaultKind::Status) => Twist::Status,
-            _ => Twist::None,
+            Some(FaultKind::Wrong) => Defect::Wrong,
+            Some(FaultKind::Status) => Defect::Status,
+            _ => Defect::None,
         }
     }
 }
 
-impl Twist {
-    /// Alters the last byte of the content's first piece, once.
-    pub(crate) fn apply(&mut self, content: &mut [u8]) {
-        if *self != Self::Wrong {
+impl Reply {
+    /// Must its status be 500?
+    #[inline]
+    pub(crate) fn fails(&self) -> bool {
+        self.defect == Defect::Status
+    }
+
+    /// Must a byte of its content still be altered?
+    #[inline]
+    pub(crate) fn alters(&self) -> bool {
+        self.defect == Defect::Wrong
+    }
+
+    /// Alters the last byte of the first piece of its content, where that must be done.
+    #[inline]
+    pub(crate) fn alter(&mut self, content: &mut [u8]) {
+        if !self.alters() {
             return;
         }
         if let Some(byte) = content.last_mut() {
             *byte = altered(*byte);
-            *self = Self::None;
+            self.defect = Defect::None;
         }
     }
 }

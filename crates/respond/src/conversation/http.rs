@@ -1,20 +1,23 @@
-//! The routes over HTTP/1.1, and the door to WebSocket.
+//! The routes over HTTP/1.1, and the upgrade to WebSocket.
 //!
-//! Knows requests and what they are answered with; holds no body, neither one that
-//! comes nor one that goes. Must not know sockets.
+//! Knows requests and their answers; holds no body, neither of a request nor of an answer. Must not
+//! know sockets.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use wiretrial_proto::http1::{BodyLength, DateField, Http1Server};
 use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
-use wiretrial_proto::{Scratch, ServerCodec, ServerEvent, ServerRequest};
+use wiretrial_proto::{ProtocolError, Scratch, ServerCodec as _, ServerEvent, ServerRequest, Step};
 
+use super::Conversation;
 use crate::content::{MESSAGE, PAGE, RECEIVED, message_by_id, pattern_from};
-use crate::route::{Door, Method, Route, decoded};
-use crate::sink::{BACKLOG_LIMIT, Ending, Sink, Twist};
+use crate::hub::Member;
+use crate::route::{Method, Route, WebSocketRoute, decoded};
+use crate::sink::{Ending, Reply, Sink};
 use crate::verdict::{Scheme, Verdict, demanded_fields};
 
-/// A streamed answer is written ahead of the connection as far as this, in bytes.
+/// A pattern is generated until this many bytes wait to go out.
 const STREAM_AHEAD: usize = 256 * 1024;
 
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -25,47 +28,36 @@ const JSON: &str = "application/json";
 pub(crate) struct HttpConversation {
     codec: Http1Server,
     scheme: Scheme,
-    answer: Answer,
-    twist: Twist,
-    /// The answer under way is the last one, and the conversation ends so.
+    /// The answer to the current request; none: it is complete, or there is no request.
+    reply: Option<Reply>,
+    body: Body,
+    /// The answer under way is the last one, and the conversation ends like this.
     last: Option<Ending>,
     answers: u32,
     /// The current request has a body that may never come.
     uninvited: bool,
 }
 
-/// Where the conversation stands after a batch of input.
+/// What follows of the current request's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// It needs more input.
-    Listens,
-    /// It has more to say and no room to say it in: no input is taken until then.
-    Blocked,
-    /// From here on it is a WebSocket.
-    Upgraded(Upgrade),
-}
-
-/// What is spoken over a WebSocket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Upgrade {
-    /// Messages come back, compressed where that was agreed on.
-    Echo(Option<DeflateAnswer>),
-    /// Messages come to all who are here, compressed likewise.
-    Broadcast(Option<DeflateAnswer>),
-    /// A player's packets.
-    Styx,
-    SocketIo,
-}
-
-/// The answer to the current request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    /// Given; what is left of the request is thrown away.
-    Given,
+enum Body {
+    /// Nothing. What is left of the request is discarded.
+    Complete,
     /// The request's own body.
     Echo,
-    /// The pattern, of which so much is out.
+    /// The pattern from this offset on.
     Pattern { offset: u64, length: u64 },
+}
+
+/// The conversation that follows. Its messages are compressed where that was agreed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Upgrade {
+    /// Messages come back.
+    Echo(Option<DeflateAnswer>),
+    /// Messages go to everybody in the broadcast.
+    Broadcast(Option<DeflateAnswer>),
+    Styx,
+    SocketIo,
 }
 
 impl HttpConversation {
@@ -73,69 +65,75 @@ impl HttpConversation {
         Self {
             codec: Http1Server::with_date(date),
             scheme,
-            answer: Answer::Given,
-            twist: Twist::None,
+            reply: None,
+            body: Body::Complete,
             last: None,
             answers: 0,
             uninvited: false,
         }
     }
+}
 
-    /// Takes the input that can be taken, returns how much that was. After
-    /// [`Standing::Blocked`] it must be called when there is room again, with or without input.
-    pub(crate) fn take(
-        &mut self,
-        input: &mut [u8],
-        unpacked: &mut Scratch,
-        sink: &mut Sink<'_>,
-    ) -> (usize, Standing) {
-        let mut taken = 0;
-        while !sink.is_finished() {
-            if sink.backlog() >= BACKLOG_LIMIT || !self.continue_pattern(sink) {
-                sink.settle();
-                return (taken, Standing::Blocked);
-            }
-            let Ok(step) = self.codec.receive(&mut input[taken..], unpacked, sink.out) else {
-                sink.finish(Ending::Early);
-                break;
-            };
-            taken += step.consumed;
-            match step.event {
-                None => {
-                    sink.settle();
-                    return (taken, Standing::Listens);
-                }
-                Some(ServerEvent::Request(request)) => {
-                    if let Some(key) = request.websocket_key {
-                        let upgrade = accept(key, &request, sink);
-                        sink.settle();
-                        return (taken, Standing::Upgraded(upgrade));
-                    }
-                    self.answer(&request, sink);
-                }
-                Some(ServerEvent::Chunk(piece)) => {
-                    if self.answer == Answer::Echo {
-                        self.twist.apply(piece);
-                        self.codec.body_chunk(piece, sink.out);
-                        sink.settle();
-                    }
-                }
-                Some(ServerEvent::End) => {
-                    if self.answer == Answer::Echo {
-                        self.codec.body_end(sink.out);
-                        self.complete(sink);
-                    }
-                    if let Some(ending) = self.last {
-                        sink.finish(ending);
-                    }
-                }
-                // Only WebSocket has these.
-                Some(ServerEvent::Message(_) | ServerEvent::Close(_)) => sink.finish(Ending::Early),
-            }
-        }
-        (input.len(), Standing::Listens)
+impl Conversation for HttpConversation {
+    type Event<'a> = ServerEvent<'a>;
+    type Upgrade = Upgrade;
+
+    #[inline]
+    fn continue_reply(&mut self, sink: &mut Sink<'_>) -> bool {
+        let Body::Pattern { offset, length } = self.body else { return true };
+        self.continue_pattern(offset, length, sink)
     }
 
+    #[inline]
+    fn receive<'a>(
+        &mut self,
+        input: &'a mut [u8],
+        scratch: &'a mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<Step<ServerEvent<'a>>, ProtocolError> {
+        self.codec.receive(input, scratch, out)
+    }
+
+    #[inline]
+    fn on_event(
+        &mut self,
+        event: ServerEvent<'_>,
+        sink: &mut Sink<'_>,
+        _member: &mut Member<'_>,
+    ) -> ControlFlow<Upgrade> {
+        match event {
+            ServerEvent::Request(ref request) => {
+                if let Some(key) = request.websocket_key {
+                    return ControlFlow::Break(accept(key, request, sink));
+                }
+                self.answer(request, sink);
+            }
+            ServerEvent::Chunk(piece) => {
+                if self.body == Body::Echo {
+                    if let Some(reply) = &mut self.reply {
+                        reply.alter(piece);
+                    }
+                    self.codec.body_chunk(piece, sink.out);
+                    sink.settle();
+                }
+            }
+            ServerEvent::End => {
+                if self.body == Body::Echo {
+                    self.codec.body_end(sink.out);
+                    self.complete(sink);
+                }
+                if let Some(ending) = self.last {
+                    sink.finish(ending);
+                }
+            }
+            // Only WebSocket has these.
+            ServerEvent::Message(_) | ServerEvent::Close(_) => sink.finish(Ending::Early),
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl HttpConversation {
     fn answer(&mut self, request: &ServerRequest<'_>, sink: &mut Sink<'_>) {
         let method = Method::of(request.method);
         let route = Route::of(request.target);
@@ -150,14 +148,14 @@ impl HttpConversation {
         self.uninvited =
             request.expects_continue && !(route.takes_body() && verdict == Verdict::Serve);
         if self.uninvited {
-            // Whether the body comes or not, the end of the connection is the end of it.
+            // Whether the body comes is not known, so nothing can follow it.
             self.last = Some(Ending::Early);
         } else if request.expects_continue {
             self.codec.invite_body(sink.out);
         }
 
-        self.twist = sink.begin();
-        if self.twist == Twist::Status {
+        let reply = self.reply.insert(sink.begin());
+        if reply.fails() {
             return self.give(500, TEXT, "", b"scripted fault\n", sink);
         }
         match verdict {
@@ -186,8 +184,10 @@ impl HttpConversation {
                 self.give(200, JSON, "", message_by_id(&decoded(id)).as_bytes(), sink);
             }
             Route::TestStatus => self.give(200, TEXT, "", b"OK", sink),
-            Route::TestLabel(label) => self.give(200, TEXT, "", decoded(label).as_bytes(), sink),
-            // Reset Content has none (RFC 9110 section 15.3.6).
+            Route::TestLabel(label) => {
+                self.give(200, TEXT, "", decoded(label).as_bytes(), sink);
+            }
+            // Reset Content has no body (RFC 9110 section 15.3.6).
             Route::Status(205) => self.give(205, "", "", b"", sink),
             Route::Status(status) => {
                 let body = format!("status {status}\n");
@@ -202,7 +202,7 @@ impl HttpConversation {
         }
     }
 
-    /// A whole answer. `fields` are further field lines, each with its end.
+    /// Sends a whole answer. `fields` are further field lines, each with its end.
     fn give(
         &mut self,
         status: u16,
@@ -223,7 +223,7 @@ impl HttpConversation {
         self.complete(sink);
     }
 
-    /// The request's own body, as it comes, with something in front.
+    /// Begins an answer with the request's own body, as it comes, behind `front`.
     fn begin_echo(
         &mut self,
         content_type: &str,
@@ -238,24 +238,21 @@ impl HttpConversation {
         if !front.is_empty() {
             self.say(front, sink);
         }
-        self.answer = Answer::Echo;
+        self.body = Body::Echo;
     }
 
     fn begin_pattern(&mut self, method: Method, length: u64, chunked: bool, sink: &mut Sink<'_>) {
         let framing = if chunked { BodyLength::Chunked } else { BodyLength::Known(length) };
         self.head(200, BYTES, framing, sink);
         let length = if method == Method::Head { 0 } else { length };
-        self.answer = Answer::Pattern { offset: 0, length };
+        self.body = Body::Pattern { offset: 0, length };
     }
 
-    /// False: there was no room for all of it.
-    fn continue_pattern(&mut self, sink: &mut Sink<'_>) -> bool {
-        let Answer::Pattern { mut offset, length } = self.answer else {
-            return true;
-        };
+    /// False: there is no room for all of it.
+    fn continue_pattern(&mut self, mut offset: u64, length: u64, sink: &mut Sink<'_>) -> bool {
         while offset < length {
             if sink.backlog() >= STREAM_AHEAD {
-                self.answer = Answer::Pattern { offset, length };
+                self.body = Body::Pattern { offset, length };
                 return false;
             }
             let piece = pattern_from(offset, length - offset);
@@ -270,44 +267,50 @@ impl HttpConversation {
     fn head(&mut self, status: u16, content_type: &str, length: BodyLength, sink: &mut Sink<'_>) {
         let keep_alive = self.last.is_none();
         if !self.codec.respond_head(status, content_type, length, keep_alive, sink.out) {
-            // An old client, told by the head, reads an answer in pieces up to the end.
+            // An HTTP/1.0 client reads a body without a length up to the end of the connection.
             self.last.get_or_insert(Ending::Orderly);
         }
     }
 
-    /// A piece of content that is ours.
+    /// Appends a piece of content that is the server's own.
     fn say(&mut self, piece: &[u8], sink: &mut Sink<'_>) {
-        if self.twist == Twist::Wrong {
-            let mut piece = piece.to_vec();
-            self.twist.apply(&mut piece);
-            self.codec.body_chunk(&piece, sink.out);
-        } else {
-            self.codec.body_chunk(piece, sink.out);
+        match &mut self.reply {
+            Some(reply) if reply.alters() => {
+                let mut piece = piece.to_vec();
+                reply.alter(&mut piece);
+                self.codec.body_chunk(&piece, sink.out);
+            }
+            _ => self.codec.body_chunk(piece, sink.out),
         }
     }
 
     fn complete(&mut self, sink: &mut Sink<'_>) {
-        self.answer = Answer::Given;
-        sink.end();
+        self.body = Body::Complete;
+        if let Some(reply) = self.reply.take() {
+            sink.end(reply);
+        }
         if self.uninvited {
             sink.finish(Ending::Early);
         }
     }
 }
 
-/// Appends the answer that upgrades to WebSocket; says what is spoken over it. Only messages of no
-/// further protocol are compressed.
+/// Appends the answer that upgrades to WebSocket; returns the conversation that follows. Only
+/// messages without a protocol on top are compressed.
 fn accept(key: &str, request: &ServerRequest<'_>, sink: &mut Sink<'_>) -> Upgrade {
-    let door = Door::of(request.target);
-    if let Door::Styx | Door::SocketIo = door {
+    let route = WebSocketRoute::of(request.target);
+    if let WebSocketRoute::Styx | WebSocketRoute::SocketIo = route {
         WebSocketServer::accept(key, None, sink.out);
-        return if door == Door::Styx { Upgrade::Styx } else { Upgrade::SocketIo };
+        return if route == WebSocketRoute::Styx { Upgrade::Styx } else { Upgrade::SocketIo };
     }
-    let wishes = sink.shared().deflate.as_ref();
-    let deflate = wishes.and_then(|wishes| request.websocket_extensions.accept_deflate(wishes));
+    let config = sink.shared().deflate.as_ref();
+    let deflate = config.and_then(|config| request.websocket_extensions.accept_deflate(config));
     match &deflate {
         None => WebSocketServer::accept(key, None, sink.out),
         Some(answer) => WebSocketServer::accept_deflate(key, None, answer, sink.out),
     }
-    if door == Door::Broadcast { Upgrade::Broadcast(deflate) } else { Upgrade::Echo(deflate) }
+    match route {
+        WebSocketRoute::Broadcast => Upgrade::Broadcast(deflate),
+        _ => Upgrade::Echo(deflate),
+    }
 }
