@@ -1,7 +1,7 @@
 //! One connection: its transport, its conversation, and how it ends.
 //!
-//! Knows when to read, when to write, when to wait for room. Must not know routes,
-//! messages, or other connections.
+//! Knows when to read, when to write, and when to wait until answers have gone out. Must not know
+//! routes, messages, or other connections.
 
 use std::mem;
 use std::sync::Arc;
@@ -20,56 +20,62 @@ use crate::sink::{BACKLOG_LIMIT, Ending, Sink};
 use crate::stage::{Released, Stage};
 use crate::stats::Counters;
 
-/// Reading and answering go on when less than this is left.
+/// Reading and answering resume once fewer bytes than this wait to go out.
 const BACKLOG_LOW: usize = BACKLOG_LIMIT / 4;
-/// Who lets so many bytes from its table or the lobby wait is given up.
+/// A client with this many unsent bytes of notices is disconnected.
 const OVERFLOW: usize = 4 * BACKLOG_LIMIT;
-/// Rounds of reading or writing before other connections have their turn.
+/// Rounds of reading or writing in one turn. Then the other connections have theirs.
 const ROUNDS_PER_TURN: u32 = 16;
-/// How long a peer may take to send its FIN after ours, nanoseconds.
+/// How long the server waits for the client's FIN after its own, nanoseconds.
 const LINGER: u64 = 2_000_000_000;
 
-/// One accepted connection. A million of them may be idle, so what is rare is boxed.
+/// One accepted connection. A million of them may be idle, so its rare parts are boxed.
 #[derive(Debug)]
 pub(crate) struct Connection {
     transport: Transport,
-    /// Input that was not taken.
+    /// Input that the conversation has not taken.
     carry: Vec<u8>,
     protocol: Protocol,
-    /// Where the script holds answers back.
+    /// Where answers are held back for the script.
     stage: Option<Box<Stage>>,
-    phase: Phase,
-    /// The conversation waits for room to go on.
+    state: State,
+    /// The conversation continues once there is room for its answers.
     blocked: bool,
     intake: Intake,
-    /// The driver may hold input that it does not tell of.
+    /// The driver may have input for which it reports no readiness.
     undrained: bool,
-    /// A word was written that no flush has seen.
-    touched: bool,
-    /// The earliest alarm that is set, nanoseconds on the monotonic clock; 0: none.
+    /// A notice was appended and not flushed.
+    notified: bool,
+    /// The earliest alarm that is set, nanoseconds of the monotonic clock; 0: none.
     alarm: u64,
 }
 
-/// What a connection works with that is not its own.
+/// What a connection uses of its thread during a turn.
 #[derive(Debug)]
-pub(crate) struct Room<'a> {
+pub(crate) struct Context<'a> {
     pub(crate) driver: &'a mut Driver,
+    pub(crate) resources: Resources<'a>,
+}
+
+/// What conversations use of it.
+#[derive(Debug)]
+pub(crate) struct Resources<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) counters: &'a Counters,
-    /// Empty between calls; where answers are written that go to the stage.
-    pub(crate) scratch: &'a mut Vec<u8>,
-    /// Where codecs lay what they unpack.
-    pub(crate) unpacked: &'a mut Scratch,
+    /// Where answers are written on their way to the stage. Empty between turns.
+    pub(crate) staging: &'a mut Vec<u8>,
+    /// Where codecs put payload that they unpack.
+    pub(crate) scratch: &'a mut Scratch,
     /// How this connection reaches others.
     pub(crate) member: Member<'a>,
 }
 
-/// What is to be done with a connection after its turn.
+/// What happens to a connection after its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Wait for readiness or its alarm.
     Wait,
-    /// Another turn, when the others had theirs.
+    /// Another turn after those of the others.
     Again,
     /// Close with FIN.
     Close,
@@ -77,24 +83,25 @@ pub(crate) enum Next {
     Abort,
 }
 
-/// Whether the driver tells of input.
+/// Does the driver report input?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Intake {
     Open,
-    /// Not until there is room for answers.
+    /// Not until enough answers have gone out.
     Paused,
-    /// There is none any more: the peer's FIN came.
+    /// There is no more: the client's FIN came.
     Ended,
 }
 
+/// How far the connection has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum State {
     Talking,
-    /// The conversation is over, its answers are still on the stage.
+    /// The conversation is over. Answers are still on the stage.
     Staged(Ending),
-    /// Everything was said; the rest has to go out.
+    /// No more answers come. The last bytes still have to go out.
     Finishing(Ending),
-    /// Our FIN is out, the peer's is awaited until then.
+    /// The server's FIN went out. The client's is awaited until this instant.
     Lingering(u64),
 }
 
@@ -113,40 +120,40 @@ impl Connection {
             carry: Vec::new(),
             protocol: Protocol::new(kind, date),
             stage,
-            phase: Phase::Talking,
+            state: State::Talking,
             blocked: false,
             intake: Intake::Open,
             undrained: false,
-            touched: false,
+            notified: false,
             alarm: 0,
         }
     }
 
-    /// The driver told something.
-    pub(crate) fn on_ready(&mut self, ready: Ready, room: &mut Room<'_>) -> Next {
+    /// The driver reports readiness.
+    pub(crate) fn on_ready(&mut self, ready: Ready, context: &mut Context<'_>) -> Next {
         if ready.hangup {
             return Next::Close;
         }
         if ready.writable {
-            let next = self.write(room);
+            let next = self.write(context);
             if next != Next::Wait {
                 return next;
             }
         }
-        if ready.readable { self.read(room) } else { Next::Wait }
+        if ready.readable { self.read(context) } else { Next::Wait }
     }
 
-    /// Its table or the lobby has something to say. It goes out with the turn that is asked for.
-    pub(crate) fn on_notice(&mut self, notice: &Notice, room: &mut Room<'_>) -> Next {
-        if self.phase != Phase::Talking {
+    /// The server tells the connection something. It goes out with the turn that is asked for.
+    pub(crate) fn on_notice(&mut self, notice: &Notice, context: &mut Context<'_>) -> Next {
+        if self.state != State::Talking {
             return Next::Wait;
         }
-        let Room { shared, counters, scratch, .. } = room;
-        let out = if self.stage.is_some() { &mut **scratch } else { self.transport.out() };
+        let Resources { shared, counters, staging, .. } = &mut context.resources;
+        let out = if self.stage.is_some() { &mut **staging } else { self.transport.out() };
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
         self.protocol.on_notice(notice, &mut sink);
         counters.add_requests(sink.requests());
-        if mem::replace(&mut self.touched, true) { Next::Wait } else { Next::Again }
+        if mem::replace(&mut self.notified, true) { Next::Wait } else { Next::Again }
     }
 
     /// What it has joined.
@@ -154,33 +161,33 @@ impl Connection {
         self.protocol.memberships()
     }
 
-    /// The turn that [`Next::Again`] asked for, or a word.
-    pub(crate) fn on_turn(&mut self, room: &mut Room<'_>) -> Next {
-        if mem::take(&mut self.touched) && self.backlog() >= OVERFLOW {
-            // The others at its table go on, so it cannot be waited for.
+    /// The turn that [`Next::Again`] asked for.
+    pub(crate) fn on_turn(&mut self, context: &mut Context<'_>) -> Next {
+        if mem::take(&mut self.notified) && self.backlog() >= OVERFLOW {
+            // Other connections cause the notices, so they do not stop for this one.
             return Next::Close;
         }
-        let next = self.write(room);
-        if next == Next::Wait && self.undrained { self.read(room) } else { next }
+        let next = self.write(context);
+        if next == Next::Wait && self.undrained { self.read(context) } else { next }
     }
 
-    /// The alarm went off.
-    pub(crate) fn on_alarm(&mut self, now: u64, room: &mut Room<'_>) -> Next {
+    /// An alarm is due.
+    pub(crate) fn on_alarm(&mut self, now: u64, context: &mut Context<'_>) -> Next {
         if self.alarm <= now {
             self.alarm = 0;
         }
-        match self.phase {
-            Phase::Lingering(until) if until <= now => Next::Close,
-            Phase::Lingering(_) => Next::Wait,
-            _ => self.write(room),
+        match self.state {
+            State::Lingering(until) if until <= now => Next::Close,
+            State::Lingering(_) => Next::Wait,
+            _ => self.write(context),
         }
     }
 
-    /// The alarm to set, where one is wanted that is not set.
+    /// The alarm to set, if one is needed that is not set.
     pub(crate) fn take_alarm(&mut self) -> Option<u64> {
-        let wanted = match (self.phase, &self.stage) {
-            (Phase::Lingering(until), _) => until,
-            (Phase::Talking | Phase::Staged(_), Some(stage)) => stage.next_due()?,
+        let wanted = match (self.state, &self.stage) {
+            (State::Lingering(until), _) => until,
+            (State::Talking | State::Staged(_), Some(stage)) => stage.next_due()?,
             _ => return None,
         };
         if self.alarm != 0 && self.alarm <= wanted {
@@ -190,18 +197,18 @@ impl Connection {
         Some(wanted)
     }
 
-    /// The server stops: whoever is not in the middle of something leaves.
-    pub(crate) fn leave(&mut self, room: &mut Room<'_>) -> Next {
+    /// The server stops: the connection closes unless answers are under way.
+    pub(crate) fn leave(&mut self, context: &mut Context<'_>) -> Next {
         let quiet = !self.blocked
             && self.backlog() == 0
             && self.stage.as_ref().is_none_or(|stage| stage.is_idle());
         if !quiet {
             return Next::Wait;
         }
-        if self.phase == Phase::Talking {
+        if self.state == State::Talking {
             self.protocol.go_away(self.transport.out());
-            // Who does not take it is closed without.
-            let _ = self.transport.flush(room.driver);
+            // A client that does not take it is closed without it.
+            let _ = self.transport.flush(context.driver);
         }
         Next::Close
     }
@@ -215,90 +222,88 @@ impl Connection {
         self.transport
     }
 
-    fn read(&mut self, room: &mut Room<'_>) -> Next {
+    fn read(&mut self, context: &mut Context<'_>) -> Next {
         for _ in 0..ROUNDS_PER_TURN {
             if self.blocked || self.backlog() >= BACKLOG_LIMIT {
-                self.pause(Intake::Paused, room);
+                self.pause(Intake::Paused, context);
                 return Next::Wait;
             }
-            match self.transport.fill(room.driver, &mut self.carry) {
+            match self.transport.fill(context.driver, &mut self.carry) {
                 Fill::Data(input, _, drained) => {
                     self.undrained = !drained;
-                    if self.phase == Phase::Talking {
-                        let Room { shared, counters, scratch, unpacked, member, .. } = room;
-                        let taken = self.hear(input, scratch, unpacked, shared, counters, member);
+                    if self.state == State::Talking {
+                        let taken = self.converse(input, &mut context.resources);
                         self.carry.extend_from_slice(&input[taken..]);
                     }
-                    let next = self.write(room);
+                    let next = self.write(context);
                     if next != Next::Wait || drained {
                         return next;
                     }
                 }
                 Fill::WouldBlock => {
                     self.undrained = false;
-                    return self.write(room);
+                    return self.write(context);
                 }
-                Fill::End => return self.on_end(room),
+                Fill::End => return self.on_end(context),
                 Fill::Failed(_) => return Next::Close,
             }
         }
         Next::Again
     }
 
-    /// Sends what may be sent, and lets a blocked conversation go on as there is room.
-    fn write(&mut self, room: &mut Room<'_>) -> Next {
+    /// Sends what is due, and continues a blocked conversation once there is room.
+    fn write(&mut self, context: &mut Context<'_>) -> Next {
         for _ in 0..ROUNDS_PER_TURN {
             let reset = self.release();
-            let Ok(flush) = self.transport.flush(room.driver) else {
+            let Ok(flush) = self.transport.flush(context.driver) else {
                 return Next::Close;
             };
             if reset {
                 return Next::Abort;
             }
-            if let (Phase::Finishing(ending), true) = (self.phase, flush.done) {
-                return self.hang_up(ending, room);
+            if let (State::Finishing(ending), true) = (self.state, flush.done) {
+                return self.hang_up(ending, context);
             }
             if !self.blocked {
-                return self.resume(room);
+                return self.resume(context);
             }
             if !flush.done || self.backlog() >= BACKLOG_LOW {
                 return Next::Wait;
             }
-            self.go_on(room);
+            self.continue_blocked(context);
         }
         Next::Again
     }
 
-    /// Moves what is due from the stage to the transport. True: RST comes next.
+    /// Moves what is due from the stage to the transport. True: RST follows.
     fn release(&mut self) -> bool {
         let Some(stage) = &mut self.stage else {
             return false;
         };
-        let ending = match self.phase {
-            Phase::Talking => Ending::Early,
-            Phase::Staged(ending) => ending,
-            Phase::Finishing(_) | Phase::Lingering(_) => return false,
+        let ending = match self.state {
+            State::Talking => Ending::Early,
+            State::Staged(ending) => ending,
+            State::Finishing(_) | State::Lingering(_) => return false,
         };
         if stage.is_idle() {
-            // The script fell silent, and the peer has had enough.
-            if self.intake == Intake::Ended && matches!(self.phase, Phase::Staged(_)) {
-                self.phase = Phase::Finishing(ending);
+            // The script sends nothing more, and the client has left.
+            if self.intake == Intake::Ended && matches!(self.state, State::Staged(_)) {
+                self.state = State::Finishing(ending);
             }
             return false;
         }
         match stage.release(monotonic_ns(), self.transport.out()) {
             Released::Bytes => {}
-            Released::Finish => self.phase = Phase::Finishing(ending),
+            Released::Finish => self.state = State::Finishing(ending),
             Released::Reset => return true,
         }
         false
     }
 
-    /// Takes what was left of the input when the conversation blocked.
-    fn go_on(&mut self, room: &mut Room<'_>) {
+    /// Takes the input that was left when the conversation blocked.
+    fn continue_blocked(&mut self, context: &mut Context<'_>) {
         let mut input = mem::take(&mut self.carry);
-        let Room { shared, counters, scratch, unpacked, member, .. } = room;
-        let taken = self.hear(&mut input, scratch, unpacked, shared, counters, member);
+        let taken = self.converse(&mut input, &mut context.resources);
         input.drain(..taken);
         self.carry = input;
         if self.intake == Intake::Ended {
@@ -306,83 +311,76 @@ impl Connection {
         }
     }
 
-    /// Gives input to the conversation; returns how much of it was taken.
-    fn hear(
-        &mut self,
-        input: &mut [u8],
-        scratch: &mut Vec<u8>,
-        unpacked: &mut Scratch,
-        shared: &Shared,
-        counters: &Counters,
-        member: &mut Member<'_>,
-    ) -> usize {
-        let out = if self.stage.is_some() { scratch } else { self.transport.out() };
+    /// Gives input to the conversation; returns how many bytes of it were taken.
+    fn converse(&mut self, input: &mut [u8], resources: &mut Resources<'_>) -> usize {
+        let Resources { shared, counters, staging, scratch, member } = resources;
+        let out = if self.stage.is_some() { &mut **staging } else { self.transport.out() };
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
-        let taken = self.protocol.take(input, unpacked, &mut sink, member);
+        let taken = self.protocol.take(input, scratch, &mut sink, member);
         counters.add_requests(sink.requests());
         self.blocked = taken.blocked;
         if let Some(ending) = sink.ending() {
-            self.phase = match self.stage {
-                Some(_) => Phase::Staged(ending),
-                None => Phase::Finishing(ending),
+            self.state = match self.stage {
+                Some(_) => State::Staged(ending),
+                None => State::Finishing(ending),
             };
         }
         taken.bytes
     }
 
-    /// The peer sent its FIN: it gets what it asked for, then ours.
-    fn on_end(&mut self, room: &mut Room<'_>) -> Next {
-        if matches!(self.phase, Phase::Lingering(_)) {
+    /// The client sent its FIN: it gets the answers to its requests, then the server's FIN.
+    fn on_end(&mut self, context: &mut Context<'_>) -> Next {
+        if matches!(self.state, State::Lingering(_)) {
             return Next::Close;
         }
         self.undrained = false;
-        self.pause(Intake::Ended, room);
+        self.pause(Intake::Ended, context);
         self.finish_after_end();
-        self.write(room)
+        self.write(context)
     }
 
     fn finish_after_end(&mut self) {
-        if self.blocked || !matches!(self.phase, Phase::Talking | Phase::Staged(_)) {
+        if self.blocked || !matches!(self.state, State::Talking | State::Staged(_)) {
             return;
         }
-        self.phase = match &mut self.stage {
+        self.state = match &mut self.stage {
             Some(stage) => {
                 stage.finish();
-                Phase::Staged(Ending::Orderly)
+                State::Staged(Ending::Orderly)
             }
-            None => Phase::Finishing(Ending::Orderly),
+            None => State::Finishing(Ending::Orderly),
         };
     }
 
-    /// Everything is with the kernel. A peer that may still be sending is listened to for a
-    /// while: closing on unread bytes would send RST, which may overtake the answer.
-    fn hang_up(&mut self, ending: Ending, room: &mut Room<'_>) -> Next {
+    /// The kernel has all answers. The server reads on for a while where the client may still be
+    /// sending: closing with unread bytes would send RST, which may overtake the answers.
+    fn hang_up(&mut self, ending: Ending, context: &mut Context<'_>) -> Next {
         if self.intake == Intake::Ended || (ending == Ending::Orderly && !self.undrained) {
             return Next::Close;
         }
-        self.transport.shutdown_write(room.driver);
-        self.phase = Phase::Lingering(monotonic_ns() + LINGER);
+        self.transport.shutdown_write(context.driver);
+        self.state = State::Lingering(monotonic_ns() + LINGER);
         self.blocked = false;
-        self.resume(room)
+        self.resume(context)
     }
 
-    fn pause(&mut self, why: Intake, room: &mut Room<'_>) {
+    fn pause(&mut self, why: Intake, context: &mut Context<'_>) {
         if self.intake == Intake::Open {
-            room.driver.pause_reads(self.transport.socket_mut());
+            context.driver.pause_reads(self.transport.socket_mut());
         }
         self.intake = why;
     }
 
-    fn resume(&mut self, room: &mut Room<'_>) -> Next {
+    fn resume(&mut self, context: &mut Context<'_>) -> Next {
         if self.intake != Intake::Paused || self.backlog() >= BACKLOG_LOW {
             return Next::Wait;
         }
         self.intake = Intake::Open;
-        room.driver.resume_reads(self.transport.socket_mut());
+        context.driver.resume_reads(self.transport.socket_mut());
         if self.undrained { Next::Again } else { Next::Wait }
     }
 
-    /// Bytes of answers that the kernel has not taken.
+    /// Bytes of answers that the kernel has not taken, or that wait on the stage.
     fn backlog(&mut self) -> usize {
         let staged = self.stage.as_ref().map_or(0, |stage| stage.held());
         self.transport.out().len().max(self.transport.socket().pending()) + staged

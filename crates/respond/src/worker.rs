@@ -1,6 +1,6 @@
 //! One thread, one loop: readiness in, turns out.
 //!
-//! Knows sockets, timers and which connection is whose; must not know what is said.
+//! Knows sockets, timers and which connection has which key. Must not know any protocol.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,76 +12,76 @@ use wiretrial_net::{Driver, Key, Listener, Socket, Transport, Waker};
 use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
 
-use crate::connection::{Connection, Next, Room};
+use crate::connection::{Connection, Context, Next, Resources};
 use crate::hub::{Dispatcher, Member};
 use crate::plan::{Endpoint, RespondError};
 use crate::shared::Shared;
 use crate::slab::Slab;
 use crate::timers::Timers;
 
-/// Connections accepted before others have their turn.
+/// Connections accepted in one turn. Then the accepted ones have theirs.
 const ACCEPTS_PER_TURN: u32 = 64;
 /// How long no connection is accepted after descriptors ran out, nanoseconds.
 const ACCEPT_PAUSE: u64 = 50_000_000;
-/// How long a stopping server waits for answers to go out, nanoseconds.
+/// How long a stopping server waits until its answers have gone out, nanoseconds.
 const STOP_GRACE: u64 = 1_000_000_000;
-/// How often it looks whether they have.
+/// How often it checks that.
 const STOP_LOOK: Duration = Duration::from_millis(5);
 
-/// The loop of one thread and what it owns.
+/// The event loop of one thread and what it owns.
 #[derive(Debug)]
 pub(crate) struct Worker {
     driver: Driver,
-    doors: Vec<Door>,
+    entrances: Vec<Entrance>,
     connections: Slab<Connection>,
     timers: Timers,
-    /// Those that asked for another turn.
+    /// Connections that asked for another turn.
     again: Vec<Key>,
-    /// Doors are shut until then, because descriptors ran out.
-    shut_until: Option<u64>,
-    scratch: Vec<u8>,
-    unpacked: Scratch,
+    /// No connection is accepted until this instant, because descriptors ran out.
+    refusing_until: Option<u64>,
+    staging: Vec<u8>,
+    scratch: Scratch,
     shared: Arc<Shared>,
-    /// What its connections are to be told.
+    /// Notices for its connections.
     dispatcher: Dispatcher,
-    /// What the answers of this thread are dated.
+    /// The date that answers of this thread carry.
     date: Arc<DateField>,
     /// Which thread of the server this is.
     index: usize,
 }
 
-/// A listener and what is spoken behind it.
+/// A listener and the protocol of its connections.
 #[derive(Debug)]
-struct Door {
+struct Entrance {
     listener: Listener,
     endpoint: Endpoint,
 }
 
 impl Worker {
-    /// Listens on all endpoints. Their slots are the first ones, in their order.
+    /// Listens on all endpoints. They take the first slots, in their order.
     pub(crate) fn new(
         endpoints: Vec<Endpoint>,
         mut driver: Driver,
         shared: Arc<Shared>,
         index: usize,
     ) -> Result<Self, RespondError> {
-        let mut doors = Vec::with_capacity(endpoints.len());
+        let mut entrances = Vec::with_capacity(endpoints.len());
         for (slot, endpoint) in (0..).zip(endpoints) {
             let key = Key { slot, generation: 0 };
             let listener =
                 driver.listen(key, endpoint.address, true).map_err(RespondError::Listen)?;
-            doors.push(Door { listener, endpoint });
+            entrances.push(Entrance { listener, endpoint });
         }
         shared.hub.register(index, driver.waker());
         Ok(Self {
             driver,
-            connections: Slab::new(doors.len() as u32),
-            doors,
+            connections: Slab::new(entrances.len() as u32),
+            entrances,
             timers: Timers::default(),
             again: Vec::new(),
-            shut_until: None,
-            scratch: Vec::new(),
-            unpacked: Scratch::new(),
+            refusing_until: None,
+            staging: Vec::new(),
+            scratch: Scratch::new(),
             shared,
             dispatcher: Dispatcher::new(index),
             date: Arc::new(DateField::new(unix_seconds())),
@@ -89,9 +89,9 @@ impl Worker {
         })
     }
 
-    /// Where the doors are, in the order of the endpoints.
+    /// Where it listens, in the order of the endpoints.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
-        self.doors.iter().map(|door| door.listener.local_addr()).collect()
+        self.entrances.iter().map(|entrance| entrance.listener.local_addr()).collect()
     }
 
     pub(crate) fn waker(&self) -> Waker {
@@ -104,18 +104,18 @@ impl Worker {
             let timeout = self.timeout();
             self.driver.wait(timeout)?;
             self.sit_out_freeze();
-            self.look_after();
+            self.serve_round();
         }
-        self.say_goodbye()
+        self.shut_down()
     }
 
     /// One round: what became ready, what asked for another turn, what is due.
-    fn look_after(&mut self) {
+    fn serve_round(&mut self) {
         self.date.set(unix_seconds());
         while let Some(ready) = self.driver.next() {
-            match self.doors.get(ready.key.slot as usize) {
+            match self.entrances.get(ready.key.slot as usize) {
                 Some(_) => self.accept(ready.key.slot as usize),
-                None => self.turn(ready.key, |it, room| it.on_ready(ready, room)),
+                None => self.turn(ready.key, |it, context| it.on_ready(ready, context)),
             }
         }
         for key in std::mem::take(&mut self.again) {
@@ -124,17 +124,17 @@ impl Worker {
         if self.timers.next_due().is_some() {
             let now = monotonic_ns();
             while let Some(key) = self.timers.pop_due(now) {
-                self.turn(key, |it, room| it.on_alarm(now, room));
+                self.turn(key, |it, context| it.on_alarm(now, context));
             }
         }
         self.deliver();
-        if self.shut_until.is_some_and(|until| until <= monotonic_ns()) {
-            self.shut_until = None;
+        if self.refusing_until.is_some_and(|until| until <= monotonic_ns()) {
+            self.refusing_until = None;
             self.set_accepting(true);
         }
     }
 
-    /// Delivers the notices that are due: all of them, and then each connection flushes once.
+    /// Delivers all notices that are due; then each connection that got some flushes once.
     fn deliver(&mut self) {
         let hub = &self.shared.hub;
         if self.dispatcher.next_due().is_some() {
@@ -146,7 +146,7 @@ impl Worker {
         }
         let envelopes = self.dispatcher.take_queue();
         for envelope in &envelopes {
-            self.turn(envelope.to, |it, room| it.on_notice(&envelope.notice, room));
+            self.turn(envelope.to, |it, context| it.on_notice(&envelope.notice, context));
         }
         self.dispatcher.recycle(envelopes);
         for key in std::mem::take(&mut self.again) {
@@ -158,12 +158,12 @@ impl Worker {
         if !self.again.is_empty() || self.dispatcher.is_pending() {
             return Some(Duration::ZERO);
         }
-        let due = [self.timers.next_due(), self.dispatcher.next_due(), self.shut_until];
+        let due = [self.timers.next_due(), self.dispatcher.next_due(), self.refusing_until];
         let due = due.into_iter().flatten().min()?;
         Some(Duration::from_nanos(due.saturating_sub(monotonic_ns())))
     }
 
-    /// In a freeze nothing at all happens.
+    /// During a freeze of the script the thread does nothing.
     fn sit_out_freeze(&self) {
         if self.shared.script.stall.is_none() {
             return;
@@ -179,21 +179,21 @@ impl Worker {
         }
     }
 
-    fn accept(&mut self, door: usize) {
+    fn accept(&mut self, entrance: usize) {
         for _ in 0..ACCEPTS_PER_TURN {
             let Some(key) = self.connections.next_key() else {
-                return self.shut_doors();
+                return self.pause_accepting();
             };
-            match self.driver.accept(&self.doors[door].listener, key) {
-                Ok(Some((socket, _))) => self.admit(door, socket),
+            match self.driver.accept(&self.entrances[entrance].listener, key) {
+                Ok(Some((socket, _))) => self.admit(entrance, socket),
                 Ok(None) => return,
-                Err(_) => return self.shut_doors(),
+                Err(_) => return self.pause_accepting(),
             }
         }
     }
 
-    fn admit(&mut self, door: usize, socket: Socket) {
-        let endpoint = &self.doors[door].endpoint;
+    fn admit(&mut self, entrance: usize, socket: Socket) {
+        let endpoint = &self.entrances[entrance].endpoint;
         let transport = match &endpoint.tls {
             None => Transport::plain(socket),
             Some(tls) => match Transport::tls_server(socket, tls, &mut self.driver) {
@@ -211,35 +211,35 @@ impl Worker {
         self.shared.counters[self.index].add_accepted();
     }
 
-    /// Descriptors ran out: without a pause the loop would spin on those that wait.
-    fn shut_doors(&mut self) {
-        self.shut_until = Some(monotonic_ns() + ACCEPT_PAUSE);
+    /// Descriptors ran out. Without a pause the loop would spin on the connections that wait.
+    fn pause_accepting(&mut self) {
+        self.refusing_until = Some(monotonic_ns() + ACCEPT_PAUSE);
         self.set_accepting(false);
     }
 
     fn set_accepting(&mut self, accepting: bool) {
-        for door in &self.doors {
-            // It fails only for a listener that is not in the poller, and these are.
-            let _ = self.driver.set_accepting(&door.listener, accepting);
+        for entrance in &self.entrances {
+            // It fails only for a listener that is not in the poller; these are.
+            let _ = self.driver.set_accepting(&entrance.listener, accepting);
         }
     }
 
-    /// Gives a connection its turn, if it is still there, and does what it asks for.
-    fn turn(&mut self, key: Key, act: impl FnOnce(&mut Connection, &mut Room<'_>) -> Next) {
+    /// Gives a connection its turn, if it still exists, and does what it asks for.
+    fn turn(&mut self, key: Key, act: impl FnOnce(&mut Connection, &mut Context<'_>) -> Next) {
         let Some(connection) = self.connections.get_mut(key) else {
             return;
         };
-        let mut room = Room {
-            driver: &mut self.driver,
+        let resources = Resources {
             shared: &self.shared,
             counters: &self.shared.counters[self.index],
+            staging: &mut self.staging,
             scratch: &mut self.scratch,
-            unpacked: &mut self.unpacked,
             member: Member { hub: &self.shared.hub, dispatcher: &mut self.dispatcher, key },
         };
+        let mut context = Context { driver: &mut self.driver, resources };
         let before = connection.bytes();
-        let next = act(connection, &mut room);
-        room.counters.add_bytes(before, connection.bytes());
+        let next = act(connection, &mut context);
+        context.resources.counters.add_bytes(before, connection.bytes());
         match next {
             Next::Again => self.again.push(key),
             Next::Wait => {}
@@ -265,10 +265,10 @@ impl Worker {
         self.shared.counters[self.index].add_closed();
     }
 
-    /// Accepts nobody any more, lets what is under way go out for a while, closes the rest.
-    fn say_goodbye(&mut self) -> Result<(), RespondError> {
+    /// Accepts no more connections, waits a while for answers under way, closes the rest.
+    fn shut_down(&mut self) -> Result<(), RespondError> {
         let until = monotonic_ns() + STOP_GRACE;
-        self.shut_until = None;
+        self.refusing_until = None;
         self.set_accepting(false);
         loop {
             for key in self.connections.keys() {
@@ -279,7 +279,7 @@ impl Worker {
             }
             let timeout = self.timeout().map_or(STOP_LOOK, |timeout| timeout.min(STOP_LOOK));
             self.driver.wait(Some(timeout))?;
-            self.look_after();
+            self.serve_round();
         }
         for key in self.connections.keys() {
             self.dismiss(key, false);
@@ -288,7 +288,7 @@ impl Worker {
     }
 }
 
-/// Of the wall clock, as answers are dated.
+/// The wall clock, for the date of answers.
 fn unix_seconds() -> u64 {
     realtime_ns() / 1_000_000_000
 }

@@ -21,7 +21,7 @@ use crate::sink::{BACKLOG_LIMIT, Ending, Sink};
 pub(crate) trait Conversation {
     /// What the client did, as far as the answers depend on it.
     type Event<'a>;
-    /// The conversation that may follow this one on the same connection; [`Infallible`](std::convert::Infallible): none.
+    /// The conversation that may follow this one on the same connection; `Infallible`: none.
     type Upgrade;
 
     /// Continues a reply that does not come from the input. False: there is no room for the rest
