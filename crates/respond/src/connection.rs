@@ -12,7 +12,7 @@ use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
 
 use crate::hub::{Member, Memberships, Notice};
-use crate::plan::Kind;
+use crate::plan::EndpointKind;
 use crate::protocol::Protocol;
 use crate::script::FaultKind;
 use crate::shared::Shared;
@@ -108,7 +108,7 @@ enum State {
 impl Connection {
     pub(crate) fn new(
         transport: Transport,
-        kind: Kind,
+        kind: EndpointKind,
         shared: &Shared,
         date: &Arc<DateField>,
     ) -> Self {

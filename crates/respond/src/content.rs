@@ -1,6 +1,6 @@
-//! What the routes answer with.
+//! The content of answers.
 //!
-//! Knows bytes; must not know how they are framed or sent.
+//! Knows bytes. Must not know how they are framed or sent.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 pub const MESSAGE: &[u8; 64] =
     b"{\"id\":\"7\",\"text\":\"One message of 64 bytes, asked for in 4 ways\"}";
 
-/// What the answer to `POST /test` says in front of the body that came.
+/// What precedes the request's body in the answer to `POST /test`.
 pub(crate) const RECEIVED: &[u8] = b"received: ";
 
 /// The body of `GET /`.
@@ -16,7 +16,7 @@ pub(crate) const PAGE: &[u8] = include_bytes!("page.html");
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// A stretch of the pattern: the alphabet over and over, from its first letter.
+/// The beginning of the pattern: the alphabet repeated, from its first letter.
 pub(crate) static PATTERN: [u8; 16 * 1024] = pattern();
 
 /// The byte at this offset of the body of `GET /bytes/N` and `GET /chunked/N`.
@@ -24,7 +24,7 @@ pub const fn pattern_at(offset: u64) -> u8 {
     ALPHABET[(offset % ALPHABET.len() as u64) as usize]
 }
 
-/// Up to `most` bytes of the pattern from this offset on; at least one where `most` is not zero.
+/// Up to `most` bytes of the pattern from this offset on; at least one unless `most` is 0.
 pub(crate) fn pattern_from(offset: u64, most: u64) -> &'static [u8] {
     let start = (offset % ALPHABET.len() as u64) as usize;
     let length = most.min((PATTERN.len() - start) as u64) as usize;
@@ -37,9 +37,9 @@ pub(crate) fn message_by_id(id: &str) -> String {
     for letter in id.chars() {
         match letter {
             '"' | '\\' => body.extend(['\\', letter]),
-            // Only these may not stand for themselves (RFC 8259 section 7).
+            // JSON requires an escape for these (RFC 8259 section 7).
             '\0'..' ' => {
-                // A String takes whatever is written to it.
+                // Writing to a String cannot fail.
                 let _ = write!(body, "\\u{:04x}", u32::from(letter));
             }
             _ => body.push(letter),
@@ -50,10 +50,10 @@ pub(crate) fn message_by_id(id: &str) -> String {
 
 const fn pattern() -> [u8; 16 * 1024] {
     let mut bytes = [0; 16 * 1024];
-    let mut at = 0;
-    while at < bytes.len() {
-        bytes[at] = pattern_at(at as u64);
-        at += 1;
+    let mut offset = 0;
+    while offset < bytes.len() {
+        bytes[offset] = pattern_at(offset as u64);
+        offset += 1;
     }
     bytes
 }

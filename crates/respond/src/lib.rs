@@ -1,8 +1,13 @@
 //! The reference server: HTTP/1.1, WebSocket and raw echo, each plain and over TLS; a table server
 //! (Styx) and a Socket.IO service.
 //!
-//! Knows what a right answer is, and how to be wrong or late on purpose (the
-//! script). Must not know the load generator: the two meet only on the wire.
+//! Knows right answers, and how to answer wrongly or late on purpose (the script). Must not know the
+//! load generator: the two meet only on the wire.
+//!
+//! `server` starts threads, each with a `worker`, which gives a `connection` its turns. A connection
+//! passes input to its `protocol`, which has one `conversation` at a time. That appends answers to a
+//! `sink`, and reaches other connections through the `hub`. Modules import each other in this
+//! direction only.
 #![forbid(unsafe_code)]
 
 mod connection;

@@ -1,6 +1,6 @@
 //! What to serve, where, and with how much of the machine.
 //!
-//! Knows settings and what is wrong with them; must not know how they are carried out.
+//! Knows settings and which are invalid. Must not know how they are carried out.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -31,17 +31,17 @@ pub struct ServerPlan {
     pub threads: u32,
     /// CPUs that the threads are pinned to, in turn; empty: not pinned.
     pub cpus: Vec<u32>,
-    /// How the threads learn what became ready.
+    /// How the threads learn which sockets are ready.
     pub poller: PollerKind,
-    /// Gives each thread a table of descriptors of its own, so that as many times more
-    /// connections fit.
+    /// Gives each thread a descriptor table of its own, so that the limit of connections holds for
+    /// each thread.
     pub own_descriptors: bool,
-    /// What goes wrong or comes late.
+    /// Delays, stalls and faults.
     pub script: Script,
-    /// Longest WebSocket message, in bytes; of a compressed one what comes out of it.
+    /// Longest WebSocket message, in bytes, after decompression.
     pub max_message: u64,
-    /// Compression of WebSocket messages (permessage-deflate) for clients that offer it, as far as
-    /// they can meet this; none: nobody's.
+    /// Compression of WebSocket messages (permessage-deflate) for clients that offer what this
+    /// needs; none: no compression.
     pub deflate: Option<DeflateConfig>,
 }
 
@@ -66,7 +66,7 @@ impl Default for ServerPlan {
     }
 }
 
-/// Why there is no server. Each message is one line with its remedy.
+/// Why a server cannot start. Each message is one line with its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RespondError {
     /// No address at all.
@@ -75,7 +75,7 @@ pub enum RespondError {
     /// No thread.
     #[error("a server needs at least 1 thread")]
     NoThreads,
-    /// Compression that nobody can agree to.
+    /// Invalid settings of the compression.
     #[error("deflate: {0}")]
     Deflate(#[from] BadDeflate),
     /// TLS without a certificate.
@@ -95,9 +95,9 @@ pub enum RespondError {
     ThreadDied,
 }
 
-/// What is spoken at an address.
+/// The protocol of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EndpointKind {
     Http,
     Https,
     Tcp,
@@ -108,7 +108,7 @@ pub(crate) enum Kind {
 /// One address to listen on.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
-    pub(crate) kind: Kind,
+    pub(crate) kind: EndpointKind,
     pub(crate) address: SocketAddr,
     /// Where the kind is over TLS.
     pub(crate) tls: Option<ServerTls>,
@@ -124,11 +124,11 @@ impl ServerPlan {
         let https = self.tls_for(&self.https, &[Alpn::Http11])?;
         let tls = self.tls_for(&self.tls, &[])?;
         let kinds = [
-            (Kind::Http, &self.http, None),
-            (Kind::Https, &self.https, https),
-            (Kind::Tcp, &self.tcp, None),
-            (Kind::Tls, &self.tls, tls),
-            (Kind::Styx, &self.styx, None),
+            (EndpointKind::Http, &self.http, None),
+            (EndpointKind::Https, &self.https, https),
+            (EndpointKind::Tcp, &self.tcp, None),
+            (EndpointKind::Tls, &self.tls, tls),
+            (EndpointKind::Styx, &self.styx, None),
         ];
         let mut endpoints = Vec::new();
         for (kind, addresses, tls) in kinds {

@@ -15,7 +15,7 @@ use crate::conversation::styx::StyxConversation;
 use crate::conversation::websocket::WebSocketEcho;
 use crate::conversation::{Conversation as _, Outcome, Progress, converse};
 use crate::hub::{Member, Memberships, Notice};
-use crate::plan::Kind;
+use crate::plan::EndpointKind;
 use crate::sink::Sink;
 use crate::verdict::Scheme;
 
@@ -62,13 +62,13 @@ macro_rules! with {
 }
 
 impl Protocol {
-    pub(crate) fn new(kind: Kind, date: &Arc<DateField>) -> Self {
+    pub(crate) fn new(kind: EndpointKind, date: &Arc<DateField>) -> Self {
         let http = |scheme| Self::Http(HttpConversation::new(scheme, Arc::clone(date)));
         match kind {
-            Kind::Http => http(Scheme::Http),
-            Kind::Https => http(Scheme::Https),
-            Kind::Tcp | Kind::Tls => Self::Raw(RawEcho),
-            Kind::Styx => Self::Styx(Box::new(StyxConversation::stream())),
+            EndpointKind::Http => http(Scheme::Http),
+            EndpointKind::Https => http(Scheme::Https),
+            EndpointKind::Tcp | EndpointKind::Tls => Self::Raw(RawEcho),
+            EndpointKind::Styx => Self::Styx(Box::new(StyxConversation::stream())),
         }
     }
 

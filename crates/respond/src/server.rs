@@ -1,6 +1,6 @@
-//! The face: start, ask, stop.
+//! A running server: how it starts, reports and stops.
 //!
-//! Knows threads; must not know what they do.
+//! Knows threads. Must not know what they do.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use wiretrial_net::machine::{pin_current_thread, raise_descriptor_limit, set_timer_slack_min};
 use wiretrial_net::{Driver, DriverConfig, PollerKind, Waker};
 
-use crate::plan::{Endpoint, Kind, RespondError, ServerPlan};
+use crate::plan::{Endpoint, EndpointKind, RespondError, ServerPlan};
 use crate::shared::Shared;
 use crate::stats::{Counters, Stats};
 use crate::worker::Worker;
@@ -23,7 +23,7 @@ pub struct Server {
     threads: Vec<Thread>,
 }
 
-/// Where a server listens, with the ports that the kernel chose where 0 was asked for.
+/// Where a server listens. Port 0 is replaced by the port that the kernel chose.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Addresses {
     /// HTTP/1.1 and WebSocket.
@@ -44,11 +44,12 @@ struct Thread {
     handle: JoinHandle<Result<(), RespondError>>,
 }
 
-/// Listens and serves, from when this returns.
+/// Starts a server. It listens when this returns.
 ///
 /// # Errors
-/// The plan has no address, no thread, or no certificate for TLS; an address cannot be listened
-/// on; a certificate, a CPU or a thread cannot be had. Nothing is left running then.
+/// The plan has no address, no thread, or no certificate for TLS; an address cannot be listened on;
+/// a certificate cannot be read, a CPU cannot be used, or a thread cannot be started. No thread is
+/// left running then.
 pub fn start(plan: ServerPlan) -> Result<Server, RespondError> {
     let mut endpoints = plan.endpoints()?;
     raise_descriptor_limit();
@@ -64,7 +65,7 @@ pub fn start(plan: ServerPlan) -> Result<Server, RespondError> {
         let work = Work { endpoints: endpoints.clone(), poller, own_descriptors, index, cpu };
         let (thread, addresses) = spawn(work, Arc::clone(&shared))?;
         server.threads.push(thread);
-        // The first thread has the ports chosen, the others join it there.
+        // The kernel chooses ports for the first thread; the others listen on the same ones.
         for (endpoint, address) in endpoints.iter_mut().zip(addresses) {
             endpoint.address = address;
         }
@@ -73,7 +74,7 @@ pub fn start(plan: ServerPlan) -> Result<Server, RespondError> {
     Ok(server)
 }
 
-/// What one thread is to do.
+/// The settings of one thread.
 struct Work {
     endpoints: Vec<Endpoint>,
     poller: PollerKind,
@@ -88,16 +89,16 @@ impl Server {
         &self.addresses
     }
 
-    /// What it did so far.
+    /// The counts so far.
     pub fn stats(&self) -> Stats {
         Counters::sum(self.shared.counters.iter())
     }
 
-    /// Accepts nobody any more, gives answers that are under way up to a second to go out,
-    /// closes all connections, and waits for the threads. Returns what it did in all.
+    /// Accepts no more connections, waits up to a second for answers under way, closes all
+    /// connections, and joins the threads. Returns the final counts.
     ///
     /// # Errors
-    /// When a thread had ended before, and why.
+    /// A thread had ended before; the error says why.
     pub fn stop(mut self) -> Result<Stats, RespondError> {
         self.end()?;
         Ok(self.stats())
@@ -123,7 +124,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Whoever wants to know how it ended calls `stop`.
+        // `stop` returns the error for callers that need it.
         let _ = self.end();
     }
 }
@@ -133,11 +134,11 @@ impl Addresses {
         let mut addresses = Self::default();
         for endpoint in endpoints {
             let list = match endpoint.kind {
-                Kind::Http => &mut addresses.http,
-                Kind::Https => &mut addresses.https,
-                Kind::Tcp => &mut addresses.tcp,
-                Kind::Tls => &mut addresses.tls,
-                Kind::Styx => &mut addresses.styx,
+                EndpointKind::Http => &mut addresses.http,
+                EndpointKind::Https => &mut addresses.https,
+                EndpointKind::Tcp => &mut addresses.tcp,
+                EndpointKind::Tls => &mut addresses.tls,
+                EndpointKind::Styx => &mut addresses.styx,
             };
             list.push(endpoint.address);
         }
@@ -145,8 +146,8 @@ impl Addresses {
     }
 }
 
-/// Starts a thread and waits until it listens. The driver is made in its thread, because some
-/// pollers belong to the thread that made them.
+/// Starts a thread and waits until it listens. The thread itself creates its driver, because some
+/// pollers belong to the thread that created them.
 fn spawn(work: Work, shared: Arc<Shared>) -> Result<(Thread, Vec<SocketAddr>), RespondError> {
     let Work { endpoints, poller, own_descriptors, index, cpu } = work;
     let (report, reported) = mpsc::channel();
@@ -155,7 +156,7 @@ fn spawn(work: Work, shared: Arc<Shared>) -> Result<(Thread, Vec<SocketAddr>), R
             .and_then(|()| driver(poller, own_descriptors))
             .and_then(|driver| Worker::new(endpoints, driver, shared, index));
         let listening = made.as_ref().map(|worker| (worker.waker(), worker.addresses()));
-        // The one that started this thread waits for it.
+        // The thread that started this one waits for the report, so it cannot fail.
         let _ = report.send(listening.map_err(Clone::clone));
         made?.run()
     };
@@ -167,7 +168,7 @@ fn spawn(work: Work, shared: Arc<Shared>) -> Result<(Thread, Vec<SocketAddr>), R
     Ok((Thread { waker, handle }, addresses))
 }
 
-/// The poller of the calling thread. What it opens from here on may be its alone.
+/// Creates the driver of the calling thread, with a descriptor table of its own if asked.
 fn driver(poller: PollerKind, own_descriptors: bool) -> Result<Driver, RespondError> {
     let driver = Driver::new(&DriverConfig { poller, ..DriverConfig::default() })?;
     if own_descriptors {
@@ -176,7 +177,7 @@ fn driver(poller: PollerKind, own_descriptors: bool) -> Result<Driver, RespondEr
     Ok(driver)
 }
 
-/// Makes the calling thread one that serves.
+/// Sets the CPU and the timers of the calling thread.
 fn prepare(cpu: Option<u32>) -> Result<(), RespondError> {
     pin_current_thread(cpu.as_slice())?;
     set_timer_slack_min();

@@ -1,7 +1,7 @@
-//! What all threads of one server see.
+//! What all threads of one server share.
 //!
-//! Knows the script's common state: which number the next reply has, when the first request
-//! came, whether the server is stopping. Must not know connections.
+//! Knows settings, the hub, and the state of the script: the number of the next reply, when the
+//! first request came, whether the server is stopping. Must not know connections.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -55,15 +55,15 @@ impl Shared {
         self.sessions.fetch_add(1, Relaxed) + 1
     }
 
-    /// A request came now. The first one starts the clock of the stalls.
+    /// A request came now. The times of stalls count from the first one.
     pub(crate) fn note_request(&self, now: u64) {
         if self.first_request.load(Relaxed) == 0 {
-            // Whoever loses the race came later.
+            // Another thread may have stored its request first; that one counts.
             let _ = self.first_request.compare_exchange(0, now, Relaxed, Relaxed);
         }
     }
 
-    /// When the freeze that holds now ends; none: the server answers.
+    /// When the current freeze ends; none: there is none.
     pub(crate) fn frozen_until(&self, now: u64) -> Option<u64> {
         let stall = self.script.stall?;
         let first = self.first_request.load(Relaxed);

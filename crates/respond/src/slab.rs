@@ -1,16 +1,16 @@
-//! Connections by slot, with generations that tell a slot's users apart.
+//! Connections by slot, with generations that distinguish the successive users of a slot.
 //!
-//! Knows keys; must not know what is kept.
+//! Knows keys. Must not know what it stores.
 
 use wiretrial_net::Key;
 
-/// A store whose keys stay valid until their entry is removed, and never become valid again
-/// before a slot was used four billion times.
+/// A store with keys that are valid until their entry is removed. A key becomes valid again only
+/// after its slot was used four billion times.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     entries: Vec<Entry<T>>,
     free: Vec<u32>,
-    /// The first slot that is the slab's.
+    /// The first slot of the slab.
     first: u32,
     len: usize,
 }
@@ -44,7 +44,7 @@ impl<T> Slab<T> {
         self.free.last().map(|&index| self.key(index))
     }
 
-    /// Stores under the key that [`next_key`](Self::next_key) told.
+    /// Stores a value under the key that [`next_key`](Self::next_key) returned.
     pub(crate) fn insert(&mut self, value: T) {
         if let Some(index) = self.free.pop() {
             self.entries[index as usize].value = Some(value);

@@ -1,6 +1,6 @@
-//! Replies held back: in order, each until it is due, some of them damaged on the way.
+//! Holds replies back, in order, each until it is due, and injects faults into some of them.
 //!
-//! Knows bytes and nanoseconds; must not know sockets or protocols.
+//! Knows bytes and nanoseconds. Must not know sockets or protocols.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -9,8 +9,8 @@ use crate::script::{FaultKind, mix};
 
 /// Nanoseconds between two bytes of a slow reply.
 const SLOW_PACE: u64 = 10_000_000;
-/// Bytes of a reply that are kept whole, for the faults that need all of it. What is longer is
-/// cut at half of this by `truncate` and `reset`, and left alone by `swap` and `repeat`.
+/// Bytes of a reply that are kept for the faults that need all of it. A longer reply is cut at half
+/// of this by `truncate` and `reset`, and is sent unchanged by `swap` and `repeat`.
 const WHOLE_REPLY: usize = 64 * 1024;
 const GARBAGE_BYTES: usize = 32;
 
@@ -20,21 +20,21 @@ pub(crate) struct Stage {
     queue: VecDeque<Parcel>,
     queued_bytes: usize,
     reply: Option<OpenReply>,
-    /// A complete reply that waits for the next one to go first.
+    /// A complete reply that is sent after the next one.
     overtaken: Option<Overtaken>,
-    /// A swap found nothing to change places with: the next reply tries again.
+    /// A swap found no other reply: the next reply tries again.
     swap_owed: bool,
     /// The last complete reply, where the script may send it again.
     previous: Option<Vec<u8>>,
     remembers: bool,
-    /// Nothing more is taken: the last parcel ends the conversation, or the script fell silent.
+    /// Nothing more is taken: the last parcel ends the conversation, or the script demands silence.
     mute: bool,
 }
 
-/// What [`Stage::release`] came upon.
+/// How [`Stage::release`] ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Released {
-    /// Nothing special; more may come.
+    /// More may come.
     Bytes,
     /// After what was released: FIN.
     Finish,
@@ -52,7 +52,7 @@ struct Parcel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Plain,
-    /// `sent` bytes went already.
+    /// `sent` bytes were released.
     Slow {
         sent: usize,
     },
@@ -65,7 +65,7 @@ struct OpenReply {
     due: u64,
     number: u64,
     fault: Option<FaultKind>,
-    /// All of it, as far as it fits and somebody needs it.
+    /// All of it, up to the limit, where a fault or the next swap needs it.
     whole: Vec<u8>,
     overflowed: bool,
 }
@@ -82,14 +82,14 @@ impl Stage {
         Self { remembers, ..Self::default() }
     }
 
-    /// Bytes that wait here.
+    /// Bytes that are held back.
     pub(crate) fn held(&self) -> usize {
         let open = self.reply.as_ref().map_or(0, |reply| reply.whole.len());
         let overtaken = self.overtaken.as_ref().map_or(0, |reply| reply.bytes.len());
         self.queued_bytes + open + overtaken
     }
 
-    /// Has everything that began been released?
+    /// Has everything been released?
     pub(crate) fn is_idle(&self) -> bool {
         self.queue.is_empty() && self.reply.is_none() && self.overtaken.is_none()
     }
@@ -101,14 +101,14 @@ impl Stage {
         queued.into_iter().chain(alone).min()
     }
 
-    /// A reply begins; what is added until [`end`](Self::end) is of it.
+    /// Begins a reply. What is added until [`end`](Self::end) belongs to it.
     pub(crate) fn begin(&mut self, due: u64, number: u64, fault: Option<FaultKind>) {
         if self.mute {
             return;
         }
         let fault = match fault {
             None if mem::take(&mut self.swap_owed) => Some(FaultKind::Swap),
-            // It is the partner of the one that waits.
+            // It is already exchanged with the reply that waits.
             Some(FaultKind::Swap) if self.overtaken.is_some() => None,
             other => other,
         };
@@ -122,7 +122,7 @@ impl Stage {
         }
     }
 
-    /// Bytes of the open reply, or, where none is open, bytes between replies.
+    /// Adds bytes of the open reply or, where none is open, bytes between replies.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         if self.mute || bytes.is_empty() {
             return;
@@ -143,7 +143,7 @@ impl Stage {
         }
     }
 
-    /// The open reply is complete.
+    /// Ends the open reply: it is complete.
     pub(crate) fn end(&mut self) {
         let Some(reply) = self.reply.take() else {
             return;
@@ -171,7 +171,7 @@ impl Stage {
         }
     }
 
-    /// Nothing follows what was added: FIN after it.
+    /// Ends the conversation with FIN after what was added.
     pub(crate) fn finish(&mut self) {
         if !self.mute {
             self.conclude(0, Manner::Finish);
@@ -204,7 +204,7 @@ impl Stage {
         Released::Bytes
     }
 
-    /// The reply that waits for a partner is due and none is under way.
+    /// A reply that waits for a swap is due, and no other is under way.
     fn give_up_swap(&mut self, now: u64) {
         if self.reply.is_some() {
             return;
@@ -221,7 +221,7 @@ impl Stage {
         self.previous = Some(alone.bytes);
     }
 
-    /// A reply that grew too long to be kept whole gets what can be done without its end.
+    /// Applies the fault of a reply that grew too long to be kept, without its end.
     fn spill(&mut self) {
         let Some(reply) = self.reply.as_mut().filter(|reply| reply.overflowed) else {
             return;
@@ -292,11 +292,11 @@ fn needs_whole(fault: Option<FaultKind>) -> bool {
     matches!(fault, Some(Repeat | Reset | Swap | Truncate))
 }
 
-/// Begins with a byte that neither a status line nor a WebSocket frame begins with.
+/// Its first byte begins neither a status line nor a valid WebSocket frame.
 fn garbage(number: u64) -> [u8; GARBAGE_BYTES] {
     let mut bytes = [0xFF; GARBAGE_BYTES];
-    for (at, chunk) in (0..).zip(bytes[8..].chunks_exact_mut(8)) {
-        chunk.copy_from_slice(&mix(number, at).to_le_bytes());
+    for (index, chunk) in (0..).zip(bytes[8..].chunks_exact_mut(8)) {
+        chunk.copy_from_slice(&mix(number, index).to_le_bytes());
     }
     bytes
 }

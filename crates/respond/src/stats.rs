@@ -1,26 +1,26 @@
-//! What the server counts about itself.
+//! The server's counters.
 //!
-//! Knows counters of one writer each; must not know what is counted when.
+//! Knows counters with one writer each. Must not know when they are counted.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What the server did since it started, over all threads. Each number is exact once the
-/// server is idle or stopped, and a moment old while it works.
+/// Counts since the server started, over all threads. Each is exact while the server is idle or
+/// stopped, and slightly old while it works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Requests, messages, or stretches of a byte stream that were answered or begun to be.
+    /// Replies that began: to requests, messages, packets, or reads of a byte stream.
     pub requests: u64,
     /// Connections accepted.
     pub accepted: u64,
     /// Connections open now.
     pub open: u64,
-    /// Bytes received from the kernel, with TLS' own.
+    /// Bytes received from the kernel, including those of TLS itself.
     pub received: u64,
-    /// Bytes handed to the kernel, with TLS' own but for the last alert.
+    /// Bytes handed to the kernel, including those of TLS itself except its last alert.
     pub sent: u64,
 }
 
-/// The counters of one thread, alone on their cache lines. Only that thread writes.
+/// The counters of one thread, on cache lines of their own. Only that thread writes them.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Counters {
@@ -44,7 +44,7 @@ impl Counters {
         bump(&self.closed, 1);
     }
 
-    /// What a turn moved, from the connection's own counts before and after it.
+    /// Adds the bytes of a turn, from the connection's counts before and after it.
     pub(crate) fn add_bytes(&self, before: (u64, u64), after: (u64, u64)) {
         bump(&self.sent, after.0 - before.0);
         bump(&self.received, after.1 - before.1);
@@ -65,7 +65,7 @@ impl Counters {
     }
 }
 
-/// One writer: a load and a store, without the bus lock of `fetch_add`.
+/// With one writer, a load and a store suffice; `fetch_add` would lock the bus.
 fn bump(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Relaxed) + by, Relaxed);
 }

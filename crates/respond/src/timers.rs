@@ -1,14 +1,14 @@
-//! When which connection wants to be looked at.
+//! When each connection needs its next turn.
 //!
-//! Knows instants and keys; must not know why.
+//! Knows instants and keys. Must not know the reasons.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use wiretrial_net::Key;
 
-/// Alarms in the order of their instants, nanoseconds on the monotonic clock. They are not
-/// cancelled: who gets one asks whether it is still wanted.
+/// Alarms in the order of their instants, nanoseconds of the monotonic clock. They are not
+/// cancelled: the receiver checks whether an alarm still matters.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(u64, u32, u32)>>,

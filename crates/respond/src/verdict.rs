@@ -1,33 +1,33 @@
-//! What becomes of a request: the checks of an origin server, in their order.
+//! The checks of an origin server on a request, in their order.
 //!
-//! Knows which status each check calls for and which fields a status demands; must not know
-//! how an answer is written.
+//! Knows the status that each check demands, and the fields that a status demands. Must not know how
+//! an answer is encoded.
 
 use wiretrial_proto::{Condition, ServerRequest};
 
 use crate::route::{Method, Route, scheme};
 
-/// What the connection's own requests are for.
+/// The scheme that a connection serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scheme {
     Http,
     Https,
 }
 
-/// What becomes of a request.
+/// The outcome of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Serve,
     /// It is for another scheme than the connection's (RFC 9110 section 7.4).
     Elsewhere,
-    /// A method that nobody knows.
+    /// The method is unknown to HTTP.
     NotImplemented,
     NotFound,
-    /// A method that is for other routes.
+    /// The route does not allow the method.
     NotAllowed,
-    /// It asks what it may ask.
+    /// It asks for the allowed methods.
     Options,
-    /// Its condition does not hold, and it only wanted to read.
+    /// Its condition does not hold, and its method only reads.
     NotModified,
     /// Its condition does not hold.
     Failed,
@@ -52,7 +52,7 @@ impl Verdict {
             (Route::Unknown, _) => return Self::NotFound,
             (_, Method::Options) => return Self::Options,
             _ if !route.allows(method) => return Self::NotAllowed,
-            // Conditions are for what would succeed (RFC 9110 section 13.2.1).
+            // Conditions apply only to requests that would succeed (RFC 9110 section 13.2.1).
             (Route::Status(300..), _) => return Self::Serve,
             _ => {}
         }
@@ -64,7 +64,7 @@ impl Verdict {
     }
 }
 
-/// What an answer with this status must say beside its body, each line with its end.
+/// The field lines that an answer with this status must have, each with its end.
 pub(crate) const fn demanded_fields(status: u16) -> &'static str {
     match status {
         206 => "Content-Range: bytes 0-10/11\r\n",

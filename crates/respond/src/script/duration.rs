@@ -1,10 +1,12 @@
-//! A duration as people write it: a number and a unit.
+//! Parses a duration: a number and a unit.
+//!
+//! Must not know which flag it belongs to.
 
-/// Nanoseconds of `5ms`, `1.5s`, `200us`, `80ns`, `2m`; none where the text is no such thing.
+/// Nanoseconds of `5ms`, `1.5s`, `200us`, `80ns`, `2m`; none where the text is not a duration.
 pub(super) fn parse(text: &str) -> Option<u64> {
     const UNITS: [(&str, f64); 6] =
         [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9)];
-    // The longest a timer of this server can be asked for: a day.
+    // The limit of this server's timers: a day.
     const LONGEST: f64 = 86_400e9;
 
     let (number, scale) = UNITS

@@ -1,7 +1,7 @@
-//! What the server does wrong or late on purpose.
+//! What the server does wrongly or late on purpose.
 //!
-//! Knows which reply gets which treatment: pure functions of the reply's number
-//! and the seed, so that a run can be repeated. Must not know sockets or clocks.
+//! Knows the delay and the fault of each reply: pure functions of the reply's number and the seed, so
+//! that a run can be repeated. Must not know sockets or clocks.
 
 mod duration;
 mod parse;
@@ -10,18 +10,18 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 pub use parse::ScriptError;
 
-/// The whole script. The default one answers everything rightly and at once.
+/// The whole script. With the default one, every reply is right and immediate.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Script {
     /// How long each reply is held back.
     pub delay: Option<Delay>,
     /// When the whole server freezes.
     pub stall: Option<Stall>,
-    /// What is done to every Nth reply. Where two meet on one reply, the first of the list wins.
+    /// Faults of every Nth reply. Where two apply to one reply, the first in the list is used.
     pub faults: Vec<Fault>,
     /// HTTP: `Connection: close` on this reply of each connection.
     pub close_after: Option<NonZeroU32>,
-    /// Chooses which replies get the rare delay, and the garbage.
+    /// Selects the replies with the rare delay, and the bytes of garbage.
     pub seed: u64,
 }
 
@@ -49,7 +49,7 @@ pub struct RareDelay {
 pub struct Stall {
     /// Begin of the first freeze, nanoseconds.
     pub first: u64,
-    /// From begin to begin of the freezes, nanoseconds; none: only one.
+    /// Time between the begins of two freezes, nanoseconds; none: there is only one.
     pub every: Option<NonZeroU64>,
     /// Length of a freeze, nanoseconds.
     pub length: u64,
@@ -60,17 +60,17 @@ pub struct Stall {
 pub struct Fault {
     /// What happens.
     pub kind: FaultKind,
-    /// Applied to every reply whose number divides by this.
+    /// Applied to every reply with a number that is divisible by this.
     pub every: NonZeroU64,
 }
 
-/// What can go wrong with a reply.
+/// A fault of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// One byte of the content is altered; an empty content stays as it is.
     Wrong,
-    /// It changes places with the next reply of its connection. Where none is under way by
-    /// the time that it is due, the previous reply is sent again in its place.
+    /// It is exchanged with the next reply of its connection. If none has begun when it is due, the
+    /// previous reply is sent again in its place.
     Swap,
     /// Sent twice.
     Repeat,
@@ -86,31 +86,31 @@ pub enum FaultKind {
     Garbage,
     /// One byte every 10 ms.
     Slow,
-    /// HTTP: status 500 in its place. The other protocols have none and answer rightly.
+    /// HTTP: status 500 in its place. The other protocols have no status and answer rightly.
     Status,
 }
 
-/// What is done to one reply.
+/// Delay and fault of one reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Directive {
-    /// Nanoseconds to hold it back.
+    /// How long it is held back, nanoseconds.
     pub(crate) delay: u64,
-    /// What goes wrong with it.
+    /// Its fault, if any.
     pub(crate) fault: Option<FaultKind>,
 }
 
 impl Script {
-    /// Must replies be held before they go out?
+    /// Must replies pass the stage before they are sent?
     pub(crate) fn stages_replies(&self) -> bool {
         self.delay.is_some_and(Delay::holds) || !self.faults.is_empty()
     }
 
-    /// Has any reply this fault?
+    /// Does any reply have this fault?
     pub(crate) fn has(&self, kind: FaultKind) -> bool {
         self.faults.iter().any(|fault| fault.kind == kind)
     }
 
-    /// What is done to the reply with this number, counted from 1 over the whole server.
+    /// Delay and fault of the reply with this number, counted from 1 over the whole server.
     pub(crate) fn directive(&self, number: u64) -> Directive {
         let delay = self.delay.map_or(0, |delay| delay.of(number, self.seed));
         let hit = self.faults.iter().find(|fault| number.is_multiple_of(fault.every.get()));
@@ -144,8 +144,7 @@ impl Stall {
     }
 }
 
-/// A number that looks random and depends on nothing but the two given (the finalizer of
-/// `SplitMix64`).
+/// A pseudorandom number that depends only on its arguments (the finalizer of `SplitMix64`).
 pub(crate) fn mix(seed: u64, number: u64) -> u64 {
     let mut z = seed.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

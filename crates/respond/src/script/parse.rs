@@ -1,4 +1,6 @@
-//! The script's flags, from text.
+//! Parses the flags of the script.
+//!
+//! Knows how a flag is written. Must not know what it does.
 
 use std::num::NonZeroU64;
 use std::str::FromStr;
