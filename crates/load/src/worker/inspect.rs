@@ -28,23 +28,23 @@ impl<M: Machine> Worker<M> {
     pub(crate) fn inspect(&self, now: Nanos) -> Result<(), String> {
         let all = &self.connections;
         let found: u64 = all.iter().map(|it| it.ledger.len() as u64).sum();
-        same!("messages in flight", self.in_flight, found);
+        same!("messages in flight", self.tally.in_flight(), found);
         let found: u64 = all.iter().map(|it| it.queue.messages()).sum();
-        same!("messages that wait for room", self.queued, found);
+        same!("messages that wait for room", self.tally.queued(), found);
         if let Some(deliveries) = &self.deliveries {
             same!("copies on their way", deliveries.in_flight(), deliveries.found_in_flight());
         }
-        same!("connections that are open", self.open as usize, count(all, &[State::Ready]));
+        let (open, on_their_way, backing_off, _) = self.openings.counts();
+        same!("connections that are open", open, count(all, &[State::Ready]));
         let opening = [State::Connecting, State::Securing, State::Opening];
-        same!("connections on their way", self.opening as usize, count(all, &opening));
-        same!("connections that wait", self.retries.len(), count(all, &[State::Backoff]));
+        same!("connections on their way", on_their_way, count(all, &opening));
+        same!("connections that wait", backing_off, count(all, &[State::Backoff]));
         let slots_out = (0..self.share.connections).map(|at| u64::from(self.slots_out(at)));
         let out: u64 = slots_out.sum();
         same!("slots that are taken", self.slots.taken_now(), out);
         let most = 2 * all.len() + 2;
-        if self.unqueue.len() > most || self.unread.len() > all.len() || !self.unflushed.is_empty()
-        {
-            let lengths = (self.unqueue.len(), self.unread.len(), self.unflushed.len());
+        let lengths @ (roomy, unflushed, unread) = self.turns.lengths();
+        if roomy > most || unread > all.len() || unflushed > 0 {
             return Err(format!("lists grow or are not worked off: {lengths:?}"));
         }
         for (at, connection) in all.iter().enumerate() {
@@ -75,7 +75,7 @@ impl<M: Machine> Worker<M> {
         if kept && (self.slots.is_available(at) != (it.state == State::Ready)) {
             return Err(format!("its slots can be taken: {}", self.slots.is_available(at)));
         }
-        let is_parked = kept && it.state == State::Idle && at < self.unopened;
+        let is_parked = kept && it.state == State::Idle && at < self.openings.counts().3;
         if is_parked && sends && !self.slots.is_spent(at) {
             return Err("it is parked for good".to_owned());
         }

@@ -3,17 +3,21 @@
 //! The only place that knows both time and sockets. Must not know other workers (the run
 //! merges), nor how a protocol or a pacer works.
 
+mod connecting;
+mod deadlines;
 #[cfg(test)]
 mod inspect;
-mod opening;
+mod intervals;
+mod openings;
 mod stages;
+mod tally;
 mod traffic;
+mod turns;
 
-use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use wiretrial_net::{ClientTls, Driver, Key, NetError};
+use wiretrial_net::{ClientTls, Driver, NetError};
 use wiretrial_proto::Scratch;
 
 use crate::clock::Nanos;
@@ -27,8 +31,11 @@ use crate::plan::{LoopPlan, PacingDocument, Plan};
 use crate::preflight::{Setup, Tables};
 use crate::source::Payloads;
 
-use opening::Retry;
+use intervals::Intervals;
+use openings::Openings;
 use stages::{LONGEST_WAIT, Stage};
+use tally::Tally;
+use turns::Turns;
 
 /// A worker's part of the plan.
 #[derive(Debug)]
@@ -55,13 +62,6 @@ pub(crate) struct Wires {
     pub(crate) recycled: Receiver<Box<Recorder>>,
 }
 
-/// How busy the loop had been when an interval ended.
-#[derive(Debug, Clone, Copy)]
-struct Busy {
-    at: Nanos,
-    busy_ns: u64,
-}
-
 /// How long a worker has nothing to do, unless something comes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rest {
@@ -79,7 +79,6 @@ pub(crate) struct Worker<M> {
     clock: M,
     driver: Driver,
     tls: Option<ClientTls>,
-    rng: fastrand::Rng,
 
     connections: Vec<Connection>,
     slots: Slots,
@@ -92,52 +91,18 @@ pub(crate) struct Worker<M> {
     /// Where sessions lay what they unpack.
     scratch: Scratch,
     recorder: Box<Recorder>,
+
+    openings: Openings,
+    turns: Turns,
+    tally: Tally,
+    intervals: Intervals,
     stage: Stage,
     /// When it began to open connections.
     began: Nanos,
-
-    /// Sequence number of the next message.
-    seq: u64,
-    in_flight: u64,
-    /// Messages that the executor has given out and whose connections had no room for them yet.
-    queued: u64,
-    first_send: Option<Nanos>,
     /// When it saw, while draining, that the run is to stop.
     asked_to_stop: Option<Nanos>,
-    /// Messages that were due when the load ended, and not sent.
-    gave_up: u64,
-    /// Connections that are ready.
-    open: u32,
-    /// Connections on their way to it.
-    opening: u32,
-    /// Next connection to open for the first time.
-    unopened: u32,
-    /// Connections to open again, by instant.
-    retries: BinaryHeap<Retry>,
-    /// Connections with room for what was queued on them.
-    unqueue: VecDeque<u32>,
-    /// Connections with encoded messages that no write has carried yet, the earliest first.
-    unflushed: VecDeque<u32>,
-    /// Connections that were not read to their end, in the order in which it will be their turn.
-    unread: Vec<Key>,
-    /// Last reason why a connection did not stand.
-    last_failure: Option<(Class, String)>,
-
-    busy: Busy,
     /// When the last wait returned.
     back: Nanos,
-
-    /// Index of the current interval.
-    interval: u64,
-    /// When the last wait ended that was far too long; none: its intervals are closed.
-    paused_until: Option<Nanos>,
-    /// Recorders that were made because none had come back.
-    made: u32,
-    /// Recorders that came back.
-    #[expect(clippy::vec_box, reason = "they come and go boxed")]
-    spare: Vec<Box<Recorder>>,
-    /// Since when too many intervals have waited for the run.
-    behind_since: Option<Nanos>,
     next_sweep: Nanos,
 }
 
@@ -160,26 +125,15 @@ impl<M: Machine> Worker<M> {
             let shortfall = driver.shortfall().unwrap_or_default();
             recorder.note("poller", || format!("worker {}: epoll, {shortfall}", share.worker));
         }
-        let each = plan.load.depth / plan.load.pack;
-        let slots = match plan.load.loop_ {
-            LoopPlan::Open { pacing: PacingDocument::Phased, .. } => {
-                Slots::by_connection(share.connections, each)
-            }
-            LoopPlan::RandomBurst => Slots::without_limit(share.connections),
-            _ => Slots::new(share.connections, each),
-        };
-        let slots = match plan.stop.requests_each {
-            Some(each) => slots.with_quota(each / u64::from(plan.load.pack)),
-            None => slots,
-        };
         let deliveries = plan.audience().map(|size| Deliveries::new(share.connections, size));
         let now = clock.now();
+        let rng = fastrand::Rng::with_seed(plan.load.seed ^ (u64::from(share.place) << 32));
+        let slots = slots(plan, share.connections);
         let numbered = setup.factory.first_number(0).is_some();
         Ok(Self {
             clock,
             driver,
             tls: setup.tls.clone(),
-            rng: fastrand::Rng::with_seed(plan.load.seed ^ (u64::from(share.place) << 32)),
             connections: (0..share.connections).map(|_| Connection::new(numbered)).collect(),
             slots,
             executor: None,
@@ -188,29 +142,14 @@ impl<M: Machine> Worker<M> {
             deliveries,
             scratch: Scratch::new(),
             recorder,
+            openings: Openings::new(share.connections, rng),
+            turns: Turns::default(),
+            tally: Tally::new(u64::from(share.place) << 40),
+            intervals: Intervals::new(plan.phases.interval, now),
             stage: Stage::Connect { deadline: now + plan.phases.connect },
             began: now,
-            seq: u64::from(share.place) << 40,
-            in_flight: 0,
-            queued: 0,
-            first_send: None,
             asked_to_stop: None,
-            gave_up: 0,
-            open: 0,
-            opening: 0,
-            unopened: 0,
-            retries: BinaryHeap::new(),
-            unqueue: VecDeque::new(),
-            unflushed: VecDeque::new(),
-            unread: Vec::new(),
-            last_failure: None,
-            busy: Busy { at: now, busy_ns: 0 },
             back: now,
-            interval: now.0 / plan.phases.interval.0,
-            paused_until: None,
-            made: 0,
-            spare: Vec::new(),
-            behind_since: None,
             next_sweep: now,
             setup,
             share,
@@ -254,7 +193,7 @@ impl<M: Machine> Worker<M> {
         let from = self.clock.now();
         // Not for long: who waits for nothing but a reply sees no pause.
         let wake_at = wake_at.min(from + LONGEST_WAIT);
-        Ok(Some(Rest { from, until: if self.unread.is_empty() { wake_at } else { from } }))
+        Ok(Some(Rest { from, until: if self.turns.all_are_read() { wake_at } else { from } }))
     }
 
     /// Waits, and does what the sockets demand.
@@ -265,7 +204,7 @@ impl<M: Machine> Worker<M> {
         let waited = self.driver.wait(Some((until - from).as_duration()));
         waited.map_err(|error| fatal(&error))?;
         let back = self.clock.now();
-        self.look_for_pause(until.max(from), back);
+        self.intervals.look_for_pause(until.max(from), back);
         self.back = back;
         self.read_on();
         while let Some(ready) = self.driver.next() {
@@ -291,4 +230,20 @@ impl<M: Machine> Worker<M> {
 
 fn fatal(error: &NetError) -> (Class, String) {
     (Class::from(error.class()), error.to_string())
+}
+
+/// The places for packs in flight that a plan gives to so many connections.
+fn slots(plan: &Plan, connections: u32) -> Slots {
+    let each = plan.load.depth / plan.load.pack;
+    let slots = match plan.load.loop_ {
+        LoopPlan::Open { pacing: PacingDocument::Phased, .. } => {
+            Slots::by_connection(connections, each)
+        }
+        LoopPlan::RandomBurst => Slots::without_limit(connections),
+        _ => Slots::new(connections, each),
+    };
+    match plan.stop.requests_each {
+        Some(each) => slots.with_quota(each / u64::from(plan.load.pack)),
+        None => slots,
+    }
 }

@@ -1,6 +1,7 @@
 //! The stages of a worker's life and its intervals: what time alone decides.
 
-use super::{Busy, Worker};
+use super::Worker;
+use super::intervals::{LATE, Over};
 use crate::clock::Nanos;
 use crate::control::Report;
 use crate::deliveries::Deliveries;
@@ -10,17 +11,8 @@ use crate::measure::{Class, IntervalRecord};
 use crate::pacing::{Constant, Pacer, Poisson};
 use crate::plan::{LoopPlan, PacingDocument};
 
-/// A worker that comes to the end of an interval, or back from a wait, later than this was kept
-/// from running.
-const LATE: Nanos = Nanos::from_millis(20);
-
 /// A wait ends after this at the latest, so that a pause in it shows.
 pub(super) const LONGEST_WAIT: Nanos = LATE;
-
-/// Intervals that may wait for the run to take them. Each holds its histograms.
-const MOST_UNTAKEN: u32 = 256;
-/// How long more than these may wait.
-const LONGEST_BEHIND: Nanos = Nanos::from_secs(5);
 
 /// Where a worker is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +37,9 @@ impl<M: Machine> Worker<M> {
                 self.stage = Stage::Await;
                 self.tell(Report::Connected { since: self.began, at: now });
             }
-            Stage::Connect { deadline } if now >= deadline => return Err(self.not_connected()),
+            Stage::Connect { deadline } if now >= deadline => {
+                return Err(self.openings.why_not(self.plan().phases.connect));
+            }
             Stage::Await => self.begin_load(now),
             Stage::Load { end } if stopping || now >= end => {
                 self.pump(now);
@@ -56,7 +50,7 @@ impl<M: Machine> Worker<M> {
             Stage::Drain { deadline } => {
                 let deadline = if stopping { self.hasten(now, deadline) } else { deadline };
                 let copies = self.deliveries.as_ref().map_or(0, Deliveries::in_flight);
-                return Ok(self.in_flight + copies > 0 && now < deadline);
+                return Ok(self.tally.in_flight() + copies > 0 && now < deadline);
             }
             Stage::Connect { .. } | Stage::Load { .. } => {}
         }
@@ -64,28 +58,7 @@ impl<M: Machine> Worker<M> {
     }
 
     fn all_stand(&self) -> bool {
-        self.renews().is_some() || self.open == self.share.connections
-    }
-
-    fn not_connected(&self) -> (Class, String) {
-        let (class, message) = self
-            .last_failure
-            .clone()
-            .unwrap_or_else(|| (Class::ConnectTimeout, self.still_opening()));
-        let text = format!(
-            "{} of {} connections stood after {} ms: {message}",
-            self.open,
-            self.share.connections,
-            self.plan().phases.connect.0 / 1_000_000
-        );
-        (class, text)
-    }
-
-    fn still_opening(&self) -> String {
-        if self.open == 0 {
-            return "no answer to the connect".to_owned();
-        }
-        "none failed, so allow more time: --connect-timeout".to_owned()
+        self.renews().is_some() || self.openings.all_stand()
     }
 
     fn begin_load(&mut self, now: Nanos) {
@@ -164,7 +137,7 @@ impl<M: Machine> Worker<M> {
         let phases = self.plan().phases;
         let allowance = phases.timeout.max(phases.drain);
         match self.stage {
-            Stage::Load { end } if self.queued > 0 && now < end => {
+            Stage::Load { end } if self.tally.queued() > 0 && now < end => {
                 self.stage = Stage::Load { end: end.min(now + allowance) };
             }
             _ => self.end_load(now, allowance),
@@ -182,17 +155,16 @@ impl<M: Machine> Worker<M> {
     fn end_load(&mut self, now: Nanos, drain: Nanos) {
         // What is due at the very end belongs to the time after it.
         let last = now - Nanos(1);
-        self.gave_up = self.waiting(last);
+        let waiting = self.waiting(last);
+        self.tally.give_up(waiting);
         self.stage = Stage::Drain { deadline: now + drain };
-        self.tell(Report::LoadEnded { first_send: self.first_send, at: now });
+        self.tell(Report::LoadEnded { first_send: self.tally.first_send(), at: now });
     }
 
     /// When the loop must run again, whatever happens on the sockets; `pumped` as in `next_due`.
     pub(super) fn wake_at(&mut self, pumped: Nanos) -> Nanos {
-        let mut at = self.interval_end().min(self.next_sweep);
-        if let Some(retry) = self.retries.peek() {
-            at = at.min(retry.at);
-        }
+        let retry = self.openings.next_retry().unwrap_or(Nanos::MAX);
+        let at = self.intervals.end().min(self.next_sweep).min(retry);
         match self.stage {
             Stage::Connect { deadline } | Stage::Drain { deadline } => at.min(deadline),
             Stage::Await => at.min(self.wires.control.begin().unwrap_or(Nanos::MAX)),
@@ -200,40 +172,15 @@ impl<M: Machine> Worker<M> {
         }
     }
 
-    /// Remembers that a wait ended so late that the machine, or whoever else runs on it, has kept
-    /// this worker from running. The intervals up to then are disturbed.
-    pub(super) fn look_for_pause(&mut self, expected: Nanos, back: Nanos) {
-        if back - expected > LATE {
-            self.paused_until = Some(back);
-        }
-    }
-
-    fn interval_end(&self) -> Nanos {
-        Nanos((self.interval + 1) * self.plan().phases.interval.0)
-    }
-
     /// Hands over the intervals that are over.
     ///
     /// # Errors
     /// Nobody takes them: they can't be kept for ever.
     pub(super) fn close_intervals(&mut self, now: Nanos) -> Result<(), (Class, String)> {
-        while now >= self.interval_end() {
-            let end = self.interval_end();
-            let disturbed = now - end > LATE || self.paused_until.is_some();
-            self.paused_until = self.paused_until.filter(|until| *until >= end);
-            self.close_interval(end, disturbed);
+        while let Some(over) = self.intervals.take_over(now) {
+            self.close_interval(over);
         }
-        self.spare.extend(self.wires.recycled.try_iter());
-        if self.made - (self.spare.len() as u32) <= MOST_UNTAKEN {
-            self.behind_since = None;
-            return Ok(());
-        }
-        // After a pause there are many at once, and they are taken soon.
-        if now - *self.behind_since.get_or_insert(now) < LONGEST_BEHIND {
-            return Ok(());
-        }
-        let text = format!("the output is {MOST_UNTAKEN} intervals behind: read it faster");
-        Err((Class::Client, text))
+        self.intervals.take_back(now, self.wires.recycled.try_iter())
     }
 
     /// Hands over the last, partial interval, and ends.
@@ -242,45 +189,35 @@ impl<M: Machine> Worker<M> {
             self.recorder.deliveries.missing += deliveries.overtaken();
         }
         self.close_all();
-        self.close_interval(now, self.paused_until.is_some());
+        let last = self.intervals.take_last(now);
+        self.close_interval(last);
         self.tell(Report::Finished { at: now });
     }
 
-    fn close_interval(&mut self, end: Nanos, disturbed: bool) {
+    fn close_interval(&mut self, Over { index, end, disturbed }: Over) {
         let run_queue_ns = self.clock.thread_run_queue_ns();
-        self.recorder.idle = self.idle(run_queue_ns);
-        let spare = self.spare.pop().or_else(|| self.wires.recycled.try_recv().ok());
-        self.made += u32::from(spare.is_none());
-        let fresh = spare.unwrap_or_default();
+        let busy_ns =
+            (self.clock.thread_cpu_ns() + run_queue_ns).saturating_sub(self.driver.spun_ns());
+        self.recorder.idle = self.intervals.idle(self.clock.now(), busy_ns);
+        let fresh = self.intervals.fresh(self.wires.recycled.try_iter());
         let waiting = match self.stage {
             // What is due at the boundary belongs to the next interval; behind the load's end nothing
             // is due, also where a late worker closes intervals that lie there.
             Stage::Load { end: last } => self.waiting(end.min(last) - Nanos(1)),
             _ => 0,
         };
-        let dropped = self.executor.as_ref().map_or(0, Executor::dropped) + self.gave_up;
+        let dropped = self.executor.as_ref().map_or(0, Executor::dropped) + self.tally.gave_up();
         let record = IntervalRecord {
-            index: self.interval,
+            index,
             recorder: std::mem::replace(&mut self.recorder, fresh),
-            in_flight: self.in_flight,
+            in_flight: self.tally.in_flight(),
             deliveries_in_flight: self.deliveries.as_ref().map_or(0, Deliveries::in_flight),
             waiting,
             dropped,
-            open: self.open.into(),
+            open: self.openings.open().into(),
             disturbed,
             run_queue_ns,
         };
-        self.interval += 1;
         self.tell(Report::Interval(record));
-    }
-
-    /// Time since the last call in which the loop had nothing to do: it neither ran, but for
-    /// looking in vain, nor waited for a CPU. What the kernel does in a wait is work.
-    fn idle(&mut self, run_queue_ns: u64) -> Nanos {
-        let busy_ns =
-            (self.clock.thread_cpu_ns() + run_queue_ns).saturating_sub(self.driver.spun_ns());
-        let now = Busy { at: self.clock.now(), busy_ns };
-        let before = std::mem::replace(&mut self.busy, now);
-        (now.at - before.at) - Nanos(now.busy_ns.saturating_sub(before.busy_ns))
     }
 }

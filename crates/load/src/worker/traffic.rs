@@ -5,20 +5,14 @@ use wiretrial_proto::ClientSession as _;
 
 use super::{Stage, Worker};
 use crate::clock::Nanos;
-use crate::connection::{Connection, Ending, Expected, LATE, Ledger, Nobody, State, Waiting};
+use crate::connection::{Connection, Ending, Expected, Ledger, Nobody, State, Waiting};
 use crate::executor::{Assignment, Next};
 use crate::machine::Machine;
-use crate::measure::Class;
 use crate::mutation::{self, Mutation};
 use crate::plan::LoopPlan;
 
 /// Reads of one connection before it is the others' turn.
 const ROUNDS_PER_TURN: u32 = 4;
-/// Deadlines are looked at this often within one timeout, and between these bounds.
-const SWEEPS_PER_TIMEOUT: u64 = 8;
-const SHORTEST_SWEEP: Nanos = Nanos::from_millis(5);
-const LONGEST_SWEEP: Nanos = Nanos::from_secs(1);
-
 impl<M: Machine> Worker<M> {
     /// Sends all that is due: encodes it first, so that messages of one connection go in one write.
     pub(super) fn pump(&mut self, now: Nanos) {
@@ -26,20 +20,20 @@ impl<M: Machine> Worker<M> {
             self.encode_due(now);
             self.flush_encoded(now);
             // A flush makes room for what was queued, or shows that a connection is over.
-            if self.unqueue.is_empty() {
+            if !self.turns.any_has_room() {
                 return;
             }
         }
     }
 
     fn flush_encoded(&mut self, now: Nanos) {
-        while let Some(at) = self.unflushed.pop_front() {
+        while let Some(at) = self.turns.take_unflushed() {
             self.flush(at, now);
         }
     }
 
     fn encode_due(&mut self, now: Nanos) {
-        while let Some(at) = self.unqueue.pop_front() {
+        while let Some(at) = self.turns.take_roomy() {
             self.send_queued(at, now);
         }
         let Stage::Load { end } = self.stage else { return };
@@ -100,11 +94,11 @@ impl<M: Machine> Worker<M> {
                     return self.queue(&assignment);
                 }
                 if !connection.ledger.has_unstamped() {
-                    self.unflushed.push_back(at);
+                    self.turns.has_encoded(at);
                 }
                 let mut left = messages;
                 while left > 0 {
-                    let (first, count) = numbers(connection, &mut self.seq, own, left);
+                    let (first, count) = numbers(connection, &mut self.tally.next, own, left);
                     left -= count;
                     connection.ledger.push(first, count, due);
                     let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
@@ -116,7 +110,7 @@ impl<M: Machine> Worker<M> {
                         self.recorder.deliveries.missing += owed.missing;
                     }
                 }
-                self.in_flight += u64::from(messages);
+                self.tally.begin(messages);
                 if messages < assignment.messages {
                     let messages = assignment.messages - messages;
                     self.queue(&Assignment { messages, ..assignment });
@@ -140,7 +134,7 @@ impl<M: Machine> Worker<M> {
         let Assignment { connection: at, messages, due } = *assignment;
         let pack = self.plan().load.pack;
         self.connections[at as usize].queue.push_packs(messages, pack, due);
-        self.queued += u64::from(messages);
+        self.tally.wait(messages);
     }
 
     /// The message waits for a connection that is asked for on its behalf: that is its send.
@@ -151,7 +145,7 @@ impl<M: Machine> Worker<M> {
         let connection = &mut self.connections[at as usize];
         let mut left = messages;
         while left > 0 {
-            let (first, count) = numbers(connection, &mut self.seq, own, left);
+            let (first, count) = numbers(connection, &mut self.tally.next, own, left);
             left -= count;
             connection.ledger.push_sent(first, count, due, now);
         }
@@ -159,8 +153,8 @@ impl<M: Machine> Worker<M> {
             self.recorder.lag(now - due, messages);
         }
         self.recorder.sent += u64::from(messages);
-        self.in_flight += u64::from(messages);
-        self.first_send.get_or_insert(now);
+        self.tally.begin(messages);
+        self.tally.sent_at(now);
     }
 
     /// Sends what was queued on a connection, as far as it has room.
@@ -175,7 +169,7 @@ impl<M: Machine> Worker<M> {
             }
             let Some(waiting) = connection.queue.pop() else { return };
             let Waiting { messages, due } = waiting;
-            self.queued -= u64::from(messages);
+            self.tally.wait_no_more(messages);
             self.send(Assignment { connection: at, messages, due }, now);
         }
     }
@@ -188,7 +182,7 @@ impl<M: Machine> Worker<M> {
         let stamped = connection.ledger.stamp_with(|| self.clock.now());
         if let Some((sent, count)) = stamped {
             self.recorder.sent += u64::from(count);
-            self.first_send.get_or_insert(sent);
+            self.tally.sent_at(sent);
             if open_loop {
                 let recorder = &mut self.recorder;
                 connection.ledger.for_youngest(count, |pending| {
@@ -204,7 +198,7 @@ impl<M: Machine> Worker<M> {
             self.end(at, ending, now);
         } else if was_congested && !connection.congested && !connection.queue.is_empty() {
             // Whichever flush takes the last of it: no other one may follow.
-            self.unqueue.push_back(at);
+            self.turns.has_room(at);
         }
     }
 
@@ -221,12 +215,12 @@ impl<M: Machine> Worker<M> {
         if ready.writable {
             let now = self.clock.now();
             self.flush(at, now);
-            if !self.unqueue.is_empty() {
+            if self.turns.any_has_room() {
                 self.pump(now);
             }
         }
         // One that is being read on has had its turn.
-        if (ready.readable || ready.hangup) && !self.unread.contains(&ready.key) {
+        if (ready.readable || ready.hangup) && !self.turns.will_be_read(ready.key) {
             self.receive(ready.key);
         }
     }
@@ -245,12 +239,12 @@ impl<M: Machine> Worker<M> {
                 return;
             }
         }
-        self.unread.push(key);
+        self.turns.is_unread(key);
     }
 
     /// Goes on with the connections that were not read to their end in the last turn.
     pub(super) fn read_on(&mut self) {
-        for key in std::mem::take(&mut self.unread) {
+        for key in self.turns.take_unread() {
             self.receive(key);
         }
     }
@@ -291,7 +285,7 @@ impl<M: Machine> Worker<M> {
             self.secured(at, now);
         }
         self.go_on(key, received.ending, now);
-        if received.done > 0 || !self.unqueue.is_empty() {
+        if received.done > 0 || self.turns.any_has_room() {
             self.pump(now);
         }
         received.drained
@@ -306,7 +300,7 @@ impl<M: Machine> Worker<M> {
         // A pack that is larger goes in parts.
         self.slots.set_room(at, (link.session.room() / pack).max(1));
         if !connection.queue.is_empty() {
-            self.unqueue.push_back(at);
+            self.turns.has_room(at);
         }
     }
 
@@ -354,73 +348,18 @@ impl<M: Machine> Worker<M> {
             && connection.queue.is_empty()
     }
 
-    /// Fails what has waited too long.
-    pub(super) fn sweep(&mut self, now: Nanos) {
-        if now < self.next_sweep {
-            return;
-        }
-        let timeout = self.plan().phases.timeout;
-        let period = Nanos(timeout.0 / SWEEPS_PER_TIMEOUT);
-        self.next_sweep = now + period.clamp(SHORTEST_SWEEP, LONGEST_SWEEP);
-        if let Some(deliveries) = &mut self.deliveries {
-            self.recorder.deliveries.missing += deliveries.overdue(now, timeout);
-        }
-        for at in 0..self.share.connections {
-            let connection = &self.connections[at as usize];
-            let ending = match connection.state {
-                State::Idle | State::Backoff => continue,
-                State::Connecting | State::Securing | State::Opening => {
-                    if now - connection.since < timeout {
-                        continue;
-                    }
-                    let text = match connection.greetings {
-                        0 => "the connection did not stand in time".to_owned(),
-                        _ => connection.ungreeted(),
-                    };
-                    Ending::Failed(Class::ConnectTimeout, text)
-                }
-                State::Ready => {
-                    if !self.is_overdue(at, now) || self.give_up_overdue(at, now) {
-                        continue;
-                    }
-                    Ending::Failed(Class::Timeout, LATE.to_owned())
-                }
-            };
-            self.end(at, ending, now);
-        }
-    }
-
-    /// Has the oldest message of a connection waited too long?
-    fn is_overdue(&self, at: u32, now: Nanos) -> bool {
-        let oldest = self.connections[at as usize].ledger.front();
-        oldest.is_some_and(|pending| now - pending.sent >= self.plan().phases.timeout)
-    }
-
-    /// Fails the messages alone that have waited too long, while others are answered on their
-    /// connection. False: the connection has to be given up.
-    fn give_up_overdue(&mut self, at: u32, now: Nanos) -> bool {
-        let mut given_up = 0;
-        while self.is_overdue(at, now)
-            && self.connections[at as usize].give_up_oldest(now, &mut self.recorder)
-        {
-            given_up += 1;
-        }
-        self.done(at, given_up);
-        !self.is_overdue(at, now)
-    }
-
     /// So many messages of a connection are done, well or badly.
-    fn done(&mut self, at: u32, messages: u32) {
+    pub(super) fn done(&mut self, at: u32, messages: u32) {
         if messages == 0 {
             return;
         }
-        self.in_flight -= u64::from(messages);
+        self.tally.end(messages.into());
         let connection = &mut self.connections[at as usize];
         let packs = connection.messages_done(messages, self.setup.plan.load.pack);
         self.slots.release(at, packs);
         if !connection.queue.is_empty() && matches!(connection.ledger, Ledger::Numbered(_)) {
             // It may have waited for one of these to end.
-            self.unqueue.push_back(at);
+            self.turns.has_room(at);
         }
     }
 
@@ -430,7 +369,7 @@ impl<M: Machine> Worker<M> {
         if !self.is_open_loop() {
             return 0;
         }
-        let queued = if mutation::is(Mutation::QueueUncounted) { 0 } else { self.queued };
+        let queued = if mutation::is(Mutation::QueueUncounted) { 0 } else { self.tally.queued() };
         queued + self.executor.as_mut().map_or(0, |executor| executor.waiting(now))
     }
 

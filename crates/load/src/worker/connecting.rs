@@ -1,7 +1,5 @@
 //! Connections come and go: connect, TLS, the protocol's handshake, backoff, the end.
 
-use std::cmp::Ordering;
-
 use wiretrial_net::{ConnectSpec, Key, Transport};
 use wiretrial_proto::ClientSession as _;
 
@@ -13,33 +11,8 @@ use crate::machine::Machine;
 use crate::measure::Class;
 use crate::mutation::{self, Mutation};
 
-/// Connections that may be on their way at once, per worker: below every usual listen backlog.
-const OPENING_AT_ONCE: u32 = 128;
-/// Wait after the first failed attempt; doubled up to [`LONGEST_BACKOFF`].
-const FIRST_BACKOFF: Nanos = Nanos::from_millis(10);
-const LONGEST_BACKOFF: Nanos = Nanos::from_secs(1);
 /// So many connections are closed before the run hears that the worker lives.
 const CLOSED_UNTOLD: u32 = 256;
-
-/// A connection to open again.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Retry {
-    pub(super) at: Nanos,
-    connection: u32,
-}
-
-/// The earliest is the greatest: `BinaryHeap` gives the greatest first.
-impl Ord for Retry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.connection).cmp(&(self.at, self.connection))
-    }
-}
-
-impl PartialOrd for Retry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
 
 impl<M: Machine> Worker<M> {
     /// Opens kept connections for the first time, a limited number at once.
@@ -47,17 +20,14 @@ impl<M: Machine> Worker<M> {
         if !matches!(self.stage, Stage::Connect { .. }) || self.renews().is_some() {
             return;
         }
-        while self.opening < OPENING_AT_ONCE && self.unopened < self.share.connections {
-            let at = self.unopened;
-            self.unopened += 1;
+        while let Some(at) = self.openings.take_next() {
             self.connect(at, now);
         }
     }
 
     /// Opens again what has waited long enough.
     pub(super) fn retry(&mut self, now: Nanos) {
-        while self.retries.peek().is_some_and(|retry| retry.at <= now) {
-            let Some(Retry { connection: at, .. }) = self.retries.pop() else { return };
+        while let Some(at) = self.openings.take_due(now) {
             let connection = &mut self.connections[at as usize];
             if connection.state != State::Backoff {
                 continue;
@@ -69,7 +39,7 @@ impl<M: Machine> Worker<M> {
                 }
             } else {
                 self.slots.set_available(at, true);
-                self.unqueue.push_back(at);
+                self.turns.has_room(at);
             }
         }
     }
@@ -90,12 +60,12 @@ impl<M: Machine> Worker<M> {
         }
         let key = Key { slot: at, generation: self.connections[at as usize].generation };
         self.recorder.attempted += 1;
-        self.opening += 1;
+        self.openings.asked();
         let transport = self.driver.connect(key, &spec).and_then(|socket| match &self.tls {
             None => Ok(Transport::plain(socket)),
             Some(tls) => Transport::tls_client(socket, tls, &mut self.driver),
         });
-        let entropy = [self.rng.u64(..), self.rng.u64(..)];
+        let entropy = self.openings.entropy();
         let connection = &mut self.connections[at as usize];
         match transport {
             Ok(transport) => {
@@ -136,8 +106,7 @@ impl<M: Machine> Worker<M> {
     /// Requests may be sent; those that had to wait for it, or go again, do so now.
     pub(super) fn ready(&mut self, at: u32, now: Nanos) {
         self.recorder.opened += 1;
-        self.opening -= 1;
-        self.open += 1;
+        self.openings.stood();
         let connection = &mut self.connections[at as usize];
         connection.state = State::Ready;
         let member = connection.link.as_ref().and_then(|link| link.session.member());
@@ -160,7 +129,7 @@ impl<M: Machine> Worker<M> {
         if self.renews().is_none() {
             self.slots.set_available(at, true);
         }
-        self.unqueue.push_back(at);
+        self.turns.has_room(at);
         self.flush(at, now);
     }
 
@@ -178,20 +147,16 @@ impl<M: Machine> Worker<M> {
         if let Some(link) = link {
             self.say_goodbye(link);
         }
-        if was_ready {
-            self.open -= 1;
-            if let Some(deliveries) = &mut self.deliveries {
-                self.recorder.deliveries.missing += deliveries.stand_up(at);
-            }
-        } else {
-            self.opening -= 1;
+        self.openings.ended(was_ready);
+        if let Some(deliveries) = self.deliveries.as_mut().filter(|_| was_ready) {
+            self.recorder.deliveries.missing += deliveries.stand_up(at);
         }
         if self.renews().is_none() {
             self.slots.set_available(at, false);
         }
         if !(was_ready && served) {
             // Of those that stood, too: where they end before they are asked, no load begins.
-            self.last_failure = ending.before_any_request().or(self.last_failure.take());
+            self.openings.note_failure(ending.before_any_request());
         }
         match ending {
             Ending::Orderly(reason) => {
@@ -229,7 +194,7 @@ impl<M: Machine> Worker<M> {
         if kept || !self.connections[at as usize].ledger.is_empty() {
             self.connect(at, now);
         } else {
-            self.unqueue.push_back(at);
+            self.turns.has_room(at);
         }
     }
 
@@ -240,7 +205,7 @@ impl<M: Machine> Worker<M> {
 
     fn fail_in_flight(&mut self, at: u32, class: Class, now: Nanos) {
         let connection = &mut self.connections[at as usize];
-        self.in_flight -= connection.ledger.len() as u64;
+        self.tally.end(connection.ledger.len() as u64);
         let freed = connection.fail_all(class, now, &mut self.recorder);
         if !mutation::is(Mutation::SlotsLost) {
             self.slots.release(at, freed);
@@ -251,15 +216,8 @@ impl<M: Machine> Worker<M> {
         self.slots.set_available(at, false);
         let connection = &mut self.connections[at as usize];
         connection.state = State::Backoff;
-        let doubled = FIRST_BACKOFF.0 << connection.attempts.min(7);
+        self.openings.back_off(at, connection.attempts, now);
         connection.attempts = connection.attempts.saturating_add(1);
-        let longest = doubled.min(LONGEST_BACKOFF.0);
-        // Between half and the whole, so that a thousand connections don't come back at one instant.
-        let wait = longest / 2 + self.rng.u64(0..=longest / 2);
-        if mutation::is(Mutation::RetryLost) && !self.retries.is_empty() {
-            return;
-        }
-        self.retries.push(Retry { at: now + Nanos(wait), connection: at });
     }
 
     fn say_goodbye(&mut self, mut link: Link) {

@@ -1,0 +1,69 @@
+//! What waits too long: connections that do not come to stand, messages that are not answered.
+
+use super::Worker;
+use crate::clock::Nanos;
+use crate::connection::{Ending, LATE, State};
+use crate::machine::Machine;
+use crate::measure::Class;
+
+/// Deadlines are looked at this often within one timeout, and between these bounds.
+const SWEEPS_PER_TIMEOUT: u64 = 8;
+const SHORTEST_SWEEP: Nanos = Nanos::from_millis(5);
+const LONGEST_SWEEP: Nanos = Nanos::from_secs(1);
+
+impl<M: Machine> Worker<M> {
+    /// Fails what has waited too long.
+    pub(super) fn sweep(&mut self, now: Nanos) {
+        if now < self.next_sweep {
+            return;
+        }
+        let timeout = self.plan().phases.timeout;
+        let period = Nanos(timeout.0 / SWEEPS_PER_TIMEOUT);
+        self.next_sweep = now + period.clamp(SHORTEST_SWEEP, LONGEST_SWEEP);
+        if let Some(deliveries) = &mut self.deliveries {
+            self.recorder.deliveries.missing += deliveries.overdue(now, timeout);
+        }
+        for at in 0..self.share.connections {
+            let connection = &self.connections[at as usize];
+            let ending = match connection.state {
+                State::Idle | State::Backoff => continue,
+                State::Connecting | State::Securing | State::Opening => {
+                    if now - connection.since < timeout {
+                        continue;
+                    }
+                    let text = match connection.greetings {
+                        0 => "the connection did not stand in time".to_owned(),
+                        _ => connection.ungreeted(),
+                    };
+                    Ending::Failed(Class::ConnectTimeout, text)
+                }
+                State::Ready => {
+                    if !self.is_overdue(at, now) || self.give_up_overdue(at, now) {
+                        continue;
+                    }
+                    Ending::Failed(Class::Timeout, LATE.to_owned())
+                }
+            };
+            self.end(at, ending, now);
+        }
+    }
+
+    /// Has the oldest message of a connection waited too long?
+    fn is_overdue(&self, at: u32, now: Nanos) -> bool {
+        let oldest = self.connections[at as usize].ledger.front();
+        oldest.is_some_and(|pending| now - pending.sent >= self.plan().phases.timeout)
+    }
+
+    /// Fails the messages alone that have waited too long, while others are answered on their
+    /// connection. False: the connection has to be given up.
+    fn give_up_overdue(&mut self, at: u32, now: Nanos) -> bool {
+        let mut given_up = 0;
+        while self.is_overdue(at, now)
+            && self.connections[at as usize].give_up_oldest(now, &mut self.recorder)
+        {
+            given_up += 1;
+        }
+        self.done(at, given_up);
+        !self.is_overdue(at, now)
+    }
+}
