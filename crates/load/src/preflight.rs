@@ -136,7 +136,8 @@ pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
     DriverConfig { poller, spin: plan.generator.spin, ..DriverConfig::default() }
 }
 
-fn client_tls(plan: &Target) -> Result<Option<ClientTls>, Refusal> {
+/// Whom connections trust, and what they offer to speak.
+pub(crate) fn client_tls(plan: &Target) -> Result<Option<ClientTls>, Refusal> {
     let Some(tls) = &plan.tls else { return Ok(None) };
     let alpn = match plan.url.scheme {
         // WebSocket begins as HTTP/1.1.

@@ -8,6 +8,7 @@ use wiretrial_proto::styx::Encoding;
 use wiretrial_proto::websocket::DeflateConfig;
 
 use super::scenario::{MS, Manners, Scenario, US};
+use super::secure::Secrets;
 use super::spoken::{Over, Right, Spoken};
 use crate::plan::Plan;
 
@@ -40,7 +41,8 @@ const LATER: &[Spoken] = &[
 impl Scenario {
     /// What this seed says.
     pub(super) fn of(seed: u64) -> Self {
-        // Two seeds in five are for the protocols that came later: what the others say stays as it was.
+        // Two seeds in five are for the protocols that came later, and one in 25 for TLS below the
+        // first ones: what the others say stays as it was.
         let later = matches!(seed % 5, 1 | 4);
         Draw { random: Random::new(seed), seed, later }.scenario()
     }
@@ -93,7 +95,7 @@ impl Draw {
             "schema": "wiretrial-plan",
             "version": 1,
             "target": {
-                "url": spoken.url(),
+                "url": spoken.url(false),
                 "message": message,
                 "expect": {"content": right.document()},
                 "websocket": {"greetings": greetings},
@@ -128,11 +130,20 @@ impl Draw {
             deflate: None,
             reorders: false,
             scattered: false,
+            secrets: None,
         };
         let stop_at = self.random.once_in(8).then(|| self.random.between(1, 3_000) * MS);
-        let nature = self.nature(bytes as usize);
+        let mut nature = self.nature(bytes as usize);
+        let target = &mut document["target"];
         if self.later {
-            self.refine(&mut document["target"], &mut manners, threads);
+            self.refine(target, &mut manners, threads);
+        }
+        if self.seed % 25 == 20 || self.later && spoken.may_be_secure() && self.random.once_in(6) {
+            target["url"] = json!(spoken.url(true));
+            target["tls"] = json!({"insecure": true, "resumption": self.random.once_in(2)});
+            manners.secrets = Some(Secrets::new(self.random.once_in(3)));
+            // A handshake is long: byte by byte it takes too many turns.
+            nature.piece_bytes = nature.piece_bytes.max(16);
         }
         let plan = Plan::from_json(&document.to_string());
         let plan = plan.unwrap_or_else(|error| panic!("seed {}: {error}: {document}", self.seed));

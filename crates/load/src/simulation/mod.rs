@@ -14,6 +14,7 @@ mod fault;
 mod peer;
 mod peers;
 mod scenario;
+mod secure;
 mod spoken;
 mod strikes;
 mod tests;

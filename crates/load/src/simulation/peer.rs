@@ -11,6 +11,7 @@ use super::conversation::{Asked, Conversation, Heard, Said};
 use super::fault::{Fault, HONEST, LIES, LIES_WITH_NUMBERS};
 use super::peers::Facts;
 use super::scenario::{MS, Manners};
+use super::secure::{Secrets, Secure};
 use super::spoken::Spoken;
 
 /// Goes on reading.
@@ -29,6 +30,8 @@ pub(super) struct Peer {
     /// Driver and slot of the client.
     pub(super) seat: (u32, u32),
     pub(super) conversation: Conversation,
+    /// Its bytes travel inside TLS.
+    pub(super) secure: Option<Box<Secure>>,
     pub(super) fault: Fault,
     /// Replies before the fault strikes.
     pub(super) strikes_at: u32,
@@ -74,6 +77,7 @@ impl Peer {
         Self {
             seat,
             conversation: Conversation::new(manners.spoken, manners.right, manners.deflate),
+            secure: manners.secrets.as_ref().map(Secrets::session).map(Box::new),
             fault,
             strikes_at: random.up_to(3) as u32,
             said: 0,
@@ -151,6 +155,7 @@ impl Peer {
         if self.silent {
             return;
         }
+        let Some(bytes) = self.opened(wires, socket, bytes, world) else { return };
         let mut out = Vec::new();
         let heard = self.conversation.hear(&bytes, &mut out);
         self.send(wires, socket, 0, out, world);
@@ -159,6 +164,27 @@ impl Peer {
                 self.answer(wires, socket, one, world);
             }
         }
+    }
+
+    /// What was inside TLS; none: it was no TLS, or the client has given up.
+    fn opened(
+        &mut self,
+        wires: &mut Wires,
+        socket: u32,
+        bytes: Vec<u8>,
+        world: &mut Around,
+    ) -> Option<Vec<u8>> {
+        let Some(secure) = &mut self.secure else { return Some(bytes) };
+        let mut out = Vec::new();
+        let opened = secure.open(&bytes, &mut out);
+        self.send_as_it_is(wires, socket, 0, &out, world);
+        match opened {
+            Ok(Some(plain)) => return Some(plain),
+            Ok(None) => {}
+            Err(_) => world.facts.misunderstood += u64::from(!self.is_bad()),
+        }
+        self.finish(wires, socket);
+        None
     }
 
     fn answer(&mut self, wires: &mut Wires, socket: u32, heard: Heard, world: &mut Around) {
@@ -355,6 +381,25 @@ impl Peer {
         bytes: Vec<u8>,
         world: &mut Around,
     ) {
+        match &mut self.secure {
+            None => self.send_as_it_is(wires, socket, after, &bytes, world),
+            Some(_) if bytes.is_empty() => {}
+            Some(secure) => {
+                let records = secure.seal(&bytes);
+                self.send_as_it_is(wires, socket, after, &records, world);
+            }
+        }
+    }
+
+    /// The same where there is no TLS, or it is done.
+    pub(super) fn send_as_it_is(
+        &mut self,
+        wires: &mut Wires,
+        socket: u32,
+        after: u64,
+        bytes: &[u8],
+        world: &mut Around,
+    ) {
         if bytes.is_empty() {
             return;
         }
@@ -363,7 +408,7 @@ impl Peer {
         let manners = world.manners;
         // Not so many that the world takes long.
         let most = manners.piece.max(bytes.len() / 50);
-        let mut rest = &bytes[..];
+        let mut rest = bytes;
         while !rest.is_empty() {
             let count = self.random.between(1, most.min(rest.len()) as u64) as usize;
             let (piece, behind) = rest.split_at(count);
@@ -385,6 +430,12 @@ impl Peer {
     }
 
     pub(super) fn finish(&mut self, wires: &mut Wires, socket: u32) {
+        if let Some(secure) = &mut self.secure
+            && !self.random.once_in(3)
+        {
+            let goodbye = secure.close();
+            wires.deliver(socket, self.heard_at.saturating_sub(wires.now()), goodbye);
+        }
         wires.finish(socket, self.heard_at.saturating_sub(wires.now()));
         self.silent = true;
     }

@@ -5,6 +5,7 @@
 use wiretrial_net::simulation::Nature;
 use wiretrial_proto::websocket::DeflateConfig;
 
+use super::secure::Secrets;
 use super::spoken::{Right, Spoken};
 use crate::clock::Nanos;
 use crate::plan::Plan;
@@ -59,6 +60,8 @@ pub(super) struct Manners {
     pub(super) reorders: bool,
     /// The players of a table have numbers that do not follow one another.
     pub(super) scattered: bool,
+    /// Bytes travel inside TLS.
+    pub(super) secrets: Option<Secrets>,
 }
 
 impl Manners {

@@ -29,17 +29,31 @@ pub(super) enum Over {
 }
 
 impl Spoken {
-    pub(super) fn url(self) -> &'static str {
-        match self {
-            Self::Raw => "tcp://127.0.0.1:9",
-            Self::Http => "http://127.0.0.1:9/page",
-            Self::WebSocket | Self::Broadcast => "ws://127.0.0.1:9/talk",
-            Self::SocketIo => "socketio+ws://127.0.0.1:9/",
-            Self::Styx(Encoding::Binary, Over::Stream) => "styx://127.0.0.1:9",
-            Self::Styx(Encoding::Json, Over::Stream) => "styx+json://127.0.0.1:9",
-            Self::Styx(Encoding::Binary, Over::WebSocket) => "styx+ws://127.0.0.1:9",
-            Self::Styx(Encoding::Json, Over::WebSocket) => "styx+json+ws://127.0.0.1:9",
-        }
+    /// Where its peers are; inside TLS, where it has that.
+    pub(super) fn url(self, secure: bool) -> String {
+        let scheme = match self {
+            Self::Raw if secure => "tls",
+            Self::Raw => "tcp",
+            Self::Http => "http",
+            Self::WebSocket | Self::Broadcast => "ws",
+            Self::SocketIo => "socketio+ws",
+            Self::Styx(Encoding::Binary, Over::Stream) => "styx",
+            Self::Styx(Encoding::Json, Over::Stream) => "styx+json",
+            Self::Styx(Encoding::Binary, Over::WebSocket) => "styx+ws",
+            Self::Styx(Encoding::Json, Over::WebSocket) => "styx+json+ws",
+        };
+        let s = if secure && self != Self::Raw { "s" } else { "" };
+        let path = match self {
+            Self::Http => "page",
+            Self::WebSocket | Self::Broadcast => "talk",
+            _ => "",
+        };
+        format!("{scheme}{s}://127.0.0.1:9/{path}")
+    }
+
+    /// There is a scheme for it inside TLS.
+    pub(super) fn may_be_secure(self) -> bool {
+        !matches!(self, Self::Styx(_, Over::Stream))
     }
 
     /// Each message has many receivers.

@@ -82,8 +82,12 @@ impl Peer {
             }
             Fault::Garbage => {
                 let count = self.random.between(1, 40);
-                let bytes = (0..count).map(|_| self.random.any() as u8).collect();
-                self.send(wires, socket, after, bytes, world);
+                let bytes: Vec<u8> = (0..count).map(|_| self.random.any() as u8).collect();
+                if self.secure.is_some() && self.random.once_in(2) {
+                    self.send_as_it_is(wires, socket, after, &bytes, world);
+                } else {
+                    self.send(wires, socket, after, bytes, world);
+                }
                 self.silent = true;
             }
             _ => self.reply(wires, socket, after, asked, world),
@@ -100,11 +104,20 @@ impl Peer {
         world: &mut Around,
     ) {
         let body = world.manners.right.reply(&asked.body, &mut self.random);
-        let mut out = self.framed(&Said { number: asked.number, ..Said::of(&body) }, world);
+        let out = self.framed(&Said { number: asked.number, ..Said::of(&body) }, world);
+        let secure = self.secure.as_mut();
+        // The cut may be inside a record.
+        let records = secure.filter(|_| self.random.once_in(2)).map(|secure| secure.seal(&out));
+        let is_sealed = records.is_some();
+        let mut out = records.unwrap_or(out);
         let most = out.len().saturating_sub(1) as u64;
         let count = if self.random.once_in(3) { 0 } else { self.random.up_to(most) };
         out.truncate(count as usize);
-        self.send(wires, socket, after, out, world);
+        if is_sealed {
+            self.send_as_it_is(wires, socket, after, &out, world);
+        } else {
+            self.send(wires, socket, after, out, world);
+        }
     }
 
     fn swapped(
