@@ -54,12 +54,12 @@ impl Conversation for BroadcastConversation {
     #[inline]
     fn on_event(
         &mut self,
-        event: ServerEvent<'_>,
+        event: &mut ServerEvent<'_>,
         sink: &mut Sink<'_>,
         member: &mut Member<'_>,
     ) -> ControlFlow<Infallible> {
         match event {
-            ServerEvent::Message(kind) => self.kind = kind,
+            ServerEvent::Message(kind) => self.kind = *kind,
             ServerEvent::Chunk(piece) => self.message.extend_from_slice(piece),
             ServerEvent::End => {
                 let payload = mem::take(&mut self.message);

@@ -97,12 +97,12 @@ impl Conversation for HttpConversation {
     #[inline]
     fn on_event(
         &mut self,
-        event: ServerEvent<'_>,
+        event: &mut ServerEvent<'_>,
         sink: &mut Sink<'_>,
         _member: &mut Member<'_>,
     ) -> ControlFlow<Upgrade> {
         match event {
-            ServerEvent::Request(ref request) => {
+            ServerEvent::Request(request) => {
                 if let Some(key) = request.websocket_key {
                     return ControlFlow::Break(accept(key, request, sink));
                 }

@@ -43,10 +43,11 @@ pub(crate) trait Conversation {
         out: &mut Vec<u8>,
     ) -> Result<Step<Self::Event<'a>>, ProtocolError>;
 
-    /// Answers an event. Breaks where the rest of the input belongs to another conversation.
+    /// Answers an event, which stays where [`receive`](Self::receive) put it: the head of a request is
+    /// too long to be moved. Breaks where the rest of the input belongs to another conversation.
     fn on_event(
         &mut self,
-        event: Self::Event<'_>,
+        event: &mut Self::Event<'_>,
         sink: &mut Sink<'_>,
         member: &mut Member<'_>,
     ) -> ControlFlow<Self::Upgrade>;
@@ -103,12 +104,13 @@ pub(crate) fn converse<C: Conversation>(
             return Progress { taken, outcome: Outcome::Blocked };
         }
         let start = sink.out.len();
-        let Ok(step) = conversation.receive(&mut input[taken..], scratch, sink.out) else {
+        let mut received = conversation.receive(&mut input[taken..], scratch, sink.out);
+        let Ok(step) = &mut received else {
             fail(conversation, start, sink);
             break;
         };
         taken += step.consumed;
-        let Some(event) = step.event else {
+        let Some(event) = &mut step.event else {
             sink.settle();
             return Progress { taken, outcome: Outcome::Waits };
         };

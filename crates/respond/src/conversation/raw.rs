@@ -32,7 +32,7 @@ impl Conversation for RawEcho {
     #[inline]
     fn on_event(
         &mut self,
-        bytes: &mut [u8],
+        bytes: &mut Self::Event<'_>,
         sink: &mut Sink<'_>,
         _member: &mut Member<'_>,
     ) -> ControlFlow<Infallible> {

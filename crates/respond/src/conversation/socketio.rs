@@ -64,11 +64,11 @@ impl Conversation for SocketIoConversation {
 
     fn on_event(
         &mut self,
-        action: Action,
+        action: &mut Action,
         sink: &mut Sink<'_>,
         _member: &mut Member<'_>,
     ) -> ControlFlow<Infallible> {
-        match action {
+        match *action {
             Action::Ignore => {}
             Action::Acknowledge(id) => {
                 let mut reply = sink.begin();

@@ -106,11 +106,11 @@ impl Conversation for StyxConversation {
 
     fn on_event(
         &mut self,
-        request: Request,
+        request: &mut Request,
         sink: &mut Sink<'_>,
         member: &mut Member<'_>,
     ) -> ControlFlow<Infallible> {
-        if request == Request::Close {
+        if *request == Request::Close {
             sink.finish(Ending::Orderly);
         } else if let Some(answer) = self.answer(request, member) {
             self.codec().send(&answer, sink.out);
@@ -152,12 +152,16 @@ impl StyxConversation {
     }
 
     /// The packet that answers a request; none: there is none, or the table answers later.
-    fn answer(&mut self, request: Request, member: &mut Member<'_>) -> Option<Packet<'static>> {
-        Some(match request {
+    fn answer(
+        &mut self,
+        request: &mut Request,
+        member: &mut Member<'_>,
+    ) -> Option<Packet<'static>> {
+        Some(match *request {
             Request::Close => return None,
             Request::Ping(id) => Packet::Ping { id },
             Request::Unknown { class } => Packet::Bad { class, error: UNKNOWN },
-            Request::LogIn(name) => self.log_in(name, member),
+            Request::LogIn(ref mut name) => self.log_in(mem::take(name), member),
             Request::Join { table, seat } => self.join(table, seat, member),
             Request::Leave(table) => self.leave(table, member),
             Request::WatchLobby if self.player.is_some() => {

@@ -53,12 +53,12 @@ impl Conversation for WebSocketEcho {
     #[inline]
     fn on_event(
         &mut self,
-        event: ServerEvent<'_>,
+        event: &mut ServerEvent<'_>,
         sink: &mut Sink<'_>,
         _member: &mut Member<'_>,
     ) -> ControlFlow<Infallible> {
         match event {
-            ServerEvent::Message(kind) => {
+            &mut ServerEvent::Message(kind) => {
                 self.reply = Some(sink.begin());
                 self.framing = match self.codec.message_length() {
                     Some(length) => {
