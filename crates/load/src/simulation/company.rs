@@ -4,25 +4,15 @@
 
 use wiretrial_net::simulation::Wires;
 
-use super::conversation::{Asked, Said};
+use super::around::{Around, Post};
+use super::conversation::Said;
 use super::fault::Fault;
-use super::peer::{Around, Peer};
+use super::peer::Peer;
 use super::spoken::Spoken;
 use super::strikes::FAR;
 
 /// Digits of the number with which a message of a broadcast begins.
 const DIGITS: usize = 16;
-
-/// A message that goes to everybody at its table, its sender included.
-#[derive(Debug, Clone)]
-pub(super) struct Post {
-    /// Where it came from.
-    pub(super) socket: u32,
-    /// Who sent it.
-    pub(super) origin: i32,
-    pub(super) table: i32,
-    pub(super) asked: Asked,
-}
 
 impl Peer {
     /// Sends this connection its copy, or does to it what its fault does.

@@ -6,10 +6,12 @@
 //!
 //! To repeat a seed: `WIRETRIAL_SEED=7 cargo test -p wiretrial-load --lib one_seed -- --nocapture`.
 
+mod around;
 mod checks;
 mod company;
 mod conversation;
 mod draw;
+mod facts;
 mod fault;
 mod peer;
 mod peers;

@@ -6,10 +6,9 @@ use wiretrial_net::simulation::{Random, Wires};
 use wiretrial_proto::styx::{Listed, Lobby};
 use wiretrial_proto::websocket::DeflateAnswer;
 
-use super::company::Post;
+use super::around::{Around, Post};
 use super::conversation::{Asked, Conversation, Heard, Said};
 use super::fault::{Fault, HONEST, LIES, LIES_WITH_NUMBERS};
-use super::peers::Facts;
 use super::scenario::{MS, Manners};
 use super::secure::{Secrets, Secure};
 use super::spoken::Spoken;
@@ -439,12 +438,4 @@ impl Peer {
         wires.finish(socket, self.heard_at.saturating_sub(wires.now()));
         self.silent = true;
     }
-}
-
-/// What is around a peer.
-pub(super) struct Around<'w> {
-    pub(super) manners: &'w Manners,
-    pub(super) facts: &'w mut Facts,
-    /// What was said to the whole company.
-    pub(super) posts: Vec<Post>,
 }

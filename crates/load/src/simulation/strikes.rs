@@ -4,9 +4,10 @@
 
 use wiretrial_net::simulation::Wires;
 
+use super::around::Around;
 use super::conversation::{Asked, Said};
 use super::fault::Fault;
-use super::peer::{Around, Peer};
+use super::peer::Peer;
 use super::spoken::Spoken;
 
 /// So far from a message's number nobody has asked.

@@ -9,7 +9,8 @@ use std::sync::{Arc, PoisonError};
 use wiretrial_net::Driver;
 use wiretrial_net::simulation::Network;
 
-use super::peers::{Crowd, Facts, Witness};
+use super::facts::{Facts, Witness};
+use super::peers::Crowd;
 use super::scenario::Scenario;
 use super::spoken::Right;
 use crate::clock::{Clock, Nanos};
