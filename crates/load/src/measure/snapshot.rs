@@ -57,7 +57,8 @@ pub struct Start {
     pub request_payload_bytes: u64,
     /// Payload bytes of the reply that preflight got, null without one.
     pub reply_payload_bytes: Option<u64>,
-    /// Agreed TLS version and cipher, null without TLS.
+    /// Agreed TLS version and cipher, and the application protocol (ALPN) where one was agreed on; null
+    /// without TLS.
     pub tls: Option<String>,
     /// True where any certificate was accepted, as the plan asked for.
     #[serde(default)]
