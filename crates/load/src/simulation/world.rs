@@ -27,7 +27,7 @@ use crate::source::Verifier;
 use crate::worker::{Rest, Wires, Worker};
 
 /// More turns than this, and the run does not end.
-const MOST_TURNS: u64 = 400_000;
+const MOST_TURNS: u64 = 2_000_000;
 /// More turns than this, one after the other, that had no rest and nothing to do are a spin.
 const MOST_IDLE_TURNS: u64 = 1_000;
 
