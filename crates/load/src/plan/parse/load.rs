@@ -1,0 +1,133 @@
+//! How a plan's messages are sent, and how long.
+
+use super::wrong;
+use crate::clock::Nanos;
+use crate::plan::document::{
+    ExecutorDocument, LoadDocument, OverflowDocument, PhasesDocument, StopDocument,
+};
+use crate::plan::{GeneratorPlan, Load, LoopPlan, Overflow, Phases, PlanError, Stop};
+
+/// Longest duration, nanoseconds: 30 days.
+const MAX_DURATION: u64 = 30 * 24 * 3_600_000_000_000;
+
+pub(super) fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, PlanError> {
+    let LoadDocument { connections, depth, pack, requests_per_connection, .. } = *document;
+    if connections < generator.threads {
+        return wrong(format!(
+            "load.connections: {connections} connections can't be shared by {} threads; use --threads {}",
+            generator.threads,
+            connections.max(1)
+        ));
+    }
+    if connections == 0 || depth == 0 || pack == 0 {
+        return wrong("load: connections, depth and pack start at 1".to_owned());
+    }
+    if !depth.is_multiple_of(pack) {
+        return wrong(format!(
+            "load.depth: {depth} is not a multiple of the pack, {pack}; use --depth {}",
+            depth.next_multiple_of(pack)
+        ));
+    }
+    if u64::from(connections) * u64::from(depth) > 1 << 28 {
+        return wrong(format!(
+            "load: {connections} connections x depth {depth} is over 268,435,456 in flight"
+        ));
+    }
+    if requests_per_connection == Some(0) {
+        return wrong("load.requests_per_connection starts at 1".to_owned());
+    }
+    if requests_per_connection.is_some_and(|requests| requests > u64::from(u32::MAX)) {
+        return wrong(format!(
+            "load.requests_per_connection is at most {}; leave it out to keep connections",
+            u32::MAX
+        ));
+    }
+    if requests_per_connection.is_some_and(|requests| !requests.is_multiple_of(u64::from(pack))) {
+        return wrong("load.requests_per_connection must be a multiple of the pack".to_owned());
+    }
+    if requests_per_connection.is_some_and(|requests| requests < u64::from(depth)) {
+        return wrong(format!(
+            "load.depth: {depth} in flight don't fit into {} requests per connection; use --depth 1",
+            requests_per_connection.unwrap_or_default()
+        ));
+    }
+    let loop_ = match document.executor {
+        ExecutorDocument::Closed => LoopPlan::Closed,
+        ExecutorDocument::Open { rate, .. } if !(rate.is_finite() && rate > 0.0 && rate <= 1e9) => {
+            return wrong(format!(
+                "load.executor.rate: {rate} is not a rate above 0 and up to 1e9"
+            ));
+        }
+        ExecutorDocument::Hold { rate, .. } if !(0.0..=1e9).contains(&rate) => {
+            return wrong(format!("load.executor.rate: {rate} is not a rate from 0 to 1e9"));
+        }
+        ExecutorDocument::Hold { .. } if depth > 1 || requests_per_connection.is_some() => {
+            return wrong(
+                "load: held connections carry one message at a time and are kept: leave depth, pack and requests per connection out"
+                    .to_owned(),
+            );
+        }
+        ExecutorDocument::Hold { rate, idle_ns } => {
+            LoopPlan::Hold { rate, idle: duration(idle_ns, "load.executor.idle_ns", 0)? }
+        }
+        ExecutorDocument::RandomBurst if depth > pack || requests_per_connection.is_some() => {
+            return wrong(format!(
+                "load: a burst is one pack for each connection, and connections are kept: use --depth {pack}, and leave requests per connection out"
+            ));
+        }
+        ExecutorDocument::RandomBurst => LoopPlan::RandomBurst,
+        ExecutorDocument::AfterResponse { pause_ns } => {
+            LoopPlan::AfterResponse { pause: duration(pause_ns, "load.executor.pause_ns", 0)? }
+        }
+        ExecutorDocument::Open { rate, pacing, overflow } => LoopPlan::Open {
+            rate,
+            pacing,
+            overflow: match overflow {
+                OverflowDocument::Wait => Overflow::Wait,
+                OverflowDocument::Drop => Overflow::Drop,
+            },
+        },
+    };
+    Ok(Load { connections, depth, pack, requests_per_connection, loop_, seed: document.seed })
+}
+
+pub(super) fn stop(document: &StopDocument, load: &Load) -> Result<Stop, PlanError> {
+    let StopDocument { duration_ns, requests, requests_each } = *document;
+    if duration_ns.is_none() && requests.is_none() && requests_each.is_none() {
+        return wrong("stop: neither a duration nor a number of requests; give one".to_owned());
+    }
+    if requests == Some(0) {
+        return wrong("stop.requests starts at 1".to_owned());
+    }
+    if requests_each == Some(0) {
+        return wrong("stop.requests_each starts at 1".to_owned());
+    }
+    if requests_each.is_some() && load.loop_ != LoopPlan::Closed {
+        return wrong(
+            "stop.requests_each: an open loop has no messages of a connection; use stop.requests"
+                .to_owned(),
+        );
+    }
+    if requests_each.is_some_and(|each| !each.is_multiple_of(u64::from(load.pack))) {
+        return wrong("stop.requests_each must be a multiple of the pack".to_owned());
+    }
+    let duration = duration_ns.map(|ns| duration(ns, "stop.duration_ns", 1_000_000)).transpose()?;
+    Ok(Stop { duration, requests, requests_each })
+}
+
+pub(super) fn phases(document: &PhasesDocument) -> Result<Phases, PlanError> {
+    Ok(Phases {
+        connect: duration(document.connect_ns, "phases.connect_ns", 1_000_000)?,
+        warmup: duration(document.warmup_ns, "phases.warmup_ns", 0)?,
+        drain: duration(document.drain_ns, "phases.drain_ns", 0)?,
+        timeout: duration(document.timeout_ns, "phases.timeout_ns", 1_000_000)?,
+        interval: duration(document.interval_ns, "phases.interval_ns", 10_000_000)?,
+    })
+}
+
+fn duration(ns: u64, member: &str, least: u64) -> Result<Nanos, PlanError> {
+    if !(least..=MAX_DURATION).contains(&ns) {
+        return wrong(format!("{member}: {ns} is outside {least} to {MAX_DURATION} (30 days)"));
+    }
+    Ok(Nanos(ns))
+}

@@ -1,0 +1,98 @@
+//! Whom a plan loads, and with what.
+
+use wiretrial_proto::websocket::DeflateConfig;
+
+use super::wrong;
+use crate::plan::document::{DeflateDocument, MessageKind, StyxDocument, TargetDocument};
+use crate::plan::expect::expect;
+use crate::plan::message::payload;
+use crate::plan::{PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan};
+
+pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
+    let url = TargetUrl::parse(&document.url)?;
+    let payload = payload(&document.message, &url)?;
+    let styx = match url.scheme {
+        Scheme::Styx(..) => Some(styx(document.styx)?),
+        _ => None,
+    };
+    let expect = expect(&document.expect, &url, &payload)?;
+    let method = document.http.method.unwrap_or_else(|| {
+        if payload == PayloadPlan::None { "GET".to_owned() } else { "POST".to_owned() }
+    });
+    Ok(Target {
+        addresses: parse_all(&document.addresses, "addresses", "IP:PORT, e.g. 127.0.0.1:9001")?,
+        sources: parse_all(&document.sources, "sources", "an IP address, e.g. 127.0.1.1")?,
+        method,
+        headers: document.http.headers,
+        tls: url.secure.then(|| TlsPlan {
+            insecure: document.tls.insecure,
+            ca_file: document.tls.ca_file.map(Into::into),
+            server_name: document.tls.server_name.unwrap_or_else(|| url.host.clone()),
+            resumption: document.tls.resumption,
+        }),
+        text: document.message.kind == MessageKind::Text,
+        styx,
+        deflate: deflate(document.websocket.deflate, url.scheme)?,
+        greetings: greetings(document.websocket.greetings, url.scheme)?,
+        payload,
+        expect,
+        url,
+    })
+}
+
+fn greetings(count: u8, scheme: Scheme) -> Result<u8, PlanError> {
+    let why = match scheme {
+        Scheme::WebSocket => return Ok(count),
+        _ if count == 0 => return Ok(0),
+        Scheme::Http => "http replies to requests only",
+        Scheme::Stream => "a byte stream has no messages that could be told apart",
+        Scheme::Styx(..) => "what styx sends at the beginning is read anyway",
+        Scheme::SocketIo => "events that the server emits are read anyway",
+    };
+    wrong(format!("websocket.greetings: only for ws and wss ({why}); leave --greetings out"))
+}
+
+fn deflate(
+    document: Option<DeflateDocument>,
+    scheme: Scheme,
+) -> Result<Option<DeflateConfig>, PlanError> {
+    let Some(document) = document else { return Ok(None) };
+    if scheme != Scheme::WebSocket {
+        return wrong("websocket.deflate: only ws and wss compress messages; leave it out".into());
+    }
+    let config = DeflateConfig {
+        server_no_context_takeover: document.server_no_context_takeover,
+        client_no_context_takeover: document.client_no_context_takeover,
+        server_max_window_bits: document.server_max_window_bits,
+        client_max_window_bits: document.client_max_window_bits,
+        level: document.level,
+    };
+    config.validate().map_err(|error| PlanError(format!("websocket.deflate: {error}")))?;
+    Ok(Some(config))
+}
+
+fn styx(document: StyxDocument) -> Result<StyxPlan, PlanError> {
+    let StyxDocument { table_size, first_table, user, first_player, password, delay_ms, lobby } =
+        document;
+    if !(1..=1000).contains(&table_size) {
+        return wrong(format!("styx.table_size: {table_size} is outside 1 to 1000"));
+    }
+    let Ok(delay_ms) = i32::try_from(delay_ms) else {
+        return wrong(format!("styx.delay_ms: {delay_ms} is over {}", i32::MAX));
+    };
+    if user.len() > 1000 || password.len() > 1000 {
+        return wrong("styx: user and password have at most 1000 bytes".to_owned());
+    }
+    Ok(StyxPlan { table_size, first_table, user, first_player, password, delay_ms, lobby })
+}
+
+fn parse_all<T: std::str::FromStr>(
+    texts: &[String],
+    member: &str,
+    form: &str,
+) -> Result<Vec<T>, PlanError> {
+    let parse = |text: &String| {
+        text.parse().map_err(|_| PlanError(format!("{member}: '{text}' is not {form}")))
+    };
+    texts.iter().map(parse).collect()
+}
