@@ -150,7 +150,8 @@ fn serve_forgetfully(mut stream: TcpStream) -> Option<()> {
 fn an_event_that_is_never_acknowledged_fails_alone() {
     let mut plan = Rig::new(Script::default()).plan("socketio+ws");
     plan["target"]["url"] = json!(format!("socketio+ws://{}/", forgetful()));
-    plan["load"] = json!({"connections": 1, "depth": 8});
+    // More than are forgotten, so that later ones are answered.
+    plan["load"] = json!({"connections": 1, "depth": 16});
     plan["stop"] = json!({"requests": 200});
     plan["phases"]["timeout_ns"] = json!(2_000_000_000_u64);
     let outcome = checked(&plan);
