@@ -154,6 +154,7 @@ fn an_event_that_is_never_acknowledged_fails_alone() {
     plan["load"] = json!({"connections": 1, "depth": 16});
     plan["stop"] = json!({"requests": 200});
     plan["phases"]["timeout_ns"] = json!(2_000_000_000_u64);
+    plan["phases"]["drain_ns"] = json!(20_000_000_000_u64);
     let outcome = checked(&plan);
     let counters = &outcome.summary.counters;
     assert_eq!((counters.sent, counters.ok), (200, 192), "{:?}", outcome.errors());
