@@ -152,6 +152,10 @@ impl Draw {
 
     /// What only some protocols have.
     fn refine(&mut self, target: &mut Value, manners: &mut Manners, threads: u64) {
+        // Each piece that comes by itself is a turn, and a company has many copies.
+        if manners.spoken.has_company() && manners.gap > 0 {
+            manners.piece = manners.piece.max(20);
+        }
         match manners.spoken {
             Spoken::Broadcast if self.random.once_in(2) => {}
             Spoken::WebSocket | Spoken::Broadcast => {
