@@ -224,11 +224,20 @@ impl<'p, C: Clock> Exchange<'p, C> {
         if self.connection.has_output() { self.flush() } else { Ok(()) }
     }
 
+    /// What was heard; the connection is left as those of the load are.
     fn answer(mut self) -> Answer {
+        self.connection.close();
+        // Who does not take it is left without.
+        let _ = self.flush();
         let link = self.connection.link.as_ref();
         let tls = link.and_then(|link| link.transport.tls_description());
         let deflate = link.and_then(|link| link.session.deflate());
         let content = self.first.into_content(&mut self.payloads);
+        let (poller, shortfall) = (self.driver.poller_name(), self.driver.shortfall());
+        let poller_shortfall = shortfall.map(str::to_owned);
+        if let Some(link) = self.connection.link.take() {
+            link.transport.close(&mut self.driver);
+        }
         Answer {
             address: self.address,
             echoes: content.echoes,
@@ -236,8 +245,8 @@ impl<'p, C: Clock> Exchange<'p, C> {
             length: content.length,
             tls,
             deflate,
-            poller: self.driver.poller_name(),
-            poller_shortfall: self.driver.shortfall().map(str::to_owned),
+            poller,
+            poller_shortfall,
         }
     }
 
