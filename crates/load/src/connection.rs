@@ -331,14 +331,22 @@ impl Connection {
     }
 
     /// Everything in flight has failed; gives the number of slots that are free now. Those of
-    /// packs that are assigned and not encoded stay out.
-    pub(crate) fn fail_all(&mut self, class: Class, now: Nanos, recorder: &mut Recorder) -> u32 {
+    /// packs that are assigned and not encoded, or in part, stay out.
+    pub(crate) fn fail_all(
+        &mut self,
+        class: Class,
+        pack: u32,
+        now: Nanos,
+        recorder: &mut Recorder,
+    ) -> u32 {
+        let failed = self.ledger.len() as u32;
         self.ledger.drain(|pending| recorder.failure(class, now - pending.sent));
+        if !self.queue.is_empty() {
+            return self.messages_done(failed, pack);
+        }
+        // Of the last pack of all, which may be a smaller one, too.
         self.done_in_pack = 0;
-        let queued = self.queue.len() as u32;
-        let freed = self.slots_out.saturating_sub(queued);
-        self.slots_out -= freed;
-        freed
+        std::mem::take(&mut self.slots_out)
     }
 }
 
@@ -363,6 +371,24 @@ mod tests {
         let finished = connection.finish().expect("it was on its way");
         assert!(!finished.was_ready && !finished.served);
         assert_eq!(connection.generation, 2);
+    }
+
+    #[test]
+    fn slots_of_packs_that_fail_in_part_come_back_with_their_rest() {
+        let (mut connection, mut recorder) = (Connection::new(true), Recorder::default());
+        let mut fail = |connection: &mut Connection| {
+            connection.fail_all(Class::Reset, 5, Nanos(1), &mut recorder)
+        };
+        connection.slots_out = 2;
+        connection.ledger.push_sent(0, 7, Nanos::ZERO, Nanos::ZERO);
+        connection.queue.push_packs(3, 5, Nanos::ZERO);
+        assert_eq!((fail(&mut connection), connection.slots_out), (1, 1));
+        let rest = connection.queue.pop().expect("a rest").messages;
+        assert_eq!((connection.messages_done(rest, 5), connection.slots_out), (1, 0));
+        // The last pack of a load may be smaller than others.
+        connection.slots_out = 2;
+        connection.ledger.push_sent(7, 8, Nanos::ZERO, Nanos::ZERO);
+        assert_eq!((fail(&mut connection), connection.slots_out), (2, 0));
     }
 
     #[test]

@@ -204,9 +204,10 @@ impl<M: Machine> Worker<M> {
     }
 
     fn fail_in_flight(&mut self, at: u32, class: Class, now: Nanos) {
+        let pack = self.setup.plan.load.pack;
         let connection = &mut self.connections[at as usize];
         self.tally.end(connection.ledger.len() as u64);
-        let freed = connection.fail_all(class, now, &mut self.recorder);
+        let freed = connection.fail_all(class, pack, now, &mut self.recorder);
         if !mutation::is(Mutation::SlotsLost) {
             self.slots.release(at, freed);
         }
