@@ -226,6 +226,8 @@ impl Connection {
             (Ledger::Numbered(ledger), Tag::Number(number)) => {
                 ledger.take(number).map(|(pending, begun)| {
                     ledger.give_back(begun);
+                    // To refuse is to answer: the peer is there.
+                    ledger.note_answered(pending.sent);
                     pending
                 })
             }
@@ -364,4 +366,25 @@ fn excerpt(bytes: &[u8]) -> String {
     let hex: Vec<String> = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();
     let more = if bytes.len() > SHOWN { " …" } else { "" };
     format!(" (at bytes {}{more})", hex.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use wiretrial_proto::ErrorClass;
+
+    use super::*;
+    use crate::clock::Nanos;
+
+    #[test]
+    fn a_peer_that_refuses_a_message_is_there() {
+        let mut connection = Connection::new(true);
+        connection.ledger.push_sent(0, 1, Nanos::ZERO, Nanos(1));
+        connection.ledger.push_sent(1, 1, Nanos::ZERO, Nanos(2));
+        let (mut received, mut recorder) = (Received::default(), Recorder::default());
+        let error = ProtocolError::new(ErrorClass::TooBig, "refused");
+        connection.failed(Tag::Number(1), &error, &mut received, &mut recorder);
+        let Ledger::Numbered(ledger) = &connection.ledger else { panic!("it is numbered") };
+        assert!(ledger.len() == 1 && ledger.has_answered_since(Nanos(2)));
+        assert!(received.done == 1 && received.ending.is_none());
+    }
 }
