@@ -303,6 +303,9 @@ mod tests {
         assert_eq!(taken(&mut slots), [0]);
         slots.set_room(0, u32::MAX);
         assert_eq!(taken(&mut slots), [0, 0]);
+        slots.release(0, 4);
+        slots.set_room(0, 0);
+        assert!(taken(&mut slots).is_empty(), "there is no room at all");
     }
 
     /// Whatever happens, none is lost, and room is kept to.
@@ -318,7 +321,7 @@ mod tests {
                 let of = &mut out[at as usize];
                 match rng.u8(..6) {
                     0 => {
-                        room[at as usize] = rng.u32(1..7);
+                        room[at as usize] = rng.u32(..7);
                         slots.set_room(at, room[at as usize]);
                     }
                     1 => slots.set_available(at, rng.bool()),

@@ -297,8 +297,9 @@ impl<M: Machine> Worker<M> {
         let pack = self.setup.plan.load.pack;
         let connection = &self.connections[at as usize];
         let Some(link) = &connection.link else { return };
+        let room = link.session.room();
         // A pack that is larger goes in parts.
-        self.slots.set_room(at, (link.session.room() / pack).max(1));
+        self.slots.set_room(at, (room / pack).max(room.min(1)));
         if !connection.queue.is_empty() {
             self.turns.has_room(at);
         }
