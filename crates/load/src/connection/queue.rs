@@ -30,6 +30,15 @@ impl Queue {
         }
     }
 
+    /// The same of what is left of a pack, or of several that go together: it goes next.
+    pub(crate) fn push_rest(&mut self, messages: u32, pack: u32, due: Nanos) {
+        let behind = self.0.as_mut().map(|ring| std::mem::take(&mut **ring));
+        self.push_packs(messages, pack, due);
+        if let (Some(ring), Some(mut behind)) = (&mut self.0, behind) {
+            ring.append(&mut behind);
+        }
+    }
+
     pub(crate) fn pop(&mut self) -> Option<Waiting> {
         self.0.as_mut()?.pop_front()
     }
@@ -67,5 +76,18 @@ mod tests {
         let popped = std::iter::from_fn(|| queue.pop());
         let all: Vec<_> = popped.map(|waiting| (waiting.messages, waiting.due.0)).collect();
         assert_eq!(all, [(4, 1), (4, 2), (4, 2), (1, 2)]);
+    }
+
+    #[test]
+    fn what_is_left_of_a_pack_goes_before_those_behind_it() {
+        let mut queue = Queue::default();
+        queue.push_packs(8, 4, Nanos(1));
+        let Waiting { messages, due } = queue.pop().expect("a pack");
+        queue.push_packs(1, 4, Nanos(2));
+        queue.push_rest(messages - 1, 4, due);
+        queue.push_rest(5, 4, Nanos(0));
+        let popped = std::iter::from_fn(|| queue.pop());
+        let all: Vec<_> = popped.map(|waiting| (waiting.messages, waiting.due.0)).collect();
+        assert_eq!(all, [(4, 0), (1, 0), (3, 1), (4, 1), (1, 2)]);
     }
 }

@@ -112,8 +112,9 @@ impl<M: Machine> Worker<M> {
                 }
                 self.tally.begin(messages);
                 if messages < assignment.messages {
-                    let messages = assignment.messages - messages;
-                    self.queue(&Assignment { messages, ..assignment });
+                    let (rest, pack) = (assignment.messages - messages, self.plan().load.pack);
+                    self.connections[at as usize].queue.push_rest(rest, pack, due);
+                    self.tally.wait(rest);
                 }
             }
             // Kept connections come back by themselves; what waits goes out then.
