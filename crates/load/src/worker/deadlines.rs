@@ -1,5 +1,7 @@
 //! What waits too long: connections that do not come to stand, messages that are not answered.
 
+use wiretrial_net::Key;
+
 use super::Worker;
 use crate::clock::Nanos;
 use crate::connection::{Ending, LATE, State};
@@ -64,6 +66,14 @@ impl<M: Machine> Worker<M> {
             given_up += 1;
         }
         self.done(at, given_up);
-        !self.is_overdue(at, now)
+        if self.is_overdue(at, now) {
+            return false;
+        }
+        if given_up > 0 {
+            // The peer is told so.
+            let generation = self.connections[at as usize].generation;
+            self.go_on(Key { slot: at, generation }, None, now);
+        }
+        true
     }
 }

@@ -72,6 +72,10 @@ impl<M: Machine> Worker<M> {
         if it.ledger.has_unstamped() {
             return Err("messages wait for a flush that nobody makes".to_owned());
         }
+        let unsent = it.link.as_ref().is_some_and(|link| link.transport.has_output());
+        if it.state == State::Ready && unsent && !it.congested {
+            return Err("bytes wait for a flush that nobody makes".to_owned());
+        }
         if kept && (self.slots.is_available(at) != (it.state == State::Ready)) {
             return Err(format!("its slots can be taken: {}", self.slots.is_available(at)));
         }

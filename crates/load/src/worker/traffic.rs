@@ -307,7 +307,7 @@ impl<M: Machine> Worker<M> {
     }
 
     /// What follows from what came: the connection ends, is renewed, or sends what it has to say.
-    fn go_on(&mut self, key: Key, ending: Option<Ending>, now: Nanos) {
+    pub(super) fn go_on(&mut self, key: Key, ending: Option<Ending>, now: Nanos) {
         let at = key.slot;
         if !self.is_current(key) {
             // The first flush after its set-up has found that it is over.
