@@ -213,6 +213,38 @@ impl Connection {
         self.requests = self.requests.saturating_add(count);
     }
 
+    /// Encodes all that was in flight when the last connection ended; where replies are numbered, as
+    /// far as the peer has room, and then [the rest](Self::encode_rest).
+    pub(crate) fn encode_again(
+        &mut self,
+        payloads: &mut Payloads,
+        buffers: &mut Buffers,
+        recorder: &mut Recorder,
+    ) {
+        if let Ledger::Numbered(ledger) = &mut self.ledger {
+            ledger.go_again();
+            return self.encode_rest(payloads, buffers, recorder);
+        }
+        let again = std::mem::replace(&mut self.ledger, Ledger::new(false));
+        again.for_each(|pending| self.encode(pending.number, 1, payloads, buffers, recorder));
+        self.ledger = again;
+    }
+
+    /// Encodes what goes again and had no room before, as far as there is room now.
+    #[inline]
+    pub(crate) fn encode_rest(
+        &mut self,
+        payloads: &mut Payloads,
+        buffers: &mut Buffers,
+        recorder: &mut Recorder,
+    ) {
+        while let (Ledger::Numbered(ledger), Some(link)) = (&mut self.ledger, &self.link)
+            && let Some(number) = ledger.next_again(link.session.room())
+        {
+            self.encode(number, 1, payloads, buffers, recorder);
+        }
+    }
+
     /// Hands what is encoded to the kernel, and of a long message as much as it takes.
     ///
     /// # Errors
@@ -307,10 +339,14 @@ impl Connection {
         let outgoing = self.partial.as_mut().and_then(|partial| partial.outgoing.as_mut());
         let out = outgoing.map_or_else(|| transport.out(), Outgoing::behind);
         // Where none was, the peer or the way to it is gone, and with it the connection.
-        if !ledger.has_answered_since(oldest.sent) || !session.cancel(oldest.number, out) {
+        if !ledger.has_answered_since(oldest.sent) {
             return false;
         }
-        if let Some((_, begun)) = ledger.take(oldest.number) {
+        // What had no room on this connection need not be called back.
+        if ledger.oldest_has_gone() && !session.cancel(oldest.number, out) {
+            return false;
+        }
+        if let Some((_, begun)) = ledger.take_oldest() {
             ledger.give_back(begun);
         }
         recorder.failure(Class::Timeout, now - oldest.sent);

@@ -5,7 +5,7 @@ use wiretrial_proto::ClientSession as _;
 
 use super::{Stage, Worker};
 use crate::clock::Nanos;
-use crate::connection::{Ending, Finished, Ledger, Link, State};
+use crate::connection::{Ending, Finished, Link, State};
 use crate::control::Report;
 use crate::machine::Machine;
 use crate::measure::Class;
@@ -115,14 +115,10 @@ impl<M: Machine> Worker<M> {
         }
         // A peer that closes right behind the upgrade is sent nothing more.
         let is_open = connection.link.as_ref().is_some_and(|link| link.session.is_open());
-        let again = std::mem::replace(&mut connection.ledger, Ledger::new(false));
         if is_open {
             let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
-            again.for_each(|pending| {
-                connection.encode(pending.number, 1, payloads, buffers, &mut self.recorder);
-            });
+            connection.encode_again(payloads, buffers, &mut self.recorder);
         }
-        connection.ledger = again;
         if self.connections[at as usize].room() != u32::MAX {
             self.room_changed(at);
         }

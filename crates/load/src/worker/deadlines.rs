@@ -70,7 +70,7 @@ impl<M: Machine> Worker<M> {
             return false;
         }
         if given_up > 0 {
-            // The peer is told so.
+            // The peer is told so, and what waited for its room goes on its way.
             let generation = self.connections[at as usize].generation;
             self.go_on(Key { slot: at, generation }, None, now);
         }

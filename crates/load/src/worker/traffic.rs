@@ -317,8 +317,13 @@ impl<M: Machine> Worker<M> {
             self.end(at, ending, now);
         } else if self.has_had_its_share(at) || self.is_done(at) {
             self.renew(at, now);
-        } else if self.connections[at as usize].has_output() {
-            self.flush(at, now);
+        } else {
+            let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
+            let connection = &mut self.connections[at as usize];
+            connection.encode_rest(payloads, buffers, &mut self.recorder);
+            if connection.has_output() {
+                self.flush(at, now);
+            }
         }
     }
 

@@ -107,7 +107,7 @@ impl Ledger {
         matches!(self, Self::Numbered(ledger) if ledger.has_begun())
     }
 
-    /// What was begun on a connection that has ended came to nothing.
+    /// What was begun on a connection that has ended came to nothing, nor does anything wait for it.
     pub(crate) fn forget_begun(&mut self) {
         if let Self::Numbered(ledger) = self {
             ledger.forget_begun();

@@ -21,6 +21,8 @@ pub(crate) struct Numbered {
     waiting: usize,
     /// Messages at the end that wait for the next flush to be stamped.
     unstamped: u32,
+    /// Messages at the end that were sent on an earlier connection, and wait for room on this one.
+    behind: usize,
     /// When the message was sent that was sent last of those that were answered.
     answered: Nanos,
     /// To be used again.
@@ -83,6 +85,27 @@ impl Numbered {
         self.entries.front().map(|entry| &entry.pending)
     }
 
+    /// All go again, on a new connection.
+    pub(crate) fn go_again(&mut self) {
+        self.behind = self.waiting;
+        self.entries.retain(|entry| entry.waits);
+    }
+
+    /// The next message that goes again, where so many may be in flight.
+    pub(crate) fn next_again(&mut self, room: u32) -> Option<u64> {
+        if self.behind == 0 || self.waiting - self.behind >= room as usize {
+            return None;
+        }
+        let place = self.entries.len() - self.behind;
+        self.behind -= 1;
+        Some(self.entries[place].pending.number)
+    }
+
+    /// Is the oldest on its way to the peer, or was it?
+    pub(crate) fn oldest_has_gone(&self) -> bool {
+        self.waiting > self.behind
+    }
+
     /// The message with this number waits, and what came of its reply.
     pub(crate) fn begun(&mut self, number: u64) -> Option<&mut Begun> {
         let place = self.place(number)?;
@@ -97,7 +120,18 @@ impl Numbered {
     pub(crate) fn take(&mut self, number: u64) -> Option<(Pending, Option<Box<Begun>>)> {
         let place =
             if mutation::is(Mutation::NumberIgnored) { Some(0) } else { self.place(number) };
-        let entry = self.entries.get_mut(place?)?;
+        self.take_at(place?)
+    }
+
+    /// The same of the oldest, wherever it is.
+    pub(crate) fn take_oldest(&mut self) -> Option<(Pending, Option<Box<Begun>>)> {
+        let taken = self.take_at(0);
+        self.behind = self.behind.min(self.waiting);
+        taken
+    }
+
+    fn take_at(&mut self, place: usize) -> Option<(Pending, Option<Box<Begun>>)> {
+        let entry = self.entries.get_mut(place)?;
         entry.waits = false;
         let taken = (entry.pending, entry.begun.take());
         self.waiting -= 1;
@@ -139,8 +173,10 @@ impl Numbered {
         self.entries.iter().any(|entry| entry.begun.is_some())
     }
 
-    /// What was begun on a connection that has ended came to nothing.
+    /// What was begun on a connection that has ended came to nothing, and what waited for room on it
+    /// waits no more.
     pub(crate) fn forget_begun(&mut self) {
+        self.behind = 0;
         for entry in &mut self.entries {
             entry.begun = None;
         }
@@ -150,7 +186,7 @@ impl Numbered {
         self.waiting
     }
 
-    /// Where this message stands, if it waits.
+    /// Where this message stands, if it waits for its reply.
     #[inline]
     fn place(&self, number: u64) -> Option<usize> {
         // Numbers of 32 bits may begin anew: they still follow each other from the first one.
@@ -164,7 +200,8 @@ impl Numbered {
                 self.entries.binary_search_by_key(&ahead, |entry| from_first(entry.pending.number));
             found.ok()
         })?;
-        self.entries[place].waits.then_some(place)
+        let has_gone = place < self.entries.len() - self.behind;
+        (has_gone && self.entries[place].waits).then_some(place)
     }
 }
 
@@ -199,6 +236,25 @@ mod tests {
         assert_eq!(ledger.begun(0).expect("it waits").first_byte, None, "nothing of it came");
         ledger.forget_begun();
         assert!(!ledger.has_begun());
+    }
+
+    #[test]
+    fn messages_that_go_again_wait_until_there_is_room() {
+        let mut ledger = Numbered::default();
+        ledger.push_sent(0, 5, Nanos::ZERO, Nanos(1));
+        assert!(ledger.take(1).is_some());
+        ledger.go_again();
+        assert!(!ledger.oldest_has_gone());
+        let again = |ledger: &mut Numbered, room| {
+            std::iter::from_fn(|| ledger.next_again(room)).collect::<Vec<_>>()
+        };
+        assert_eq!(again(&mut ledger, 2), [0, 2]);
+        assert!(ledger.take(3).is_none() && ledger.begun(4).is_none(), "they have not gone");
+        assert!(ledger.take(2).is_some() && ledger.oldest_has_gone());
+        assert_eq!(again(&mut ledger, 2), [3]);
+        assert!(ledger.take_oldest().is_some() && ledger.take(3).is_some());
+        assert_eq!(ledger.take_oldest().map(|(pending, _)| pending.number), Some(4));
+        assert_eq!((again(&mut ledger, 9), ledger.len()), (vec![], 0));
     }
 
     #[test]
