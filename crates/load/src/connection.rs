@@ -320,6 +320,7 @@ impl Connection {
     #[inline]
     pub(crate) fn room(&self) -> u32 {
         match (&self.ledger, &self.link) {
+            _ if mutation::is(Mutation::RoomIgnored) => u32::MAX,
             (Ledger::Numbered(ledger), Some(link)) => {
                 link.session.room().saturating_sub(ledger.len() as u32)
             }

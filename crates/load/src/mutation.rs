@@ -18,6 +18,12 @@ pub(crate) enum Mutation {
     RetryLost,
     /// A reply is taken to answer the oldest message, whichever it names.
     NumberIgnored,
+    /// As many messages are in flight as one likes, whatever their peer has room for.
+    RoomIgnored,
+    /// A piece of a reply is taken to be one of the oldest message's reply, whichever it names.
+    PieceToOldest,
+    /// What a peer is told of a message that was given up waits for the next one that goes.
+    CancelUnflushed,
     /// A copy that comes again is counted as right again.
     CopyTwice,
     /// What is owed to a member of a company that leaves is not counted as missing.

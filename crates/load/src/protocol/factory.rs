@@ -39,6 +39,9 @@ pub(crate) enum ProtocolFactory {
     Styx(Arc<StyxConfig>, Seating),
     /// The upgrade.
     SocketIo(Arc<WebSocketConfig>),
+    /// Nothing, and no plan asks for it.
+    #[cfg(test)]
+    Multiplexed,
 }
 
 /// Which player sits at which table.
@@ -133,6 +136,8 @@ impl ProtocolFactory {
             Self::SocketIo(config) => {
                 Protocol::SocketIo(Box::new(SocketIoClient::new(Arc::clone(config), entropy)))
             }
+            #[cfg(test)]
+            Self::Multiplexed => Protocol::Multiplexed(Box::default()),
         }
     }
 
@@ -143,6 +148,8 @@ impl ProtocolFactory {
             Self::SocketIo(_) => Some(MessageKind::Text),
             // A broadcast looks at its copies by itself.
             Self::Http(_) | Self::Stream | Self::Styx(..) | Self::Broadcast(..) => None,
+            #[cfg(test)]
+            Self::Multiplexed => None,
         }
     }
 
@@ -151,6 +158,8 @@ impl ProtocolFactory {
     pub(crate) fn first_number(&self, number: u32) -> Option<u64> {
         match self {
             Self::Styx(..) | Self::SocketIo(_) => Some(0),
+            #[cfg(test)]
+            Self::Multiplexed => Some(0),
             // All hear it, so it says whose it is.
             Self::Broadcast(..) => Some(u64::from(number) << 32),
             Self::Http(_) | Self::WebSocket(_) | Self::Stream => None,

@@ -5,6 +5,8 @@
 
 mod broadcast;
 mod factory;
+#[cfg(test)]
+pub(crate) mod multiplexed;
 
 use wiretrial_proto::http1::Http1Client;
 use wiretrial_proto::raw::RawClient;
@@ -33,6 +35,9 @@ pub(crate) enum Protocol {
     SocketIo(Box<SocketIoClient>),
     /// WebSocket, where each message comes to all connections.
     Broadcast(Box<BroadcastClient>),
+    /// What the simulated world speaks in place of the multiplexed protocols to come.
+    #[cfg(test)]
+    Multiplexed(Box<multiplexed::MultiplexedClient>),
 }
 
 impl Protocol {
@@ -42,6 +47,8 @@ impl Protocol {
             Self::WebSocket(session) => session.deflate(),
             Self::Broadcast(session) => session.deflate(),
             Self::Http(_) | Self::Stream(_) | Self::Styx(_) | Self::SocketIo(_) => None,
+            #[cfg(test)]
+            Self::Multiplexed(_) => None,
         };
         agreed.map(ToString::to_string)
     }
@@ -75,6 +82,8 @@ macro_rules! each {
             Protocol::Styx($session) => $call,
             Protocol::SocketIo($session) => $call,
             Protocol::Broadcast($session) => $call,
+            #[cfg(test)]
+            Protocol::Multiplexed($session) => $call,
         }
     };
 }

@@ -2,10 +2,13 @@
 //!
 //! Knows sums, and what the peers witnessed. Must not know how a run is played.
 
+use super::frames::Seen;
 use super::scenario::{MS, Scenario};
+use super::spoken::Spoken;
 use super::world::Played;
 use crate::clock::Nanos;
 use crate::connection::FORESEEN;
+use crate::measure::Class;
 use crate::measure::snapshot::{Counters, Deliveries, Snapshot};
 use crate::plan::LoopPlan;
 
@@ -21,6 +24,9 @@ pub(super) fn check(scenario: &Scenario, played: &Played) -> Result<(), String> 
     copies(scenario, played)?;
     due(scenario, played)?;
     truth(scenario, played)?;
+    if scenario.manners.spoken == Spoken::Multiplexed {
+        alone(scenario, played)?;
+    }
     if scenario.manners.good {
         goodness(scenario, played)?;
     }
@@ -148,6 +154,48 @@ fn truth(scenario: &Scenario, played: &Played) -> Result<(), String> {
     let requests = scenario.plan.stop.requests;
     if requests.is_some_and(|most| sent > most) {
         return Err(format!("{sent} were sent"));
+    }
+    Ok(())
+}
+
+/// Peers that limit what is in flight, and answer, refuse or ignore messages one by one.
+fn alone(scenario: &Scenario, played: &Played) -> Result<(), String> {
+    let Counters { ok, errors, .. } = &played.summary.counters;
+    let (facts, connections) = (&played.facts, &played.summary.connections);
+    let Seen { right, refused, crowded } = facts.seen;
+    let of = |class: Class| errors.get(class.name()).copied().unwrap_or_default();
+    if crowded > 0 {
+        return Err(format!("{crowded} messages came that their peer had no room for"));
+    }
+    let counted = of(Class::TooBig);
+    if counted < refused && !scenario.manners.lies || counted > facts.refused {
+        let most = facts.refused;
+        return Err(format!(
+            "{counted} messages were taken to be refused, {refused} to {most} were"
+        ));
+    }
+    if *ok < right && !scenario.manners.lies {
+        return Err(format!(
+            "{ok} replies were taken to be right, and {right} that were are there"
+        ));
+    }
+    if connections.closed.contains_key(Class::TooBig.name()) {
+        return Err("a refused message has ended its connection".to_owned());
+    }
+    if !scenario.manners.mild {
+        return Ok(());
+    }
+    let timeouts = of(Class::Timeout);
+    let others = errors.values().sum::<u64>() - timeouts - counted;
+    let is_kept = connections.failed.is_empty() && connections.closed.keys().all(|it| it == "plan");
+    // On a connection that is asked for on their behalf, messages may wait for room behind ignored ones.
+    let is_renewed = scenario.plan.load.requests_per_connection.is_some();
+    if others > 0 || timeouts > facts.ignored && !is_renewed || !is_kept {
+        let (examples, closed) = (&played.summary.examples, &connections.closed);
+        let ignored = facts.ignored;
+        return Err(format!(
+            "{ignored} messages were ignored, and yet {errors:?}, {closed:?}: {examples:?}"
+        ));
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use wiretrial_proto::styx::{LoadRequest, LoadResponse, Lobby, OK, Packet, StyxEv
 use wiretrial_proto::websocket::{DeflateAnswer, DeflateConfig, WebSocketServer};
 use wiretrial_proto::{MessageKind, ProtocolError, Scratch, ServerCodec as _, ServerEvent};
 
+use super::frames::{Frame, Frames};
 use super::spoken::{Over, Right, Spoken};
 
 /// Longest message that is taken.
@@ -38,6 +39,10 @@ pub(super) enum Heard {
     Join(i32),
     /// It looks at the lobby from now on.
     Look,
+    /// A client of the multiplexed protocol comes.
+    Hello,
+    /// It no longer wants the reply to this message, which was not answered.
+    Cancelled(u64),
     /// The client closed the conversation.
     Close,
     /// Nothing that can be understood.
@@ -65,6 +70,7 @@ enum Codec {
     WebSocket(WebSocketServer),
     SocketIo(SocketIoServer),
     Styx(StyxServer, Seat),
+    Frames(Frames),
 }
 
 /// Who sits where.
@@ -81,6 +87,7 @@ impl Conversation {
         let codec = match (spoken, right) {
             (Spoken::Raw, Right::Echo { length }) => Codec::Raw(length),
             (Spoken::Raw, _) => Codec::Raw(1),
+            (Spoken::Multiplexed, _) => Codec::Frames(Frames::default()),
             (Spoken::Styx(encoding, Over::Stream), _) => {
                 Codec::Styx(StyxServer::stream(encoding), Seat::default())
             }
@@ -123,6 +130,7 @@ impl Conversation {
                 Codec::Styx(codec, seat) => {
                     packet(codec, seat, &mut self.carry, &mut self.scratch, out)
                 }
+                Codec::Frames(frames) => frame(frames, &self.carry),
                 Codec::Http(_) | Codec::WebSocket(_) => self.message(out),
             };
             let Ok((consumed, found)) = found else { return Some(Heard::Nonsense) };
@@ -222,6 +230,14 @@ impl Conversation {
         codec.send(&Packet::JoinResponse { table, seat: 0, status: OK, code: 0 }, out);
     }
 
+    /// The server of the multiplexed protocol.
+    pub(super) fn frames(&mut self) -> Option<&mut Frames> {
+        match &mut self.codec {
+            Codec::Frames(frames) => Some(frames),
+            _ => None,
+        }
+    }
+
     /// The player, and its table; the same for everybody where there are none.
     pub(super) fn place(&self) -> (i32, i32) {
         match &self.codec {
@@ -264,6 +280,13 @@ impl Conversation {
                 }
             }
             Codec::SocketIo(codec) => codec.acknowledge(number, body, out),
+            Codec::Frames(frames) => {
+                let (begin, end) = body.split_at(if split { middle } else { 0 });
+                if split {
+                    Frames::piece(number, begin, out);
+                }
+                frames.end(number, end, !keep_alive, out);
+            }
             Codec::Styx(codec, seat) => {
                 let (table, seq) = (seat.table, number as u32);
                 let player = origin.unwrap_or(seat.player);
@@ -285,6 +308,7 @@ impl Conversation {
                 // A heartbeat of Engine.IO.
                 Codec::SocketIo(_) => out.extend_from_slice(&[0x81, 1, b'2']),
                 Codec::Styx(codec, _) => codec.send(&Packet::Ping { id: number as i32 }, out),
+                Codec::Frames(_) => Frames::news(out),
                 Codec::Raw(_) | Codec::Http(_) => {}
             }
         }
@@ -296,6 +320,7 @@ impl Conversation {
             Codec::WebSocket(codec) => codec.close(code, "going", out),
             Codec::SocketIo(codec) => codec.close(code, out),
             Codec::Styx(codec, _) => codec.close(code, out),
+            Codec::Frames(_) => Frames::leave(out),
             Codec::Raw(_) | Codec::Http(_) => return false,
         }
         true
@@ -343,6 +368,20 @@ enum Found {
 
 fn plain(body: Vec<u8>) -> Heard {
     Heard::Message(Asked { number: 0, body })
+}
+
+/// The next step of the multiplexed protocol.
+fn frame(frames: &mut Frames, input: &[u8]) -> Result<(usize, Found), ProtocolError> {
+    let Some((consumed, frame)) = frames.next(input)? else { return Ok((0, Found::Nothing)) };
+    let found = match frame {
+        Frame::Hello => Found::Heard(Heard::Hello),
+        Frame::Message(number, body) => Found::Heard(Heard::Message(Asked { number, body })),
+        Frame::Cancelled(number) => Found::Heard(Heard::Cancelled(number)),
+        Frame::Goodbye => Found::Heard(Heard::Close),
+        Frame::Other => Found::Part,
+        Frame::Nonsense => Found::Heard(Heard::Nonsense),
+    };
+    Ok((consumed, found))
 }
 
 /// The next step of Socket.IO.

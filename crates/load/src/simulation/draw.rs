@@ -44,7 +44,9 @@ impl Scenario {
         // Two seeds in five are for the protocols that came later, and one in 25 for TLS below the
         // first ones: what the others say stays as it was.
         let later = matches!(seed % 5, 1 | 4);
-        Draw { random: Random::new(seed), seed, later }.scenario()
+        // Three in 25 are for the protocol whose replies interleave.
+        let interleaves = matches!(seed % 25, 7 | 12 | 18);
+        Draw { random: Random::new(seed), seed, later, interleaves }.scenario()
     }
 }
 
@@ -53,6 +55,7 @@ struct Draw {
     random: Random,
     seed: u64,
     later: bool,
+    interleaves: bool,
 }
 
 /// What is sent, and what is right.
@@ -77,9 +80,19 @@ struct Load {
 impl Draw {
     fn scenario(mut self) -> Scenario {
         let good = self.random.once_in(6);
-        let spoken = self.random.of(if self.later { LATER } else { IN_ORDER });
-        let calm_at = if good { 0 } else { self.random.between(300, 1_500) * MS };
-        let timeout = if good { 8_000 * MS } else { self.random.between(60, 400) * MS };
+        let spoken = match (self.later, self.interleaves) {
+            (_, true) => Spoken::Multiplexed,
+            (true, _) => self.random.of(LATER),
+            (false, _) => self.random.of(IN_ORDER),
+        };
+        let mild = self.interleaves && !good && self.random.once_in(3);
+        let calm_at = if good || mild { 0 } else { self.random.between(300, 1_500) * MS };
+        let timeout = match (good, mild) {
+            (true, _) => 8_000 * MS,
+            // A machine that stands still is no reason to give a message up.
+            (_, true) => 1_500 * MS,
+            _ => self.random.between(60, 400) * MS,
+        };
         let Message { document: message, right, text, bytes, differ } = self.message(spoken);
         // All worlds carry about as much.
         let messages = if spoken.has_company() { MESSAGES_IN_COMPANY } else { MESSAGES };
@@ -117,9 +130,10 @@ impl Draw {
             spoken,
             right,
             good,
+            mild,
             calm_at,
             bad_once_in: self.random.between(1, 3),
-            lies: self.random.once_in(2),
+            lies: self.random.once_in(2) && !mild,
             service,
             piece: most,
             gap: if most == 1 { 0 } else { self.random.of(&[0, 0, 20 * US]) },
@@ -138,7 +152,8 @@ impl Draw {
         if self.later {
             self.refine(target, &mut manners, threads);
         }
-        if self.seed % 25 == 20 || self.later && spoken.may_be_secure() && self.random.once_in(6) {
+        let may_be_secure = (self.later || self.interleaves) && spoken.may_be_secure();
+        if self.seed % 25 == 20 || may_be_secure && self.random.once_in(6) {
             target["url"] = json!(spoken.url(true));
             target["tls"] = json!({"insecure": true, "resumption": self.random.once_in(2)});
             manners.secrets = Some(Secrets::new(self.random.once_in(3)));
@@ -202,7 +217,8 @@ impl Draw {
         let stays = spoken.has_company();
         let loop_ = if stays && loop_ == "burst" { "closed" } else { loop_ };
         let pack = self.random.of(&[1, 1, 1, 2, 5]);
-        let depth = pack * self.random.of(&[1, 1, 2, 4]);
+        let depths = if self.interleaves { [2, 4, 4, 8] } else { [1, 1, 2, 4] };
+        let depth = pack * self.random.of(&depths);
         let (pack, depth) = match loop_ {
             "hold" => (1, 1),
             "burst" => (pack, pack),
@@ -212,7 +228,7 @@ impl Draw {
         let most = if messages < MESSAGES && !stays { 8 } else { 30 };
         let depth = if connections * depth > most { pack } else { depth };
         let connections = connections.min((most / depth).max(1));
-        let each = pack * self.random.between(depth / pack, 6);
+        let each = pack * self.random.between(depth / pack, 6.max(depth / pack));
         let renews = !matches!(loop_, "hold" | "burst") && self.random.once_in(3) && !stays;
         let duration = if good { self.random.between(200, 1_500) * MS } else { settled + 700 * MS };
         // Good peers may be as quick as they like where messages are counted.
@@ -280,7 +296,9 @@ impl Draw {
                     differ: true,
                 }
             }
-            Spoken::Raw | Spoken::Http | Spoken::WebSocket => self.payload(spoken),
+            Spoken::Raw | Spoken::Http | Spoken::WebSocket | Spoken::Multiplexed => {
+                self.payload(spoken)
+            }
         }
     }
 

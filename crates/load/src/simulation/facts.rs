@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use super::frames::Seen;
+
 /// What the peers know to be true.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Facts {
@@ -16,6 +18,12 @@ pub(super) struct Facts {
     pub(super) last_right: BTreeMap<(u32, u32), u64>,
     /// Connections asked for.
     pub(super) connects: u64,
+    /// Messages that were refused alone.
+    pub(super) refused: u64,
+    /// Messages that are never answered, though later ones are.
+    pub(super) ignored: u64,
+    /// What clients have certainly taken in of that, and what came against their peers' will.
+    pub(super) seen: Seen,
     /// Something came that no server understands.
     pub(super) misunderstood: u64,
 }

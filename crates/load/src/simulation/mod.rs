@@ -6,6 +6,7 @@
 //!
 //! To repeat a seed: `WIRETRIAL_SEED=7 cargo test -p wiretrial-load --lib one_seed -- --nocapture`.
 
+mod answers;
 mod around;
 mod checks;
 mod company;
@@ -13,11 +14,13 @@ mod conversation;
 mod draw;
 mod facts;
 mod fault;
+mod frames;
 mod peer;
 mod peers;
 mod scenario;
 mod secure;
 mod spoken;
+mod streams;
 mod strikes;
 mod tests;
 mod world;

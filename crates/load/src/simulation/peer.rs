@@ -6,6 +6,7 @@ use wiretrial_net::simulation::{Random, Wires};
 use wiretrial_proto::styx::{Listed, Lobby};
 use wiretrial_proto::websocket::DeflateAnswer;
 
+use super::answers::Answers;
 use super::around::{Around, Post};
 use super::conversation::{Asked, Conversation, Heard, Said};
 use super::fault::{Fault, HONEST, LIES, LIES_WITH_NUMBERS};
@@ -21,6 +22,10 @@ pub(super) const CALM: u64 = 1;
 pub(super) const STRIKE: u64 = 2;
 /// One of the replies that were set aside goes out.
 pub(super) const RELEASE: u64 = 3;
+/// A reply that goes out in pieces begins, goes on or ends.
+pub(super) const STEP: u64 = 4;
+/// There is room for messages again.
+pub(super) const ROOM: u64 = 5;
 
 /// The other end of one connection.
 #[derive(Debug)]
@@ -56,6 +61,8 @@ pub(super) struct Peer {
     pub(super) late: Option<Post>,
     /// What was asked, and is answered when it pleases the peer.
     set_aside: Vec<Asked>,
+    /// What was asked, and is answered piece by piece.
+    pub(super) answers: Answers,
     /// Number of the next snapshot of the lobby; none: nobody looks.
     lobby: Option<u32>,
     /// Bytes that are taken at a time, and how often.
@@ -90,6 +97,7 @@ impl Peer {
             sits: false,
             late: None,
             set_aside: Vec::new(),
+            answers: Answers::default(),
             lobby: None,
             pace,
             random,
@@ -124,6 +132,8 @@ impl Peer {
             STRIKE if self.fault == Fault::ResetAtAnyTime => self.reset(wires, socket),
             STRIKE if self.fault == Fault::FinishAtAnyTime => self.finish(wires, socket),
             RELEASE if !self.silent => self.release(wires, socket, world),
+            STEP if !self.silent => self.step(wires, socket, world),
+            ROOM if !self.silent => self.reopen(wires, socket, world),
             CALM if self.is_bad() => {
                 self.fault = Fault::None;
                 let held_back = self.silent || self.deaf || self.ahead || self.held.is_some();
@@ -157,6 +167,9 @@ impl Peer {
         let Some(bytes) = self.opened(wires, socket, bytes, world) else { return };
         let mut out = Vec::new();
         let heard = self.conversation.hear(&bytes, &mut out);
+        if let Some(frames) = self.conversation.frames() {
+            world.facts.seen.add(std::mem::take(&mut frames.seen));
+        }
         self.send(wires, socket, 0, out, world);
         for one in heard {
             if !self.silent {
@@ -197,7 +210,9 @@ impl Peer {
                 self.lobby = Some(self.random.any() as u32);
                 self.show(wires, socket, world);
             }
+            Heard::Hello => self.welcome(wires, socket, world),
             Heard::Message(asked) => self.asked(wires, socket, asked, world),
+            Heard::Cancelled(number) => self.cancelled(wires, socket, number),
             // It was answered; FIN follows.
             Heard::Close => self.finish(wires, socket),
             Heard::Nonsense => {
@@ -214,6 +229,8 @@ impl Peer {
         self.said += 1;
         if strikes || self.held.is_some() {
             self.strike(wires, socket, after, &asked, world);
+        } else if world.manners.spoken == Spoken::Multiplexed {
+            self.stream(wires, socket, after, asked, world);
         } else if world.manners.reorders && self.random.once_in(2) {
             self.set_aside.push(asked);
             wires.call(socket, after, RELEASE);
@@ -290,7 +307,7 @@ impl Peer {
     }
 
     /// The connection stands with these bytes, or what comes behind them is its end.
-    fn behind_upgrade(
+    pub(super) fn behind_upgrade(
         &mut self,
         wires: &mut Wires,
         socket: u32,

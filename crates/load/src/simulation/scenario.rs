@@ -34,6 +34,8 @@ pub(super) struct Manners {
     pub(super) right: Right,
     /// Nothing bad ever happens.
     pub(super) good: bool,
+    /// Nothing bad happens but to single messages, of which others on their connection know nothing.
+    pub(super) mild: bool,
     /// From then on every new connection is served well, and those that are not end.
     pub(super) calm_at: u64,
     /// One connection in so many meets with something bad, until then.

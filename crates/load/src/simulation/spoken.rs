@@ -17,6 +17,8 @@ pub(super) enum Spoken {
     /// WebSocket, and each message goes to all connections.
     Broadcast,
     SocketIo,
+    /// Frames of replies that interleave, which exist in tests alone.
+    Multiplexed,
     /// Over WebSocket, or over a byte stream.
     Styx(Encoding, Over),
 }
@@ -34,7 +36,8 @@ impl Spoken {
         let scheme = match self {
             Self::Raw if secure => "tls",
             Self::Raw => "tcp",
-            Self::Http => "http",
+            // For the multiplexed one there is no scheme, and HTTP's leaves all possible.
+            Self::Http | Self::Multiplexed => "http",
             Self::WebSocket | Self::Broadcast => "ws",
             Self::SocketIo => "socketio+ws",
             Self::Styx(Encoding::Binary, Over::Stream) => "styx",
@@ -63,7 +66,7 @@ impl Spoken {
 
     /// Replies name their message.
     pub(super) fn is_numbered(self) -> bool {
-        self == Self::SocketIo || self.has_company()
+        matches!(self, Self::SocketIo | Self::Multiplexed) || self.has_company()
     }
 }
 

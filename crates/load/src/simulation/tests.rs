@@ -20,11 +20,18 @@ const REPEAT: &str = "cargo test -p wiretrial-load --lib one_seed -- --nocapture
 
 /// Seeds that found something, and what it was. They hold for the scenarios as they are now: who
 /// changes how those are drawn looks for others, with the mend taken out.
-const FOUND: [(u64, &str); 8] = [
+const FOUND: [(u64, &str); 12] = [
+    (12, "messages go again on a new connection, whatever its peer has room for"),
     (15, "packs stay queued where another flush than that of the readiness makes the room"),
     (28, "a message is encoded behind the close that came with the upgrade"),
+    (
+        43,
+        "the slot of a pack that failed in part, and waited for room in part, is never free again",
+    ),
+    (57, "a peer is not told that a message was given up before something else is said to it"),
     (372, "a reply is taken that began before its message was sent"),
     (121, "a player leaves that has sent its share, and is still owed copies"),
+    (1_068, "a connection is given up whose peer refuses messages, and so is there"),
     (1_705, "a connection whose share has room for a part of a pack only is never renewed"),
     (4_129, "a server's goodbye before the connection stands counts as the end of one that stood"),
     (34_958, "a connection that has sent all its own is not opened again for what is queued on it"),
@@ -77,6 +84,10 @@ fn faults_that_are_put_in_are_found() {
         Mutation::StaleDone,
         Mutation::RetryLost,
         Mutation::NumberIgnored,
+        // Of these, the first and the last show in the multiplexed protocol alone.
+        Mutation::RoomIgnored,
+        Mutation::PieceToOldest,
+        Mutation::CancelUnflushed,
         Mutation::CopyTwice,
         Mutation::OwedForgotten,
     ];

@@ -12,7 +12,7 @@ use wiretrial_net::simulation::Network;
 use super::facts::{Facts, Witness};
 use super::peers::Crowd;
 use super::scenario::Scenario;
-use super::spoken::Right;
+use super::spoken::{Right, Spoken};
 use crate::clock::{Clock, Nanos};
 use crate::control::{Control, Report};
 use crate::emit::{Emit, Ndjson};
@@ -157,7 +157,10 @@ pub(super) fn play(scenario: &Scenario) -> Result<Played, String> {
 /// What the preflight would have found.
 fn setup(scenario: &Scenario) -> Setup {
     let plan = scenario.plan.clone();
-    let factory = ProtocolFactory::new(&plan).expect("a plan that can be run");
+    let factory = match scenario.manners.spoken {
+        Spoken::Multiplexed => ProtocolFactory::Multiplexed,
+        _ => ProtocolFactory::new(&plan).expect("a plan that can be run"),
+    };
     let verifier = match scenario.manners.right {
         Right::Learned(content) => Verifier::learned(content, false),
         _ => Verifier::new(&plan.target.expect.content),

@@ -7,6 +7,7 @@ use crate::clock::Nanos;
 use crate::connection::{Ending, LATE, State};
 use crate::machine::Machine;
 use crate::measure::Class;
+use crate::mutation::{self, Mutation};
 
 /// Deadlines are looked at this often within one timeout, and between these bounds.
 const SWEEPS_PER_TIMEOUT: u64 = 8;
@@ -69,7 +70,7 @@ impl<M: Machine> Worker<M> {
         if self.is_overdue(at, now) {
             return false;
         }
-        if given_up > 0 {
+        if given_up > 0 && !mutation::is(Mutation::CancelUnflushed) {
             // The peer is told so, and what waited for its room goes on its way.
             let generation = self.connections[at as usize].generation;
             self.go_on(Key { slot: at, generation }, None, now);

@@ -87,7 +87,7 @@ impl<M: Machine> Worker<M> {
             return Err("nobody can take its slots".to_owned());
         }
         self.slots.inspect(at, self.slots_out(at))?;
-        let waits_for_room = it.congested || (!kept && !it.ledger.is_empty());
+        let waits_for_room = it.congested || it.room() == 0 || (!kept && !it.ledger.is_empty());
         let is_quick = matches!(it.state, State::Ready | State::Idle);
         if loads && is_quick && !it.queue.is_empty() && !waits_for_room {
             return Err(format!("{} packs wait for nothing", it.queue.len()));

@@ -109,6 +109,7 @@ impl Numbered {
     /// The message with this number waits, and what came of its reply.
     pub(crate) fn begun(&mut self, number: u64) -> Option<&mut Begun> {
         let place = self.place(number)?;
+        let place = if mutation::is(Mutation::PieceToOldest) { 0 } else { place };
         let spare = &mut self.spare;
         let begun =
             self.entries[place].begun.get_or_insert_with(|| spare.pop().unwrap_or_default());
