@@ -87,7 +87,7 @@ LOAD_ROOMS: dict[str, set[str]] = {
     "pacing": set(),
     "source": set(),
     "measure": set(),
-    "deliveries": {"measure", "mutation"},
+    "deliveries": {"measure"},
     "executor": {"pacing", "source"},
     "protocol": {"source"},
     "outgoing": {"protocol", "source"},

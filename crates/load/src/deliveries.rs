@@ -11,7 +11,6 @@ use wiretrial_proto::Delivery;
 
 use crate::clock::Nanos;
 use crate::measure::Arrival;
-use crate::mutation::{self, Mutation};
 use crate::plan::DELIVERY_WINDOW as WINDOW;
 
 /// The tables of one worker: its connections, so many of them at each.
@@ -98,7 +97,7 @@ impl Deliveries {
             missing += self.track(at, origin).give_up_before(next);
         }
         self.in_flight -= missing;
-        if mutation::is(Mutation::OwedForgotten) { 0 } else { missing }
+        missing
     }
 
     /// A connection sends its message with this number: those of one connection follow each other.
@@ -131,9 +130,6 @@ impl Deliveries {
         let taken = match self.track(at, origin).take(copy.number as u32) {
             Taken::InTurn => Arrival::Right(self.stamp(origin, copy.number as u32).due),
             Taken::Late => Arrival::OutOfOrder(self.stamp(origin, copy.number as u32).due),
-            Taken::Before if mutation::is(Mutation::CopyTwice) => {
-                return Arrival::Right(self.stamp(origin, copy.number as u32).due);
-            }
             Taken::Before => return Arrival::Duplicate,
             Taken::Unowed => return Arrival::Unowed,
         };

@@ -8,6 +8,7 @@ use super::outcome::{Expected, Received, judge};
 use super::{Connection, Ending, Link, State, Testimony, Witness};
 use crate::clock::Nanos;
 use crate::measure::{Arrival, Class, Metric, Recorder, Timeline};
+use crate::mutation::{self, Mutation};
 use crate::outgoing::Outgoing;
 use crate::source::excerpt as shown;
 
@@ -269,7 +270,8 @@ impl Connection {
             received.ending = Some(Ending::Failed(Class::Protocol, text));
             return;
         }
-        recorder.delivery(arrival, now);
+        let again = arrival == Arrival::Duplicate && mutation::is(Mutation::CopyTwice);
+        recorder.delivery(if again { Arrival::Right(now) } else { arrival }, now);
         if !copy.own {
             return;
         }

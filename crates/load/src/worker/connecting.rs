@@ -145,7 +145,10 @@ impl<M: Machine> Worker<M> {
         }
         self.openings.ended(was_ready);
         if let Some(deliveries) = self.deliveries.as_mut().filter(|_| was_ready) {
-            self.recorder.deliveries.missing += deliveries.stand_up(at);
+            let missing = deliveries.stand_up(at);
+            if !mutation::is(Mutation::OwedForgotten) {
+                self.recorder.deliveries.missing += missing;
+            }
         }
         if self.renews().is_none() {
             self.slots.set_available(at, false);
