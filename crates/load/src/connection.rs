@@ -337,8 +337,7 @@ impl Connection {
         };
         let Some(oldest) = ledger.front().copied() else { return false };
         let Link { transport, session } = link;
-        let outgoing = self.partial.as_mut().and_then(|partial| partial.outgoing.as_mut());
-        let out = outgoing.map_or_else(|| transport.out(), Outgoing::behind);
+        let out = Partial::way_out(&mut self.partial, transport);
         // Where none was, the peer or the way to it is gone, and with it the connection.
         if !ledger.has_answered_since(oldest.sent) {
             return false;
@@ -347,9 +346,7 @@ impl Connection {
         if ledger.oldest_has_gone() && !session.cancel(oldest.number, out) {
             return false;
         }
-        if let Some((_, begun)) = ledger.take_oldest() {
-            ledger.give_back(begun);
-        }
+        ledger.give_up_oldest();
         recorder.failure(Class::Timeout, now - oldest.sent);
         recorder.example(Class::Timeout, || LATE.to_owned());
         true

@@ -1,6 +1,6 @@
 //! From bytes to events to outcomes: fill, decode, take in.
 
-use wiretrial_net::{Driver, Fill};
+use wiretrial_net::{Driver, Fill, Transport};
 use wiretrial_proto::{ClientSession as _, Delivery, Event, ProtocolError, Reply, Scratch, Tag};
 
 use super::ledger::{Begun, Ledger};
@@ -27,6 +27,16 @@ pub(super) struct Partial {
 }
 
 impl Partial {
+    /// Where what a session says is appended: behind the message that is on its way out, if one is.
+    #[inline]
+    pub(super) fn way_out<'c>(
+        partial: &'c mut Option<Box<Self>>,
+        transport: &'c mut Transport,
+    ) -> &'c mut Vec<u8> {
+        let outgoing = partial.as_mut().and_then(|partial| partial.outgoing.as_mut());
+        outgoing.map_or_else(|| transport.out(), Outgoing::behind)
+    }
+
     pub(super) fn has_begun(&self) -> bool {
         self.reply.first_byte.is_some() || !self.carry.is_empty()
     }
@@ -106,8 +116,7 @@ impl Connection {
     ) -> usize {
         let mut at = 0;
         while let Some(Link { transport, session }) = &mut self.link {
-            let outgoing = self.partial.as_mut().and_then(|partial| partial.outgoing.as_mut());
-            let out = outgoing.map_or_else(|| transport.out(), Outgoing::behind);
+            let out = Partial::way_out(&mut self.partial, transport);
             // Read where it is: a copy would wait until all of it has left the store buffer.
             let step = session.receive(&bytes[at..], scratch, out);
             let step = match &step {
@@ -224,14 +233,8 @@ impl Connection {
         recorder: &mut Recorder,
     ) {
         let pending = match (&mut self.ledger, tag) {
-            (Ledger::Numbered(ledger), Tag::Number(number)) => {
-                ledger.take(number).map(|(pending, begun)| {
-                    ledger.give_back(begun);
-                    // To refuse is to answer: the peer is there.
-                    ledger.note_answered(pending.sent);
-                    pending
-                })
-            }
+            // To refuse is to answer: the peer is there.
+            (Ledger::Numbered(ledger), Tag::Number(number)) => ledger.answer(number),
             (Ledger::InOrder(ledger), Tag::Oldest) => ledger.take(),
             _ => None,
         };
@@ -277,9 +280,7 @@ impl Connection {
         }
         // Without one it is a duplicate, and counted as that.
         let Ledger::Numbered(ledger) = &mut self.ledger else { return };
-        let Some((pending, begun)) = ledger.take(copy.number) else { return };
-        ledger.give_back(begun);
-        ledger.note_answered(pending.sent);
+        let Some(pending) = ledger.answer(copy.number) else { return };
         received.done += 1;
         if copy.intact {
             let timeline =

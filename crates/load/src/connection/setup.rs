@@ -7,6 +7,7 @@ use wiretrial_proto::ClientSession as _;
 
 use super::{Buffers, Connection, State};
 use crate::clock::Nanos;
+use crate::deliveries::Deliveries;
 use crate::measure::{Metric, Recorder};
 
 impl Connection {
@@ -48,6 +49,15 @@ impl Connection {
         }
         self.state = State::Opening;
         is_open
+    }
+
+    /// Messages may be sent. Who is owed copies of others' messages sits down at this place of theirs.
+    pub(crate) fn stand(&mut self, company: Option<(&mut Deliveries, u32)>) {
+        self.state = State::Ready;
+        let member = self.link.as_ref().and_then(|link| link.session.member());
+        if let (Some((deliveries, place)), Some(member)) = (company, member) {
+            deliveries.sit(place, member);
+        }
     }
 
     /// The step of the set-up that began at `since` is done: records its time.

@@ -160,13 +160,7 @@ impl Recorder {
     pub fn add(&mut self, other: &Self) {
         self.sent += other.sent;
         self.ok += other.ok;
-        let (mine, theirs) = (&mut self.deliveries, &other.deliveries);
-        mine.expected += theirs.expected;
-        mine.ok += theirs.ok;
-        mine.out_of_order += theirs.out_of_order;
-        mine.mismatch += theirs.mismatch;
-        mine.missing += theirs.missing;
-        mine.duplicate += theirs.duplicate;
+        self.deliveries.add(&other.deliveries);
         self.greetings += other.greetings;
         self.lobby.ok += other.lobby.ok;
         self.lobby.mismatch += other.lobby.mismatch;

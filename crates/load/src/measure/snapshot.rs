@@ -192,6 +192,18 @@ pub struct Deliveries {
     pub in_flight: u64,
 }
 
+impl Deliveries {
+    /// Adds what others were counted; what is in flight is no count, and stays.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.expected += other.expected;
+        self.ok += other.ok;
+        self.out_of_order += other.out_of_order;
+        self.mismatch += other.mismatch;
+        self.missing += other.missing;
+        self.duplicate += other.duplicate;
+    }
+}
+
 /// Snapshots of a lobby (styx), as they came to all connections together. They answer no message, and
 /// are no deliveries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 
 use wiretrial_net::{ClientTls, ConnectSpec, Driver, Key, NetError, Transport};
-use wiretrial_proto::{ClientSession as _, Scratch};
+use wiretrial_proto::Scratch;
 
 use super::answer::Answer;
 use super::driver_config;
@@ -155,11 +155,7 @@ impl<'p, C: Clock> Exchange<'p, C> {
     }
 
     fn ready(&mut self) {
-        self.connection.state = State::Ready;
-        let member = self.connection.link.as_ref().and_then(|link| link.session.member());
-        if let (Some(deliveries), Some(member)) = (&mut self.deliveries, member) {
-            deliveries.sit(0, member);
-        }
+        self.connection.stand(self.deliveries.as_mut().map(|deliveries| (deliveries, 0)));
     }
 
     /// Sends the message once, when the server may have said what it says by itself.

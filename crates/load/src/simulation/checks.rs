@@ -85,12 +85,7 @@ fn copies(scenario: &Scenario, played: &Played) -> Result<(), String> {
     for snapshot in &played.snapshots {
         let Snapshot::Interval(interval) = snapshot else { continue };
         let of = &interval.counters.deliveries;
-        sum.expected += of.expected;
-        sum.ok += of.ok;
-        sum.out_of_order += of.out_of_order;
-        sum.mismatch += of.mismatch;
-        sum.missing += of.missing;
-        sum.duplicate += of.duplicate;
+        sum.add(of);
         sum.in_flight = of.in_flight;
         let found = sum.ok + sum.out_of_order + sum.mismatch + sum.missing + sum.in_flight;
         if sum.expected != found {

@@ -108,11 +108,7 @@ impl<M: Machine> Worker<M> {
         self.recorder.opened += 1;
         self.openings.stood();
         let connection = &mut self.connections[at as usize];
-        connection.state = State::Ready;
-        let member = connection.link.as_ref().and_then(|link| link.session.member());
-        if let (Some(deliveries), Some(member)) = (&mut self.deliveries, member) {
-            deliveries.sit(at, member);
-        }
+        connection.stand(self.deliveries.as_mut().map(|deliveries| (deliveries, at)));
         // A peer that closes right behind the upgrade is sent nothing more.
         let is_open = connection.link.as_ref().is_some_and(|link| link.session.is_open());
         if is_open {

@@ -13,6 +13,7 @@ use crate::plan::LoopPlan;
 
 /// Reads of one connection before it is the others' turn.
 const ROUNDS_PER_TURN: u32 = 4;
+
 impl<M: Machine> Worker<M> {
     /// Sends all that is due: encodes it first, so that messages of one connection go in one write.
     pub(super) fn pump(&mut self, now: Nanos) {
@@ -80,7 +81,7 @@ impl<M: Machine> Worker<M> {
     fn send(&mut self, assignment: Assignment, now: Nanos) {
         let Assignment { connection: at, messages, due } = assignment;
         let renews = self.renews();
-        let own = self.setup.factory.first_number(self.share.first_connection + at);
+        let own = self.first_number(at);
         if self.is_full_for(at, messages) {
             self.renew(at, now);
         }
@@ -130,6 +131,11 @@ impl<M: Machine> Worker<M> {
         }
     }
 
+    /// The first number of a connection's messages, where it numbers its own.
+    fn first_number(&self, at: u32) -> Option<u64> {
+        self.setup.factory.first_number(self.share.first_connection + at)
+    }
+
     /// The messages wait until their connection has room for them.
     fn queue(&mut self, assignment: &Assignment) {
         let Assignment { connection: at, messages, due } = *assignment;
@@ -142,7 +148,7 @@ impl<M: Machine> Worker<M> {
     fn send_with_connection(&mut self, assignment: Assignment, now: Nanos) {
         let Assignment { connection: at, messages, due } = assignment;
         let open_loop = self.is_open_loop();
-        let own = self.setup.factory.first_number(self.share.first_connection + at);
+        let own = self.first_number(at);
         let connection = &mut self.connections[at as usize];
         let mut left = messages;
         while left > 0 {

@@ -124,11 +124,21 @@ impl Numbered {
         self.take_at(place?)
     }
 
-    /// The same of the oldest, wherever it is.
-    pub(crate) fn take_oldest(&mut self) -> Option<(Pending, Option<Box<Begun>>)> {
-        let taken = self.take_at(0);
+    /// Takes the message with this number out: it was answered, and nobody asks what came of its
+    /// reply before.
+    pub(crate) fn answer(&mut self, number: u64) -> Option<Pending> {
+        let (pending, begun) = self.take(number)?;
+        self.give_back(begun);
+        self.note_answered(pending.sent);
+        Some(pending)
+    }
+
+    /// Takes the oldest out, wherever it is: it is given up.
+    pub(crate) fn give_up_oldest(&mut self) -> Option<Pending> {
+        let (pending, begun) = self.take_at(0)?;
+        self.give_back(begun);
         self.behind = self.behind.min(self.waiting);
-        taken
+        Some(pending)
     }
 
     fn take_at(&mut self, place: usize) -> Option<(Pending, Option<Box<Begun>>)> {
@@ -253,8 +263,8 @@ mod tests {
         assert!(ledger.take(3).is_none() && ledger.begun(4).is_none(), "they have not gone");
         assert!(ledger.take(2).is_some() && ledger.oldest_has_gone());
         assert_eq!(again(&mut ledger, 2), [3]);
-        assert!(ledger.take_oldest().is_some() && ledger.take(3).is_some());
-        assert_eq!(ledger.take_oldest().map(|(pending, _)| pending.number), Some(4));
+        assert!(ledger.give_up_oldest().is_some() && ledger.take(3).is_some());
+        assert_eq!(ledger.give_up_oldest().map(|pending| pending.number), Some(4));
         assert_eq!((again(&mut ledger, 9), ledger.len()), (vec![], 0));
     }
 
