@@ -37,7 +37,7 @@ def main() -> int:
         return 2
     seconds = QUICK_SECONDS if flags.quick else flags.seconds
     engine = Engine.find().binary
-    asked = generators.all_of(engine)
+    asked = generators.all_of(engine, flags.before)
     if flags.generator:
         asked = [one for one in asked if one.name in flags.generator]
     present = [one for one in asked if one.binary()]
@@ -111,6 +111,9 @@ def _flags() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="runs of 3 s")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each generator [3]")
     parser.add_argument("--generator", action="append", help="only this one; may be given again")
+    parser.add_argument(
+        "--before", type=Path, metavar="ENGINE", help="an older engine, as before/uring beside ours"
+    )
     parser.add_argument(
         "-o",
         "--output",

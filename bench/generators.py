@@ -58,10 +58,10 @@ class EngineGenerator(Generator):
 
     remedy = "make build"
 
-    def __init__(self, engine: Path, poller: str) -> None:
+    def __init__(self, engine: Path, poller: str, called: str = "engine") -> None:
         self.engine = engine
         self.poller = poller
-        self.name = f"engine/{poller}"
+        self.name = f"{called}/{poller}"
 
     def binary(self) -> str | None:
         return str(self.engine)
@@ -246,10 +246,15 @@ class Artillery(_Found):
         return _number(r"websocket\.messages_received\W+(\d+)", text.partition("Summary report")[2])
 
 
-def all_of(engine: Path) -> list[Generator]:
-    """Every generator, the floor first: the others are set against it."""
+def all_of(engine: Path, before: Path | None = None) -> list[Generator]:
+    """Every generator, the floor first: the others are set against it.
+
+    Where an engine of `before` is named, it is one of them.
+    """
+    earlier = [EngineGenerator(before, "uring", "before")] if before else []
     return [
         Floor(),
+        *earlier,
         EngineGenerator(engine, "uring"),
         EngineGenerator(engine, "epoll"),
         Wrk(),
