@@ -14,6 +14,17 @@ use crate::plan::LoopPlan;
 /// Reads of one connection before it is the others' turn.
 const ROUNDS_PER_TURN: u32 = 4;
 
+/// What reading a connection has brought.
+#[derive(Debug, Default)]
+struct Turn {
+    /// When it came.
+    at: Nanos,
+    /// Messages are done.
+    done: bool,
+    /// Nothing more is known to wait.
+    drained: bool,
+}
+
 impl<M: Machine> Worker<M> {
     /// Sends all that is due: encodes it first, so that messages of one connection go in one write.
     pub(super) fn pump(&mut self, now: Nanos) {
@@ -239,14 +250,27 @@ impl<M: Machine> Worker<M> {
     }
 
     /// Reads until nothing more is known to wait, the connection ends, or it has had its turn: a peer
-    /// that sends faster than it can be read must not keep the others, and the clock, waiting.
+    /// that sends faster than it can be read must not keep the others, and the clock, waiting. What
+    /// follows from all of it goes in one write: of two writes the second would have to be handed to
+    /// the kernel at once, which brings more to read in the middle of the turn.
     fn receive(&mut self, key: Key) {
-        for _ in 0..ROUNDS_PER_TURN {
-            if !self.is_current(key) || self.receive_once(key) {
-                return;
+        let mut last = Turn::default();
+        for round in 0..ROUNDS_PER_TURN {
+            if !self.is_current(key) {
+                break;
+            }
+            let turn = self.receive_once(key);
+            last = Turn { done: last.done || turn.done, ..turn };
+            if turn.drained {
+                break;
+            }
+            if round + 1 == ROUNDS_PER_TURN {
+                self.turns.is_unread(key);
             }
         }
-        self.turns.is_unread(key);
+        if last.done || self.turns.any_has_room() {
+            self.pump(last.at);
+        }
     }
 
     /// Goes on with the connections that were not read to their end in the last turn.
@@ -256,7 +280,7 @@ impl<M: Machine> Worker<M> {
         }
     }
 
-    fn receive_once(&mut self, key: Key) -> bool {
+    fn receive_once(&mut self, key: Key) -> Turn {
         let at = key.slot;
         let open_loop = self.is_open_loop();
         let mut expected = Expected {
@@ -292,10 +316,7 @@ impl<M: Machine> Worker<M> {
             self.secured(at, now);
         }
         self.go_on(key, received.ending, now);
-        if received.done > 0 || self.turns.any_has_room() {
-            self.pump(now);
-        }
-        received.drained
+        Turn { at: now, done: received.done > 0, drained: received.drained }
     }
 
     /// The peer lets another number of messages be in flight on a connection.

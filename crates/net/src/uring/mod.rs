@@ -219,10 +219,7 @@ impl Uring {
     pub(crate) fn receive(&mut self, socket: &mut Socket, buffer: &mut [u8]) -> Received {
         let index = socket.index;
         if let Some(input) = self.states.kept_input(index) {
-            let count = input.len().min(buffer.len());
-            for (place, byte) in buffer.iter_mut().zip(input.drain(..count)) {
-                *place = byte;
-            }
+            let count = take_first(input, buffer);
             self.states.forget_kept(index);
             self.unarmed.push_back(index);
             return self.count_received(socket, count, Buffer::Shared);
@@ -394,6 +391,17 @@ impl Uring {
         state.set(flag::TOLD, true);
         self.batch.push(Told { index, generation: state.generation, key: state.key });
     }
+}
+
+/// Moves the first bytes to where they are wanted; gives how many.
+fn take_first(input: &mut VecDeque<u8>, buffer: &mut [u8]) -> usize {
+    let count = input.len().min(buffer.len());
+    let (one, other) = input.as_slices();
+    let of_one = one.len().min(count);
+    buffer[..of_one].copy_from_slice(&one[..of_one]);
+    buffer[of_one..count].copy_from_slice(&other[..count - of_one]);
+    input.drain(..count);
+    count
 }
 
 impl Drop for Uring {
