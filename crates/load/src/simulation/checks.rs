@@ -182,9 +182,11 @@ fn alone(scenario: &Scenario, played: &Played) -> Result<(), String> {
     }
     let timeouts = of(Class::Timeout);
     let others = errors.values().sum::<u64>() - timeouts - counted;
-    let is_kept = connections.failed.is_empty() && connections.closed.keys().all(|it| it == "plan");
-    // On a connection that is asked for on their behalf, messages may wait for room behind ignored ones.
+    // On a connection that is asked for on their behalf, messages may wait for room behind ignored
+    // ones; and where the last of its share is ignored, no later reply tells that the peer is there.
     let is_renewed = scenario.plan.load.requests_per_connection.is_some();
+    let is_usual = |end: &String| end == "plan" || is_renewed && end == "timeout";
+    let is_kept = connections.failed.is_empty() && connections.closed.keys().all(is_usual);
     if others > 0 || timeouts > facts.ignored && !is_renewed || !is_kept {
         let (examples, closed) = (&played.summary.examples, &connections.closed);
         let ignored = facts.ignored;
@@ -208,7 +210,13 @@ fn goodness(scenario: &Scenario, played: &Played) -> Result<(), String> {
     if connections.closed.keys().any(|reason| !(reason == "plan" || closes && reason == "server")) {
         return Err(format!("good peers, and yet closed: {:?}", connections.closed));
     }
-    let drains = scenario.stop_at.is_none() && scenario.plan.phases.drain >= Nanos(500 * MS);
+    // On a connection that is asked for on their behalf, messages may wait for room behind each other.
+    let load = &scenario.plan.load;
+    let is_in_turn =
+        load.requests_per_connection.is_some() && scenario.manners.spoken == Spoken::Multiplexed;
+    let turns = if is_in_turn { u64::from(load.depth) } else { 1 };
+    let longest = Nanos((scenario.manners.service * turns).max(500 * MS));
+    let drains = scenario.stop_at.is_none() && scenario.plan.phases.drain >= longest;
     let left = counters.in_flight + counters.deliveries.in_flight;
     if drains && left > 0 {
         return Err(format!("{left} replies and copies were not awaited"));

@@ -13,6 +13,9 @@ use super::spoken::Spoken;
 /// So far from a message's number nobody has asked.
 pub(super) const FAR: u64 = 5_000;
 
+/// Bytes that are left out of a record at least, so that no other bytes are them by chance.
+const LEFT_OUT_OF_RECORD: usize = 8;
+
 impl Peer {
     /// The fault comes in place of the reply to this message, or with it.
     pub(super) fn strike(
@@ -83,7 +86,13 @@ impl Peer {
             }
             Fault::Garbage => {
                 let count = self.random.between(1, 40);
-                let bytes: Vec<u8> = (0..count).map(|_| self.random.any() as u8).collect();
+                let mut bytes: Vec<u8> = (0..count).map(|_| self.random.any() as u8).collect();
+                if world.manners.spoken == Spoken::Raw {
+                    // A byte may be a whole reply there, and right by chance; no payload has these.
+                    for byte in &mut bytes {
+                        *byte |= 0x80;
+                    }
+                }
                 if self.secure.is_some() && self.random.once_in(2) {
                     self.send_as_it_is(wires, socket, after, &bytes, world);
                 } else {
@@ -111,7 +120,9 @@ impl Peer {
         let records = secure.filter(|_| self.random.once_in(2)).map(|secure| secure.seal(&out));
         let is_sealed = records.is_some();
         let mut out = records.unwrap_or(out);
-        let most = out.len().saturating_sub(1) as u64;
+        // Were a record's last byte alone left out, what follows it would be that byte by chance.
+        let least = if is_sealed { LEFT_OUT_OF_RECORD } else { 1 };
+        let most = out.len().saturating_sub(least) as u64;
         let count = if self.random.once_in(3) { 0 } else { self.random.up_to(most) };
         out.truncate(count as usize);
         if is_sealed {
