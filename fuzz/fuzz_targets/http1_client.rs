@@ -15,7 +15,7 @@ mod known;
 #[path = "../../crates/proto/tests/differential/model.rs"]
 mod model;
 
-use common::{Seen, cuts_from, run_client};
+use common::{Seen, cuts_from, run_client, run_client_short};
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::http1::{BodyLength, Http1Client, Http1Server, PayloadLength, RequestHead};
 use wiretrial_proto::{ClientSession, Message};
@@ -30,6 +30,7 @@ fuzz_target!(|data: &[u8]| {
     let cuts = cuts_from(distances, input.len());
     let whole = run_client(&mut client(methods), input, &[], true);
     assert_eq!(run_client(&mut client(methods), input, &cuts, true), whole);
+    assert_eq!(run_client_short(&mut client(methods), input, &cuts, true), whole);
     assert!(whole.out.is_empty(), "a client answers nothing");
     let replies = whole.seen.iter().filter(|seen| matches!(seen, Seen::Reply { .. }));
     assert!(replies.count() <= methods.len(), "a reply to no request");

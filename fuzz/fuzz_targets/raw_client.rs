@@ -8,7 +8,7 @@
 #[path = "../../crates/proto/tests/common/mod.rs"]
 mod common;
 
-use common::{Seen, cuts_from, run_client};
+use common::{Seen, cuts_from, run_client, run_client_short};
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::{ClientSession, Message};
@@ -20,6 +20,7 @@ fuzz_target!(|data: &[u8]| {
     let cuts = cuts_from(distances, input.len());
     let whole = run_client(&mut client(lengths), input, &[], true);
     assert_eq!(run_client(&mut client(lengths), input, &cuts, true), whole);
+    assert_eq!(run_client_short(&mut client(lengths), input, &cuts, true), whole);
     let mut left = input;
     let mut waiting = lengths.iter();
     for seen in whole.seen {

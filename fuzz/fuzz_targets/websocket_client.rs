@@ -10,7 +10,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Seen, cuts_from, run_client};
+use common::{Seen, cuts_from, run_client, run_client_short};
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig, WebSocketServer};
 use wiretrial_proto::{ClientSession, MessageKind, Scratch};
@@ -23,6 +23,7 @@ fuzz_target!(|data: &[u8]| {
     let cuts = cuts_from(distances, input.len());
     let whole = run_client(&mut client(control & 1 == 1), input, &[], true);
     assert_eq!(run_client(&mut client(control & 1 == 1), input, &cuts, true), whole);
+    assert_eq!(run_client_short(&mut client(control & 1 == 1), input, &cuts, true), whole);
     for seen in whole.seen {
         match seen {
             Seen::Reply { kind, payload, .. } => {

@@ -26,6 +26,8 @@ pub(crate) enum Mutation {
     CancelUnflushed,
     /// A copy that comes again is counted as right again.
     CopyTwice,
+    /// A whole reply is not compared where no event is made of it.
+    Uncompared,
     /// What is owed to a member of a company that leaves is not counted as missing.
     OwedForgotten,
 }

@@ -103,6 +103,27 @@ impl ClientSession for RawClient {
         Ok(Step { consumed: take, event })
     }
 
+    #[inline]
+    fn replies(
+        &mut self,
+        input: &[u8],
+        _: &Scratch,
+        mut take: impl FnMut(&Reply<'_>) -> bool,
+    ) -> usize {
+        let mut at = 0;
+        while self.oldest.count > 0 && self.reported == 0 {
+            let whole = usize::try_from(self.oldest.length).ok();
+            let Some(payload) = whole.and_then(|length| input[at..].get(..length)) else { break };
+            let kind = MessageKind::Stream;
+            if !take(&Reply { tag: Tag::Oldest, status: 0, kind, payload, last: false }) {
+                break;
+            }
+            at += payload.len();
+            self.pop();
+        }
+        at
+    }
+
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
         self.closed = true;
         if self.reported > 0 {

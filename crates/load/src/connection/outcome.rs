@@ -49,17 +49,23 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// A reply came whole, and its content was right.
+    /// So many replies came whole, all with this timeline, and their content was right.
     #[inline]
-    pub(super) fn right(&mut self, timeline: Timeline, recorder: &mut Recorder, open_loop: bool) {
+    pub(super) fn right(
+        &mut self,
+        timeline: Timeline,
+        count: u32,
+        recorder: &mut Recorder,
+        open_loop: bool,
+    ) {
         if !timeline.is_ordered() {
-            return foreseen(&timeline, recorder);
+            return (0..count).for_each(|_| foreseen(&timeline, recorder));
         }
         match &mut self.alike {
-            Some((first, count)) if *first == timeline => *count += 1,
+            Some((first, so_far)) if *first == timeline => *so_far += count,
             _ => {
                 self.record_alike(recorder, open_loop);
-                self.alike = Some((timeline, 1));
+                self.alike = Some((timeline, count));
             }
         }
     }
@@ -106,7 +112,7 @@ pub(super) fn judge<W>(
         recorder.example(Class::Mismatch, || format!("a {:?} message", reply.kind));
     } else {
         let timeline = Timeline { due: pending.due, sent: pending.sent, first_byte, done: now };
-        received.right(timeline, recorder, expected.open_loop);
+        received.right(timeline, 1, recorder, expected.open_loop);
     }
     if reply.last {
         received.ending = Some(Ending::Orderly("server"));
@@ -141,7 +147,7 @@ mod tests {
             Timeline { due: Nanos(1), sent: Nanos(2), first_byte: Nanos(2), done: Nanos(3) };
         for (sent, first_byte) in [(2, 2), (2, 3), (3, 2), (u64::MAX, 3)] {
             let timeline = Timeline { sent: Nanos(sent), first_byte: Nanos(first_byte), ..right };
-            received.right(timeline, &mut recorder, true);
+            received.right(timeline, 1, &mut recorder, true);
         }
         received.record_alike(&mut recorder, true);
         let counters = recorder.counters(0, 0, 0);

@@ -7,6 +7,9 @@ use crate::source::Payloads;
 
 /// Sees all that comes on a connection.
 pub(crate) trait Witness {
+    /// Does it want to see each event? Else those of right replies need not be made.
+    const LOOKS: bool = true;
+
     /// These bytes came.
     fn bytes(&mut self, bytes: &[u8]) -> Testimony;
 
@@ -26,6 +29,8 @@ pub(crate) enum Testimony {
 }
 
 impl<W: Witness> Witness for &mut W {
+    const LOOKS: bool = W::LOOKS;
+
     fn bytes(&mut self, bytes: &[u8]) -> Testimony {
         (**self).bytes(bytes)
     }
@@ -40,6 +45,8 @@ impl<W: Witness> Witness for &mut W {
 pub(crate) struct Nobody;
 
 impl Witness for Nobody {
+    const LOOKS: bool = false;
+
     #[inline]
     fn bytes(&mut self, _: &[u8]) -> Testimony {
         Testimony::GoOn

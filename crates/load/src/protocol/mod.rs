@@ -14,7 +14,7 @@ use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::styx::StyxClient;
 use wiretrial_proto::websocket::WebSocketClient;
 use wiretrial_proto::{
-    ClientSession, ErrorClass, Event, Message, Pieces, ProtocolError, Scratch, Step,
+    ClientSession, ErrorClass, Event, Message, Pieces, ProtocolError, Reply, Scratch, Step,
 };
 
 use broadcast::BroadcastClient;
@@ -121,6 +121,16 @@ impl ClientSession for Protocol {
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
         each!(self, session => session.receive(input, scratch, out))
+    }
+
+    #[inline]
+    fn replies(
+        &mut self,
+        input: &[u8],
+        scratch: &Scratch,
+        take: impl FnMut(&Reply<'_>) -> bool,
+    ) -> usize {
+        each!(self, session => session.replies(input, scratch, take))
     }
 
     fn cancel(&mut self, number: u64, out: &mut Vec<u8>) -> bool {

@@ -89,6 +89,7 @@ fn faults_that_are_put_in_are_found() {
         Mutation::PieceToOldest,
         Mutation::CancelUnflushed,
         Mutation::CopyTwice,
+        Mutation::Uncompared,
         Mutation::OwedForgotten,
     ];
     for fault in faults {

@@ -99,6 +99,18 @@ impl Verifier {
         if matches!(self, Self::Learned(_)) { VARIES } else { "" }
     }
 
+    /// Is the reply to message `seq`, of which all came at once, right by its bytes? False too where
+    /// rules are to be looked up in it.
+    #[inline]
+    pub(crate) fn is_plainly_right(&self, seq: u64, reply: &[u8], payloads: &mut Payloads) -> bool {
+        match self {
+            Self::Echo => payloads.is(seq, reply),
+            Self::Fixed(bytes) | Self::Learned(bytes) => same(bytes, reply),
+            Self::Any => true,
+            Self::Matching(_) => false,
+        }
+    }
+
     /// Checks the reply to message `seq`, of which all came at once.
     ///
     /// # Errors
@@ -110,13 +122,10 @@ impl Verifier {
         reply: &[u8],
         payloads: &mut Payloads,
     ) -> Result<(), Box<Mismatch>> {
-        let is_right = match self {
-            Self::Echo => payloads.is(seq, reply),
-            Self::Fixed(bytes) | Self::Learned(bytes) => same(bytes, reply),
-            Self::Any => true,
-            Self::Matching(rules) => return follows(rules, reply),
-        };
-        if is_right {
+        if let Self::Matching(rules) = self {
+            return follows(rules, reply);
+        }
+        if self.is_plainly_right(seq, reply, payloads) {
             return Ok(());
         }
         self.first_difference(seq, reply, payloads)

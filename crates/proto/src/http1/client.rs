@@ -107,6 +107,31 @@ impl ClientSession for Http1Client {
         Ok(Step { consumed: at + taken, event })
     }
 
+    /// Those whose head is the one that was read last, which says all about them.
+    #[inline]
+    fn replies(
+        &mut self,
+        input: &[u8],
+        scratch: &Scratch,
+        mut take: impl FnMut(&Reply<'_>) -> bool,
+    ) -> usize {
+        let mut at = 0;
+        while self.waits_for_a_head() {
+            let Some((verdict, head)) = scratch.head.of(&input[at..]) else { break };
+            let whole = usize::try_from(verdict.length).ok();
+            let behind = &input[at + head..];
+            let Some(payload) = whole.and_then(|length| behind.get(..length)) else { break };
+            let Verdict { status, last, .. } = verdict;
+            let kind = MessageKind::Body;
+            if last || !take(&Reply { tag: Tag::Oldest, status, kind, payload, last }) {
+                break;
+            }
+            at += head + payload.len();
+            self.waiting.pop();
+        }
+        at
+    }
+
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
         self.stop_sending();
         match self.state {
@@ -129,6 +154,16 @@ impl ClientSession for Http1Client {
 }
 
 impl Http1Client {
+    /// Does an ordinary request wait, to which nothing came yet, and may more be answered after it?
+    #[inline]
+    fn waits_for_a_head(&self) -> bool {
+        matches!(self.state, State::Head(end) if !end.has_looked())
+            && !self.begun
+            && self.sending != Sending::AskedToClose
+            && !self.waiting.is_empty()
+            && self.waiting.oldest().is_none()
+    }
+
     /// A request went out on this route.
     #[inline]
     fn asked(&mut self, route: usize) {

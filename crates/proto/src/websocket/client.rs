@@ -275,6 +275,28 @@ impl ClientSession for WebSocketClient {
         }
     }
 
+    #[inline]
+    fn replies(
+        &mut self,
+        input: &[u8],
+        _: &Scratch,
+        mut take: impl FnMut(&Reply<'_>) -> bool,
+    ) -> usize {
+        let Phase::Open(None) = self.phase else { return 0 };
+        if self.message.is_under_way() || self.message.expects_payload() {
+            return 0;
+        }
+        let mut at = 0;
+        while let Some((kind, payload)) = frame::short_message(&input[at..]) {
+            let reply = Reply { tag: Tag::Oldest, status: 0, kind, payload, last: false };
+            if payload.len() as u64 > self.config.max_message || !take(&reply) {
+                break;
+            }
+            at += frame::SHORT_HEADER + payload.len();
+        }
+        at
+    }
+
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
         let detail = match self.phase {
             Phase::Closed | Phase::Refused(_) => return Ok(None),

@@ -108,6 +108,27 @@ impl Header {
     }
 }
 
+/// Length of the shortest header of a server's frame, bytes.
+pub(super) const SHORT_HEADER: usize = 2;
+
+/// The server's message at the front, where it is whole, in one frame with the shortest header, and
+/// all that it could be refused for is its length: none of a text that is more than ASCII.
+#[inline]
+pub(super) fn short_message(input: &[u8]) -> Option<(MessageKind, &[u8])> {
+    const TEXT: u8 = FINAL | Opcode::Text as u8;
+    const BINARY: u8 = FINAL | Opcode::Binary as u8;
+    let (&[first, length], behind) = input.split_first_chunk::<SHORT_HEADER>()?;
+    if usize::from(length) > CONTROL_LIMIT {
+        return None;
+    }
+    let payload = behind.get(..length.into())?;
+    match first {
+        TEXT if payload.is_ascii() => Some((MessageKind::Text, payload)),
+        BINARY => Some((MessageKind::Binary, payload)),
+        _ => None,
+    }
+}
+
 /// Appends a client's frame, masked.
 #[inline]
 pub(super) fn append_masked(opcode: Opcode, payload: &[u8], mask: [u8; 4], out: &mut Vec<u8>) {

@@ -145,18 +145,32 @@ impl InOrder {
         (self.alike.get() > 0).then_some(&self.oldest)
     }
 
+    /// The message that the current reply belongs to, and how many there are that differ from it in
+    /// their numbers only, which follow one another, with itself.
+    #[inline]
+    pub(crate) fn oldest_alike(&self) -> Option<(Pending, u32)> {
+        let alike = self.alike.get();
+        (alike > 0).then_some((self.oldest, alike))
+    }
+
     /// Takes the message that a reply answers.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Pending> {
-        let left = self.alike.get().checked_sub(1)?;
+        let (taken, _) = self.oldest_alike()?;
+        self.take_several(1);
+        Some(taken)
+    }
+
+    /// Takes so many of those that are alike, or all of them.
+    #[inline]
+    pub(crate) fn take_several(&mut self, count: u32) {
+        let left = self.alike.get().saturating_sub(count);
         self.alike = Count::of(left);
-        let taken = self.oldest;
         // The preflight's number is the last there is.
-        self.oldest.number = self.oldest.number.wrapping_add(1);
+        self.oldest.number = self.oldest.number.wrapping_add(count.into());
         if left == 0 {
             self.next_run();
         }
-        Some(taken)
     }
 
     /// Takes all of them.
