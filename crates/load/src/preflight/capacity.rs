@@ -8,6 +8,7 @@ mod remedy;
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use wiretrial_net::machine::{file_headroom, local_ports, raise_descriptor_limit};
 use wiretrial_net::{LocalServer, local_server};
@@ -23,6 +24,9 @@ const POLLER_DESCRIPTORS: u64 = 4;
 const MOST_THREADS: u64 = 1024;
 /// Below every usual limit of a server: it need not be looked for.
 const FEW_CONNECTIONS: u64 = 200;
+/// A server that has not closed anything in so many looks keeps what it has.
+const LOOKS_AT_REST: u32 = 10;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// Connections that a busy machine opens in a millisecond, at least.
 const OPENED_PER_MS: u64 = 1;
 
@@ -88,10 +92,11 @@ pub(super) fn check(plan: &Plan, candidates: &[SocketAddr]) -> Result<Tables, Sh
     }
     let all = u64::from(plan.share.connections);
     if all > FEW_CONNECTIONS {
-        let servers = candidates.iter().filter_map(|address| local_server(*address));
         // Several addresses have several servers, of which each has a part.
+        let part = all.div_ceil(plan.target.addresses.len().max(1) as u64);
+        let look = |address: &SocketAddr| settled(part, || local_server(*address), pause);
+        let servers = candidates.iter().filter_map(look);
         if let Some(server) = servers.min_by_key(|server| server.capacity) {
-            let part = all.div_ceil(plan.target.addresses.len().max(1) as u64);
             check_server(part, &server, &mut short);
         }
     }
@@ -159,6 +164,32 @@ fn check_ports(plan: &Plan, candidates: &[SocketAddr], ports: u64, short: &mut S
             .first
             .push(format!("give this machine {sources} addresses, and name them with --sources")),
     }
+}
+
+/// The server as it is once it has closed what a load before this one has left: where only that is in
+/// the way it is looked at again, as long as it has fewer descriptors open each time.
+fn settled(
+    connections: u64,
+    mut look: impl FnMut() -> Option<LocalServer>,
+    mut wait: impl FnMut(),
+) -> Option<LocalServer> {
+    let mut server = look()?;
+    let mut still = 0;
+    while connections + server.used > server.capacity
+        && connections + OWN_DESCRIPTORS <= server.capacity
+        && still < LOOKS_AT_REST
+    {
+        wait();
+        let next = look()?;
+        still = if next.used < server.used { 0 } else { still + 1 };
+        server = next;
+    }
+    Some(server)
+}
+
+#[expect(clippy::disallowed_methods, reason = "no poller runs yet, and it is over at once")]
+fn pause() {
+    std::thread::sleep(BETWEEN_LOOKS);
 }
 
 fn check_server(connections: u64, server: &LocalServer, short: &mut Shortage) {
@@ -266,6 +297,31 @@ mod tests {
         );
         let none = Shortage { flags: Vec::new(), ..short };
         assert_eq!(none.with_command(&words), "too few");
+    }
+
+    #[test]
+    fn a_server_is_waited_for_while_it_closes_what_was_left() {
+        let looks = |connections, used: &[u64]| {
+            let mut used = used.iter();
+            let mut waits = 0;
+            let server = settled(
+                connections,
+                || {
+                    let command = vec!["server".to_owned()];
+                    let (used, limit) = (*used.next()?, 20_000);
+                    Some(LocalServer { pid: 7, command, limit, used, capacity: limit })
+                },
+                || waits += 1,
+            );
+            (server.map(|server| server.used), waits)
+        };
+        assert_eq!(looks(10_000, &[9]), (Some(9), 0), "it has room");
+        assert_eq!(looks(10_000, &[10_009, 10_009, 9_000]), (Some(9_000), 2));
+        assert_eq!(looks(10_000, &[10_009, 10_001, 10_000]), (Some(10_000), 2));
+        let still = vec![10_009; 1 + LOOKS_AT_REST as usize];
+        assert_eq!(looks(10_000, &still), (Some(10_009), LOOKS_AT_REST), "it keeps them");
+        assert_eq!(looks(20_000, &[9]), (Some(9), 0), "it is too small, idle too");
+        assert_eq!(looks(10_000, &[10_009]), (None, 1), "it is gone");
     }
 
     #[test]
