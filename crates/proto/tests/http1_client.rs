@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Case, Seen, check_client, run_client};
+use common::{Case, Seen, check_client, run_client, taken};
 use wiretrial_proto::http1::{Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::{ClientSession, ErrorClass, Event, Message, MessageKind, Scratch, Tag};
 
@@ -451,4 +451,48 @@ fn a_connection_costs_little_memory() {
 fn refused(name: &str, input: &[u8], class: ErrorClass) {
     let case = Case { name, input, fin: false, expected: vec![Seen::Error(class)], trailing: None };
     check_client(&case, || sent(&["GET"]));
+}
+
+/// What clients share of which one has read this reply.
+fn known_to(reply: &str) -> Scratch {
+    let mut scratch = Scratch::new();
+    let step = sent(&["GET"]).receive(reply.as_bytes(), &mut scratch, &mut Vec::new());
+    assert!(matches!(step.expect("a good reply").event, Some(Event::Reply(_))));
+    scratch
+}
+
+#[test]
+fn without_events_come_whole_replies_with_the_head_that_was_read_last() {
+    const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
+    const OTHER: &str = "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\n";
+    const LAST: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n";
+    type Words = &'static [&'static str];
+    let rows: [(&str, &str, Words, String, Words); 8] = [
+        ("two", HEAD, &["GET", "GET"], format!("{HEAD}ab{HEAD}cd"), &["ab", "cd"]),
+        ("more than were asked for", HEAD, &["GET"], format!("{HEAD}ab{HEAD}cd"), &["ab"]),
+        ("another head", HEAD, &["GET", "GET"], format!("{HEAD}ab{OTHER}cd"), &["ab"]),
+        ("a body that is not whole", HEAD, &["GET"], format!("{HEAD}a"), &[]),
+        ("a head that is not whole", HEAD, &["GET"], HEAD[..20].to_owned(), &[]),
+        ("to a request for a head alone", HEAD, &["HEAD", "GET"], format!("{HEAD}{HEAD}ab"), &[]),
+        ("the last one", LAST, &["GET", "GET"], format!("{LAST}ab"), &[]),
+        ("to a request that asks to close", HEAD, &["GET", "GET!"], format!("{HEAD}ab"), &[]),
+    ];
+    for (name, known, methods, input, expected) in rows {
+        let scratch = known_to(&format!("{known}ab"));
+        let (seen, count) = taken(sent(methods), &scratch, input.as_bytes(), usize::MAX);
+        assert_eq!(seen, expected, "{name}");
+        assert_eq!(count, expected.len() * (known.len() + 2), "{name}");
+    }
+}
+
+#[test]
+fn without_events_none_comes_inside_a_reply_or_behind_an_interim_one() {
+    const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
+    let begun = [format!("{HEAD}a"), "HTTP/1.1 100 Continue\r\n\r\n".to_owned(), HEAD[..9].into()];
+    for begun in begun {
+        let (mut client, mut scratch) = (sent(&["GET", "GET"]), known_to(&format!("{HEAD}ab")));
+        client.receive(begun.as_bytes(), &mut scratch, &mut Vec::new()).expect("so far good");
+        let input = format!("{HEAD}ab");
+        assert_eq!(taken(client, &scratch, input.as_bytes(), 9).1, 0, "{begun}");
+    }
 }

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Case, Seen, check_client, run_client};
+use common::{Case, Seen, check_client, run_client, taken};
 use wiretrial_proto::raw::RawClient;
-use wiretrial_proto::{ClientSession, ErrorClass, Message, MessageKind};
+use wiretrial_proto::{ClientSession, ErrorClass, Message, MessageKind, Scratch};
 
 /// Every other one goes in pieces.
 fn sent(payloads: &[&str]) -> RawClient {
@@ -86,4 +86,24 @@ fn the_callers_close_lets_replies_come() {
     codec.close(&mut Vec::new());
     assert!(!codec.is_open());
     assert_eq!(run_client(&mut codec, b"ab", &[], true).seen, [reply("ab")]);
+}
+
+#[test]
+fn without_events_come_as_many_bytes_as_were_sent() {
+    let rows: [(&[&str], &str, &[&str]); 4] = [
+        (&["ab", "c"], "xyz", &["xy", "z"]),
+        (&["ab", "", "c"], "xyz", &["xy", "", "z"]),
+        (&["ab"], "xyz", &["xy"]),
+        (&["ab", "cd"], "xyz", &["xy"]),
+    ];
+    for (payloads, input, expected) in rows {
+        let (seen, count) = taken(sent(payloads), &Scratch::new(), input.as_bytes(), 9);
+        assert_eq!(
+            (seen, count),
+            (expected.iter().map(ToString::to_string).collect(), expected.concat().len())
+        );
+    }
+    let mut begun = sent(&["ab", "cd"]);
+    begun.receive(b"x", &mut Scratch::new(), &mut Vec::new()).expect("a piece");
+    assert_eq!(taken(begun, &Scratch::new(), b"yzz", 9).1, 0);
 }

@@ -117,6 +117,25 @@ pub(crate) fn run_client_short<C: ClientSession>(
     })
 }
 
+/// The payloads of at most so many replies that a session gives without events, and how many bytes of
+/// the input they had.
+pub(crate) fn taken<C: ClientSession>(
+    mut session: C,
+    scratch: &Scratch,
+    input: &[u8],
+    wanted: usize,
+) -> (Vec<String>, usize) {
+    let mut seen = Vec::new();
+    let count = session.replies(input, scratch, |reply| {
+        if seen.len() == wanted {
+            return false;
+        }
+        seen.push(String::from_utf8_lossy(reply.payload).into_owned());
+        true
+    });
+    (seen, count)
+}
+
 /// Feeds `input`; `ahead` may take some of it before each look at the next event, and says how much.
 fn feed<C: ClientSession>(
     codec: &mut C,

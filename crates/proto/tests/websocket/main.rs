@@ -10,4 +10,5 @@ mod messages;
 mod rejections;
 mod round_trips;
 mod sending;
+mod short_way;
 mod wire;

@@ -129,8 +129,13 @@ pub(crate) fn started_client(config: WebSocketConfig) -> (WebSocketClient, Strin
 
 /// A client with the upgrade behind it.
 pub(crate) fn open_client(kind: MessageKind) -> WebSocketClient {
+    open_client_of(config(kind))
+}
+
+/// The same, of this configuration.
+pub(crate) fn open_client_of(config: WebSocketConfig) -> WebSocketClient {
     let mut scratch = Scratch::new();
-    let mut client = WebSocketClient::new(Arc::new(config(kind)), [3, 4]);
+    let mut client = WebSocketClient::new(Arc::new(config), [3, 4]);
     let (mut request, mut answer, mut out) = (Vec::new(), Vec::new(), Vec::new());
     client.start(&mut request);
     WebSocketServer::accept(&key_in(&request), None, &mut answer);
