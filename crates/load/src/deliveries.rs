@@ -79,22 +79,22 @@ impl Deliveries {
     }
 
     /// A connection sits down. It is owed what is sent from now on.
-    pub fn sit(&mut self, at: u32, player: i32) {
-        let seat = &mut self.seats[at as usize];
+    pub fn sit(&mut self, index: u32, player: i32) {
+        let seat = &mut self.seats[index as usize];
         (seat.player, seat.taken) = (player, true);
-        for origin in self.table(at) {
+        for origin in self.table(index) {
             let next = self.seats[origin as usize].next;
-            *self.track(at, origin) = Track { floor: next, base: next, seen: 0 };
+            *self.track(index, origin) = Track { floor: next, base: next, seen: 0 };
         }
     }
 
     /// A connection is gone: how many copies does it miss?
-    pub fn stand_up(&mut self, at: u32) -> u64 {
-        self.seats[at as usize].taken = false;
+    pub fn stand_up(&mut self, index: u32) -> u64 {
+        self.seats[index as usize].taken = false;
         let mut missing = 0;
-        for origin in self.table(at) {
+        for origin in self.table(index) {
             let next = self.seats[origin as usize].next;
-            missing += self.track(at, origin).give_up_before(next);
+            missing += self.track(index, origin).give_up_before(next);
         }
         self.in_flight -= missing;
         missing
@@ -102,14 +102,14 @@ impl Deliveries {
 
     /// A connection sends its message with this number: those of one connection follow each other.
     #[inline]
-    pub fn sent(&mut self, at: u32, seq: u32, due: Nanos, now: Nanos) -> Owed {
+    pub fn sent(&mut self, index: u32, seq: u32, due: Nanos, now: Nanos) -> Owed {
         let mut owed = Owed::default();
-        self.seats[at as usize].next = seq.wrapping_add(1);
-        *self.stamp(at, seq) = Stamp { due, sent: now };
-        for receiver in self.table(at) {
+        self.seats[index as usize].next = seq.wrapping_add(1);
+        *self.stamp(index, seq) = Stamp { due, sent: now };
+        for receiver in self.table(index) {
             if self.seats[receiver as usize].taken {
                 owed.expected += 1;
-                owed.missing += self.track(receiver, at).make_room(seq);
+                owed.missing += self.track(receiver, index).make_room(seq);
             }
         }
         self.in_flight += owed.expected;
@@ -119,15 +119,15 @@ impl Deliveries {
 
     /// A copy came to a connection.
     #[inline]
-    pub fn arrived(&mut self, at: u32, copy: &Delivery<'_>) -> Arrival {
-        let usual = self.usual_seat(at, copy.origin).filter(|seat| self.has_sent(*seat, copy));
-        let sender = usual.or_else(|| self.table(at).find(|seat| self.has_sent(*seat, copy)));
+    pub fn arrived(&mut self, index: u32, copy: &Delivery<'_>) -> Arrival {
+        let usual = self.usual_seat(index, copy.origin).filter(|seat| self.has_sent(*seat, copy));
+        let sender = usual.or_else(|| self.table(index).find(|seat| self.has_sent(*seat, copy)));
         let Some(origin) = sender else { return Arrival::Unknown };
-        if !self.seats[at as usize].taken {
+        if !self.seats[index as usize].taken {
             // The server had it sit before it was told so.
             return Arrival::Unowed;
         }
-        let taken = match self.track(at, origin).take(copy.number as u32) {
+        let taken = match self.track(index, origin).take(copy.number as u32) {
             Taken::InTurn => Arrival::Right(self.stamp(origin, copy.number as u32).due),
             Taken::Late => Arrival::OutOfOrder(self.stamp(origin, copy.number as u32).due),
             Taken::Before => return Arrival::Duplicate,
@@ -139,8 +139,8 @@ impl Deliveries {
 
     /// Where this player of the table sits if players have numbers that follow one another, as the plan
     /// gives them: then no other seat has to be looked at, however large the table is.
-    fn usual_seat(&self, at: u32, player: i32) -> Option<u32> {
-        let table = self.table(at);
+    fn usual_seat(&self, index: u32, player: i32) -> Option<u32> {
+        let table = self.table(index);
         let place = player.checked_sub(self.seats[table.start as usize].player)?;
         table.start.checked_add_signed(place).filter(|seat| table.contains(seat))
     }
@@ -154,18 +154,18 @@ impl Deliveries {
     /// Gives up what has not come for so long: how many copies?
     pub fn overdue(&mut self, now: Nanos, timeout: Nanos) -> u64 {
         let mut missing = 0;
-        for at in 0..self.seats.len() as u32 {
-            if !self.seats[at as usize].taken {
+        for index in 0..self.seats.len() as u32 {
+            if !self.seats[index as usize].taken {
                 continue;
             }
-            for origin in self.table(at) {
+            for origin in self.table(index) {
                 let next = self.seats[origin as usize].next;
                 loop {
-                    let base = self.track(at, origin).base;
+                    let base = self.track(index, origin).base;
                     if base == next || now - self.stamp(origin, base).sent < timeout {
                         break;
                     }
-                    missing += self.track(at, origin).give_up_before(base.wrapping_add(1));
+                    missing += self.track(index, origin).give_up_before(base.wrapping_add(1));
                 }
             }
         }
@@ -187,10 +187,11 @@ impl Deliveries {
     /// Copies that are owed and have not come, counted one by one.
     #[cfg(test)]
     pub(crate) fn found_in_flight(&self) -> u64 {
-        let sitting = (0..self.seats.len() as u32).filter(|at| self.seats[*at as usize].taken);
-        let pairs = sitting.flat_map(|at| self.table(at).map(move |origin| (at, origin)));
-        let owed = pairs.map(|(at, origin)| {
-            let track = self.tracks[(at * self.table_size + origin % self.table_size) as usize];
+        let sitting =
+            (0..self.seats.len() as u32).filter(|index| self.seats[*index as usize].taken);
+        let pairs = sitting.flat_map(|index| self.table(index).map(move |origin| (index, origin)));
+        let owed = pairs.map(|(index, origin)| {
+            let track = self.tracks[(index * self.table_size + origin % self.table_size) as usize];
             let ahead = self.seats[origin as usize].next.wrapping_sub(track.base);
             u64::from(ahead) - u64::from(track.seen.count_ones())
         });
@@ -198,14 +199,14 @@ impl Deliveries {
     }
 
     /// The connections at this one's table.
-    fn table(&self, at: u32) -> std::ops::Range<u32> {
-        let first = at - at % self.table_size;
+    fn table(&self, index: u32) -> std::ops::Range<u32> {
+        let first = index - index % self.table_size;
         first..(first + self.table_size).min(self.seats.len() as u32)
     }
 
     #[inline]
-    fn track(&mut self, at: u32, origin: u32) -> &mut Track {
-        &mut self.tracks[(at * self.table_size + origin % self.table_size) as usize]
+    fn track(&mut self, index: u32, origin: u32) -> &mut Track {
+        &mut self.tracks[(index * self.table_size + origin % self.table_size) as usize]
     }
 
     #[inline]
@@ -287,14 +288,14 @@ mod tests {
     /// Everybody sits: player 100 + n on connection n.
     fn seated(connections: u32, table_size: u32) -> Deliveries {
         let mut deliveries = Deliveries::new(connections, table_size);
-        for at in 0..connections {
-            deliveries.sit(at, 100 + at.cast_signed());
+        for index in 0..connections {
+            deliveries.sit(index, 100 + index.cast_signed());
         }
         deliveries
     }
 
-    fn send(deliveries: &mut Deliveries, at: u32, seq: u32) -> Owed {
-        deliveries.sent(at, seq, Nanos(seq.into()), Nanos(seq.into()))
+    fn send(deliveries: &mut Deliveries, index: u32, seq: u32) -> Owed {
+        deliveries.sent(index, seq, Nanos(seq.into()), Nanos(seq.into()))
     }
 
     #[test]
@@ -314,14 +315,14 @@ mod tests {
     #[test]
     fn players_whose_numbers_follow_one_another_are_found_without_a_search() {
         let deliveries = seated(7, 3);
-        for at in 0..7 {
-            let table = deliveries.table(at);
+        for index in 0..7 {
+            let table = deliveries.table(index);
             for player in 90..120 {
                 let seat = u32::try_from(player - 100).ok().filter(|seat| table.contains(seat));
-                assert_eq!(deliveries.usual_seat(at, player), seat, "{player} from {at}");
+                assert_eq!(deliveries.usual_seat(index, player), seat, "{player} from {index}");
             }
-            assert_eq!(deliveries.usual_seat(at, i32::MIN), None);
-            assert_eq!(deliveries.usual_seat(at, i32::MAX), None);
+            assert_eq!(deliveries.usual_seat(index, i32::MIN), None);
+            assert_eq!(deliveries.usual_seat(index, i32::MAX), None);
         }
     }
 
@@ -329,11 +330,11 @@ mod tests {
     fn players_with_any_numbers_are_found() {
         let mut deliveries = Deliveries::new(4, 4);
         let players = [7, -5, i32::MAX, 8];
-        for (at, player) in players.into_iter().enumerate() {
-            deliveries.sit(at as u32, player);
+        for (index, player) in players.into_iter().enumerate() {
+            deliveries.sit(index as u32, player);
         }
-        for (at, player) in players.into_iter().enumerate() {
-            send(&mut deliveries, at as u32, 0);
+        for (index, player) in players.into_iter().enumerate() {
+            send(&mut deliveries, index as u32, 0);
             assert_eq!(
                 deliveries.arrived(2, &copy(player, 0)),
                 Arrival::Right(Nanos(0)),
@@ -410,8 +411,8 @@ mod tests {
         for seat in &mut deliveries.seats {
             seat.next = u32::MAX - 10;
         }
-        for at in 0..2 {
-            deliveries.sit(at, 100 + at.cast_signed());
+        for index in 0..2 {
+            deliveries.sit(index, 100 + index.cast_signed());
         }
         let numbers = (0..100).map(|n| (u32::MAX - 10).wrapping_add(n));
         let (mut expected, mut missing) = (0, 0);

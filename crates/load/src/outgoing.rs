@@ -15,7 +15,7 @@ const PIECE: usize = 256 * 1024;
 pub(crate) struct Outgoing {
     number: u64,
     /// Bytes of the payload that are encoded.
-    at: usize,
+    offset: usize,
     length: usize,
     pieces: Pieces,
     /// What the session said meanwhile, and goes behind the message.
@@ -37,7 +37,7 @@ impl Outgoing {
             return None;
         }
         let pieces = session.begin(0, length as u64, out)?;
-        Some(Self { number, at: 0, length, pieces, behind: Vec::new() })
+        Some(Self { number, offset: 0, length, pieces, behind: Vec::new() })
     }
 
     /// Where what the session says is appended.
@@ -52,16 +52,16 @@ impl Outgoing {
         payloads: &mut Payloads,
         out: &mut Vec<u8>,
     ) -> Option<usize> {
-        let Self { number, at, length, pieces, behind } = current.as_mut()?;
-        let (begin, end) = (*at, *length);
-        while *at - begin < PIECE && *at < end {
-            let rest = payloads.from(*number, *at);
-            let piece = &rest[..rest.len().min(PIECE - (*at - begin))];
+        let Self { number, offset, length, pieces, behind } = current.as_mut()?;
+        let (begin, end) = (*offset, *length);
+        while *offset - begin < PIECE && *offset < end {
+            let rest = payloads.from(*number, *offset);
+            let piece = &rest[..rest.len().min(PIECE - (*offset - begin))];
             pieces.append(piece, out);
-            *at += piece.len();
+            *offset += piece.len();
         }
-        let taken = *at - begin;
-        if *at == end {
+        let taken = *offset - begin;
+        if *offset == end {
             out.append(behind);
             *current = None;
         }

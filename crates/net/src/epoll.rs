@@ -17,7 +17,7 @@ use rustix::time::{
     timerfd_settime,
 };
 
-use crate::socket::Phase;
+use crate::socket::State;
 use crate::transfer::{Buffer, Received};
 use crate::{ConnectSpec, Flush, Key, Listener, NetError, Ready, Socket, Waker, sys};
 
@@ -86,7 +86,7 @@ impl Epoll {
 
     pub(crate) fn connect_result(&mut self, socket: &mut Socket) -> Result<(), NetError> {
         socket.take_error()?;
-        socket.phase = Phase::Connected;
+        socket.state = State::Connected;
         self.update(socket)
     }
 
@@ -97,7 +97,7 @@ impl Epoll {
         reuse_port: bool,
     ) -> Result<Listener, NetError> {
         let listener = Listener::open(key, address, reuse_port)?;
-        epoll::add(&self.set, &listener.fd, data(key, Phase::Connected), EventFlags::IN)?;
+        epoll::add(&self.set, &listener.fd, data(key, State::Connected), EventFlags::IN)?;
         Ok(listener)
     }
 
@@ -107,7 +107,7 @@ impl Epoll {
         key: Key,
     ) -> Result<Option<(Socket, SocketAddr)>, NetError> {
         let Some((fd, peer)) = listener.accept()? else { return Ok(None) };
-        let mut socket = Socket::new(fd, key, Phase::Connected);
+        let mut socket = Socket::new(fd, key, State::Connected);
         self.update(&mut socket)?;
         Ok(Some((socket, peer)))
     }
@@ -118,7 +118,7 @@ impl Epoll {
         accepting: bool,
     ) -> Result<(), NetError> {
         let flags = if accepting { EventFlags::IN } else { EventFlags::empty() };
-        epoll::modify(&self.set, &listener.fd, data(listener.key, Phase::Connected), flags)?;
+        epoll::modify(&self.set, &listener.fd, data(listener.key, State::Connected), flags)?;
         Ok(())
     }
 
@@ -210,12 +210,12 @@ impl Epoll {
         socket: &mut Socket,
         wanted: Option<EventFlags>,
     ) -> Result<(), NetError> {
-        let wanted = wanted.map(|flags| (flags, registration(socket.phase, flags)));
+        let wanted = wanted.map(|flags| (flags, registration(socket.state, flags)));
         let code = wanted.map_or(0, |(_, code)| code);
         if code == socket.registered {
             return Ok(());
         }
-        let data = data(socket.key, socket.phase);
+        let data = data(socket.key, socket.state);
         match wanted {
             None => epoll::delete(&self.set, &socket.fd),
             Some((flags, _)) if socket.registered == 0 => {
@@ -290,7 +290,7 @@ fn ready(slot: u32, generation: u32, flags: EventFlags) -> Ready {
 /// What to watch: a pending connect tells by writability, a connection is
 /// read from, and written to only while a rest waits.
 fn interest(socket: &Socket) -> EventFlags {
-    if socket.phase == Phase::Connecting {
+    if socket.state == State::Connecting {
         return EventFlags::OUT;
     }
     let mut flags = EventFlags::empty();
@@ -300,13 +300,13 @@ fn interest(socket: &Socket) -> EventFlags {
 }
 
 /// Tells two registrations apart; never zero.
-fn registration(phase: Phase, flags: EventFlags) -> u32 {
-    flags.bits() | if phase == Phase::Connecting { 0x4000_0000 } else { 0x2000_0000 }
+fn registration(state: State, flags: EventFlags) -> u32 {
+    flags.bits() | if state == State::Connecting { 0x4000_0000 } else { 0x2000_0000 }
 }
 
-fn data(key: Key, phase: Phase) -> EventData {
+fn data(key: Key, state: State) -> EventData {
     debug_assert!(key.slot <= Key::LAST_SLOT, "slot {} is the driver's own", key.slot);
-    let mark = if phase == Phase::Connecting { CONNECTING } else { 0 };
+    let mark = if state == State::Connecting { CONNECTING } else { 0 };
     EventData::new_u64(u64::from(key.slot | mark) << 32 | u64::from(key.generation))
 }
 

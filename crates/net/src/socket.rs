@@ -46,7 +46,7 @@ pub struct Socket {
     pub(crate) key: Key,
     /// How much of `out` the kernel has taken.
     pub(crate) taken: usize,
-    pub(crate) phase: Phase,
+    pub(crate) state: State,
     /// Readability is wanted.
     pub(crate) reading: bool,
     /// The peer's FIN was seen.
@@ -64,7 +64,7 @@ pub struct Socket {
 
 /// How far the TCP handshake is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum State {
     Connecting,
     Connected,
 }
@@ -161,16 +161,16 @@ impl Socket {
                 return Err(NetError::doing(format!("cannot connect to {}", spec.peer), errno));
             }
         }
-        Ok(Self::new(fd, key, Phase::Connecting))
+        Ok(Self::new(fd, key, State::Connecting))
     }
 
-    pub(crate) fn new(fd: OwnedFd, key: Key, phase: Phase) -> Self {
+    pub(crate) fn new(fd: OwnedFd, key: Key, state: State) -> Self {
         Self {
             out: Vec::new(),
             fd,
             key,
             taken: 0,
-            phase,
+            state,
             reading: true,
             ended: false,
             finishing: false,
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn what_the_kernel_took_does_not_pile_up() {
         let fd = open(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a socket");
-        let mut socket = Socket::new(fd, Key { slot: 0, generation: 0 }, Phase::Connected);
+        let mut socket = Socket::new(fd, Key { slot: 0, generation: 0 }, State::Connected);
         // A writer that is always a little ahead of the kernel.
         socket.out.extend_from_slice(&[0; 1000]);
         for _ in 0..10_000 {

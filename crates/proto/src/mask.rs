@@ -51,8 +51,8 @@ fn append_small(mask: [u8; 4], payload: &[u8], out: &mut Vec<u8>) {
     for word in words {
         out.extend_from_slice(&(u32::from_ne_bytes(*word) ^ half).to_ne_bytes());
     }
-    for (at, byte) in rest.iter().enumerate() {
-        out.push(byte ^ mask[at]);
+    for (index, byte) in rest.iter().enumerate() {
+        out.push(byte ^ mask[index]);
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
     const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 
     fn slowly(data: &[u8]) -> Vec<u8> {
-        data.iter().enumerate().map(|(at, byte)| byte ^ MASK[at % 4]).collect()
+        data.iter().enumerate().map(|(index, byte)| byte ^ MASK[index % 4]).collect()
     }
 
     #[test]
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn appending_keeps_its_phase_over_blocks() {
         for length in (0..=SMALL + 1).chain([BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5]) {
-            let data: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+            let data: Vec<u8> = (0..length).map(|index| (index % 251) as u8).collect();
             let mut out = b"before".to_vec();
             append(MASK, &data, &mut out);
             assert_eq!(out[6..], slowly(&data), "{length} bytes");

@@ -110,18 +110,20 @@ impl ClientSession for RawClient {
         _: &Scratch,
         mut take: impl FnMut(&Reply<'_>) -> bool,
     ) -> usize {
-        let mut at = 0;
+        let mut offset = 0;
         while self.oldest.count > 0 && self.reported == 0 {
             let whole = usize::try_from(self.oldest.length).ok();
-            let Some(payload) = whole.and_then(|length| input[at..].get(..length)) else { break };
+            let Some(payload) = whole.and_then(|length| input[offset..].get(..length)) else {
+                break;
+            };
             let kind = MessageKind::Stream;
             if !take(&Reply { tag: Tag::Oldest, status: 0, kind, payload, last: false }) {
                 break;
             }
-            at += payload.len();
+            offset += payload.len();
             self.pop();
         }
-        at
+        offset
     }
 
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {

@@ -114,24 +114,24 @@ impl Connection {
         received: &mut Received,
         expected: &mut Expected<'_, W>,
     ) -> usize {
-        let mut at = 0;
+        let mut offset = 0;
         loop {
-            at += self.take_right(&bytes[at..], scratch, received, expected);
-            let Some(Link { transport, session }) = &mut self.link else { return at };
+            offset += self.take_right(&bytes[offset..], scratch, received, expected);
+            let Some(Link { transport, session }) = &mut self.link else { return offset };
             let out = Partial::way_out(&mut self.partial, transport);
             // Read where it is: a copy would wait until all of it has left the store buffer.
-            let step = session.receive(&bytes[at..], scratch, out);
+            let step = session.receive(&bytes[offset..], scratch, out);
             let step = match &step {
                 Ok(step) => step,
                 Err(error) => {
-                    let excerpt = excerpt(&bytes[at..]);
+                    let excerpt = excerpt(&bytes[offset..]);
                     received.ending =
                         Some(Ending::Failed(error.class.into(), format!("{error}{excerpt}")));
                     return bytes.len();
                 }
             };
-            at += step.consumed;
-            let Some(event) = &step.event else { return at };
+            offset += step.consumed;
+            let Some(event) = &step.event else { return offset };
             self.take_in(event, received, expected);
             if received.ending.is_some() {
                 return bytes.len();
@@ -159,10 +159,10 @@ impl Connection {
             return 0;
         };
         let Expected { verifier, status, kind, payloads, recorder, open_loop, .. } = expected;
-        let mut at = 0;
+        let mut offset = 0;
         while let Some((oldest, alike)) = ledger.oldest_alike() {
             let (mut count, mut payload_bytes) = (0, 0);
-            at += session.replies(&bytes[at..], scratch, |reply| {
+            offset += session.replies(&bytes[offset..], scratch, |reply| {
                 let number = oldest.number.wrapping_add(count.into());
                 let is_right = count < alike
                     && status.is_none_or(|status| status == reply.status)
@@ -183,7 +183,7 @@ impl Connection {
             let timeline = Timeline { due, sent, first_byte: now, done: now };
             received.right(timeline, count, recorder, *open_loop);
         }
-        at
+        offset
     }
 
     fn take_in<W: Witness>(
@@ -311,11 +311,11 @@ impl Connection {
         let right = copy.payload.is_none_or(|payload| payloads.get(copy.number) == payload);
         let copy = Delivery { intact: copy.intact && right, ..*copy };
         recorder.bytes.payload_received += copy.payload.map_or(0, |payload| payload.len() as u64);
-        let Some((deliveries, at)) = &mut expected.deliveries else {
+        let Some((deliveries, index)) = &mut expected.deliveries else {
             received.ending = Some(self.unasked(&[]));
             return;
         };
-        let arrival = deliveries.arrived(*at, &copy);
+        let arrival = deliveries.arrived(*index, &copy);
         if arrival == Arrival::Unknown {
             let text = "a copy came of a message that nobody of its company sent".to_owned();
             received.ending = Some(Ending::Failed(Class::Protocol, text));

@@ -317,20 +317,20 @@ mod tests {
                 if by_connection { Slots::by_connection(3, 5) } else { Slots::new(3, 5) };
             let (mut out, mut room) = ([0_u32; 3], [5_u32; 3]);
             for _ in 0..20_000 {
-                let at = rng.u32(..3);
-                let of = &mut out[at as usize];
+                let index = rng.u32(..3);
+                let of = &mut out[index as usize];
                 match rng.u8(..6) {
                     0 => {
-                        room[at as usize] = rng.u32(..7);
-                        slots.set_room(at, room[at as usize]);
+                        room[index as usize] = rng.u32(..7);
+                        slots.set_room(index, room[index as usize]);
                     }
-                    1 => slots.set_available(at, rng.bool()),
+                    1 => slots.set_available(index, rng.bool()),
                     2 | 3 if *of > 0 => {
                         let back = rng.u32(1..=*of);
                         *of -= back;
-                        slots.release(at, back);
+                        slots.release(index, back);
                     }
-                    _ if by_connection => *of += u32::from(slots.take_of(at)),
+                    _ if by_connection => *of += u32::from(slots.take_of(index)),
                     _ => {
                         if let Some((whose, count)) = slots.take_several(rng.u32(1..4)) {
                             out[whose as usize] += count;
@@ -338,8 +338,8 @@ mod tests {
                         }
                     }
                 }
-                for at in 0..3 {
-                    slots.inspect(at, out[at as usize]).expect("none is lost");
+                for index in 0..3 {
+                    slots.inspect(index, out[index as usize]).expect("none is lost");
                 }
             }
         }

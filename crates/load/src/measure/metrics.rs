@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn each_stands_at_its_own_number() {
-        for (at, (metric, name, _)) in TABLE.iter().enumerate() {
-            assert_eq!(*metric as usize, at, "{name}");
+        for (index, (metric, name, _)) in TABLE.iter().enumerate() {
+            assert_eq!(*metric as usize, index, "{name}");
         }
     }
 

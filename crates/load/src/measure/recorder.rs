@@ -174,9 +174,9 @@ impl Recorder {
         self.bytes.application_received += other.bytes.application_received;
         self.bytes.payload_sent += other.bytes.payload_sent;
         self.bytes.payload_received += other.bytes.payload_received;
-        for at in 0..Class::ALL.len() {
-            self.errors[at] += other.errors[at];
-            self.failed[at] += other.failed[at];
+        for index in 0..Class::ALL.len() {
+            self.errors[index] += other.errors[index];
+            self.failed[index] += other.failed[index];
         }
         for (reason, count) in &other.closed {
             *self.closed.entry(reason).or_default() += count;
@@ -279,18 +279,18 @@ mod tests {
 
     #[test]
     fn class_numbers_are_their_places() {
-        for (at, class) in Class::ALL.iter().enumerate() {
-            assert_eq!(*class as usize, at, "{}", class.name());
+        for (index, class) in Class::ALL.iter().enumerate() {
+            assert_eq!(*class as usize, index, "{}", class.name());
         }
     }
 
     #[test]
     fn sums_and_histograms_add_up_over_recorders() {
         let (mut total, mut part) = (Recorder::default(), Recorder::default());
-        for at in 0..3u64 {
+        for index in 0..3u64 {
             part.clear();
             part.sent = 2;
-            part.replies(&timeline(0, 10, 1000 * (at + 1)), 1, true);
+            part.replies(&timeline(0, 10, 1000 * (index + 1)), 1, true);
             part.failure(Class::Mismatch, Nanos(5));
             total.add(&part);
         }

@@ -139,7 +139,7 @@ fn line(line: &str) -> Cow<'_, str> {
 
 /// Scheme and slashes; the user name and password; the rest, from the host on.
 fn taken_apart(address: &str) -> (&str, &str, &str) {
-    let start = address.find("://").map_or(0, |at| at + 3);
+    let start = address.find("://").map_or(0, |offset| offset + 3);
     let (place, body) = address.split_at(start);
     let authority = body.split(['/', '?', '#']).next().unwrap_or_default();
     if start == 0 && !(authority.contains(':') && body.contains('@')) {
@@ -162,8 +162,8 @@ fn taken_apart(address: &str) -> (&str, &str, &str) {
 
 /// The address in pieces; one that ends in a secret's name and `=` comes with the secret.
 fn pieces(address: &str) -> Vec<(&str, Option<&str>)> {
-    let Some(at) = address.find(['?', '#']) else { return vec![(address, None)] };
-    let (head, query) = address.split_at(at + 1);
+    let Some(offset) = address.find(['?', '#']) else { return vec![(address, None)] };
+    let (head, query) = address.split_at(offset + 1);
     let mut found = vec![(head, None)];
     let mut begin = 0;
     for (end, letter) in query.char_indices().chain([(query.len(), '&')]) {
@@ -194,9 +194,9 @@ fn parameter(piece: &str) -> (&str, Option<&str>) {
 /// Without the user name of a URL that is part of another one.
 fn without_inner_users(address: &str, from: usize) -> String {
     let (mut shown, mut rest) = (String::new(), address);
-    let mut at = from;
-    while let Some(found) = rest.get(at..).and_then(|behind| behind.find("://")) {
-        let (head, behind) = rest.split_at(at + found + 3);
+    let mut offset = from;
+    while let Some(found) = rest.get(offset..).and_then(|behind| behind.find("://")) {
+        let (head, behind) = rest.split_at(offset + found + 3);
         shown += head;
         let end = behind.find(['/', '?', '#', '&', ' ', '@']).unwrap_or(behind.len());
         rest = behind;
@@ -204,7 +204,7 @@ fn without_inner_users(address: &str, from: usize) -> String {
             shown += MARK;
             rest = &behind[end..];
         }
-        at = 0;
+        offset = 0;
     }
     shown + rest
 }
@@ -213,14 +213,14 @@ fn without_inner_users(address: &str, from: usize) -> String {
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
+    let mut offset = 0;
+    while let Some(&byte) = bytes.get(offset) {
         let escaped = (byte == b'%')
-            .then(|| text.get(at + 1..at + 3))
+            .then(|| text.get(offset + 1..offset + 3))
             .flatten()
             .and_then(|digits| u8::from_str_radix(digits, 16).ok());
         plain.push(escaped.unwrap_or(byte));
-        at += if escaped.is_some() { 3 } else { 1 };
+        offset += if escaped.is_some() { 3 } else { 1 };
     }
     String::from_utf8_lossy(&plain).into_owned()
 }

@@ -117,11 +117,11 @@ impl ClientSession for BroadcastClient {
             self.hall.greetings -= u8::from(matches!(step.event, Some(Event::Reply(_))));
             return Ok(step);
         }
-        let mut at = 0;
+        let mut offset = 0;
         let (kind, whole) = loop {
             let is_as_sent = self.websocket.deflate().is_none();
-            let step = self.websocket.receive(&input[at..], scratch, out)?;
-            at += step.consumed;
+            let step = self.websocket.receive(&input[offset..], scratch, out)?;
+            offset += step.consumed;
             match step.event {
                 Some(Event::Chunk { piece, .. }) => self.collect(piece)?,
                 Some(Event::Reply(reply)) if self.begun.is_empty() && is_as_sent => {
@@ -131,19 +131,21 @@ impl ClientSession for BroadcastClient {
                     self.collect(reply.payload)?;
                     break (reply.kind, Whole::Collected);
                 }
-                Some(Event::Open) => return Ok(Step { consumed: at, event: Some(Event::Open) }),
+                Some(Event::Open) => {
+                    return Ok(Step { consumed: offset, event: Some(Event::Open) });
+                }
                 Some(Event::Close(close)) => {
-                    return Ok(Step { consumed: at, event: Some(Event::Close(close)) });
+                    return Ok(Step { consumed: offset, event: Some(Event::Close(close)) });
                 }
                 // A WebSocket alone has none of the others.
-                _ => return Ok(Step { consumed: at, event: None }),
+                _ => return Ok(Step { consumed: offset, event: None }),
             }
         };
         let payload = match whole {
-            Whole::InInput(length) => &input[at - length..at],
+            Whole::InInput(length) => &input[offset - length..offset],
             Whole::Collected => scratch.lend(&mut self.begun),
         };
-        Ok(Step { consumed: at, event: Some(self.copy(kind, payload)?) })
+        Ok(Step { consumed: offset, event: Some(self.copy(kind, payload)?) })
     }
 
     /// A copy that comes after all is a delivery like any other.

@@ -100,7 +100,7 @@ pub(crate) fn append(kind: Kind, number: u64, payload: &[u8], out: &mut Vec<u8>)
 /// The client's side of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct MultiplexedClient {
-    phase: Phase,
+    state: State,
     room: u32,
     /// The frame whose payload is coming, and how much of that is still to come.
     frame: Option<(Head, usize)>,
@@ -109,7 +109,7 @@ pub(crate) struct MultiplexedClient {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Phase {
+enum State {
     #[default]
     Opening,
     Open,
@@ -127,19 +127,19 @@ impl MultiplexedClient {
         if length > 0 {
             return Err(broken("a payload where there is none"));
         }
-        match (kind, self.phase) {
-            (Kind::Room, phase) => {
+        match (kind, self.state) {
+            (Kind::Room, state) => {
                 self.room = number as u32;
-                self.phase = Phase::Open;
+                self.state = State::Open;
                 append(Kind::Seen, 0, &[], out);
-                Ok(Some(if phase == Phase::Opening { Event::Open } else { Event::Room }))
+                Ok(Some(if state == State::Opening { Event::Open } else { Event::Room }))
             }
             (Kind::Goodbye, _) => {
-                self.phase = Phase::Closed;
+                self.state = State::Closed;
                 Ok(Some(Event::Close(Close { code: GOING })))
             }
-            (Kind::News, Phase::Open) => Ok(None),
-            (Kind::Refused, Phase::Open) => {
+            (Kind::News, State::Open) => Ok(None),
+            (Kind::Refused, State::Open) => {
                 let error = ProtocolError::new(ErrorClass::TooBig, "the server refused a message");
                 let is_wanted = !self.cancelled.remove(&number);
                 Ok(is_wanted.then_some(Event::Failed { tag: Tag::Number(number), error }))
@@ -171,7 +171,7 @@ impl ClientSession for MultiplexedClient {
     }
 
     fn is_open(&self) -> bool {
-        self.phase == Phase::Open
+        self.state == State::Open
     }
 
     fn room(&self) -> u32 {
@@ -188,36 +188,36 @@ impl ClientSession for MultiplexedClient {
         _scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
-        if self.phase == Phase::Closed {
+        if self.state == State::Closed {
             return Ok(Step { consumed: input.len(), event: None });
         }
-        let mut at = 0;
+        let mut offset = 0;
         loop {
             let (head, left) = if let Some(frame) = self.frame.take() {
                 frame
             } else {
-                let Some((head, _)) = Head::read(&input[at..])? else {
-                    return Ok(Step { consumed: at, event: None });
+                let Some((head, _)) = Head::read(&input[offset..])? else {
+                    return Ok(Step { consumed: offset, event: None });
                 };
-                at += HEAD;
+                offset += HEAD;
                 (head, head.length)
             };
             let event = if !matches!(head.kind, Kind::Piece | Kind::End | Kind::Last) {
                 self.control(head, out)?
-            } else if self.phase != Phase::Open {
+            } else if self.state != State::Open {
                 return Err(broken("a reply before the connection stands"));
             } else {
-                let piece = &input[at..input.len().min(at + left)];
-                at += piece.len();
+                let piece = &input[offset..input.len().min(offset + left)];
+                offset += piece.len();
                 let left = left - piece.len();
                 self.frame = (left > 0).then_some((head, left));
                 if left > 0 && piece.is_empty() {
-                    return Ok(Step { consumed: at, event: None });
+                    return Ok(Step { consumed: offset, event: None });
                 }
                 self.piece(head, piece, left == 0)
             };
             if event.is_some() {
-                return Ok(Step { consumed: at, event });
+                return Ok(Step { consumed: offset, event });
             }
         }
     }
@@ -231,8 +231,8 @@ impl ClientSession for MultiplexedClient {
     }
 
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
-        match std::mem::replace(&mut self.phase, Phase::Closed) {
-            Phase::Closed => Ok(None),
+        match std::mem::replace(&mut self.state, State::Closed) {
+            State::Closed => Ok(None),
             _ => Err(ProtocolError::new(ErrorClass::Truncated, "it ended without a goodbye")),
         }
     }
@@ -240,7 +240,7 @@ impl ClientSession for MultiplexedClient {
     fn close(&mut self, out: &mut Vec<u8>) {
         if self.is_open() {
             append(Kind::Goodbye, 0, &[], out);
-            self.phase = Phase::Closed;
+            self.state = State::Closed;
         }
     }
 }
@@ -262,10 +262,11 @@ mod tests {
         client.cancel(7, &mut out);
         for piece in bytes.chunks(cut) {
             carry.extend_from_slice(piece);
-            let mut at = 0;
+            let mut offset = 0;
             loop {
-                let step = client.receive(&carry[at..], &mut scratch, &mut out).expect("frames");
-                at += step.consumed;
+                let step =
+                    client.receive(&carry[offset..], &mut scratch, &mut out).expect("frames");
+                offset += step.consumed;
                 let (tag, piece) = match step.event {
                     None => break,
                     Some(Event::Chunk { tag, piece }) => (tag, piece),
@@ -286,7 +287,7 @@ mod tests {
                 let Tag::Number(number @ 0..2) = tag else { panic!("{tag:?}") };
                 replies[number as usize].push_str(std::str::from_utf8(piece).expect("text"));
             }
-            carry.drain(..at);
+            carry.drain(..offset);
         }
         assert!(carry.is_empty() && client.cancelled.is_empty() && client.room() == 2);
         (events, replies)

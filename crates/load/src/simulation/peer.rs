@@ -115,8 +115,8 @@ impl Peer {
         self.heard_at = wires.now() + after;
         if matches!(self.fault, Fault::ResetAtAnyTime | Fault::FinishAtAnyTime) {
             let most = self.random.of(&[0, 1_000, MS, 60 * MS]);
-            let at = self.random.up_to(most);
-            wires.call(socket, after + at, STRIKE);
+            let delay = self.random.up_to(most);
+            wires.call(socket, after + delay, STRIKE);
         }
     }
 
@@ -244,8 +244,8 @@ impl Peer {
 
     fn release(&mut self, wires: &mut Wires, socket: u32, world: &mut Around) {
         if let Some(last) = self.set_aside.len().checked_sub(1) {
-            let at = self.random.up_to(last as u64) as usize;
-            let asked = self.set_aside.swap_remove(at);
+            let index = self.random.up_to(last as u64) as usize;
+            let asked = self.set_aside.swap_remove(index);
             self.reply(wires, socket, 0, &asked, world);
         }
     }

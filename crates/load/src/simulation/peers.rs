@@ -49,9 +49,9 @@ impl Crowd {
             return;
         }
         for post in std::mem::take(&mut around.posts) {
-            for (at, peer) in self.peers.iter_mut().enumerate() {
+            for (index, peer) in self.peers.iter_mut().enumerate() {
                 if let Some(peer) = peer {
-                    peer.copy(wires, at as u32, &post, &mut around);
+                    peer.copy(wires, index as u32, &post, &mut around);
                 }
             }
         }

@@ -124,9 +124,9 @@ impl Right {
             _ if reply.is_empty() => return None,
             _ => {}
         }
-        let at = random.up_to(reply.len() as u64 - 1) as usize;
+        let index = random.up_to(reply.len() as u64 - 1) as usize;
         // Text stays text.
-        reply[at] = if reply[at] == b'#' { b'~' } else { b'#' };
+        reply[index] = if reply[index] == b'#' { b'~' } else { b'#' };
         Some(reply)
     }
 }

@@ -82,8 +82,8 @@ impl Peer {
             self.begin(wires, world);
         }
         let Some(most) = self.answers.begun.len().checked_sub(1) else { return };
-        let at = self.random.up_to(most as u64) as usize;
-        let begun = &mut self.answers.begun[at];
+        let index = self.random.up_to(most as u64) as usize;
+        let begun = &mut self.answers.begun[index];
         let mut out = Vec::new();
         if !begun.rest.is_empty() && self.random.once_in(2) {
             let count = self.random.between(1, begun.rest.len() as u64) as usize;
@@ -93,7 +93,7 @@ impl Peer {
             let pause = self.random.up_to(world.manners.service / 4);
             return wires.call(socket, pause, STEP);
         }
-        let Begun { number, rest, is_refused } = self.answers.begun.swap_remove(at);
+        let Begun { number, rest, is_refused } = self.answers.begun.swap_remove(index);
         let is_wanted = !self.answers.unwanted.contains(&number);
         let Some(frames) = self.conversation.frames() else { return };
         if is_refused {
@@ -140,8 +140,8 @@ impl Peer {
         if !stays {
             waiting.retain(|asked| asked.number != number);
             begun.retain(|begun| begun.number != number);
-        } else if let Some(at) = ignored.iter().position(|asked| asked.number == number) {
-            waiting.push(ignored.swap_remove(at));
+        } else if let Some(index) = ignored.iter().position(|asked| asked.number == number) {
+            waiting.push(ignored.swap_remove(index));
             wires.call(socket, self.random.up_to(MS), STEP);
         }
     }

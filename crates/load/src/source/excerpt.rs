@@ -34,13 +34,13 @@ pub(super) fn escaped(bytes: &[u8]) -> String {
 }
 
 /// The last place up to `at` where no character of a text is cut.
-pub(super) fn boundary(bytes: &[u8], at: usize) -> usize {
+pub(super) fn boundary(bytes: &[u8], offset: usize) -> usize {
     const LONGEST_TAIL: usize = 3;
     let is_tail = |byte: &u8| byte & 0xc0 == 0x80;
-    let tail = bytes[..=at.min(bytes.len() - 1)].iter().rev().take_while(|byte| is_tail(byte));
+    let tail = bytes[..=offset.min(bytes.len() - 1)].iter().rev().take_while(|byte| is_tail(byte));
     match tail.count() {
-        count @ 1..=LONGEST_TAIL if count <= at => at - count,
-        _ => at,
+        count @ 1..=LONGEST_TAIL if count <= offset => offset - count,
+        _ => offset,
     }
 }
 

@@ -32,12 +32,12 @@ impl Long {
     }
 
     /// Bytes from this offset on, as many as are at hand; none at the end.
-    pub(super) fn from(&mut self, seq: u64, at: usize) -> &[u8] {
-        if at < PERIOD {
-            return &self.head.write(seq)[at..];
+    pub(super) fn from(&mut self, seq: u64, offset: usize) -> &[u8] {
+        if offset < PERIOD {
+            return &self.head.write(seq)[offset..];
         }
-        let begin = at % PERIOD;
-        let end = self.stretch.len().min(begin + self.length.saturating_sub(at));
+        let begin = offset % PERIOD;
+        let end = self.stretch.len().min(begin + self.length.saturating_sub(offset));
         &self.stretch[begin..end]
     }
 

@@ -55,10 +55,10 @@ impl Payloads {
 
     /// What it is from this offset on: at least one byte, as long as there is one, and perhaps not
     /// all of them, so that a long payload is never held whole.
-    pub fn from(&mut self, seq: u64, at: usize) -> &[u8] {
+    pub fn from(&mut self, seq: u64, offset: usize) -> &[u8] {
         match &mut self.kind {
-            Kind::Long(long) => long.from(seq, at),
-            short => short.get(seq).get(at..).unwrap_or_default(),
+            Kind::Long(long) => long.from(seq, offset),
+            short => short.get(seq).get(offset..).unwrap_or_default(),
         }
     }
 
@@ -140,13 +140,13 @@ mod tests {
                 let whole = payloads.get(seq).to_vec();
                 assert_eq!(payloads.length(seq), whole.len());
                 for begin in [0, 1, 15, 16, 25, 26, 27, LONG - 1, long - 1, long, long + 1] {
-                    let mut at = begin;
-                    while !payloads.from(seq, at).is_empty() {
-                        let piece = payloads.from(seq, at);
-                        assert_eq!(piece, &whole[at..at + piece.len()]);
-                        at += piece.len();
+                    let mut offset = begin;
+                    while !payloads.from(seq, offset).is_empty() {
+                        let piece = payloads.from(seq, offset);
+                        assert_eq!(piece, &whole[offset..offset + piece.len()]);
+                        offset += piece.len();
                     }
-                    assert_eq!(at, begin.max(whole.len()), "from {begin} on");
+                    assert_eq!(offset, begin.max(whole.len()), "from {begin} on");
                 }
             }
         }

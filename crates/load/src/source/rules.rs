@@ -71,9 +71,9 @@ impl Check {
             Ok(document) => document,
             Err(error) => return format!("it is no JSON ({error}): '{shown}'"),
         };
-        let place = path.steps.iter().try_fold(&document, |at, step| match step {
-            Step::Member(name) => at.get(name.as_str()),
-            Step::Element(index) => at.get(index),
+        let place = path.steps.iter().try_fold(&document, |value, step| match step {
+            Step::Member(name) => value.get(name.as_str()),
+            Step::Element(index) => value.get(index),
         });
         let path = &path.text;
         match (place, value) {
@@ -149,8 +149,8 @@ impl<'de> Visitor<'de> for Seek<'_> {
             return Ok(self.value.is_none_or(|value| value.as_array() == Some(&all)));
         };
         let mut found = false;
-        for at in 0_usize.. {
-            let more = if *step == Step::Element(at) {
+        for index in 0_usize.. {
+            let more = if *step == Step::Element(index) {
                 let element =
                     elements.next_element_seed(Seek { steps: rest, value: self.value })?;
                 found = element == Some(true);

@@ -6,8 +6,8 @@ use crate::plan::{NUMBER_BYTES, PLACEHOLDER};
 pub(super) const PERIOD: usize = 26;
 
 /// The pattern's byte at this offset.
-pub(super) fn letter(at: usize) -> u8 {
-    b'a' + (at % PERIOD) as u8
+pub(super) fn letter(offset: usize) -> u8 {
+    b'a' + (offset % PERIOD) as u8
 }
 
 /// Bytes with places for a sequence number.
@@ -52,8 +52,8 @@ impl Template {
     #[inline]
     pub(super) fn write(&mut self, seq: u64) -> &[u8] {
         let digits = self.digits.of(seq);
-        for &(at, width) in &self.places {
-            let place = &mut self.bytes[at..at + width];
+        for &(offset, width) in &self.places {
+            let place = &mut self.bytes[offset..offset + width];
             match place.as_chunks_mut() {
                 // All digits: two stores, where a stretch of any width would be a call.
                 ([upper, lower], []) => [*upper, *lower] = digits,
@@ -72,16 +72,16 @@ impl Template {
         }
         let digits = self.digits.of(seq);
         let mut fixed = 0;
-        for &(at, width) in &self.places {
-            let place = &bytes[at..at + width];
+        for &(offset, width) in &self.places {
+            let place = &bytes[offset..offset + width];
             let is_right = match place.as_chunks() {
                 ([upper, lower], []) => *upper == digits[0] && *lower == digits[1],
                 _ => *place == digits.as_flattened()[NUMBER_BYTES - width..],
             };
-            if !is_right || !same(&bytes[fixed..at], &self.bytes[fixed..at]) {
+            if !is_right || !same(&bytes[fixed..offset], &self.bytes[fixed..offset]) {
                 return false;
             }
-            fixed = at + width;
+            fixed = offset + width;
         }
         same(&bytes[fixed..], &self.bytes[fixed..])
     }
@@ -206,10 +206,10 @@ mod tests {
                 let mut bytes = template.write(seq).to_vec();
                 template.write(1);
                 assert!(template.is(seq, &bytes));
-                for at in 0..bytes.len() {
-                    bytes[at] ^= 1;
-                    assert!(!template.is(seq, &bytes), "byte {at} of {}", bytes.len());
-                    bytes[at] ^= 1;
+                for offset in 0..bytes.len() {
+                    bytes[offset] ^= 1;
+                    assert!(!template.is(seq, &bytes), "byte {offset} of {}", bytes.len());
+                    bytes[offset] ^= 1;
                 }
                 assert!(
                     !template.is(seq, &bytes[..bytes.len().saturating_sub(1)]) || bytes.is_empty()

@@ -58,7 +58,7 @@ pub enum Mismatch {
     /// From this offset on.
     Differs {
         /// Offset of the first wrong byte.
-        at: u64,
+        offset: u64,
         /// What came around it, for people.
         got: String,
         /// What was expected around it.
@@ -150,8 +150,8 @@ impl Verifier {
         }
         let mut done = 0;
         while done < piece.len() {
-            let (at, rest) = (offset + done as u64, &piece[done..]);
-            let expected = self.expected_from(at, seq, payloads);
+            let (offset, rest) = (offset + done as u64, &piece[done..]);
+            let expected = self.expected_from(offset, seq, payloads);
             let length = expected.len().min(rest.len());
             if length > 0 && expected[..length] == rest[..length] {
                 done += length;
@@ -159,7 +159,7 @@ impl Verifier {
             }
             let same = expected.iter().zip(rest).take_while(|(a, b)| a == b).count();
             progress.mismatch =
-                Some(Box::new(self.difference(at + same as u64, seq, &rest[same..], payloads)));
+                Some(Box::new(self.difference(offset + same as u64, seq, &rest[same..], payloads)));
             return;
         }
     }
@@ -210,21 +210,21 @@ impl Verifier {
 
     /// From `at` on there came `rest`, which is not what was expected there.
     #[cold]
-    fn difference(&self, at: u64, seq: u64, rest: &[u8], payloads: &mut Payloads) -> Mismatch {
+    fn difference(&self, offset: u64, seq: u64, rest: &[u8], payloads: &mut Payloads) -> Mismatch {
         let got = &rest[..rest.len().min(AFTER)];
-        let wanted = self.text_from(at, AFTER, seq, payloads);
-        let begin = at.saturating_sub(BEFORE as u64);
-        let before = self.text_from(begin, (at - begin) as usize, seq, payloads);
+        let wanted = self.text_from(offset, AFTER, seq, payloads);
+        let begin = offset.saturating_sub(BEFORE as u64);
+        let before = self.text_from(begin, (offset - begin) as usize, seq, payloads);
         let dots = if begin > 0 { "…" } else { "" };
         let around = |text: &[u8]| {
             let more = if text.len() == AFTER { "…" } else { "" };
             format!("{dots}{}{more}", escaped(&[before.as_slice(), text].concat()))
         };
         if wanted.is_empty() {
-            return Mismatch::Long(at, around(got));
+            return Mismatch::Long(offset, around(got));
         }
         let (got, expected) = (around(got), around(&wanted));
-        Mismatch::Differs { at, got, expected }
+        Mismatch::Differs { offset, got, expected }
     }
 
     fn length(&self, seq: u64, payloads: &Payloads) -> u64 {
@@ -236,21 +236,21 @@ impl Verifier {
     }
 
     /// What is expected from this offset on, perhaps not all of it; nothing at the end.
-    fn expected_from<'a>(&'a self, at: u64, seq: u64, payloads: &'a mut Payloads) -> &'a [u8] {
+    fn expected_from<'a>(&'a self, offset: u64, seq: u64, payloads: &'a mut Payloads) -> &'a [u8] {
         match self {
-            Self::Echo => payloads.from(seq, at as usize),
+            Self::Echo => payloads.from(seq, offset as usize),
             Self::Fixed(bytes) | Self::Learned(bytes) => {
-                bytes.get(at as usize..).unwrap_or_default()
+                bytes.get(offset as usize..).unwrap_or_default()
             }
             Self::Any | Self::Matching(_) => &[],
         }
     }
 
     /// So many bytes of what is expected from this offset on, or as many as there are.
-    fn text_from(&self, at: u64, length: usize, seq: u64, payloads: &mut Payloads) -> Vec<u8> {
+    fn text_from(&self, offset: u64, length: usize, seq: u64, payloads: &mut Payloads) -> Vec<u8> {
         let mut text = Vec::new();
         while text.len() < length {
-            let more = self.expected_from(at + text.len() as u64, seq, payloads);
+            let more = self.expected_from(offset + text.len() as u64, seq, payloads);
             if more.is_empty() {
                 break;
             }
@@ -267,13 +267,13 @@ fn follows(rules: &Rules, content: &[u8]) -> Result<(), Box<Mismatch>> {
 impl std::fmt::Display for Mismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Differs { at, got, expected } => {
-                write!(f, "from byte {at} on it was '{got}', not '{expected}'")
+            Self::Differs { offset, got, expected } => {
+                write!(f, "from byte {offset} on it was '{got}', not '{expected}'")
             }
-            Self::Short(at, expected) => {
-                write!(f, "it ended after {at} bytes, before '{expected}'")
+            Self::Short(offset, expected) => {
+                write!(f, "it ended after {offset} bytes, before '{expected}'")
             }
-            Self::Long(at, got) => write!(f, "it went on after its {at} bytes: '{got}'"),
+            Self::Long(offset, got) => write!(f, "it went on after its {offset} bytes: '{got}'"),
             Self::Rule(fault) => f.write_str(fault),
         }
     }

@@ -20,33 +20,33 @@ impl<M: Machine> Worker<M> {
         if !matches!(self.stage, Stage::Connect { .. }) || self.renews().is_some() {
             return;
         }
-        while let Some(at) = self.openings.take_next() {
-            self.connect(at, now);
+        while let Some(index) = self.openings.take_next() {
+            self.connect(index, now);
         }
     }
 
     /// Opens again what has waited long enough.
     pub(super) fn retry(&mut self, now: Nanos) {
-        while let Some(at) = self.openings.take_due(now) {
-            let connection = &mut self.connections[at as usize];
+        while let Some(index) = self.openings.take_due(now) {
+            let connection = &mut self.connections[index as usize];
             if connection.state != State::Backoff {
                 continue;
             }
             connection.state = State::Idle;
             if self.renews().is_none() {
-                if self.has_more(at) {
-                    self.connect(at, now);
+                if self.has_more(index) {
+                    self.connect(index, now);
                 }
             } else {
-                self.slots.set_available(at, true);
-                self.turns.has_room(at);
+                self.slots.set_available(index, true);
+                self.turns.has_room(index);
             }
         }
     }
 
     /// Asks for a connection.
-    pub(super) fn connect(&mut self, at: u32, now: Nanos) {
-        let number = (self.share.first_connection + at) as usize;
+    pub(super) fn connect(&mut self, index: u32, now: Nanos) {
+        let number = (self.share.first_connection + index) as usize;
         let setup = &self.setup;
         let sources = &setup.plan.target.sources;
         let spec = ConnectSpec {
@@ -56,9 +56,9 @@ impl<M: Machine> Worker<M> {
             receive_buffer: None,
         };
         if mutation::is(Mutation::EndsTwice) {
-            self.connections[at as usize].generation += 1;
+            self.connections[index as usize].generation += 1;
         }
-        let key = Key { slot: at, generation: self.connections[at as usize].generation };
+        let key = Key { slot: index, generation: self.connections[index as usize].generation };
         self.recorder.attempted += 1;
         self.openings.asked();
         let transport = self.driver.connect(key, &spec).and_then(|socket| match &self.tls {
@@ -66,7 +66,7 @@ impl<M: Machine> Worker<M> {
             Some(tls) => Transport::tls_client(socket, tls, &mut self.driver),
         });
         let entropy = self.openings.entropy();
-        let connection = &mut self.connections[at as usize];
+        let connection = &mut self.connections[index as usize];
         match transport {
             Ok(transport) => {
                 let session = setup.factory.make(number as u32, entropy);
@@ -76,61 +76,61 @@ impl<M: Machine> Worker<M> {
             Err(error) => {
                 connection.state = State::Connecting;
                 let ending = connection.broken(&error);
-                self.end(at, ending, now);
+                self.end(index, ending, now);
             }
         }
     }
 
     /// TCP's own set-up is over, well or badly.
-    pub(super) fn connected(&mut self, at: u32) {
+    pub(super) fn connected(&mut self, index: u32) {
         let now = self.clock.now();
-        let connection = &mut self.connections[at as usize];
+        let connection = &mut self.connections[index as usize];
         if let Err(error) = connection.connected(&mut self.driver, now, &mut self.recorder) {
             let ending = connection.broken(&error);
-            self.end(at, ending, now);
+            self.end(index, ending, now);
             return;
         }
-        self.secured(at, now);
+        self.secured(index, now);
     }
 
     /// Goes on once TLS stands, which for plain connections it does at once.
-    pub(super) fn secured(&mut self, at: u32, now: Nanos) {
-        let connection = &mut self.connections[at as usize];
+    pub(super) fn secured(&mut self, index: u32, now: Nanos) {
+        let connection = &mut self.connections[index as usize];
         let (has_tls, buffers) = (self.tls.is_some(), &mut self.buffers);
         if connection.secured(has_tls, now, buffers, &mut self.recorder) {
-            return self.ready(at, now);
+            return self.ready(index, now);
         }
-        self.flush(at, now);
+        self.flush(index, now);
     }
 
     /// Requests may be sent; those that had to wait for it, or go again, do so now.
-    pub(super) fn ready(&mut self, at: u32, now: Nanos) {
+    pub(super) fn ready(&mut self, index: u32, now: Nanos) {
         self.recorder.opened += 1;
         self.openings.stood();
-        let connection = &mut self.connections[at as usize];
-        connection.stand(self.deliveries.as_mut().map(|deliveries| (deliveries, at)));
+        let connection = &mut self.connections[index as usize];
+        connection.stand(self.deliveries.as_mut().map(|deliveries| (deliveries, index)));
         // A peer that closes right behind the upgrade is sent nothing more.
         let is_open = connection.link.as_ref().is_some_and(|link| link.session.is_open());
         if is_open {
             let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
             connection.encode_again(payloads, buffers, &mut self.recorder);
         }
-        if self.connections[at as usize].room() != u32::MAX {
-            self.room_changed(at);
+        if self.connections[index as usize].room() != u32::MAX {
+            self.room_changed(index);
         }
         if self.renews().is_none() {
-            self.slots.set_available(at, true);
+            self.slots.set_available(index, true);
         }
-        self.turns.has_room(at);
-        self.flush(at, now);
+        self.turns.has_room(index);
+        self.flush(index, now);
     }
 
     /// The connection is over. Nothing happens where it was over before: a failed flush ends it in the
     /// middle of what its caller does.
-    pub(super) fn end(&mut self, at: u32, ending: Ending, now: Nanos) {
-        let Some(finished) = self.connections[at as usize].finish() else { return };
+    pub(super) fn end(&mut self, index: u32, ending: Ending, now: Nanos) {
+        let Some(finished) = self.connections[index as usize].finish() else { return };
         let Finished { link, was_ready, served } = finished;
-        self.slots.set_room(at, u32::MAX);
+        self.slots.set_room(index, u32::MAX);
         let ending = match ending {
             // It never stood: the attempt has failed, however politely.
             Ending::Farewell(text) if !was_ready => Ending::Failed(Class::Closed, text),
@@ -141,13 +141,13 @@ impl<M: Machine> Worker<M> {
         }
         self.openings.ended(was_ready);
         if let Some(deliveries) = self.deliveries.as_mut().filter(|_| was_ready) {
-            let missing = deliveries.stand_up(at);
+            let missing = deliveries.stand_up(index);
             if !mutation::is(Mutation::OwedForgotten) {
                 self.recorder.deliveries.missing += missing;
             }
         }
         if self.renews().is_none() {
-            self.slots.set_available(at, false);
+            self.slots.set_available(index, false);
         }
         if !(was_ready && served) {
             // Of those that stood, too: where they end before they are asked, no load begins.
@@ -158,16 +158,16 @@ impl<M: Machine> Worker<M> {
                 self.recorder.connection_closed(reason);
                 // A peer that closes before anything was asked must not be asked in a tight loop.
                 if was_ready && !served {
-                    self.back_off(at, now);
+                    self.back_off(index, now);
                 } else {
-                    self.reopen(at, now);
+                    self.reopen(index, now);
                 }
             }
             Ending::Farewell(text) => {
                 self.recorder.connection_closed("server");
                 self.recorder.note("server", || text);
                 // A server that leaves leaves everybody: nobody comes back at once.
-                self.back_off(at, now);
+                self.back_off(index, now);
             }
             Ending::Failed(class, text) => {
                 if was_ready {
@@ -176,43 +176,43 @@ impl<M: Machine> Worker<M> {
                     self.recorder.connection_failed(class);
                 }
                 self.recorder.example(class, || text);
-                self.fail_in_flight(at, class, now);
-                self.back_off(at, now);
+                self.fail_in_flight(index, class, now);
+                self.back_off(index, now);
             }
         }
     }
 
     /// After an orderly end: at once where something waits for it, or where connections are kept.
-    fn reopen(&mut self, at: u32, now: Nanos) {
+    fn reopen(&mut self, index: u32, now: Nanos) {
         let sending = !matches!(self.stage, Stage::Drain { .. });
-        let kept = self.renews().is_none() && sending && self.has_more(at);
-        if kept || !self.connections[at as usize].ledger.is_empty() {
-            self.connect(at, now);
+        let kept = self.renews().is_none() && sending && self.has_more(index);
+        if kept || !self.connections[index as usize].ledger.is_empty() {
+            self.connect(index, now);
         } else {
-            self.turns.has_room(at);
+            self.turns.has_room(index);
         }
     }
 
     /// A kept connection may be given more to send, or has something left.
-    fn has_more(&self, at: u32) -> bool {
-        !self.slots.is_spent(at) || !self.connections[at as usize].queue.is_empty()
+    fn has_more(&self, index: u32) -> bool {
+        !self.slots.is_spent(index) || !self.connections[index as usize].queue.is_empty()
     }
 
-    fn fail_in_flight(&mut self, at: u32, class: Class, now: Nanos) {
+    fn fail_in_flight(&mut self, index: u32, class: Class, now: Nanos) {
         let pack = self.setup.plan.load.pack;
-        let connection = &mut self.connections[at as usize];
+        let connection = &mut self.connections[index as usize];
         self.tally.end(connection.ledger.len() as u64);
         let freed = connection.fail_all(class, pack, now, &mut self.recorder);
         if !mutation::is(Mutation::SlotsLost) {
-            self.slots.release(at, freed);
+            self.slots.release(index, freed);
         }
     }
 
-    fn back_off(&mut self, at: u32, now: Nanos) {
-        self.slots.set_available(at, false);
-        let connection = &mut self.connections[at as usize];
+    fn back_off(&mut self, index: u32, now: Nanos) {
+        self.slots.set_available(index, false);
+        let connection = &mut self.connections[index as usize];
         connection.state = State::Backoff;
-        self.openings.back_off(at, connection.attempts, now);
+        self.openings.back_off(index, connection.attempts, now);
         connection.attempts = connection.attempts.saturating_add(1);
     }
 
@@ -226,21 +226,21 @@ impl<M: Machine> Worker<M> {
     /// Every connection is closed in the protocol's own way. Of a million that takes minutes, in which
     /// no interval ends.
     pub(super) fn close_all(&mut self) {
-        for at in 0..self.share.connections {
-            let connection = &mut self.connections[at as usize];
+        for index in 0..self.share.connections {
+            let connection = &mut self.connections[index as usize];
             connection.close();
             if let Some(link) = connection.link.take() {
                 self.say_goodbye(link);
             }
-            if at % CLOSED_UNTOLD == CLOSED_UNTOLD - 1 {
+            if index % CLOSED_UNTOLD == CLOSED_UNTOLD - 1 {
                 self.tell(Report::Closing);
             }
         }
     }
 
     /// The connection has carried its share of requests.
-    pub(super) fn renew(&mut self, at: u32, now: Nanos) {
-        self.connections[at as usize].close();
-        self.end(at, Ending::Orderly("plan"), now);
+    pub(super) fn renew(&mut self, index: u32, now: Nanos) {
+        self.connections[index as usize].close();
+        self.end(index, Ending::Orderly("plan"), now);
     }
 }

@@ -26,8 +26,8 @@ impl<M: Machine> Worker<M> {
         if let Some(deliveries) = &mut self.deliveries {
             self.recorder.deliveries.missing += deliveries.overdue(now, timeout);
         }
-        for at in 0..self.share.connections {
-            let connection = &self.connections[at as usize];
+        for index in 0..self.share.connections {
+            let connection = &self.connections[index as usize];
             let ending = match connection.state {
                 State::Idle | State::Backoff => continue,
                 State::Connecting | State::Securing | State::Opening => {
@@ -41,39 +41,39 @@ impl<M: Machine> Worker<M> {
                     Ending::Failed(Class::ConnectTimeout, text)
                 }
                 State::Ready => {
-                    if !self.is_overdue(at, now) || self.give_up_overdue(at, now) {
+                    if !self.is_overdue(index, now) || self.give_up_overdue(index, now) {
                         continue;
                     }
                     Ending::Failed(Class::Timeout, LATE.to_owned())
                 }
             };
-            self.end(at, ending, now);
+            self.end(index, ending, now);
         }
     }
 
     /// Has the oldest message of a connection waited too long?
-    fn is_overdue(&self, at: u32, now: Nanos) -> bool {
-        let oldest = self.connections[at as usize].ledger.front();
+    fn is_overdue(&self, index: u32, now: Nanos) -> bool {
+        let oldest = self.connections[index as usize].ledger.front();
         oldest.is_some_and(|pending| now - pending.sent >= self.plan().phases.timeout)
     }
 
     /// Fails the messages alone that have waited too long, while others are answered on their
     /// connection. False: the connection has to be given up.
-    fn give_up_overdue(&mut self, at: u32, now: Nanos) -> bool {
+    fn give_up_overdue(&mut self, index: u32, now: Nanos) -> bool {
         let mut given_up = 0;
-        while self.is_overdue(at, now)
-            && self.connections[at as usize].give_up_oldest(now, &mut self.recorder)
+        while self.is_overdue(index, now)
+            && self.connections[index as usize].give_up_oldest(now, &mut self.recorder)
         {
             given_up += 1;
         }
-        self.done(at, given_up);
-        if self.is_overdue(at, now) {
+        self.done(index, given_up);
+        if self.is_overdue(index, now) {
             return false;
         }
         if given_up > 0 && !mutation::is(Mutation::CancelUnflushed) {
             // The peer is told so, and what waited for its room goes on its way.
-            let generation = self.connections[at as usize].generation;
-            self.go_on(Key { slot: at, generation }, None, now);
+            let generation = self.connections[index as usize].generation;
+            self.go_on(Key { slot: index, generation }, None, now);
         }
         true
     }

@@ -39,7 +39,7 @@ impl<M: Machine> Worker<M> {
         let opening = [State::Connecting, State::Securing, State::Opening];
         same!("connections on their way", on_their_way, count(all, &opening));
         same!("connections that wait", backing_off, count(all, &[State::Backoff]));
-        let slots_out = (0..self.share.connections).map(|at| u64::from(self.slots_out(at)));
+        let slots_out = (0..self.share.connections).map(|index| u64::from(self.slots_out(index)));
         let out: u64 = slots_out.sum();
         same!("slots that are taken", self.slots.taken_now(), out);
         let most = 2 * all.len() + 2;
@@ -47,20 +47,20 @@ impl<M: Machine> Worker<M> {
         if roomy > most || unread > all.len() || unflushed > 0 {
             return Err(format!("lists grow or are not worked off: {lengths:?}"));
         }
-        for (at, connection) in all.iter().enumerate() {
-            self.inspect_connection(at as u32, connection, now)
-                .map_err(|what| format!("connection {at} is {:?}: {what}", connection.state))?;
+        for (index, connection) in all.iter().enumerate() {
+            self.inspect_connection(index as u32, connection, now)
+                .map_err(|what| format!("connection {index} is {:?}: {what}", connection.state))?;
         }
         Ok(())
     }
 
     /// Slots of a connection that the executor has taken.
-    fn slots_out(&self, at: u32) -> u32 {
-        let resting = self.executor.as_ref().map_or(0, |executor| executor.resting(at));
-        self.connections[at as usize].slots_out + resting
+    fn slots_out(&self, index: u32) -> u32 {
+        let resting = self.executor.as_ref().map_or(0, |executor| executor.resting(index));
+        self.connections[index as usize].slots_out + resting
     }
 
-    fn inspect_connection(&self, at: u32, it: &Connection, now: Nanos) -> Result<(), String> {
+    fn inspect_connection(&self, index: u32, it: &Connection, now: Nanos) -> Result<(), String> {
         let kept = self.renews().is_none();
         let loads = matches!(self.stage, Stage::Load { .. });
         let sends = !matches!(self.stage, Stage::Drain { .. });
@@ -76,17 +76,17 @@ impl<M: Machine> Worker<M> {
         if it.state == State::Ready && unsent && !it.congested {
             return Err("bytes wait for a flush that nobody makes".to_owned());
         }
-        if kept && (self.slots.is_available(at) != (it.state == State::Ready)) {
-            return Err(format!("its slots can be taken: {}", self.slots.is_available(at)));
+        if kept && (self.slots.is_available(index) != (it.state == State::Ready)) {
+            return Err(format!("its slots can be taken: {}", self.slots.is_available(index)));
         }
-        let is_parked = kept && it.state == State::Idle && at < self.openings.counts().3;
-        if is_parked && sends && !self.slots.is_spent(at) {
+        let is_parked = kept && it.state == State::Idle && index < self.openings.counts().3;
+        if is_parked && sends && !self.slots.is_spent(index) {
             return Err("it is parked for good".to_owned());
         }
-        if !kept && loads && it.state != State::Backoff && !self.slots.is_available(at) {
+        if !kept && loads && it.state != State::Backoff && !self.slots.is_available(index) {
             return Err("nobody can take its slots".to_owned());
         }
-        self.slots.inspect(at, self.slots_out(at))?;
+        self.slots.inspect(index, self.slots_out(index))?;
         let waits_for_room = it.congested || it.room() == 0 || (!kept && !it.ledger.is_empty());
         let is_quick = matches!(it.state, State::Ready | State::Idle);
         if loads && is_quick && !it.queue.is_empty() && !waits_for_room {
@@ -114,7 +114,7 @@ impl<M: Machine> Worker<M> {
 
     /// Connections, and those of them that have sent all that they ever will.
     pub(crate) fn spent(&self) -> Vec<bool> {
-        (0..self.share.connections).map(|at| self.slots.is_spent(at)).collect()
+        (0..self.share.connections).map(|index| self.slots.is_spent(index)).collect()
     }
 }
 

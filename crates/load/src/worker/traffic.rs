@@ -39,14 +39,14 @@ impl<M: Machine> Worker<M> {
     }
 
     fn flush_encoded(&mut self, now: Nanos) {
-        while let Some(at) = self.turns.take_unflushed() {
-            self.flush(at, now);
+        while let Some(index) = self.turns.take_unflushed() {
+            self.flush(index, now);
         }
     }
 
     fn encode_due(&mut self, now: Nanos) {
-        while let Some(at) = self.turns.take_roomy() {
-            self.send_queued(at, now);
+        while let Some(index) = self.turns.take_roomy() {
+            self.send_queued(index, now);
         }
         let Stage::Load { end } = self.stage else { return };
         if now >= end && !self.is_open_loop() {
@@ -73,10 +73,10 @@ impl<M: Machine> Worker<M> {
     }
 
     /// In a burst each pack is a write of its own, also on a connection that is drawn again.
-    fn part_packs(&mut self, at: u32, now: Nanos) {
-        let is_drawn_again = self.connections[at as usize].ledger.has_unstamped();
+    fn part_packs(&mut self, index: u32, now: Nanos) {
+        let is_drawn_again = self.connections[index as usize].ledger.has_unstamped();
         if is_drawn_again && self.setup.plan.load.loop_ == LoopPlan::RandomBurst {
-            self.flush(at, now);
+            self.flush(index, now);
         }
     }
 
@@ -90,13 +90,13 @@ impl<M: Machine> Worker<M> {
     }
 
     fn send(&mut self, assignment: Assignment, now: Nanos) {
-        let Assignment { connection: at, messages, due } = assignment;
+        let Assignment { connection: index, messages, due } = assignment;
         let renews = self.renews();
-        let own = self.first_number(at);
-        if self.is_full_for(at, messages) {
-            self.renew(at, now);
+        let own = self.first_number(index);
+        if self.is_full_for(index, messages) {
+            self.renew(index, now);
         }
-        let connection = &mut self.connections[at as usize];
+        let connection = &mut self.connections[index as usize];
         match connection.state {
             State::Ready => {
                 let after = u64::from(connection.requests) + u64::from(messages);
@@ -106,7 +106,7 @@ impl<M: Machine> Worker<M> {
                     return self.queue(&assignment);
                 }
                 if !connection.ledger.has_unstamped() {
-                    self.turns.has_encoded(at);
+                    self.turns.has_encoded(index);
                 }
                 let mut left = messages;
                 while left > 0 {
@@ -117,7 +117,7 @@ impl<M: Machine> Worker<M> {
                     connection.encode(first, count, payloads, buffers, &mut self.recorder);
                     let Some(deliveries) = &mut self.deliveries else { continue };
                     for number in first..first + u64::from(count) {
-                        let owed = deliveries.sent(at, number as u32, due, now);
+                        let owed = deliveries.sent(index, number as u32, due, now);
                         self.recorder.deliveries.expected += owed.expected;
                         self.recorder.deliveries.missing += owed.missing;
                     }
@@ -125,7 +125,7 @@ impl<M: Machine> Worker<M> {
                 self.tally.begin(messages);
                 if messages < assignment.messages {
                     let (rest, pack) = (assignment.messages - messages, self.plan().load.pack);
-                    self.connections[at as usize].queue.push_rest(rest, pack, due);
+                    self.connections[index as usize].queue.push_rest(rest, pack, due);
                     self.tally.wait(rest);
                 }
             }
@@ -133,7 +133,7 @@ impl<M: Machine> Worker<M> {
             _ if renews.is_none() => self.queue(&assignment),
             State::Idle => {
                 self.send_with_connection(assignment, now);
-                self.connect(at, now);
+                self.connect(index, now);
             }
             State::Connecting | State::Securing | State::Opening => {
                 self.send_with_connection(assignment, now);
@@ -143,24 +143,24 @@ impl<M: Machine> Worker<M> {
     }
 
     /// The first number of a connection's messages, where it numbers its own.
-    fn first_number(&self, at: u32) -> Option<u64> {
-        self.setup.factory.first_number(self.share.first_connection + at)
+    fn first_number(&self, index: u32) -> Option<u64> {
+        self.setup.factory.first_number(self.share.first_connection + index)
     }
 
     /// The messages wait until their connection has room for them.
     fn queue(&mut self, assignment: &Assignment) {
-        let Assignment { connection: at, messages, due } = *assignment;
+        let Assignment { connection: index, messages, due } = *assignment;
         let pack = self.plan().load.pack;
-        self.connections[at as usize].queue.push_packs(messages, pack, due);
+        self.connections[index as usize].queue.push_packs(messages, pack, due);
         self.tally.wait(messages);
     }
 
     /// The message waits for a connection that is asked for on its behalf: that is its send.
     fn send_with_connection(&mut self, assignment: Assignment, now: Nanos) {
-        let Assignment { connection: at, messages, due } = assignment;
+        let Assignment { connection: index, messages, due } = assignment;
         let open_loop = self.is_open_loop();
-        let own = self.first_number(at);
-        let connection = &mut self.connections[at as usize];
+        let own = self.first_number(index);
+        let connection = &mut self.connections[index as usize];
         let mut left = messages;
         while left > 0 {
             let (first, count) = numbers(connection, &mut self.tally.next, own, left);
@@ -176,26 +176,26 @@ impl<M: Machine> Worker<M> {
     }
 
     /// Sends what was queued on a connection, as far as it has room.
-    fn send_queued(&mut self, at: u32, now: Nanos) {
+    fn send_queued(&mut self, index: u32, now: Nanos) {
         if !matches!(self.stage, Stage::Load { .. }) {
             return;
         }
-        for _ in 0..self.connections[at as usize].queue.len() {
-            let connection = &mut self.connections[at as usize];
+        for _ in 0..self.connections[index as usize].queue.len() {
+            let connection = &mut self.connections[index as usize];
             if connection.state == State::Ready && connection.room() == 0 {
                 return;
             }
             let Some(waiting) = connection.queue.pop() else { return };
             let Waiting { messages, due } = waiting;
             self.tally.wait_no_more(messages);
-            self.send(Assignment { connection: at, messages, due }, now);
+            self.send(Assignment { connection: index, messages, due }, now);
         }
     }
 
     /// Stamps what is new and hands it to the kernel.
-    pub(super) fn flush(&mut self, at: u32, now: Nanos) {
+    pub(super) fn flush(&mut self, index: u32, now: Nanos) {
         let open_loop = self.is_open_loop();
-        let connection = &mut self.connections[at as usize];
+        let connection = &mut self.connections[index as usize];
         let was_congested = connection.congested;
         let stamped = connection.ledger.stamp_with(|| self.clock.now());
         if let Some((sent, count)) = stamped {
@@ -213,26 +213,26 @@ impl<M: Machine> Worker<M> {
             connection.flush(&mut self.driver, payloads, buffers, &mut self.recorder)
         {
             let ending = connection.broken(&error);
-            self.end(at, ending, now);
+            self.end(index, ending, now);
         } else if was_congested && !connection.congested && !connection.queue.is_empty() {
             // Whichever flush takes the last of it: no other one may follow.
-            self.turns.has_room(at);
+            self.turns.has_room(index);
         }
     }
 
     /// Something has become possible on a socket.
     pub(super) fn on_ready(&mut self, ready: Ready) {
-        let at = ready.key.slot;
+        let index = ready.key.slot;
         if !self.is_current(ready.key) {
             return;
         }
         if ready.connected {
-            self.connected(at);
+            self.connected(index);
             return;
         }
         if ready.writable {
             let now = self.clock.now();
-            self.flush(at, now);
+            self.flush(index, now);
             if self.turns.any_has_room() {
                 self.pump(now);
             }
@@ -281,7 +281,7 @@ impl<M: Machine> Worker<M> {
     }
 
     fn receive_once(&mut self, key: Key) -> Turn {
-        let at = key.slot;
+        let index = key.slot;
         let open_loop = self.is_open_loop();
         let mut expected = Expected {
             witness: Nobody,
@@ -291,9 +291,9 @@ impl<M: Machine> Worker<M> {
             open_loop,
             payloads: &mut self.payloads,
             recorder: &mut self.recorder,
-            deliveries: self.deliveries.as_mut().map(|deliveries| (deliveries, at)),
+            deliveries: self.deliveries.as_mut().map(|deliveries| (deliveries, index)),
         };
-        let connection = &mut self.connections[at as usize];
+        let connection = &mut self.connections[index as usize];
         // Bytes that the wait brought were there when it returned; others are, as they are read.
         let were_there = self.driver.received_in_wait() || mutation::is(Mutation::StaleDone);
         let back = were_there.then_some(self.back);
@@ -303,17 +303,17 @@ impl<M: Machine> Worker<M> {
 
         if received.done > 0 {
             connection.attempts = 0;
-            self.done(at, received.done);
+            self.done(index, received.done);
         }
         if received.room_changed {
-            self.room_changed(at);
+            self.room_changed(index);
         }
         if received.opened {
-            self.ready(at, now);
-        } else if self.connections[at as usize].state == State::Securing
+            self.ready(index, now);
+        } else if self.connections[index as usize].state == State::Securing
             && received.ending.is_none()
         {
-            self.secured(at, now);
+            self.secured(index, now);
         }
         self.go_on(key, received.ending, now);
         Turn { at: now, done: received.done > 0, drained: received.drained }
@@ -321,51 +321,51 @@ impl<M: Machine> Worker<M> {
 
     /// The peer lets another number of messages be in flight on a connection.
     #[cold]
-    pub(super) fn room_changed(&mut self, at: u32) {
+    pub(super) fn room_changed(&mut self, index: u32) {
         let pack = self.setup.plan.load.pack;
-        let connection = &self.connections[at as usize];
+        let connection = &self.connections[index as usize];
         let Some(link) = &connection.link else { return };
         let room = link.session.room();
         // A pack that is larger goes in parts.
-        self.slots.set_room(at, (room / pack).max(room.min(1)));
+        self.slots.set_room(index, (room / pack).max(room.min(1)));
         if !connection.queue.is_empty() {
-            self.turns.has_room(at);
+            self.turns.has_room(index);
         }
     }
 
     /// What follows from what came: the connection ends, is renewed, or sends what it has to say.
     pub(super) fn go_on(&mut self, key: Key, ending: Option<Ending>, now: Nanos) {
-        let at = key.slot;
+        let index = key.slot;
         if !self.is_current(key) {
             // The first flush after its set-up has found that it is over.
             return;
         }
         if let Some(ending) = ending {
-            self.end(at, ending, now);
-        } else if self.has_had_its_share(at) || self.is_done(at) {
-            self.renew(at, now);
+            self.end(index, ending, now);
+        } else if self.has_had_its_share(index) || self.is_done(index) {
+            self.renew(index, now);
         } else {
             let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
-            let connection = &mut self.connections[at as usize];
+            let connection = &mut self.connections[index as usize];
             connection.encode_rest(payloads, buffers, &mut self.recorder);
             if connection.has_output() {
-                self.flush(at, now);
+                self.flush(index, now);
             }
         }
     }
 
     /// All is answered, and the connection may not carry what is to go next, if it is known, or
     /// anything.
-    fn has_had_its_share(&self, at: u32) -> bool {
-        let next = self.connections[at as usize].queue.front();
-        self.is_full_for(at, next.map_or(1, |waiting| waiting.messages))
+    fn has_had_its_share(&self, index: u32) -> bool {
+        let next = self.connections[index as usize].queue.front();
+        self.is_full_for(index, next.map_or(1, |waiting| waiting.messages))
     }
 
     /// All is answered, and so many messages more are over the connection's share. Messages that went
     /// again on it may have left room for one, and not for a whole pack.
-    fn is_full_for(&self, at: u32, messages: u32) -> bool {
+    fn is_full_for(&self, index: u32, messages: u32) -> bool {
         let Some(limit) = self.renews() else { return false };
-        let connection = &self.connections[at as usize];
+        let connection = &self.connections[index as usize];
         u64::from(connection.requests) + u64::from(messages) > limit
             && connection.state == State::Ready
             && connection.ledger.is_empty()
@@ -373,9 +373,9 @@ impl<M: Machine> Worker<M> {
 
     /// The connection has sent all that it ever will, and every reply is here. One of a company stays
     /// to the end all the same: it is owed copies of what the others send.
-    fn is_done(&self, at: u32) -> bool {
-        let connection = &self.connections[at as usize];
-        self.slots.is_spent(at)
+    fn is_done(&self, index: u32) -> bool {
+        let connection = &self.connections[index as usize];
+        self.slots.is_spent(index)
             && self.deliveries.is_none()
             && connection.state == State::Ready
             && connection.ledger.is_empty()
@@ -383,17 +383,17 @@ impl<M: Machine> Worker<M> {
     }
 
     /// So many messages of a connection are done, well or badly.
-    pub(super) fn done(&mut self, at: u32, messages: u32) {
+    pub(super) fn done(&mut self, index: u32, messages: u32) {
         if messages == 0 {
             return;
         }
         self.tally.end(messages.into());
-        let connection = &mut self.connections[at as usize];
+        let connection = &mut self.connections[index as usize];
         let packs = connection.messages_done(messages, self.setup.plan.load.pack);
-        self.slots.release(at, packs);
+        self.slots.release(index, packs);
         if !connection.queue.is_empty() && matches!(connection.ledger, Ledger::Numbered(_)) {
             // It may have waited for one of these to end.
-            self.turns.has_room(at);
+            self.turns.has_room(index);
         }
     }
 

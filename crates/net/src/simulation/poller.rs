@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::network::{Inner, Network};
 use super::wires::{self, Closed, Outcome, Stage, What, Wire};
-use crate::socket::Phase;
+use crate::socket::State;
 use crate::transfer::{Buffer, Received};
 use crate::{ConnectSpec, Flush, Key, Listener, NetError, Ready, Socket, Waker};
 
@@ -66,7 +66,7 @@ impl Simulated {
         // A socket owns a descriptor. This one is never read or written.
         let fd = rustix::io::dup(&self.waker)
             .map_err(|errno| NetError::doing("cannot open a socket", errno))?;
-        let mut socket = Socket::new(fd, key, Phase::Connecting);
+        let mut socket = Socket::new(fd, key, State::Connecting);
         socket.index = inner.wires.sockets.len() as u32;
         inner.wires.sockets.push(Wire::new(key, self.number));
         inner.wires.open.push(socket.index);
@@ -81,7 +81,7 @@ impl Simulated {
         wire.stage = Stage::Connected;
         let errno = match outcome {
             Outcome::Accepted => {
-                socket.phase = Phase::Connected;
+                socket.state = State::Connected;
                 return Ok(());
             }
             Outcome::Refused => Errno::CONNREFUSED,

@@ -26,7 +26,7 @@ use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 
 use crate::epoll::Epoll;
-use crate::socket::Phase;
+use crate::socket::State;
 use crate::transfer::{Buffer, Received};
 use crate::{ConnectSpec, Key, Listener, NetError, Ready, Socket, Waker};
 
@@ -125,7 +125,7 @@ impl Uring {
         let state = self.states.get(socket.index);
         state.set(flag::CONNECTING | flag::CONNECTED, false);
         socket.take_error()?;
-        socket.phase = Phase::Connected;
+        socket.state = State::Connected;
         self.states.get(socket.index).set(flag::READING, socket.reading);
         self.arm(socket.index);
         Ok(())
@@ -146,7 +146,7 @@ impl Uring {
         key: Key,
     ) -> Result<Option<(Socket, SocketAddr)>, NetError> {
         let Some((fd, peer)) = listener.accept()? else { return Ok(None) };
-        let mut socket = Socket::new(fd, key, Phase::Connected);
+        let mut socket = Socket::new(fd, key, State::Connected);
         socket.index = self.states.insert(key, socket.fd.as_raw_fd(), flag::READING);
         self.arm(socket.index);
         Ok(Some((socket, peer)))

@@ -52,16 +52,16 @@ impl HeadEnd {
     /// Line ends and control bytes are checked on the way.
     pub(crate) fn find(&mut self, input: &[u8]) -> Result<Option<usize>, HeadError> {
         let window = &input[..input.len().min(MAX_HEAD)];
-        let mut at = self.scanned as usize;
-        while let Some(place) = scan::control(window, at) {
+        let mut offset = self.scanned as usize;
+        while let Some(place) = scan::control(window, offset) {
             match window[place] {
-                b'\t' => at = place + 1,
+                b'\t' => offset = place + 1,
                 b'\r' => match window.get(place + 1) {
                     Some(b'\n') if place == 0 || window[place - 1] == b'\n' => {
                         self.scanned = 0;
                         return Ok(Some(place + 2));
                     }
-                    Some(b'\n') => at = place + 2,
+                    Some(b'\n') => offset = place + 2,
                     Some(_) => return Err(HeadError::Malformed("carriage return inside a line")),
                     None => return self.pause(place, input),
                 },

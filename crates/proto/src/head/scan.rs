@@ -41,10 +41,10 @@ const TOKEN: [bool; 256] = {
         byte += 1;
     }
     let marks = b"!#$%&'*+-.^_`|~";
-    let mut at = 0;
-    while at < marks.len() {
-        table[marks[at] as usize] = true;
-        at += 1;
+    let mut index = 0;
+    while index < marks.len() {
+        table[marks[index] as usize] = true;
+        index += 1;
     }
     table
 };

@@ -45,15 +45,15 @@ impl Chunked {
     /// Reads up to and with the next piece of payload, or to the end.
     /// In the trailers `folds` are read, or refused.
     pub(super) fn read(&mut self, input: &[u8], folds: bool) -> Result<Piece, HeadError> {
-        let mut at = 0;
+        let mut offset = 0;
         loop {
-            let rest = &input[at..];
+            let rest = &input[offset..];
             match self {
                 Self::Size => {
                     let Some((size, length)) = size_line(rest)? else {
-                        return Ok(Piece::nothing(at));
+                        return Ok(Piece::nothing(offset));
                     };
-                    at += length;
+                    offset += length;
                     *self = match size {
                         0 => Self::Trailers(HeadEnd::default()),
                         _ => Self::Data(size),
@@ -62,7 +62,7 @@ impl Chunked {
                 Self::Data(missing) => {
                     let take = usize::try_from(*missing).unwrap_or(usize::MAX).min(rest.len());
                     if take == 0 {
-                        return Ok(Piece::nothing(at));
+                        return Ok(Piece::nothing(offset));
                     }
                     *missing -= take as u64;
                     let whole = *missing == 0;
@@ -70,25 +70,25 @@ impl Chunked {
                         *self = Self::DataEnd;
                     }
                     let end = whole && rest[take..].starts_with(LAST);
-                    let consumed = at + take + if end { LAST.len() } else { 0 };
-                    return Ok(Piece { consumed, data: at..at + take, end });
+                    let consumed = offset + take + if end { LAST.len() } else { 0 };
+                    return Ok(Piece { consumed, data: offset..offset + take, end });
                 }
                 Self::DataEnd => match rest {
                     [b'\r', b'\n', ..] => {
-                        at += 2;
+                        offset += 2;
                         *self = Self::Size;
                     }
-                    [] | [b'\r'] => return Ok(Piece::nothing(at)),
+                    [] | [b'\r'] => return Ok(Piece::nothing(offset)),
                     _ => return Err(HeadError::Malformed("chunk longer than its size")),
                 },
                 Self::Trailers(end) => {
                     let Some(length) = end.find(rest)? else {
-                        return Ok(Piece::nothing(at));
+                        return Ok(Piece::nothing(offset));
                     };
                     for field in Fields::of_trailers(&rest[..length], folds) {
                         field?;
                     }
-                    let consumed = at + length;
+                    let consumed = offset + length;
                     return Ok(Piece { consumed, data: consumed..consumed, end: true });
                 }
             }
@@ -127,10 +127,10 @@ fn size_line(input: &[u8]) -> Result<Option<(u64, usize)>, HeadError> {
 
 fn size_line_end(input: &[u8], from: usize) -> Result<Option<usize>, HeadError> {
     let window = &input[..input.len().min(MAX_SIZE_LINE)];
-    let mut at = from;
-    while let Some(place) = scan::control(window, at) {
+    let mut offset = from;
+    while let Some(place) = scan::control(window, offset) {
         match (window[place], window.get(place + 1)) {
-            (b'\t', _) => at = place + 1,
+            (b'\t', _) => offset = place + 1,
             (b'\r', Some(b'\n')) => return Ok(Some(place)),
             (b'\r', None) => break,
             _ => return Err(HeadError::Malformed("control character in a chunk's extension")),

@@ -99,12 +99,12 @@ impl ClientSession for Http1Client {
         scratch: &'a mut Scratch,
         _out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
-        let at = match self.state {
+        let offset = match self.state {
             State::Head(_) => self.read_heads(input, &mut scratch.head)?,
             _ => 0,
         };
-        let (taken, event) = self.read_body(&input[at..])?;
-        Ok(Step { consumed: at + taken, event })
+        let (taken, event) = self.read_body(&input[offset..])?;
+        Ok(Step { consumed: offset + taken, event })
     }
 
     /// Those whose head is the one that was read last, which says all about them.
@@ -115,21 +115,21 @@ impl ClientSession for Http1Client {
         scratch: &Scratch,
         mut take: impl FnMut(&Reply<'_>) -> bool,
     ) -> usize {
-        let mut at = 0;
+        let mut offset = 0;
         while self.waits_for_a_head() {
-            let Some((verdict, head)) = scratch.head.of(&input[at..]) else { break };
+            let Some((verdict, head)) = scratch.head.of(&input[offset..]) else { break };
             let whole = usize::try_from(verdict.length).ok();
-            let behind = &input[at + head..];
+            let behind = &input[offset + head..];
             let Some(payload) = whole.and_then(|length| behind.get(..length)) else { break };
             let Verdict { status, last, .. } = verdict;
             let kind = MessageKind::Body;
             if last || !take(&Reply { tag: Tag::Oldest, status, kind, payload, last }) {
                 break;
             }
-            at += head + payload.len();
+            offset += head + payload.len();
             self.waiting.pop();
         }
-        at
+        offset
     }
 
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
@@ -177,9 +177,9 @@ impl Http1Client {
     /// Reads heads up to and with that of a final response; returns their length.
     #[inline]
     fn read_heads(&mut self, input: &[u8], known: &mut KnownHead) -> Result<usize, ProtocolError> {
-        let mut at = 0;
+        let mut offset = 0;
         while let State::Head(end) = self.state {
-            let rest = &input[at..];
+            let rest = &input[offset..];
             if rest.is_empty() {
                 break;
             }
@@ -191,9 +191,9 @@ impl Http1Client {
                 break;
             };
             self.state = state;
-            at += length;
+            offset += length;
         }
-        Ok(at)
+        Ok(offset)
     }
 
     /// What follows the head at the front, and the head's length; none where more bytes are

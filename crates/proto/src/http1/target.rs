@@ -24,7 +24,7 @@ pub(super) fn may_be_sent(method: &str, target: &str) -> bool {
     // Brackets stand around addresses only, and those were checked.
     let path = match target.split_once("://") {
         Some((_, rest)) if !target.starts_with('/') => {
-            rest.find(['/', '?']).map_or("", |at| &rest[at..])
+            rest.find(['/', '?']).map_or("", |offset| &rest[offset..])
         }
         _ if method == "CONNECT" => "",
         _ => target,

@@ -23,7 +23,7 @@ const MOST_CANCELLED: usize = 1024;
 #[derive(Debug)]
 pub struct SocketIoClient {
     codec: WebSocketClient,
-    phase: Phase,
+    state: State,
     head: Head,
     /// Numbers of events whose acknowledgements nobody wants any more, and that have not come.
     cancelled: BTreeSet<u64>,
@@ -31,7 +31,7 @@ pub struct SocketIoClient {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum State {
     /// The upgrade is not done.
     Upgrading,
     /// The server's greeting is awaited.
@@ -62,7 +62,7 @@ impl SocketIoClient {
         debug_assert!(config.deflate.is_none(), "pieces are found in the input as they are");
         Self {
             codec: WebSocketClient::new(config, seed),
-            phase: Phase::Upgrading,
+            state: State::Upgrading,
             head: Head::default(),
             cancelled: BTreeSet::new(),
             draft: Vec::new(),
@@ -102,25 +102,25 @@ impl SocketIoClient {
         kind: Kind,
         out: &mut Vec<u8>,
     ) -> Result<Option<Event<'static>>, ProtocolError> {
-        match (kind, self.phase) {
+        match (kind, self.state) {
             (Kind::Ping, _) => self.codec.message(MessageKind::Text, b"3", out),
             // Acknowledgements flow through and do not come here.
             (Kind::Pong | Kind::Nothing | Kind::Event | Kind::Ack, _) => {}
-            (Kind::Open, Phase::Greeting) => {
-                self.phase = Phase::Entering;
+            (Kind::Open, State::Greeting) => {
+                self.state = State::Entering;
                 self.codec.message(MessageKind::Text, b"40", out);
             }
-            (Kind::Connect, Phase::Entering) => {
-                self.phase = Phase::Open;
+            (Kind::Connect, State::Entering) => {
+                self.state = State::Open;
                 return Ok(Some(Event::Open));
             }
-            (Kind::Refused, Phase::Entering) => {
+            (Kind::Refused, State::Entering) => {
                 let detail = "the server refused the default namespace";
                 return Err(ProtocolError::new(ErrorClass::Upgrade, detail));
             }
             (Kind::Close | Kind::Disconnect, _) => {
                 self.codec.close(out);
-                self.phase = Phase::Closed;
+                self.state = State::Closed;
                 return Ok(Some(Event::Close(Close { code: NO_CODE })));
             }
             (Kind::Open | Kind::Connect | Kind::Refused, _) => {
@@ -133,7 +133,7 @@ impl SocketIoClient {
     #[cold]
     fn fail(&mut self, error: ProtocolError, out: &mut Vec<u8>) -> ProtocolError {
         self.codec.close(out);
-        self.phase = Phase::Closed;
+        self.state = State::Closed;
         error
     }
 
@@ -144,23 +144,23 @@ impl SocketIoClient {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
-        let mut at = 0;
+        let mut offset = 0;
         loop {
-            let (taken, found) = self.piece(&input[at..], scratch, out)?;
-            at += taken;
+            let (taken, found) = self.piece(&input[offset..], scratch, out)?;
+            offset += taken;
             let Piece { length, ends } = match found {
-                Found::Nothing => return Ok(Step { consumed: at, event: None }),
+                Found::Nothing => return Ok(Step { consumed: offset, event: None }),
                 Found::Piece(piece) => piece,
                 Found::Upgraded => {
-                    self.phase = Phase::Greeting;
+                    self.state = State::Greeting;
                     continue;
                 }
                 Found::Closed(close) => {
-                    self.phase = Phase::Closed;
-                    return Ok(Step { consumed: at, event: Some(Event::Close(close)) });
+                    self.state = State::Closed;
+                    return Ok(Step { consumed: offset, event: Some(Event::Close(close)) });
                 }
             };
-            let piece = &input[at - length..at];
+            let piece = &input[offset - length..offset];
             let content = &piece[self.head.take(piece)..];
             let Some(message) = ends else {
                 // What is wrong is said at the end, where all of it is known.
@@ -168,7 +168,7 @@ impl SocketIoClient {
                     && !self.cancelled.contains(&number)
                 {
                     let event = Event::Chunk { tag: Tag::Number(number), piece: content };
-                    return Ok(Step { consumed: at, event: Some(event) });
+                    return Ok(Step { consumed: offset, event: Some(event) });
                 }
                 continue;
             };
@@ -186,7 +186,7 @@ impl SocketIoClient {
             };
             self.head = Head::default();
             if event.is_some() {
-                return Ok(Step { consumed: at, event });
+                return Ok(Step { consumed: offset, event });
             }
         }
     }
@@ -199,7 +199,7 @@ impl SocketIoClient {
         if self.head.kind() != Some(Kind::Ack) {
             return Err(broken("no acknowledgement"));
         }
-        if !matches!(self.phase, Phase::Open | Phase::Leaving) {
+        if !matches!(self.state, State::Open | State::Leaving) {
             return Err(broken("an acknowledgement before the namespace was entered"));
         }
         self.head.id().ok_or(broken("an acknowledgement without a number"))
@@ -220,7 +220,7 @@ impl ClientSession for SocketIoClient {
     }
 
     fn is_open(&self) -> bool {
-        self.phase == Phase::Open
+        self.state == State::Open
     }
 
     /// Its payload is the event's name and arguments, an array of JSON; it is to be acknowledged
@@ -244,15 +244,15 @@ impl ClientSession for SocketIoClient {
         scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
-        if self.phase == Phase::Closed {
+        if self.state == State::Closed {
             return Ok(Step { consumed: input.len(), event: None });
         }
         self.packets(input, scratch, out).map_err(|error| self.fail(error, out))
     }
 
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
-        match std::mem::replace(&mut self.phase, Phase::Closed) {
-            Phase::Closed => Ok(None),
+        match std::mem::replace(&mut self.state, State::Closed) {
+            State::Closed => Ok(None),
             _ => self.codec.end(),
         }
     }
@@ -261,7 +261,7 @@ impl ClientSession for SocketIoClient {
         if self.is_open() {
             self.codec.message(MessageKind::Text, b"41", out);
             self.codec.close(out);
-            self.phase = Phase::Leaving;
+            self.state = State::Leaving;
         }
     }
 }

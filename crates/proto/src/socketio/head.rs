@@ -48,9 +48,9 @@ impl Head {
     /// Takes what belongs to the head from the front of `piece`, and says how much that was. What
     /// is left is content.
     pub(super) fn take(&mut self, piece: &[u8]) -> usize {
-        for (at, byte) in piece.iter().enumerate() {
+        for (offset, byte) in piece.iter().enumerate() {
             self.progress = match self.progress {
-                Progress::Done(_) => return at,
+                Progress::Done(_) => return offset,
                 Progress::Wrong(_) => return piece.len(),
                 Progress::Nothing => of_engine(*byte),
                 Progress::Message => of_message(*byte),
@@ -64,7 +64,7 @@ impl Head {
                     },
                     b'[' => {
                         self.progress = Progress::Done(kind);
-                        return at;
+                        return offset;
                     }
                     b'/' => Progress::Wrong("a packet of another namespace"),
                     _ => Progress::Wrong("a packet without an array of arguments"),

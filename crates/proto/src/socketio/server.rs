@@ -98,15 +98,15 @@ impl SocketIoServer {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<SocketIoEvent<'s>>, ProtocolError> {
-        let mut at = 0;
+        let mut offset = 0;
         loop {
             if self.closed {
                 return Ok(Step { consumed: input.len(), event: None });
             }
-            let step = self.codec.receive(&mut input[at..], scratch, out)?;
-            at += step.consumed;
+            let step = self.codec.receive(&mut input[offset..], scratch, out)?;
+            offset += step.consumed;
             match step.event {
-                None => return Ok(Step { consumed: at, event: None }),
+                None => return Ok(Step { consumed: offset, event: None }),
                 Some(ServerEvent::Message(kind)) => {
                     self.kind = kind;
                     self.head = Head::default();
@@ -133,11 +133,11 @@ impl SocketIoServer {
                         Kind::Close | Kind::Disconnect => SocketIoEvent::Close,
                         _ => continue,
                     };
-                    return Ok(Step { consumed: at, event: Some(event) });
+                    return Ok(Step { consumed: offset, event: Some(event) });
                 }
                 Some(ServerEvent::Close(_) | ServerEvent::Request(_)) => {
                     self.closed = true;
-                    return Ok(Step { consumed: at, event: Some(SocketIoEvent::Close) });
+                    return Ok(Step { consumed: offset, event: Some(SocketIoEvent::Close) });
                 }
             }
         }

@@ -65,7 +65,7 @@ struct Seat {
     table: i32,
     /// As the server calls it.
     player: i32,
-    phase: Phase,
+    state: State,
     lobby: Look,
 }
 
@@ -80,7 +80,7 @@ enum Look {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum State {
     New,
     Upgrading,
     LoggingIn,
@@ -120,7 +120,7 @@ impl StyxClient {
         Self {
             config,
             carrier,
-            seat: Seat { number, table, player: 0, phase: Phase::New, lobby: Look::Away },
+            seat: Seat { number, table, player: 0, state: State::New, lobby: Look::Away },
             pieces: Pieces::default(),
             room: Vec::new(),
             draft: Vec::new(),
@@ -157,7 +157,7 @@ impl StyxClient {
     }
 
     fn log_in(&mut self, out: &mut Vec<u8>) {
-        self.seat.phase = Phase::LoggingIn;
+        self.seat.state = State::LoggingIn;
         let user = format!("{}{}", self.config.user, self.seat.number);
         let password = self.config.password.clone();
         let packet = Packet::LoginRequest {
@@ -186,24 +186,24 @@ impl StyxClient {
                 }
             });
         };
-        let mut at = 0;
+        let mut offset = 0;
         loop {
-            let step = codec.receive(&input[at..], scratch, out)?;
-            at += step.consumed;
+            let step = codec.receive(&input[offset..], scratch, out)?;
+            offset += step.consumed;
             match step.event {
-                None => return Ok((at, Found::Nothing)),
-                Some(Event::Open) => return Ok((at, Found::Upgraded)),
-                Some(Event::Close(close)) => return Ok((at, Found::Closed(close))),
+                None => return Ok((offset, Found::Nothing)),
+                Some(Event::Open) => return Ok((offset, Found::Upgraded)),
+                Some(Event::Close(close)) => return Ok((offset, Found::Closed(close))),
                 Some(Event::Chunk { piece, .. }) => self.pieces.add(piece),
                 Some(Event::Reply(reply)) => {
                     intake::check_kind(encoding, reply.kind)?;
                     if self.pieces.is_begun() {
                         self.pieces.add(reply.payload);
                         self.pieces.complete();
-                        return Ok((at, Found::Assembled));
+                        return Ok((offset, Found::Assembled));
                     }
                     // Without compression, what was taken last is the payload.
-                    return Ok((at, Found::Packet(at - reply.payload.len(), at)));
+                    return Ok((offset, Found::Packet(offset - reply.payload.len(), offset)));
                 }
                 // A WebSocket alone has none of these.
                 Some(
@@ -221,8 +221,8 @@ impl Seat {
         &mut self,
         packet: &Packet<'_>,
     ) -> Result<(Option<Event<'static>>, Answer), ProtocolError> {
-        match (packet, self.phase) {
-            (Packet::Game { table, data, .. }, Phase::Seated | Phase::Leaving) => {
+        match (packet, self.state) {
+            (Packet::Game { table, data, .. }, State::Seated | State::Leaving) => {
                 let Some(response) = LoadResponse::read(data)? else {
                     return Ok((None, Answer::None));
                 };
@@ -237,22 +237,22 @@ impl Seat {
                 };
                 return Ok((Some(Event::Delivery(delivery)), Answer::None));
             }
-            (Packet::LoginResponse { status, player, .. }, Phase::LoggingIn) => {
+            (Packet::LoginResponse { status, player, .. }, State::LoggingIn) => {
                 if *status != OK {
                     return Err(refused("the server refused the player's login"));
                 }
                 self.player = *player;
-                self.phase = Phase::Joining;
+                self.state = State::Joining;
                 return Ok((None, Answer::Join));
             }
-            (Packet::JoinResponse { status, table, .. }, Phase::Joining) => {
+            (Packet::JoinResponse { status, table, .. }, State::Joining) => {
                 if *status != OK {
                     return Err(refused("the server refused the player a seat at its table"));
                 }
                 if *table != self.table {
                     return Err(broken("a seat at another table than the one asked for"));
                 }
-                self.phase = Phase::Seated;
+                self.state = State::Seated;
                 return Ok((Some(Event::Open), Answer::None));
             }
             (Packet::LobbySnapshot(lobby), _) => {
@@ -302,13 +302,13 @@ impl ClientSession for StyxClient {
             Carrier::Stream => self.log_in(out),
             Carrier::WebSocket(codec) => {
                 codec.start(out);
-                self.seat.phase = Phase::Upgrading;
+                self.seat.state = State::Upgrading;
             }
         }
     }
 
     fn is_open(&self) -> bool {
-        self.seat.phase == Phase::Seated
+        self.seat.state == State::Seated
     }
 
     fn member(&self) -> Option<i32> {
@@ -333,29 +333,29 @@ impl ClientSession for StyxClient {
         scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
-        let mut at = 0;
+        let mut offset = 0;
         loop {
-            if self.seat.phase == Phase::Closed {
+            if self.seat.state == State::Closed {
                 return Ok(Step { consumed: input.len(), event: None });
             }
-            let (taken, found) = match self.find(&input[at..], scratch, out) {
+            let (taken, found) = match self.find(&input[offset..], scratch, out) {
                 Ok(found) => found,
                 Err(error) => return Err(self.fail(error)),
             };
-            let from = at;
-            at += taken;
+            let from = offset;
+            offset += taken;
             let packet = match found {
                 Found::Nothing => {
-                    self.begun = at < input.len() || self.pieces.is_begun();
-                    return Ok(Step { consumed: at, event: None });
+                    self.begun = offset < input.len() || self.pieces.is_begun();
+                    return Ok(Step { consumed: offset, event: None });
                 }
                 Found::Upgraded => {
                     self.log_in(out);
                     continue;
                 }
                 Found::Closed(close) => {
-                    self.seat.phase = Phase::Closed;
-                    return Ok(Step { consumed: at, event: Some(Event::Close(close)) });
+                    self.seat.state = State::Closed;
+                    return Ok(Step { consumed: offset, event: Some(Event::Close(close)) });
                 }
                 Found::Packet(start, end) => &input[from + start..from + end],
                 Found::Assembled => self.pieces.bytes(),
@@ -381,18 +381,18 @@ impl ClientSession for StyxClient {
                 Answer::Ping(id) => self.send(&Packet::Ping { id }, out),
             }
             if event.is_some() {
-                return Ok(Step { consumed: at, event });
+                return Ok(Step { consumed: offset, event });
             }
         }
     }
 
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
-        let phase = std::mem::replace(&mut self.seat.phase, Phase::Closed);
+        let state = std::mem::replace(&mut self.seat.state, State::Closed);
         let truncated = |detail| Err(ProtocolError::new(ErrorClass::Truncated, detail));
-        match phase {
-            Phase::Closed => Ok(None),
+        match state {
+            State::Closed => Ok(None),
             _ if self.begun => truncated("the connection ended inside a packet"),
-            Phase::Seated | Phase::Leaving => match &mut self.carrier {
+            State::Seated | State::Leaving => match &mut self.carrier {
                 Carrier::Stream => Ok(None),
                 Carrier::WebSocket(codec) => codec.end(),
             },
@@ -408,14 +408,14 @@ impl ClientSession for StyxClient {
         if let Carrier::WebSocket(codec) = &mut self.carrier {
             codec.close(out);
         }
-        self.seat.phase = Phase::Leaving;
+        self.seat.state = State::Leaving;
     }
 }
 
 impl StyxClient {
     #[cold]
     fn fail(&mut self, error: ProtocolError) -> ProtocolError {
-        self.seat.phase = Phase::Closed;
+        self.seat.state = State::Closed;
         error
     }
 }

@@ -124,6 +124,9 @@ trait Cut {
 
 impl Cut for str {
     fn floor_char_boundary_within(&self, most: usize) -> usize {
-        (0..=most.min(self.len())).rev().find(|at| self.is_char_boundary(*at)).unwrap_or_default()
+        (0..=most.min(self.len()))
+            .rev()
+            .find(|offset| self.is_char_boundary(*offset))
+            .unwrap_or_default()
     }
 }

@@ -141,12 +141,12 @@ impl StyxServer {
                 }
             });
         };
-        let mut at = 0;
+        let mut offset = 0;
         loop {
-            let step = codec.receive(&mut input[at..], scratch, out)?;
-            at += step.consumed;
+            let step = codec.receive(&mut input[offset..], scratch, out)?;
+            offset += step.consumed;
             match step.event {
-                None => return Ok((at, Found::Nothing)),
+                None => return Ok((offset, Found::Nothing)),
                 Some(ServerEvent::Message(kind)) => {
                     self.kind = kind;
                     if !std::mem::replace(&mut self.decided, true) {
@@ -160,10 +160,10 @@ impl StyxServer {
                 Some(ServerEvent::End) => {
                     self.pieces.complete();
                     intake::check_kind(self.encoding, self.kind)?;
-                    return Ok((at, Found::Assembled));
+                    return Ok((offset, Found::Assembled));
                 }
                 Some(ServerEvent::Close(_) | ServerEvent::Request(_)) => {
-                    return Ok((at, Found::Closed));
+                    return Ok((offset, Found::Closed));
                 }
             }
         }

@@ -25,11 +25,11 @@ pub struct WebSocketClient {
     config: Arc<WebSocketConfig>,
     random: Random,
     message: Incoming,
-    phase: Phase,
+    state: State,
 }
 
 #[derive(Debug)]
-enum Phase {
+enum State {
     /// The upgrade was not asked for yet.
     New,
     /// Boxed: a million open connections need not carry what only the first moment needs.
@@ -44,7 +44,7 @@ enum Phase {
     Refused(u16),
 }
 
-impl Phase {
+impl State {
     fn deflate(&mut self) -> Option<&mut Deflate> {
         match self {
             Self::Open(deflate) | Self::Closing(deflate) => deflate.as_deref_mut(),
@@ -59,13 +59,13 @@ impl WebSocketClient {
     /// The configuration must be [valid](WebSocketConfig::validate). Masks and the handshake's
     /// key come from `seed`: draw it from the operating system, for each connection anew.
     pub fn new(config: Arc<WebSocketConfig>, seed: [u64; 2]) -> Self {
-        Self { config, random: Random::new(seed), message: Incoming::NONE, phase: Phase::New }
+        Self { config, random: Random::new(seed), message: Incoming::NONE, state: State::New }
     }
 
     /// The HTTP status with which the server refused the upgrade, if it did.
     pub fn upgrade_status(&self) -> Option<u16> {
-        match self.phase {
-            Phase::Refused(status) => Some(status),
+        match self.state {
+            State::Refused(status) => Some(status),
             _ => None,
         }
     }
@@ -76,8 +76,8 @@ impl WebSocketClient {
     pub fn message(&mut self, kind: MessageKind, payload: &[u8], out: &mut Vec<u8>) {
         debug_assert!(self.is_open(), "a message needs an open conversation");
         let (opcode, mask) = (Opcode::of(kind), self.random.mask());
-        match &mut self.phase {
-            Phase::Open(Some(deflate)) => {
+        match &mut self.state {
+            State::Open(Some(deflate)) => {
                 deflate.append_message(opcode, payload, Some(mask), out);
             }
             _ => frame::append_masked(opcode, payload, mask, out),
@@ -86,26 +86,26 @@ impl WebSocketClient {
 
     /// What was agreed on for the compression of messages; none without, and while none are passed.
     pub fn deflate(&self) -> Option<&DeflateConfig> {
-        match &self.phase {
-            Phase::Open(Some(deflate)) | Phase::Closing(Some(deflate)) => Some(&deflate.agreed),
+        match &self.state {
+            State::Open(Some(deflate)) | State::Closing(Some(deflate)) => Some(&deflate.agreed),
             _ => None,
         }
     }
 
     fn upgrade<'a>(&mut self, input: &'a [u8]) -> Result<Step<Event<'a>>, ProtocolError> {
-        let Phase::Upgrading(expected) = &mut self.phase else { return Ok(waits(0)) };
+        let State::Upgrading(expected) = &mut self.state else { return Ok(waits(0)) };
         match expected.read(input, &self.config) {
             Ok(Answer::Incomplete { consumed }) => Ok(waits(consumed)),
             Ok(Answer::Upgraded { consumed, deflate }) => {
-                self.phase = Phase::Open(deflate.map(Deflate::of_client));
+                self.state = State::Open(deflate.map(Deflate::of_client));
                 Ok(Step { consumed, event: Some(Event::Open) })
             }
             Ok(Answer::Refused { status }) => {
-                self.phase = Phase::Refused(status);
+                self.state = State::Refused(status);
                 Err(handshake::refusal(status))
             }
             Err(error) => {
-                self.phase = Phase::Closed;
+                self.state = State::Closed;
                 Err(error)
             }
         }
@@ -118,61 +118,61 @@ impl WebSocketClient {
         scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
-        let mut at = 0;
+        let mut offset = 0;
         loop {
             if !self.message.expects_payload() {
                 let inside = self.message.is_under_way();
-                let deflate = matches!(self.phase, Phase::Open(Some(_)) | Phase::Closing(Some(_)));
-                let header = Header::read(&input[at..], Sender::Server, inside, deflate)?;
-                let Some(header) = header else { return Ok(waits(at)) };
-                let start = at + header.size;
+                let deflate = matches!(self.state, State::Open(Some(_)) | State::Closing(Some(_)));
+                let header = Header::read(&input[offset..], Sender::Server, inside, deflate)?;
+                let Some(header) = header else { return Ok(waits(offset)) };
+                let start = offset + header.size;
                 if header.opcode.is_control() {
                     // At most 125 bytes: like a header, a control frame waits until it is whole.
                     let end = start + header.length as usize;
-                    let Some(payload) = input.get(start..end) else { return Ok(waits(at)) };
-                    at = end;
+                    let Some(payload) = input.get(start..end) else { return Ok(waits(offset)) };
+                    offset = end;
                     if let Some(close) = self.control(header.opcode, payload, out)? {
-                        return Ok(Step { consumed: at, event: Some(Event::Close(close)) });
+                        return Ok(Step { consumed: offset, event: Some(Event::Close(close)) });
                     }
                     continue;
                 }
-                at = start;
+                offset = start;
                 self.message.begin_frame(&header, self.config.max_message)?;
             }
             if self.message.is_compressed() {
-                let (taken, given) = self.inflate(&input[at..], scratch)?;
-                at += taken;
+                let (taken, given) = self.inflate(&input[offset..], scratch)?;
+                offset += taken;
                 if self.message.is_complete() {
                     let kind = self.finish_compressed()?;
                     let payload = &scratch.buffer()[..given];
                     let reply = Reply { tag: Tag::Oldest, status: 0, kind, payload, last: false };
-                    return Ok(Step { consumed: at, event: Some(Event::Reply(reply)) });
+                    return Ok(Step { consumed: offset, event: Some(Event::Reply(reply)) });
                 }
                 if given > 0 {
                     let piece = &scratch.buffer()[..given];
                     let event = Event::Chunk { tag: Tag::Oldest, piece };
-                    return Ok(Step { consumed: at, event: Some(event) });
+                    return Ok(Step { consumed: offset, event: Some(event) });
                 }
-                if at == input.len() && !self.message.is_held_back() {
-                    return Ok(waits(at));
+                if offset == input.len() && !self.message.is_held_back() {
+                    return Ok(waits(offset));
                 }
                 continue;
             }
-            let taken = self.message.take(input.len() - at);
-            let payload = &input[at..at + taken];
-            at += taken;
+            let taken = self.message.take(input.len() - offset);
+            let payload = &input[offset..offset + taken];
+            offset += taken;
             self.message.check(payload)?;
             if self.message.is_complete() {
                 let kind = self.message.finish()?;
                 let reply = Reply { tag: Tag::Oldest, status: 0, kind, payload, last: false };
-                return Ok(Step { consumed: at, event: Some(Event::Reply(reply)) });
+                return Ok(Step { consumed: offset, event: Some(Event::Reply(reply)) });
             }
             if taken > 0 {
                 let event = Event::Chunk { tag: Tag::Oldest, piece: payload };
-                return Ok(Step { consumed: at, event: Some(event) });
+                return Ok(Step { consumed: offset, event: Some(event) });
             }
             if self.message.expects_payload() {
-                return Ok(waits(at));
+                return Ok(waits(offset));
             }
         }
     }
@@ -185,14 +185,14 @@ impl WebSocketClient {
         input: &[u8],
         scratch: &mut Scratch,
     ) -> Result<(usize, usize), ProtocolError> {
-        let Some(deflate) = self.phase.deflate() else { return Ok((0, 0)) };
+        let Some(deflate) = self.state.deflate() else { return Ok((0, 0)) };
         let payload = &input[..self.message.available(input.len())];
         deflate.inflater.step(payload, scratch, &mut self.message, self.config.max_message)
     }
 
     #[cold]
     fn finish_compressed(&mut self) -> Result<MessageKind, ProtocolError> {
-        match self.phase.deflate() {
+        match self.state.deflate() {
             Some(deflate) => deflate.inflater.finish(&mut self.message),
             None => self.message.finish(),
         }
@@ -212,7 +212,7 @@ impl WebSocketClient {
             Opcode::Close => {
                 let code = close::read(payload)?;
                 self.say_goodbye(code, out);
-                self.phase = Phase::Closed;
+                self.state = State::Closed;
                 Ok(Some(Close { code }))
             }
             _ => Ok(None),
@@ -230,7 +230,7 @@ impl WebSocketClient {
     #[cold]
     fn fail(&mut self, error: ProtocolError, out: &mut Vec<u8>) -> ProtocolError {
         self.say_goodbye(close::code_for(error.class), out);
-        self.phase = Phase::Closed;
+        self.state = State::Closed;
         error
     }
 }
@@ -239,12 +239,12 @@ impl ClientSession for WebSocketClient {
     fn start(&mut self, out: &mut Vec<u8>) {
         let key = handshake::key(self.random.nonce());
         handshake::append_request(&self.config, &key, out);
-        self.phase = Phase::Upgrading(Box::new(Expected::new(&key)));
+        self.state = State::Upgrading(Box::new(Expected::new(&key)));
     }
 
     #[inline]
     fn is_open(&self) -> bool {
-        matches!(self.phase, Phase::Open(_))
+        matches!(self.state, State::Open(_))
     }
 
     #[inline]
@@ -253,7 +253,7 @@ impl ClientSession for WebSocketClient {
     }
 
     fn begin(&mut self, _route: usize, length: u64, out: &mut Vec<u8>) -> Option<Pieces> {
-        let Phase::Open(None) = self.phase else { return None };
+        let State::Open(None) = self.state else { return None };
         let mask = self.random.mask();
         frame::append_masked_header(Opcode::of(self.config.kind), length, mask, out);
         Some(Pieces { mask: Some(mask) })
@@ -266,12 +266,12 @@ impl ClientSession for WebSocketClient {
         scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
-        match self.phase {
-            Phase::Open(_) | Phase::Closing(_) => {
+        match self.state {
+            State::Open(_) | State::Closing(_) => {
                 self.frames(input, scratch, out).map_err(|error| self.fail(error, out))
             }
-            Phase::New | Phase::Upgrading(_) => self.upgrade(input),
-            Phase::Closed | Phase::Refused(_) => Ok(waits(input.len())),
+            State::New | State::Upgrading(_) => self.upgrade(input),
+            State::Closed | State::Refused(_) => Ok(waits(input.len())),
         }
     }
 
@@ -282,42 +282,42 @@ impl ClientSession for WebSocketClient {
         _: &Scratch,
         mut take: impl FnMut(&Reply<'_>) -> bool,
     ) -> usize {
-        let Phase::Open(None) = self.phase else { return 0 };
+        let State::Open(None) = self.state else { return 0 };
         if self.message.is_under_way() || self.message.expects_payload() {
             return 0;
         }
-        let mut at = 0;
-        while let Some((kind, payload)) = frame::short_message(&input[at..]) {
+        let mut offset = 0;
+        while let Some((kind, payload)) = frame::short_message(&input[offset..]) {
             let reply = Reply { tag: Tag::Oldest, status: 0, kind, payload, last: false };
             if payload.len() as u64 > self.config.max_message || !take(&reply) {
                 break;
             }
-            at += frame::SHORT_HEADER + payload.len();
+            offset += frame::SHORT_HEADER + payload.len();
         }
-        at
+        offset
     }
 
     fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
-        let detail = match self.phase {
-            Phase::Closed | Phase::Refused(_) => return Ok(None),
-            Phase::New | Phase::Upgrading(_) => "the connection ended before the upgrade",
-            Phase::Open(_) | Phase::Closing(_) if self.message.is_under_way() => {
+        let detail = match self.state {
+            State::Closed | State::Refused(_) => return Ok(None),
+            State::New | State::Upgrading(_) => "the connection ended before the upgrade",
+            State::Open(_) | State::Closing(_) if self.message.is_under_way() => {
                 "the connection ended inside a message"
             }
-            Phase::Open(_) | Phase::Closing(_) => "the connection ended without a close frame",
+            State::Open(_) | State::Closing(_) => "the connection ended without a close frame",
         };
-        self.phase = Phase::Closed;
+        self.state = State::Closed;
         Err(ProtocolError::new(ErrorClass::Truncated, detail))
     }
 
     fn close(&mut self, out: &mut Vec<u8>) {
         if self.is_open() {
             self.say_goodbye(close::NORMAL, out);
-            let deflate = match &mut self.phase {
-                Phase::Open(deflate) => deflate.take(),
+            let deflate = match &mut self.state {
+                State::Open(deflate) => deflate.take(),
                 _ => None,
             };
-            self.phase = Phase::Closing(deflate);
+            self.state = State::Closing(deflate);
         }
     }
 }

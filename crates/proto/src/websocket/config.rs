@@ -85,8 +85,8 @@ impl WebSocketConfig {
         for (name, value) in &self.headers {
             check_header(name, value)?;
         }
-        for (at, name) in self.subprotocols.iter().enumerate() {
-            if !is_token(name) || self.subprotocols[..at].contains(name) {
+        for (index, name) in self.subprotocols.iter().enumerate() {
+            if !is_token(name) || self.subprotocols[..index].contains(name) {
                 return Err(BadWebSocketConfig::Subprotocol(name.clone()));
             }
         }

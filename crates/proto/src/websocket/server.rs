@@ -125,7 +125,7 @@ impl WebSocketServer {
         scratch: &'a mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Step<ServerEvent<'a>>, ProtocolError> {
-        let mut at = 0;
+        let mut offset = 0;
         loop {
             if self.message.is_complete() {
                 if self.message.is_compressed() {
@@ -133,53 +133,56 @@ impl WebSocketServer {
                 } else {
                     self.message.finish()?;
                 }
-                return Ok(Step { consumed: at, event: Some(ServerEvent::End) });
+                return Ok(Step { consumed: offset, event: Some(ServerEvent::End) });
             }
             if self.message.expects_payload() {
                 if self.message.is_compressed() {
-                    let (taken, given) = self.inflate(&mut input[at..], scratch)?;
-                    at += taken;
+                    let (taken, given) = self.inflate(&mut input[offset..], scratch)?;
+                    offset += taken;
                     if given > 0 {
                         let event = ServerEvent::Chunk(&mut scratch.buffer()[..given]);
-                        return Ok(Step { consumed: at, event: Some(event) });
+                        return Ok(Step { consumed: offset, event: Some(event) });
                     }
-                    if at == input.len() && self.message.expects_payload() {
-                        return Ok(waits(at));
+                    if offset == input.len() && self.message.expects_payload() {
+                        return Ok(waits(offset));
                     }
                     continue;
                 }
-                let taken = self.message.take(input.len() - at);
+                let taken = self.message.take(input.len() - offset);
                 if taken == 0 {
-                    return Ok(waits(at));
+                    return Ok(waits(offset));
                 }
-                let payload = &mut input[at..at + taken];
+                let payload = &mut input[offset..offset + taken];
                 mask::apply(self.mask, payload);
                 self.mask = mask::advance(self.mask, taken);
                 self.message.check(payload)?;
-                return Ok(Step { consumed: at + taken, event: Some(ServerEvent::Chunk(payload)) });
+                return Ok(Step {
+                    consumed: offset + taken,
+                    event: Some(ServerEvent::Chunk(payload)),
+                });
             }
             let inside = self.message.is_under_way();
             let deflate = self.deflate.is_some();
-            let header = Header::read(&input[at..], Sender::Client, inside, deflate)?;
-            let Some(header) = header else { return Ok(waits(at)) };
-            let start = at + header.size;
+            let header = Header::read(&input[offset..], Sender::Client, inside, deflate)?;
+            let Some(header) = header else { return Ok(waits(offset)) };
+            let start = offset + header.size;
             if header.opcode.is_control() {
                 // At most 125 bytes: like a header, a control frame waits until it is whole.
                 let end = start + header.length as usize;
-                let Some(payload) = input.get_mut(start..end) else { return Ok(waits(at)) };
+                let Some(payload) = input.get_mut(start..end) else { return Ok(waits(offset)) };
                 mask::apply(header.mask, payload);
-                at = end;
+                offset = end;
                 if let Some(close) = self.control(header.opcode, payload, out)? {
-                    return Ok(Step { consumed: at, event: Some(ServerEvent::Close(close)) });
+                    return Ok(Step { consumed: offset, event: Some(ServerEvent::Close(close)) });
                 }
                 continue;
             }
-            at = start;
+            offset = start;
             self.mask = header.mask;
             self.message.begin_frame(&header, self.max_message)?;
             if !inside {
                 let event = ServerEvent::Message(self.message.kind());
-                return Ok(Step { consumed: at, event: Some(event) });
+                return Ok(Step { consumed: offset, event: Some(event) });
             }
         }
     }
