@@ -33,7 +33,7 @@ pub(super) fn escaped(bytes: &[u8]) -> String {
     text
 }
 
-/// The last place up to `at` where no character of a text is cut.
+/// The last place up to `offset` where no character of a text is cut.
 pub(super) fn boundary(bytes: &[u8], offset: usize) -> usize {
     const LONGEST_TAIL: usize = 3;
     let is_tail = |byte: &u8| byte & 0xc0 == 0x80;

@@ -208,7 +208,7 @@ impl Verifier {
         self.finish(&mut progress, seq, payloads)
     }
 
-    /// From `at` on there came `rest`, which is not what was expected there.
+    /// From `offset` on there came `rest`, which is not what was expected there.
     #[cold]
     fn difference(&self, offset: u64, seq: u64, rest: &[u8], payloads: &mut Payloads) -> Mismatch {
         let got = &rest[..rest.len().min(AFTER)];
