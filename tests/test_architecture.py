@@ -9,12 +9,12 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.rust_modules import code
+from tests.rust_modules import Names, Uses, circles, code
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "wiretrial"
@@ -131,7 +131,12 @@ def python_sources(room: str) -> list[Path]:
 
 def imported_modules(source: Path) -> Iterator[str]:
     """Every module that the file imports, wherever in the file; `from a import b` gives a.b."""
-    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+    return imported_names(source.read_text(encoding="utf-8"))
+
+
+def imported_names(source: str) -> Iterator[str]:
+    """The same of a file's text."""
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -168,6 +173,75 @@ def test_python_imports_point_downwards(room: str) -> None:
     for source in python_sources(room):
         upward = imported_rooms(source) - allowed - {room}
         assert not upward, f"{source.relative_to(ROOT)} must not import {sorted(upward)}"
+
+
+def module_of(path: Path) -> Names:
+    """The names of the module in a file; a package is its `__init__`."""
+    names = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return names[:-1] if names[-1] == "__init__" else names
+
+
+def python_uses(files: Mapping[Path, str]) -> Uses:
+    """Which modules each imports, wherever in its file: for types alone counts, too."""
+    modules = {module_of(path) for path in files}
+    uses: Uses = {}
+    for path, source in files.items():
+        own = module_of(path)
+        for name in imported_names(source):
+            names = tuple(name.split("."))
+            # The last name of an import may be a module, or something in one.
+            found = next((m for end in (None, -1) if (m := names[:end]) in modules), own)
+            if found != own:
+                uses.setdefault(own, set()).add(found)
+    return uses
+
+
+def python_circles(files: Mapping[Path, str]) -> list[str]:
+    """Each circle of imports, as `A -> B -> A`."""
+    return [" -> ".join(map(".".join, circle)) for circle in circles(python_uses(files))]
+
+
+def test_python_modules_import_each_other_in_no_circle() -> None:
+    files = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    assert len(python_uses(files)) > 100, "imports are found at all"
+    found = python_circles(files)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        pytest.param({"a": "from wiretrial.b import B", "b": "import json"}, [], id="one-way"),
+        pytest.param(
+            {"a": "from wiretrial.b import B", "b": "from wiretrial import a"},
+            ["wiretrial.a -> wiretrial.b -> wiretrial.a"],
+            id="two",
+        ),
+        pytest.param(
+            {
+                "a": "import wiretrial.b",
+                "b": "def f():\n    from wiretrial.c import C",
+                "c": "if TYPE_CHECKING:\n    from wiretrial.a import A",
+            },
+            ["wiretrial.a -> wiretrial.b -> wiretrial.c -> wiretrial.a"],
+            id="three-one-late-one-for-types",
+        ),
+        pytest.param(
+            {"r/__init__": "from wiretrial.r.x import X", "r/x": "from wiretrial.r import Y"},
+            ["wiretrial.r -> wiretrial.r.x -> wiretrial.r"],
+            id="through-a-room-s-face",
+        ),
+        pytest.param(
+            {"r/__init__": "from wiretrial.r.x import X", "r/x": "from wiretrial.r import y"}
+            | {"r/y": ""},
+            [],
+            id="beside-each-other",
+        ),
+    ],
+)
+def test_circles_are_told_by_their_way(files: dict[str, str], found: list[str]) -> None:
+    sources = {PACKAGE / f"{name}.py": source for name, source in files.items()}
+    assert python_circles(sources) == found
 
 
 @pytest.mark.parametrize("room", STARTS_NO_PROCESS)

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from wiretrial.report import claims, metrics
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import ScenarioResult, TrialRow
+from wiretrial.report.scenarios import ScenarioResult, TrialRow
 from wiretrial.results.claims import Claim, Side
 from wiretrial.results.model import Verdict
 from wiretrial.stats import summary

@@ -10,7 +10,8 @@ import pytest
 from tests.report.synthetic import DEMO, NODE, ORDER, REFERENCE, demo_trials
 from wiretrial import warnings
 from wiretrial.report import found, html, markdown, metrics, sentences, summaries, text
-from wiretrial.report.model import Group, ReportModel, build
+from wiretrial.report.families import Group
+from wiretrial.report.model import ReportModel, build
 from wiretrial.results.model import Trial
 
 

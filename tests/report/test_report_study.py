@@ -14,10 +14,11 @@ from tests.report.synthetic import Shape, demo_trials
 from tests.report.synthetic_study import KNEES, SUBJECTS, USER_KB, echo
 from wiretrial.errors import StoreError
 from wiretrial.report import found, metrics, palette, sentences
+from wiretrial.report.alerts import WarningRow
 from wiretrial.report.families import Family
 from wiretrial.report.knees import knees
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import ReportModel, WarningRow, build
+from wiretrial.report.model import ReportModel, build
 from wiretrial.report.views import bottlenecks
 from wiretrial.results import absent, offered
 from wiretrial.results.absent import Absent

@@ -15,7 +15,8 @@ from statistics import median
 from typing import Literal
 
 from wiretrial.report import contest, metrics, sentences, units
-from wiretrial.report.model import ReportModel, ScenarioResult
+from wiretrial.report.model import ReportModel
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.stats.compare import Comparison
 from wiretrial.studies import ways
 from wiretrial.studies.ways import Way

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from wiretrial.report import metrics, sentences
 from wiretrial.report.contest import Pair
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import ReportModel, ScenarioResult
+from wiretrial.report.model import ReportModel
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.units import significant
 from wiretrial.studies import demo as demo_study
 

@@ -9,15 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from wiretrial.report import units
+from wiretrial.report.families import Family, Group
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.results.absent import Absent
 from wiretrial.stats.summary import Estimate
-
-if TYPE_CHECKING:
-    from wiretrial.report.families import Family
-    from wiretrial.report.model import Group, ScenarioResult
 
 MOST_COLUMNS = 6
 APART = ("environment", "requests_per_connection")

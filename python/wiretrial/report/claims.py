@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from wiretrial.report import contest, metrics, units
 from wiretrial.report.metrics import Metric
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.results.claims import Claim
 from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound, Range
 from wiretrial.stats.compare import Comparison
-
-if TYPE_CHECKING:
-    from wiretrial.report.model import ScenarioResult
 
 Verdict = Literal[
     "reproduced", "not reproduced", "arithmetic", "cannot be told", "not measured here"

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from wiretrial.report import metrics, units
+from wiretrial.report.families import Family, Group
 from wiretrial.report.metrics import Metric
-
-if TYPE_CHECKING:
-    from wiretrial.report.families import Family
-    from wiretrial.report.model import Group, ScenarioResult
+from wiretrial.report.scenarios import ScenarioResult
 
 MOST_LEADERS = 3
 """With more of them at the top, nobody is shown to be there."""

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wiretrial.report import client_words, metrics, units
-from wiretrial.report.model import Group, ReportModel, ScenarioResult
+from wiretrial.report.families import Group
+from wiretrial.report.model import ReportModel
+from wiretrial.report.scenarios import ScenarioResult
 
 NATIVE = ("C", "C++")
 MODES = {"kept": "", "fresh": ", reinit"}

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from wiretrial.report import metrics
 from wiretrial.report.metrics import Metric
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.stats import bounds
 from wiretrial.stats.compare import Comparison, Verdict, compare, holm, verdict
 from wiretrial.stats.ranks import Ranking, rank
-
-if TYPE_CHECKING:
-    from wiretrial.report.model import ScenarioResult
 
 OUTSIDE = "extra"
 """The group whose scenarios are shown and take no part in the verdict."""
@@ -86,6 +83,17 @@ class Contest:
         }
         worst = _apart(order[::-1], {(loser, winner) for winner, loser in beats})
         return _apart(order, beats), worst
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """The best label over all levels of a family, and the others against it."""
+
+    best: str
+    against: tuple[Pair, ...]
+    """`b` is the best; the sides are labels."""
+    levels: int
+    """So many are in it: those at which every label has a figure in each of the blocks."""
 
 
 def run(groups: Sequence[tuple[ScenarioResult, ...]]) -> list[Contest]:

@@ -1,21 +1,19 @@
-"""Families: groups that ask the same at several levels, and the axis that they can be drawn along.
+"""Groups of scenarios that are compared, and families: groups that ask the same at several levels.
 
-Knows groups; must not know how a family is drawn or put into words.
+Knows scenarios and contests; must not know how a family is drawn or put into words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
 
-from wiretrial.report import metrics, units
+from wiretrial.report import contest, metrics, units
+from wiretrial.report.contest import OUTSIDE, Contest, Pooled
 from wiretrial.report.metrics import Metric
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.results.model import WITHIN
-
-if TYPE_CHECKING:
-    from wiretrial.report.model import Group, ScenarioResult
-    from wiretrial.report.pooled import Pooled
 
 Level = int | float | str
 
@@ -40,6 +38,33 @@ AXES = {
 CASES = "cases"
 SHORTEST_STRETCH = 4
 """Fewer levels that follow each other are told one by one."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Scenarios that are compared with each other."""
+
+    title: str
+    is_outside: bool
+    scenarios: tuple[ScenarioResult, ...]
+    contest: Contest
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether each scenario has a label of its own."""
+        return len({scenario.label for scenario in self.scenarios}) == len(self.scenarios)
+
+    @cached_property
+    def called(self) -> Mapping[str, str]:
+        """What to call each scenario where the group's title stands above."""
+        return {s.name: s.label if self.has_labels else s.name for s in self.scenarios}
+
+    @property
+    def ranked(self) -> tuple[ScenarioResult, ...]:
+        """The scenarios, best first; those without a figure last."""
+        by_name = {scenario.name: scenario for scenario in self.scenarios}
+        order = [by_name[name] for name in self.contest.ranking.order]
+        return (*order, *(s for s in self.scenarios if s.name not in self.contest.ranking.order))
 
 
 @dataclass(frozen=True)
@@ -175,6 +200,32 @@ class Family:
     def of(self, label: str, group: Group) -> ScenarioResult | None:
         """The group's scenario with that label."""
         return next((s for s in group.scenarios if group.called[s.name] == label), None)
+
+
+def grouped(scenarios: Sequence[ScenarioResult]) -> tuple[Group, ...]:
+    """Groups in the order of their first scenario, the one outside the verdict last.
+
+    Open and closed loops are never ranked against each other: a group with both becomes two.
+    """
+    loops: dict[str, set[bool]] = {}
+    for scenario in scenarios:
+        loops.setdefault(scenario.group, set()).add(scenario.is_open_loop)
+    members: dict[tuple[str, str], list[ScenarioResult]] = {}
+    for scenario in scenarios:
+        loop = "open loop" if scenario.is_open_loop else "closed loop"
+        mixed = len(loops[scenario.group]) > 1
+        members.setdefault((scenario.group, loop if mixed else ""), []).append(scenario)
+    family = contest.run([tuple(group) for group in members.values()])
+    groups = [
+        Group(
+            title=f"{name}, {loop}" if loop else name,
+            is_outside=name == OUTSIDE,
+            scenarios=tuple(group),
+            contest=found,
+        )
+        for ((name, loop), group), found in zip(members.items(), family, strict=True)
+    ]
+    return tuple(sorted(groups, key=lambda group: group.is_outside))
 
 
 def families(groups: Sequence[Group], chart: str | None) -> tuple[Family, ...]:

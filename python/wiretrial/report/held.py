@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from wiretrial.report import metrics, sentences, units
 from wiretrial.report.measures import Measured, total
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import ReportModel, ScenarioResult
+from wiretrial.report.model import ReportModel
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.results.model import Trial
 from wiretrial.results.observation import PerConnection
 from wiretrial.stats import cost

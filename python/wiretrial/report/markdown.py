@@ -18,9 +18,9 @@ from wiretrial.report import (
     units,
 )
 from wiretrial.report.case_tables import Cell, time_words
-from wiretrial.report.families import Family, unit_of
+from wiretrial.report.families import Family, Group, unit_of
 from wiretrial.report.marks import BEST, CLAIM_MARKS, STALLED, WORST, claim_ratio
-from wiretrial.report.model import Group, ReportModel
+from wiretrial.report.model import ReportModel
 from wiretrial.results.absent import Absent
 
 BESIDE = (metrics.SERVER, metrics.P50, metrics.P99)

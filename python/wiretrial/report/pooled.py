@@ -12,30 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from wiretrial.report import contest, metrics
-from wiretrial.report.contest import Pair
+from wiretrial.report.contest import Pair, Pooled
+from wiretrial.report.families import Family
 from wiretrial.report.metrics import Metric
 from wiretrial.stats.compare import ALPHA, Comparison, compare, holm, verdict
 from wiretrial.stats.summary import FEWEST
 
-if TYPE_CHECKING:
-    from wiretrial.report.families import Family
-
 LEAST_SHARE = 0.5
 """Of no more of the levels, what is left would not speak for the family."""
-
-
-@dataclass(frozen=True)
-class Pooled:
-    """The best label over the levels, and all others against it."""
-
-    best: str
-    against: tuple[Pair, ...]
-    """`b` is the best; the sides are labels."""
-    levels: int
-    """So many are in it: those at which every label has a figure in each of the blocks."""
 
 
 def told(families: Sequence[Family]) -> tuple[Family, ...]:

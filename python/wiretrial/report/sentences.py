@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from wiretrial import warnings
 from wiretrial.report import client_words, metrics, summaries, units
 from wiretrial.report.contest import Pair
+from wiretrial.report.families import Family, Group
+from wiretrial.report.knees import Knee, Step
 from wiretrial.report.metrics import Metric
+from wiretrial.report.scenarios import ScenarioResult, TrialRow
 from wiretrial.results.model import Warning
 from wiretrial.stats import bounds
 from wiretrial.stats.compare import Comparison
 from wiretrial.stats.summary import Estimate
-
-if TYPE_CHECKING:
-    from wiretrial.report.families import Family
-    from wiretrial.report.knees import Knee, Step
-    from wiretrial.report.model import Group, ScenarioResult, TrialRow, WarningRow
 
 BOTTLENECKS = {
     "server": "the server",
@@ -46,12 +43,6 @@ OPENINGS = {
     metrics.BANDWIDTH.key: "echoes {figure}",
 }
 """What a scenario does with its figure; all others are times within which it answers."""
-ARTEFACTS = (
-    warnings.Code.DELAYED_ACK,
-    warnings.Code.RETRANSMISSION,
-    warnings.Code.SYN_RETRANSMISSION,
-    warnings.Code.RECONNECTS,
-)
 
 
 def verdict(
@@ -104,15 +95,6 @@ def round_trips(families: Sequence[Family], baselines: Sequence[str]) -> tuple[s
         _sentence(f"{family.title}: {text}" if len(counted) > 1 else text, family.labels)
         for family, text in told
         if text
-    )
-
-
-def artefacts(rows: Sequence[WarningRow]) -> tuple[str, ...]:
-    """The known artefacts among the warnings, a sentence each."""
-    return tuple(
-        f"{row.message[:1].upper()}{row.message[1:]} ({row.where})."
-        for row in rows
-        if row.code in ARTEFACTS
     )
 
 

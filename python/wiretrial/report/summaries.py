@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from wiretrial.report import case_tables, metrics, units
 from wiretrial.report.contest import Pair
+from wiretrial.report.families import Family, Group
+from wiretrial.report.knees import Knee
 from wiretrial.report.metrics import Metric
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.stats import bounds
-
-if TYPE_CHECKING:
-    from wiretrial.report.families import Family
-    from wiretrial.report.knees import Knee
-    from wiretrial.report.model import Group, ScenarioResult
-    from wiretrial.stats.bounds import Bound
+from wiretrial.stats.bounds import Bound
 
 QUANTITIES = {
     metrics.THROUGHPUT.key: "throughput",

@@ -19,10 +19,11 @@ from rich.text import Text
 from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
 from wiretrial.report import case_tables, clients, held, metrics, sentences, text_tables, units
 from wiretrial.report.facts import verified_words
-from wiretrial.report.families import Family, unit_of
+from wiretrial.report.families import Family, Group, unit_of
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import Group, ReportModel, ScenarioResult
+from wiretrial.report.model import ReportModel
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.text_tables import ascii_only
 from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent, Fleet

@@ -23,10 +23,10 @@ from wiretrial.report import clients as clients_of
 from wiretrial.report import held as held_tables
 from wiretrial.report.case_tables import CaseTable, Cell, most_together, time_words
 from wiretrial.report.claims import ClaimRow
-from wiretrial.report.families import Family, unit_of
+from wiretrial.report.families import Family, Group, unit_of
 from wiretrial.report.knees import Knee
 from wiretrial.report.marks import CLAIM_MARKS, claim_ratio
-from wiretrial.report.model import Group, ScenarioResult
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.results.adoption import Adopted
 
 Column = TypeVar("Column")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from wiretrial.report.model import ReportModel, WarningRow
+from wiretrial.report.alerts import WarningRow
+from wiretrial.report.model import ReportModel
 
 
 def items(model: ReportModel) -> Markup:

@@ -12,7 +12,8 @@ from markupsafe import Markup
 
 from wiretrial.report import sentences, units
 from wiretrial.report.knees import Step
-from wiretrial.report.model import ReportModel, TrialRow
+from wiretrial.report.model import ReportModel
+from wiretrial.report.scenarios import TrialRow
 from wiretrial.report.views.ranking import swatch
 
 

@@ -8,10 +8,10 @@ from markupsafe import Markup
 
 from wiretrial.report import case_tables, markup, sentences, units
 from wiretrial.report.case_tables import CaseTable, Cell, Column
-from wiretrial.report.families import Family
+from wiretrial.report.families import Family, Group
 from wiretrial.report.marks import BEST, STALLED, WORST
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import Group, ScenarioResult
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views.ranking import swatch
 from wiretrial.results.absent import Absent
 

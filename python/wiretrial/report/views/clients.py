@@ -12,9 +12,10 @@ from wiretrial.report import client_words, markup, metrics, palette, sentences, 
 from wiretrial.report import clients as rows_of
 from wiretrial.report.canvas import NARROW, WIDE, Frame, Padding, Picture, Row, data, finish, fixed
 from wiretrial.report.clients import Cell, Table
-from wiretrial.report.families import Family
+from wiretrial.report.families import Family, Group
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import Group, ReportModel, ScenarioResult
+from wiretrial.report.model import ReportModel
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views import pairs
 from wiretrial.report.views.axes import domain_of, ticks
 from wiretrial.report.views.ranking import swatch

@@ -10,8 +10,10 @@ from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, sentences, units
 from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row, data, finish, fixed
+from wiretrial.report.families import Group
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import Group, ReportModel, ScenarioResult
+from wiretrial.report.model import ReportModel
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views.ranking import swatch
 
 PITCH = 38

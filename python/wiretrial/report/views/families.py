@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from wiretrial.report import markup, metrics, units
 from wiretrial.report.canvas import NARROW, WIDE, Frame
-from wiretrial.report.families import Family
+from wiretrial.report.families import Family, Group
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import Group, ReportModel
+from wiretrial.report.model import ReportModel
 from wiretrial.report.views import cases, clients, cost, levels, pairs, percentiles, ranking
 
 SMALL = Frame(NARROW)

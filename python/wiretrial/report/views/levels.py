@@ -12,7 +12,7 @@ from wiretrial.report import metrics, palette, sentences, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish
 from wiretrial.report.families import Family, Strip, unit_of
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import ScenarioResult
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views.axes import (
     caption,
     domain_of,

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from wiretrial.report import metrics, sentences
 from wiretrial.report.contest import Pair
-from wiretrial.report.model import Group
+from wiretrial.report.families import Group
 
 
 def table(group: Group) -> Markup:

@@ -10,7 +10,9 @@ from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish
-from wiretrial.report.model import Group, ReportModel, ScenarioResult
+from wiretrial.report.families import Group
+from wiretrial.report.model import ReportModel
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views.axes import End, end_labels, height_for, log_place, ticks
 from wiretrial.report.views.ranking import swatch
 

@@ -10,9 +10,9 @@ from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, sentences, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken, data, finish, fixed
-from wiretrial.report.families import unit_of
+from wiretrial.report.families import Group, unit_of
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import Group, ScenarioResult
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views.axes import domain_of, ticks
 
 Align = Literal["left", "right"]
