@@ -109,24 +109,10 @@ class StoreError(WiretrialError):
     """A result that can't be written or read."""
 
 
-class GateFailed(WiretrialError):
-    """A stated bound was not kept."""
-
-    exit_code = EXIT_GATE
-
-
 class MeasurementInvalid(WiretrialError):
     """Something was measured, and can't be published as the subject's."""
 
     exit_code = EXIT_INVALID
-
-
-class Interrupted(WiretrialError):
-    """A person stopped the work. What was finished is kept."""
-
-    def __init__(self, signal_number: int, message: str, remedy: str = "") -> None:
-        super().__init__(message, remedy)
-        self.exit_code = EXIT_SIGNAL + signal_number
 
 
 def _without(words: Sequence[str], flags: Set[str]) -> Iterator[str]:

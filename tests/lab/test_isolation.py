@@ -176,7 +176,7 @@ def test_copies_are_one_subject_on_many_addresses(engine: Engine, isolated: bool
             subject, built, "default", 3, engine=engine.binary, isolation=isolation
         ) as copies:
             copies.wait_ready()
-            found = copies.endpoints("http")
+            found = [server.endpoint("http") for server in copies.servers]
             assert len({one.host for one in found}) == 3
             assert len({one.port for one in found}) == 1
             assert len(set(copies.pids)) == 3

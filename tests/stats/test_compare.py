@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.compare import Verdict, compare, holm, sign_flip_p, verdict
+from wiretrial.stats.compare import Verdict, compare, holm, verdict
 
 
 def test_paired_t_on_logs_has_the_textbook_answer() -> None:
@@ -84,14 +84,6 @@ def test_holm_has_the_textbook_answer() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
-
-
-def test_sign_flips_are_exact() -> None:
-    assert sign_flip_p([1, 2, 3, 4, 5]) == 2 / 32
-    assert sign_flip_p([1, -1, 1, -1]) == 1
-    assert sign_flip_p([0.3] * 10) == 2 / 1024
-    with pytest.raises(ValueError, match="16"):
-        sign_flip_p([1.0] * 17)
 
 
 def test_bad_pairs_are_refused() -> None:

@@ -33,7 +33,6 @@ def test_exact_costs_give_their_prices_back() -> None:
     assert model.per_connection is not None
     assert model.per_connection.value == pytest.approx(0.05)
     assert model.scatter == pytest.approx(0, abs=1e-9)
-    assert model.predict(100, 100) == pytest.approx(5000 + 20 + 5)
     assert model.observations == 36
 
 

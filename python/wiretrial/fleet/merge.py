@@ -80,10 +80,6 @@ class Merge:
             own.summary = own.so_far.summary(self._warmup_ns)
         return self._ready()
 
-    def is_lost(self, agent: str) -> bool:
-        """Whether an agent was lost before its end."""
-        return self._agents[agent].lost
-
     def summary_of(self, agent: str) -> Summary | None:
         """An agent's own figures; of a lost one those until then; None: it told nothing."""
         return self._agents[agent].summary

@@ -45,15 +45,6 @@ class CostModel:
     scatter: float
     observations: int
 
-    def predict(self, size: float, connections: float) -> float:
-        """CPU nanoseconds of one message of `size` bytes while so many connections stand."""
-        total = self.base.value
-        if self.per_byte:
-            total += self.per_byte.value * size
-        if self.per_connection:
-            total += self.per_connection.value * connections
-        return total
-
 
 def fit(
     cost_ns: Sequence[float], sizes: Sequence[float], connections: Sequence[float]

@@ -14,9 +14,8 @@ from types import TracebackType
 from wiretrial.errors import UsageProblem
 from wiretrial.machine.namespaces import Namespace
 from wiretrial.subjects.build import Build
-from wiretrial.subjects.endpoint import Endpoint
 from wiretrial.subjects.process import Server, free_ports
-from wiretrial.subjects.spec import ConfigurationName, Protocol, Subject
+from wiretrial.subjects.spec import ConfigurationName, Subject
 
 FIRST_LOOPBACK = IPv4Address("127.0.16.1")
 """Far from 127.0.0.1, where everything else is, and from our own sources."""
@@ -75,10 +74,6 @@ class Copies:
     def pids(self) -> tuple[int, ...]:
         """The first process of each copy: what an observer adds up."""
         return tuple(server.pid for server in self.servers)
-
-    def endpoints(self, protocol: Protocol) -> list[Endpoint]:
-        """Where each copy speaks `protocol`."""
-        return [server.endpoint(protocol) for server in self.servers]
 
     def wait_ready(self) -> None:
         """Returns when every copy keeps its contracts."""

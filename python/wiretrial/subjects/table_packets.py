@@ -91,17 +91,12 @@ def decode(data: bytes, encoding: Encoding) -> Packet:
     """The packet that these bytes are; raises `NoPacket` where they are none."""
     if encoding == "json":
         return _from_json(data)
-    return _from_bytes(data, _LAYOUT)
+    return _from_bytes(data)
 
 
 def encode_game(packet: Packet) -> bytes:
     """A packet of the game itself, which is binary in either encoding."""
     return _to_bytes(packet, _GAME_LAYOUT)
-
-
-def decode_game(data: bytes) -> Packet:
-    """The packet of the game that these bytes are; raises `NoPacket` where they are none."""
-    return _from_bytes(data, _GAME_LAYOUT)
 
 
 def load_request(player: int, table: int, seq: int, delay_ms: int = 0) -> Packet:
@@ -235,16 +230,16 @@ class _Reader:
         return taken
 
 
-def _from_bytes(data: bytes, layout: dict[int, tuple[tuple[str, str], ...]]) -> Packet:
+def _from_bytes(data: bytes) -> Packet:
     if len(data) < HEADER:
         raise NoPacket(f"{len(data)} bytes")
     told, class_id = struct.unpack(">iB", data[:HEADER])
     if told != len(data):
         raise NoPacket(f"{len(data)} bytes that say they are {told}")
-    if class_id not in layout:
+    if class_id not in _LAYOUT:
         return Packet(class_id)
     reader = _Reader(data[HEADER:])
-    fields = {name: reader.field(kind) for name, kind in layout[class_id]}
+    fields = {name: reader.field(kind) for name, kind in _LAYOUT[class_id]}
     reader.end()
     return Packet(class_id, fields)
 

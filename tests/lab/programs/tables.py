@@ -27,6 +27,8 @@ from wiretrial.subjects.table_packets import (
 )
 
 HOST, PORT, *FAULTS = sys.argv[1:]
+LOAD = struct.Struct(">iiIi?")
+"""A player's action after its header: player, table, number, delay, whether it is sent again."""
 
 tables: dict[int, list[Player]] = {}
 lookers: list[Player] = []
@@ -141,19 +143,18 @@ class Player(asyncio.Protocol):
         """A packet of the game."""
         data = fields["gamedata"]
         assert isinstance(data, bytes)
-        inner = table_packets.decode_game(data)
-        if inner.class_id != table_packets.LOAD_REQUEST:
+        if data[HEADER - 1] != table_packets.LOAD_REQUEST:
             self.say(table_packets.bad(GAME, 0))
             return
-        action = inner.fields
-        wrong = self.next is not None and action["seq"] != self.next and "sequence" not in FAULTS
+        player, _, seq, delay_ms, _ = LOAD.unpack(data[HEADER:])
+        wrong = self.next is not None and seq != self.next and "sequence" not in FAULTS
         at = fields["tableid"]
-        if self.table is None or wrong or (at, action["pid"]) != (self.table, self.id):
+        if self.table is None or wrong or (at, player) != (self.table, self.id):
             self.say(table_packets.bad(GAME, 1))
             return
-        self.next = (action["seq"] + 1) % 2**32
-        delay_s = 0 if "delay" in FAULTS else action["delay"] / 1e3
-        told = (self.table, action["pid"], action["seq"])
+        self.next = (seq + 1) % 2**32
+        delay_s = 0 if "delay" in FAULTS else delay_ms / 1e3
+        told = (self.table, player, seq)
         if delay_s:
             asyncio.get_running_loop().call_later(delay_s, copy, *told)
         else:
