@@ -187,6 +187,17 @@ def test_given_sentences_send_the_automatic_ones_to_their_groups() -> None:
     assert automatic.group_notes == {}
 
 
+def test_what_is_said_of_a_group_stands_above_its_table_in_markdown() -> None:
+    report = made(demo_trials(blocks=2), verdict_sentences=["So it is."])
+    sections = markdown.render(report).split("\n### ")
+    assert report.group_notes
+    for title, note in report.group_notes.items():
+        (own,) = [one for one in sections if one.startswith(f"Throughput: {title}\n")]
+        before, _, after = own.partition(f"\n\n{note}\n\n")
+        assert before == f"Throughput: {title}"
+        assert after.startswith("| Place |")
+
+
 def test_warnings_are_said_once() -> None:
     trials = [
         trial.model_copy(

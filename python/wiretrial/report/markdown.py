@@ -42,7 +42,7 @@ def _parts(model: ReportModel) -> Iterator[str]:
             yield f"Below them: {table.floor}."
     for family in sorted(model.families, key=lambda family: family.is_outside):
         if family.metric is not metrics.WALL:
-            yield from _family(family, model.absent)
+            yield from _family(family, model)
     yield from _knees(model)
     for place in model.places:
         yield f"### Break-even, {_text(place.title)} (HTTP, then the socket)"
@@ -61,12 +61,15 @@ def _parts(model: ReportModel) -> Iterator[str]:
     yield f"Run it again: `{model.command}`"
 
 
-def _family(family: Family, absent: Sequence[Absent]) -> Iterator[str]:
+def _family(family: Family, model: ReportModel) -> Iterator[str]:
     """One table over its levels, or one with more figures where there is one level."""
     aside = " (outside the verdict)" if family.is_outside else ""
     yield f"### {_text(family.heading)}{aside}"
+    for group in family.groups:
+        if note := model.group_notes.get(group.title):
+            yield _text(note)
     if family.is_cases:
-        yield from _cases(family, absent)
+        yield from _cases(family, model.absent)
     elif len(family.groups) > 1:
         yield _levels(family)
     else:
