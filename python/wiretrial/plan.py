@@ -13,6 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 PLAN_SCHEMA: Final = "wiretrial-plan"
 PLAN_VERSION: Final = 1
 
+SECURE: Final = frozenset({"https", "wss", "tls", "socketio+wss", "styx+wss", "styx+json+wss"})
+"""The schemes of targets that are spoken to inside TLS."""
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from wiretrial.errors import UsageProblem
+from wiretrial.plan import SECURE
 from wiretrial.subjects import registry, spec
 
 GOOD = """
@@ -80,6 +82,11 @@ def test_only_known_placeholders_are_filled() -> None:
     text = "listen {host}:{port}; events {} types { text/html html; } $uri"
     filled = spec.fill(text, {"host": "127.0.0.1", "port": "80"})
     assert filled == "listen 127.0.0.1:80; events {} types { text/html html; } $uri"
+
+
+def test_the_protocols_inside_tls_are_those_whose_names_say_so() -> None:
+    named = {one for one in get_args(spec.Protocol) if one.endswith(("https", "wss", "tls"))}
+    assert named == SECURE
 
 
 KINDS = {"server": 34, "client": 16}

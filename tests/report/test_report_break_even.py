@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.lab import trials as made_up
-from wiretrial.plan import Load, Stop
+from wiretrial.plan import SECURE, Load, Stop
 from wiretrial.report import break_even, charts, found, html, markdown, text
 from wiretrial.report.model import ReportModel, build
 from wiretrial.results.model import (
@@ -129,6 +129,18 @@ def test_in_time_one_by_one_the_socket_never_wins(model: ReportModel) -> None:
     assert time.http.setup == pytest.approx(105 * MS, rel=0.01)
     assert time.socket.setup == pytest.approx(315 * MS, rel=0.01)
     assert time.words == "cannot be told from these data"
+
+
+@pytest.mark.parametrize("socket", sorted(SECURE - {"https"}))
+def test_every_socket_inside_tls_stands_beside_https(socket: str) -> None:
+    made = [
+        trial(label, protocol, each, block, 0, costs)
+        for block in range(BLOCKS)
+        for each in (1, 50)
+        for label, protocol, costs in (("HTTPS", "https", HTTP), ("socket", socket, SOCKET))
+    ]
+    (place,) = break_even.places(made)
+    assert {(one.http.label, one.socket.label) for one in place.crossings} == {("HTTPS", "socket")}
 
 
 def test_a_time_that_is_only_a_bound_crosses_nothing_for_certain() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
 from wiretrial.plan import (
+    SECURE,
     FixedPayload,
     ListPayload,
     MatchingContent,
@@ -18,7 +19,6 @@ from wiretrial.plan import (
     TemplatePayload,
 )
 from wiretrial.studies.spec import Case
-from wiretrial.subjects.endpoint import SECURE
 
 DIGITS = 16
 """Of a message's number in a text."""

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from wiretrial.machine import counters
+from wiretrial.plan import SECURE
 
 ELSEWHERE = "it runs on another host, so look at its CPU there"
 HIDDEN = (
@@ -33,9 +34,6 @@ NOBODY = (
 )
 NOT_TOLD = "the process that listens on port {port} is not shown: run as root"
 OF_ANOTHER = "it belongs to the user {user}: run as root, or as that user"
-
-SECURE = ("https", "wss", "tls")
-"""What the schemes end in whose usual port is 443."""
 
 _LISTEN = 0x0A
 _TABLES = ("tcp", "tcp6")
@@ -70,7 +68,7 @@ def of_url(url: str) -> Found:
 def place(url: str) -> tuple[str, int]:
     """The host and port of a URL."""
     parts = urlsplit(url)
-    default = 443 if parts.scheme.endswith(SECURE) else 80
+    default = 443 if parts.scheme in SECURE else 80
     return parts.hostname or "", parts.port or default
 
 

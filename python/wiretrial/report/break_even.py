@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from wiretrial.plan import SECURE
 from wiretrial.report import units
 from wiretrial.report.measures import Measured, link_bytes
 from wiretrial.results.model import Trial
 from wiretrial.stats.break_even import BreakEven, Cost, find
 
 HTTP = ("http", "https")
-SECURE = ("https", "wss", "socketio+wss")
 NOT_PLACES = ("protocol", "requests_each")
 """Factors in which the two sides differ, and the one along which they are followed."""
 FEWEST_BLOCKS = 2

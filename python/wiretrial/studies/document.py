@@ -22,10 +22,9 @@ from pydantic import (
 from wiretrial import quantities, suggest
 from wiretrial.documents import read_toml, require_among
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import RULE, Content
+from wiretrial.plan import RULE, SECURE, Content
 from wiretrial.results.claims import Claim
 from wiretrial.studies import environments
-from wiretrial.subjects.endpoint import SECURE
 from wiretrial.subjects.spec import DRIVEN, PROTOCOLS_OF, ContractName, Mode, Protocol
 
 DOCUMENT = "study.toml"

@@ -19,6 +19,7 @@ from wiretrial import warnings
 from wiretrial.errors import SubjectFailed
 from wiretrial.machine import pinning
 from wiretrial.machine.silence import Silence
+from wiretrial.plan import SECURE
 from wiretrial.results.model import Driven, Machine, SubjectFacts, Trial
 from wiretrial.snapshot import Start
 from wiretrial.studies import environments, observed
@@ -31,7 +32,7 @@ from wiretrial.studies.spec import Case, Driving
 from wiretrial.studies.told import Told
 from wiretrial.studies.trial import Bench, plan_of
 from wiretrial.subjects.driver import SCHEMA, Driver, Job, Repetition
-from wiretrial.subjects.endpoint import SECURE, Broken, Endpoint
+from wiretrial.subjects.endpoint import Broken, Endpoint
 from wiretrial.subjects.http_connection import HTTP_ERRORS, HttpConnection, Request
 from wiretrial.subjects.observe import Observer
 from wiretrial.subjects.process import Server

@@ -6,12 +6,10 @@ Pure. Knows cases and links; must not know how long anything took.
 from __future__ import annotations
 
 from wiretrial.machine import links
-from wiretrial.plan import ClosedLoop
+from wiretrial.plan import SECURE, ClosedLoop
 from wiretrial.stats.floor import Demand, Floor, floor
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.spec import Protocol
-
-SECURE = ("https", "wss", "tls", "socketio+wss", "styx+wss", "styx+json+wss")
 
 
 def told(case: Case) -> Case:

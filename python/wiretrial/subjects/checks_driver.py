@@ -15,10 +15,11 @@ from functools import partial
 from pathlib import Path
 
 from wiretrial.errors import SubjectFailed
+from wiretrial.plan import SECURE
 from wiretrial.subjects import build, certificates, registry
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.driver import Driver, Ended, Job, Repetition
-from wiretrial.subjects.endpoint import SECURE, Broken, Endpoint, expect
+from wiretrial.subjects.endpoint import Broken, Endpoint, expect
 from wiretrial.subjects.http_connection import HttpConnection, Request
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.relay import Relay
@@ -66,7 +67,7 @@ class _Check:
     part: Part
     name: str
     function: Callable[[_Place], None]
-    protocols: frozenset[Protocol] | None = None
+    protocols: frozenset[str] | None = None
     """None: all."""
 
 
@@ -188,8 +189,6 @@ def _connections(place: _Place) -> None:
         )
 
 
-_TLS: frozenset[Protocol] = frozenset({"https", "wss", "tls"})
-
 _CHECKS: tuple[_Check, ...] = (
     _Check("exchange", "right replies", _exchange),
     _Check("exchange", "a page", _page, frozenset({"http", "https"})),
@@ -198,8 +197,8 @@ _CHECKS: tuple[_Check, ...] = (
     _Check("connections", "connections", _connections),
     _Check("wrong-reply", "altered replies", partial(_wrong_reply, fault="wrong@7")),
     _Check("wrong-reply", "broken connections", partial(_wrong_reply, fault="reset@7")),
-    _Check("authority", "another authority", _other_authority, _TLS),
-    _Check("authority", "another host's certificate", _other_name, _TLS),
+    _Check("authority", "another authority", _other_authority, SECURE),
+    _Check("authority", "another host's certificate", _other_name, SECURE),
     _Check("refused", "a closed port", _refused),
     _Check("silence", "a silent server", _silence),
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 from websockets.exceptions import WebSocketException
 
 from wiretrial.errors import SubjectFailed
+from wiretrial.plan import SECURE
 from wiretrial.subjects import (
     checks_broadcast,
     checks_http,
@@ -23,7 +24,7 @@ from wiretrial.subjects import (
     checks_websocket,
 )
 from wiretrial.subjects.checks import Check, address
-from wiretrial.subjects.endpoint import SECURE, Broken, Endpoint
+from wiretrial.subjects.endpoint import Broken, Endpoint
 from wiretrial.subjects.http_connection import HTTP_ERRORS
 from wiretrial.subjects.spec import ContractName, Protocol
 

@@ -11,14 +11,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from wiretrial.plan import SECURE
 from wiretrial.subjects.spec import Protocol
 
 DEADLINE_S = 10.0
 """No answer of a check may take longer, where nothing else is said."""
-
-SECURE: frozenset[Protocol] = frozenset(
-    {"https", "wss", "tls", "socketio+wss", "styx+wss", "styx+json+wss"}
-)
 
 
 class Broken(Exception):

@@ -16,7 +16,8 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-from wiretrial.subjects.endpoint import SECURE, Broken, Endpoint, expect
+from wiretrial.plan import SECURE
+from wiretrial.subjects.endpoint import Broken, Endpoint, expect
 
 NORMAL = 1000
 LARGEST = 4 << 20
