@@ -6,25 +6,32 @@ Knows lines and columns; must not know terminals: width and colour are given. Ti
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.measure import Measurement
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
-from wiretrial.report import case_tables, clients, held, metrics, sentences, text_tables, units
+from wiretrial.report import (
+    case_tables,
+    clients,
+    held,
+    metrics,
+    sentences,
+    terminal,
+    text_tables,
+    units,
+)
 from wiretrial.report.facts import verified_words
 from wiretrial.report.families import Family, Group, unit_of
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
-from wiretrial.report.text_tables import ascii_only
+from wiretrial.report.terminal import DEFAULT_WIDTH, LABEL, ascii_only, labelled, titled
 from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent, Fleet
 from wiretrial.results.hdr import Hdr
@@ -32,30 +39,22 @@ from wiretrial.results.model import Trial
 from wiretrial.snapshot import Bytes, Deliveries, Lobby
 from wiretrial.stats.ranks import Ranking
 
-LABEL = 15
 FIGURE = 42
 MOST_MARKED = 12
-DEFAULT_WIDTH = 110
-BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[num]?s|[kMG]?i?B|%)(?:\W|$))")
-"""The space between a figure and its unit, where no line may break."""
-GLUE = "\ue000"
-"""Stands for such a space until lines are broken: nobody uses it."""
 
 
 def render(model: ReportModel, *, width: int = DEFAULT_WIDTH, colour: bool = False) -> str:
     """The verdict, a ranking per group with intervals, the marked trials, the warnings."""
-    console = _console(width, colour)
-    with console.capture() as captured:
-        _print_report(console, model)
-    return _trimmed(captured.get())
+    return terminal.rendered(
+        lambda console: _print_report(console, model), width=width, colour=colour
+    )
 
 
 def render_load(trial: Trial, *, width: int = DEFAULT_WIDTH, colour: bool = False) -> str:
     """One `load` run in about fifteen lines, its warnings last."""
-    console = _console(width, colour)
-    with console.capture() as captured:
-        _print_load(console, trial)
-    return _trimmed(captured.get())
+    return terminal.rendered(
+        lambda console: _print_load(console, trial), width=width, colour=colour
+    )
 
 
 def asked(trial: Trial) -> str:
@@ -80,38 +79,38 @@ def _print_report(console: Console, model: ReportModel) -> None:
     _print_rankings(console, model)
     for title in dict.fromkeys(knee.group for knee in model.knees):
         knees = [knee for knee in model.knees if knee.group == title]
-        _titled(console, f"Highest rate with {knees[0].objective.words}: {title}")
+        titled(console, f"Highest rate with {knees[0].objective.words}: {title}")
         console.print(text_tables.knees(knees))
     for place in model.places:
-        _titled(console, f"Break-even, {place.title} (HTTP, then the socket)")
+        titled(console, f"Break-even, {place.title} (HTTP, then the socket)")
         console.print(text_tables.break_even(place))
     for told in held.tables(model):
-        _titled(console, told.title)
+        titled(console, told.title)
         _print_below(console, text_tables.held(console, told))
     if model.adopted:
-        _titled(console, "What each is like to adopt")
+        titled(console, "What each is like to adopt")
         _print_below(console, text_tables.adopted(console, model.adopted))
     if model.claims:
-        _titled(console, "Published / here")
+        titled(console, "Published / here")
         console.print(text_tables.claims(model.claims))
     console.print()
     for missing in model.absent:
-        _labelled(console, "not measured", missing.reason, style="yellow")
+        labelled(console, "not measured", missing.reason, style="yellow")
     for scenario, row in model.marked[:MOST_MARKED]:
         what = f"{scenario.name}, block {row.block + 1}: {row.evidence}"
-        _labelled(console, row.verdict, what, style="yellow")
+        labelled(console, row.verdict, what, style="yellow")
     if (more := len(model.marked) - MOST_MARKED) > 0:
-        _labelled(console, "marked", f"{units.plural(more, 'trial')} more; the page has all")
+        labelled(console, "marked", f"{units.plural(more, 'trial')} more; the page has all")
     for warning in model.warnings:
         where = f" ({warning.where})" if warning.where else ""
         what = f"{warning.message}{where}. {warning.advice}"
-        _labelled(console, "warning", what, style="yellow")
+        labelled(console, "warning", what, style="yellow")
 
 
 def _print_rankings(console: Console, model: ReportModel) -> None:
     """A table of levels per family, a ranking per group that stands alone."""
     if found := clients.tables(model):
-        _titled(console, "Round trip and client CPU, microseconds")
+        titled(console, "Round trip and client CPU, microseconds")
         # The first of them has every library.
         console.print(text_tables.clients(console, found[0]))
         if floor := found[0].floor:
@@ -122,9 +121,9 @@ def _print_rankings(console: Console, model: ReportModel) -> None:
     for family in sorted(ours, key=lambda family: family.is_outside):
         first = family.groups[0]
         if len(family.groups) == 1:
-            _titled(console, _group_title(first))
+            titled(console, _group_title(first))
         else:
-            _titled(console, family.heading)
+            titled(console, family.heading)
         for group in family.groups:
             if note := model.group_notes.get(group.title):
                 console.print(Text(ascii_only(note)))
@@ -162,26 +161,21 @@ def _print_below(console: Console, tables: Sequence[Table]) -> None:
         console.print(table)
 
 
-def _titled(console: Console, title: str) -> None:
-    console.print()
-    console.print(Text(title, style="bold"))
-
-
 def _print_load(console: Console, trial: Trial) -> None:
     measured = Measured(trial)
     console.print(Text(_heading(trial, measured)))
     console.print()
     if learned := trial.start.learned:
-        _labelled(console, "reply", learned.words())
+        labelled(console, "reply", learned.words())
     for label, value in _figures(trial, measured, console.width):
-        _labelled(console, label, value)
+        labelled(console, label, value)
     judgement = trial.judgement
     style = "green" if judgement.verdict == "valid" else "yellow"
-    _labelled(console, "verdict", f"{judgement.verdict}: {judgement.evidence}", style=style)
+    labelled(console, "verdict", f"{judgement.verdict}: {judgement.evidence}", style=style)
     for label, value in _errors(trial):
-        _labelled(console, label, value, style="red")
+        labelled(console, label, value, style="red")
     for warning in trial.warnings:
-        _labelled(console, "warning", f"{warning.message}. {warning.advice}", style="yellow")
+        labelled(console, "warning", f"{warning.message}. {warning.advice}", style="yellow")
 
 
 def _errors(trial: Trial) -> Iterable[tuple[str, str]]:
@@ -190,31 +184,6 @@ def _errors(trial: Trial) -> Iterable[tuple[str, str]]:
         if count:
             example = trial.summary.examples.get(name, "no excerpt")
             yield "error", f"{name} {count:,}: {example}"
-
-
-def _console(width: int, colour: bool) -> Console:
-    return Console(
-        width=width,
-        # Without a height, rich takes 80 columns where TERM is "dumb".
-        height=25,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        highlight=False,
-        legacy_windows=False,
-    )
-
-
-def _trimmed(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.rstrip().splitlines()).replace(GLUE, " ")
-
-
-def _labelled(console: Console, label: str, value: str, *, style: str = "") -> None:
-    """A line `  label   value`, wrapped under its value."""
-    table = Table.grid(padding=0)
-    table.add_column(width=LABEL, no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row(Text(label, style=style), Text(BEFORE_UNIT.sub(GLUE, ascii_only(value))))
-    console.print(Padding(table, (0, 0, 0, 2)))
 
 
 def _group_title(group: Group) -> str:
@@ -228,7 +197,7 @@ def _rankings(console: Console, groups: Sequence[Group]) -> list[Table]:
     if not groups:
         return []
     shown = {id(group): _columns(group) for group in groups}
-    unlimited = console.options.update_width(text_tables.UNLIMITED)
+    unlimited = console.options.update_width(terminal.UNLIMITED)
     tables: list[Table] = []
     for count in range(max(map(len, shown.values())), 0, -1):
         tables = [_table(group, shown[id(group)][:count]) for group in groups]

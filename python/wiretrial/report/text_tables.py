@@ -11,9 +11,7 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import TypeVar
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -27,23 +25,14 @@ from wiretrial.report.families import Family, Group, unit_of
 from wiretrial.report.knees import Knee
 from wiretrial.report.marks import CLAIM_MARKS, claim_ratio
 from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.report.terminal import ascii_only, fits, new_table
 from wiretrial.results.adoption import Adopted
 
 Column = TypeVar("Column")
 
-UNLIMITED = 1000
 NARROW_HEAD = 9
 """Heads without intervals are wrapped here; a longer word stays whole."""
 INTERVAL = re.compile(r" \([^()]* to [^()]*\)")
-_ASCII = str.maketrans({"×": "x", "−": "-"})
-
-
-def new(*heads: str) -> Table:
-    """An empty table with these columns, the first to the left, the others to the right."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1), pad_edge=False)
-    for index, head in enumerate(heads):
-        table.add_column(head, justify="right" if index else "left", no_wrap=bool(index))
-    return table
 
 
 def levels(console: Console, family: Family) -> list[Table]:
@@ -55,7 +44,7 @@ def levels(console: Console, family: Family) -> list[Table]:
     made = [_levels(family, family.labels, with_intervals=True)]
     if len(family.labels) > len(family.groups):
         made += [_by_label(family, with_intervals=wide) for wide in (True, False)]
-    if fitting := next((one for one in made if _fits(console, one)), None):
+    if fitting := next((one for one in made if fits(console, one)), None):
         return [fitting]
     return _below_each_other(
         console, family.labels, lambda some: _levels(family, some, with_intervals=False)
@@ -68,7 +57,7 @@ def cases(console: Console, table: CaseTable) -> list[Table]:
     Where not even the times fit, as many tables below each other as the width makes of the columns.
     """
     made = [_cases(table, with_intervals=True), _cases(table, with_intervals=False)]
-    if fitting := next((one for one in made if _fits(console, one)), None):
+    if fitting := next((one for one in made if fits(console, one)), None):
         return [fitting]
     return _below_each_other(
         console, range(len(table.columns)), lambda places: _part(table, places)
@@ -97,12 +86,12 @@ def how_to_read(found: Sequence[CaseTable]) -> tuple[str, ...]:
 def clients(console: Console, table: clients_of.Table) -> Table:
     """A row per library; with the multiples of the bare socket where the width allows."""
     found = _clients(table, with_ratios=True)
-    return found if _fits(console, found) else _clients(table, with_ratios=False)
+    return found if fits(console, found) else _clients(table, with_ratios=False)
 
 
 def knees(found: Sequence[Knee]) -> Table:
     """A row per search."""
-    table = new("subject", "sustained\n/s", "confirmed", "refused at\n/s", "trials", "why")
+    table = new_table("subject", "sustained\n/s", "confirmed", "refused at\n/s", "trials", "why")
     table.columns[-1].justify = "left"
     table.columns[-1].no_wrap = False
     for knee in sorted(found, key=lambda knee: knee.sustained or 0.0, reverse=True):
@@ -132,7 +121,7 @@ def held(console: Console, found: held_tables.Table) -> list[Table]:
     """
     columns = range(len(found.columns))
     whole = _held(found, columns, with_intervals=True)
-    if _fits(console, whole):
+    if fits(console, whole):
         return [whole]
     return _below_each_other(
         console, columns, lambda shown: _held(found, shown, with_intervals=False)
@@ -141,7 +130,7 @@ def held(console: Console, found: held_tables.Table) -> list[Table]:
 
 def claims(rows: Sequence[ClaimRow]) -> Table:
     """A row per claim."""
-    table = new("published", "there", "here", "verdict")
+    table = new_table("published", "there", "here", "verdict")
     table.columns[-1].justify = "left"
     table.columns[-1].no_wrap = False
     for row in rows:
@@ -156,23 +145,11 @@ def claims(rows: Sequence[ClaimRow]) -> Table:
 
 def break_even(place: break_evens.Place) -> Table:
     """A row per pair and quantity."""
-    table = new(*break_evens.HEAD)
+    table = new_table(*break_evens.HEAD)
     table.columns[-1].justify = "left"
     for row in break_evens.rows(place):
         table.add_row(*(ascii_only(text) for text in row))
     return table
-
-
-def ascii_only(text: str) -> str:
-    """Without the signs that some terminals cannot show."""
-    return (
-        text.replace("µs", "us")
-        .replace("≥", ">=")
-        .replace("≤", "<=")
-        .replace("“", '"')
-        .replace("”", '"')
-        .translate(_ASCII)
-    )
 
 
 def _below_each_other(
@@ -185,15 +162,10 @@ def _below_each_other(
     left = columns
     while left:
         some = [table_of(left[:count]) for count in range(len(left), 0, -1)]
-        table = next((one for one in some if _fits(console, one)), some[-1])
+        table = next((one for one in some if fits(console, one)), some[-1])
         tables.append(table)
         left = left[len(table.columns) - 1 :]
     return tables
-
-
-def _fits(console: Console, table: Table) -> bool:
-    wide = Measurement.get(console, console.options.update_width(UNLIMITED), table).maximum
-    return wide <= console.width
 
 
 def _held(found: held_tables.Table, shown: Sequence[int], *, with_intervals: bool) -> Table:
@@ -203,7 +175,7 @@ def _held(found: held_tables.Table, shown: Sequence[int], *, with_intervals: boo
         heads = [head.replace(", ", "\n") for head in heads]
     else:
         heads = [_narrow(head.replace(",", "")) for head in heads]
-    table = new("server", *heads)
+    table = new_table("server", *heads)
     table.columns[0].no_wrap = True
     for name, *texts in found.rows:
         cells = [ascii_only(texts[index]).replace("–", "-") for index in shown]
@@ -218,7 +190,7 @@ def _narrow(head: str) -> str:
 
 def _adopted(texts: Sequence[Sequence[str]], shown: Sequence[int]) -> Table:
     heads = [adoption.COLUMNS[index][0].replace(" ", "\n", 1) for index in shown]
-    table = new("subject", *heads)
+    table = new_table("subject", *heads)
     table.columns[0].no_wrap = True
     for name, *cells in texts:
         table.add_row(Text(name), *(Text(cells[index]) for index in shown))
@@ -239,7 +211,7 @@ def _part(table: CaseTable, places: Sequence[int]) -> Table:
 
 
 def _cases(table: CaseTable, *, with_intervals: bool, between: str = " ") -> Table:
-    made = new("", *("\n".join(column.head) for column in table.columns))
+    made = new_table("", *("\n".join(column.head) for column in table.columns))
     made.columns[0].no_wrap = True
     for row in table.rows:
         shown = (_case(cell, with_intervals, between) for cell in row.cells)
@@ -272,7 +244,7 @@ def _case(cell: Cell | None, with_interval: bool, between: str) -> str:
 
 def _clients(table: clients_of.Table, *, with_ratios: bool) -> Table:
     heads = (f"{protocol}\nus, CPU us" for protocol in table.protocols)
-    found = new("library", *heads)
+    found = new_table("library", *heads)
     for row in table.rows:
         cells = (row.cells.get(protocol) for protocol in table.protocols)
         found.add_row(row.name, *(_client(cell, with_ratios) for cell in cells))
@@ -296,7 +268,7 @@ def _client(cell: clients_of.Cell | None, with_ratios: bool) -> str:
 
 def _levels(family: Family, labels: Sequence[str], *, with_intervals: bool) -> Table:
     unit, corner = _unit(family)
-    table = new(corner, *labels)
+    table = new_table(corner, *labels)
     table.columns[0].no_wrap = True
     for group in family.groups:
         cells = (_cell(family.of(label, group), group, unit, with_intervals) for label in labels)
@@ -306,7 +278,7 @@ def _levels(family: Family, labels: Sequence[str], *, with_intervals: bool) -> T
 
 def _by_label(family: Family, *, with_intervals: bool) -> Table:
     unit, corner = _unit(family)
-    table = new(corner, *(family.level(group).replace(", ", "\n") for group in family.groups))
+    table = new_table(corner, *(family.level(group).replace(", ", "\n") for group in family.groups))
     table.columns[0].no_wrap = True
     for label in family.labels:
         cells = (
