@@ -247,22 +247,54 @@ _SHORT = {
 
 def nearest_sentence(family: Family) -> str | None:
     """Whom to take where all the cases matter; None where nobody has a time in each of them."""
-    cases: dict[str, dict[str, Estimate]] = {}
-    for group in family.groups:
-        key = group.contest.metric.key
-        known = ((group.called[s.name], s.estimates.get(key)) for s in group.scenarios)
-        cases[family.level(group)] = {label: found for label, found in known if found}
-    return nearest(cases)
+    return nearest(_times_by_case(family))
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """How far each label is from the best of a case at most, the nearest first.
+
+    A case whose best time is only a bound is left out, because it may be any number of times as
+    short (`unbounded`), and so is a label without a time in a case (`partly`, with its number of
+    cases). So many cases are `told`, of `cases`.
+    """
+
+    furthest: Mapping[str, float]
+    told: int
+    cases: int
+    unbounded: tuple[str, ...]
+    partly: Mapping[str, int]
+
+
+def nearest_of(family: Family) -> Nearest | None:
+    """Who is never far from the best of a case; None as with `nearest`."""
+    return _nearest(_times_by_case(family))
 
 
 def nearest(cases: Mapping[str, Mapping[str, Estimate]]) -> str | None:
-    """How far each is from the best of a case at most, the nearest first.
+    """The same in a sentence. `cases`: by name, the times of each label that came to its end.
 
-    `cases`: by name, the times of each by label, of those that came to their end. A case whose best
-    time is only a bound is left out, because it may be any number of times as short, and so is who
-    has no time in a case; both are named. None where that leaves fewer than two of either, and
-    where one is the best in each, which is said otherwise.
+    None where fewer than two cases or labels are left, and where one is the best in each case,
+    which is said otherwise.
     """
+    found = _nearest(cases)
+    if found is None:
+        return None
+    first, *rest = found.furthest
+    others = ", ".join(f"{label} {units.significant(found.furthest[label])}" for label in rest)
+    over = f"{found.told} of {found.cases} cases" if found.unbounded else f"all {found.told} cases"
+    text = (
+        f"over {over} {first} stays nearest to the best of each: at most "
+        f"{units.significant(found.furthest[first])} times its time ({others})"
+    )
+    if found.unbounded:
+        text += f"; not over {_quoted(found.unbounded)}, where the best time is only a bound"
+    if partly := [f"{label} ({n} of {found.told})" for label, n in found.partly.items()]:
+        text += f"; without those that lack a time in a case: {units.listed(partly)}"
+    return f"{text}."
+
+
+def _nearest(cases: Mapping[str, Mapping[str, Estimate]]) -> Nearest | None:
     told: list[dict[str, float]] = []
     unbounded: list[str] = []
     for name, case in cases.items():
@@ -277,20 +309,20 @@ def nearest(cases: Mapping[str, Mapping[str, Estimate]]) -> str | None:
     if len(told) < 2 or len(labels) < 2:
         return None
     furthest = {label: max(case[label] / min(case.values()) for case in told) for label in labels}
-    first, *rest = sorted(labels, key=furthest.__getitem__)
-    if furthest[first] == 1:
+    ordered = {label: furthest[label] for label in sorted(labels, key=furthest.__getitem__)}
+    if next(iter(ordered.values())) == 1:
         return None
-    others = ", ".join(f"{label} {units.significant(furthest[label])}" for label in rest)
-    over = f"all {len(told)} cases" if not unbounded else f"{len(told)} of {len(cases)} cases"
-    text = (
-        f"over {over} {first} stays nearest to the best of each: at most "
-        f"{units.significant(furthest[first])} times its time ({others})"
-    )
-    if unbounded:
-        text += f"; not over {_quoted(unbounded)}, where the best time is only a bound"
-    if partly := [f"{label} ({n} of {len(told)})" for label, n in has.items() if n < len(told)]:
-        text += f"; without those that lack a time in a case: {units.listed(partly)}"
-    return f"{text}."
+    partly = {label: n for label, n in has.items() if n < len(told)}
+    return Nearest(ordered, len(told), len(cases), tuple(unbounded), partly)
+
+
+def _times_by_case(family: Family) -> dict[str, dict[str, Estimate]]:
+    cases: dict[str, dict[str, Estimate]] = {}
+    for group in family.groups:
+        key = group.contest.metric.key
+        known = ((group.called[s.name], s.estimates.get(key)) for s in group.scenarios)
+        cases[family.level(group)] = {label: found for label, found in known if found}
+    return cases
 
 
 def _quoted(names: Sequence[str]) -> str:

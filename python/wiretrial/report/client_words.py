@@ -82,7 +82,7 @@ def _ends(
     most: str,
 ) -> list[str]:
     """Who stands at both ends by this metric, as far as it can be told."""
-    first = [_of(group, base, _leaders(group, base, metric), metric) for group, base in found]
+    first = [_of(group, base, leaders(group, base, metric), metric) for group, base in found]
     last = [_of(group, base, _last(group, base, metric), metric) for group, base in found]
     told = (_choice(family, least, first), _choice(family, most, last))
     return [text for text in told if text is not None]
@@ -164,7 +164,7 @@ def _others(group: Group, base: ScenarioResult, metric: Metric) -> list[Scenario
     return sorted(known, key=lambda s: s.median(metric) or 0.0)
 
 
-def _leaders(group: Group, base: ScenarioResult, metric: Metric) -> list[ScenarioResult]:
+def leaders(group: Group, base: ScenarioResult, metric: Metric) -> list[ScenarioResult]:
     """Those that nobody but the baseline is shown to beat, best first."""
     others = _others(group, base, metric)
     names = {scenario.name for scenario in others}
@@ -179,4 +179,4 @@ def _leaders(group: Group, base: ScenarioResult, metric: Metric) -> list[Scenari
 def _last(group: Group, base: ScenarioResult, metric: Metric) -> list[ScenarioResult]:
     """Whoever needs most, unless it may as well be the first."""
     last = _others(group, base, metric)[-1:]
-    return last if last and last[0] not in _leaders(group, base, metric) else []
+    return last if last and last[0] not in leaders(group, base, metric) else []

@@ -63,6 +63,8 @@ class ReportModel:
     """What each subject is like to adopt."""
     baselines: tuple[str, ...] = ()
     """Scenarios that the others of their group are compared with."""
+    answer: tuple[str, ...] = ()
+    """The study's own short sentences, which come before all others."""
     is_run: bool = False
     """It is of one run by itself, as `load` makes it: nothing is estimated or ranked."""
 
@@ -141,6 +143,7 @@ def build(
     objectives: Mapping[str, Objective] | None = None,
     absent: Sequence[Absent] = (),
     adopted: Sequence[Adopted] = (),
+    answer: Sequence[str] = (),
     is_run: bool = False,
 ) -> ReportModel:
     """The report over `trials`; raises ValueError if there are none.
@@ -152,7 +155,8 @@ def build(
     is the study itself, which the page carries. `claims` are what others published. `chart` is the
     factor that pictures show along their axis. `common_rate` names the scenarios whose rate was
     chosen so that all sustain it. `objectives` name the searches for the highest sustained rate.
-    `absent` could not be measured. `adopted` tells what each subject is like to adopt. `is_run`:
+    `absent` could not be measured. `adopted` tells what each subject is like to adopt. `answer` are
+    the study's own short sentences. `is_run`:
     the only trial is a run by itself, and its sentences are all there are.
     """
     if not trials:
@@ -190,5 +194,6 @@ def build(
         absent=merged(absent),
         adopted=tuple(adopted),
         baselines=tuple(baselines),
+        answer=tuple(answer),
         is_run=is_run,
     )

@@ -238,7 +238,7 @@ def _untold(group: Group, groups: int) -> str | None:
     verdicts = {pair.verdict for pair in pairs}
     if not pairs:
         return None
-    short = _short_names(group, groups)
+    short = short_names(group, groups)
     names = units.listed(short.values())
     what = _quantity(group.contest.metric)
     bound = units.listed(short[s.name] for s in group.scenarios if s.at_least)
@@ -260,7 +260,7 @@ def _told(group: Group, baselines: Sequence[str], groups: int) -> list[str]:
     """What the group shows, in its ranked metric and in the server's CPU time."""
     ranked = group.contest.metric
     shown = (ranked, metrics.beside(ranked))
-    short = _short_names(group, groups)
+    short = short_names(group, groups)
     sentences = (_metric_sentence(group, metric, baselines, short) for metric in shown)
     return [sentence for sentence in sentences if sentence is not None]
 
@@ -319,7 +319,7 @@ def _clause(pair: Pair, short: Mapping[str, str]) -> str | None:
     return f"{short[pair.a]} {bound}{ratio} {multiple}"
 
 
-def _short_names(group: Group, groups: int) -> Mapping[str, str]:
+def short_names(group: Group, groups: int) -> Mapping[str, str]:
     """The labels; names without the `subject: ` that all share, where the title says it already."""
     names = [scenario.name for scenario in group.scenarios]
     prefixes = {name.partition(": ")[0] for name in names if ": " in name}

@@ -228,7 +228,7 @@ def _told(family: Family, metric: Metric, baselines: Sequence[str]) -> str | Non
         return _alone(family, metric)
     if family.is_cases:
         return _cases(family, metric)
-    if against := _baseline(family, baselines):
+    if against := baseline(family, baselines):
         return _against(family, metric, against)
     return _best(family, metric)
 
@@ -238,14 +238,14 @@ def _best(family: Family, metric: Metric) -> str | None:
     where: dict[str, list[Group]] = {}
     shared: dict[tuple[str, ...], list[Group]] = {}
     for group in family.groups:
-        leaders = _leaders(group, metric)
-        if not _is_told(group, metric) or _spared(group, metric).intersection(leaders):
+        leading = leaders(group, metric)
+        if not is_told(group, metric) or spared(group, metric).intersection(leading):
             # A bound below somebody's figure may be the best, or not: no first place is told.
             continue
-        if len(leaders) == 1:
-            where.setdefault(leaders[0], []).append(group)
+        if len(leading) == 1:
+            where.setdefault(leading[0], []).append(group)
         else:
-            shared.setdefault(tuple(leaders), []).append(group)
+            shared.setdefault(tuple(leading), []).append(group)
     clauses = []
     for label, groups in where.items():
         listed = "; ".join(_others(family, metric, label, groups))
@@ -263,7 +263,7 @@ def _against(family: Family, metric: Metric, label: str) -> str | None:
     groups = [
         group
         for group in family.groups
-        if _is_told(group, metric) and not _is_bound(family.of(label, group), metric)
+        if is_told(group, metric) and not _is_bound(family.of(label, group), metric)
     ]
     found = _against_base(family, metric, label, groups)
     if not found:
@@ -303,9 +303,9 @@ def _cases(family: Family, metric: Metric) -> str | None:
     count = dict.fromkeys(family.labels, 0)
     undecided = 0
     for group in family.groups:
-        leaders = _leaders(group, metric)
-        if len(leaders) == 1 and _is_told(group, metric):
-            count[leaders[0]] += 1
+        leading = leaders(group, metric)
+        if len(leading) == 1 and is_told(group, metric):
+            count[leading[0]] += 1
         else:
             undecided += 1
     winners = sorted((item for item in count.items() if item[1]), key=lambda item: -item[1])
@@ -349,7 +349,7 @@ def _against_base(
     """Each other label with its comparisons to the base over those levels, the best first."""
     found = []
     for label in family.labels:
-        pairs = [(group, _pair(family, group, metric, label, base)) for group in groups]
+        pairs = [(group, pair_of(family, group, metric, label, base)) for group in groups]
         known = [(group, pair) for group, pair in pairs if pair]
         if label != base and known:
             found.append((label, known))
@@ -398,7 +398,7 @@ def _is_bound(scenario: ScenarioResult | None, metric: Metric) -> bool:
     return scenario is not None and bool(scenario.bound(metric))
 
 
-def _pair(family: Family, group: Group, metric: Metric, label: str, base: str) -> Pair | None:
+def pair_of(family: Family, group: Group, metric: Metric, label: str, base: str) -> Pair | None:
     """The two as they compare there; None where they do not."""
     one, other = family.of(label, group), family.of(base, group)
     if one is None or other is None:
@@ -407,7 +407,7 @@ def _pair(family: Family, group: Group, metric: Metric, label: str, base: str) -
     return next((pair for pair in pairs if pair.a == one.name and pair.comparison), None)
 
 
-def _leaders(group: Group, metric: Metric) -> list[str]:
+def leaders(group: Group, metric: Metric) -> list[str]:
     """The labels that nobody is shown to beat."""
     pairs = group.contest.pairs.get(metric.key, ())
     beaten = {pair.a if pair.winner == pair.b else pair.b for pair in pairs if pair.winner}
@@ -415,7 +415,7 @@ def _leaders(group: Group, metric: Metric) -> list[str]:
     return [group.called[s.name] for s in known if s.name not in beaten]
 
 
-def _spared(group: Group, metric: Metric) -> set[str]:
+def spared(group: Group, metric: Metric) -> set[str]:
     """The labels that would be shown to be worse if their figures were more than bounds."""
     pairs = group.contest.pairs.get(metric.key, ())
     return {group.called[pair.spared] for pair in pairs if pair.spared}
@@ -427,14 +427,17 @@ def _is_told_together(family: Family, metric: Metric) -> bool:
 
 def _is_mostly_told(family: Family, metric: Metric) -> bool:
     """Whether half of the levels or more show who is better, or who are equal."""
-    return 2 * sum(_is_told(group, metric) for group in family.groups) >= len(family.groups)
+    return 2 * sum(is_told(group, metric) for group in family.groups) >= len(family.groups)
 
 
-def _is_told(group: Group, metric: Metric) -> bool:
+def is_told(group: Group, metric: Metric) -> bool:
+    """Whether some pair of the group shows who is better, or that both are equal."""
     return any(pair.verdict not in UNDECIDED for pair in group.contest.pairs.get(metric.key, ()))
 
 
-def _baseline(family: Family, baselines: Sequence[str]) -> str | None:
+def baseline(family: Family, baselines: Sequence[str]) -> str | None:
+    """The label that the study compares the others with; None where it names none."""
+
     def named(group: Group) -> ScenarioResult | None:
         return next((s for s in group.scenarios if s.name in baselines), None)
 

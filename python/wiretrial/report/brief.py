@@ -1,0 +1,192 @@
+"""The answer first: what a study's last screen and a report's first lines say.
+
+Knows findings and warnings; must not know terminals or pages. At most `MOST_LINES` lines answer the
+question; all that does not fit is counted, and stands in the report.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from wiretrial.report import case_tables, findings, metrics, phrases, sentences, units
+from wiretrial.report.families import unit_of
+from wiretrial.report.findings import Finding
+from wiretrial.report.metrics import Metric
+from wiretrial.report.model import ReportModel
+from wiretrial.report.scenarios import ScenarioResult
+
+MOST_LINES = 5
+MOST_WARNINGS = 5
+MOST_ROWS = 12
+MOST_METRICS = 3
+BESIDE = (metrics.SERVER, metrics.P99, metrics.P50)
+FEW_WORKLOADS = 3
+"""Of more, the first sentence says who leads in how many."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Texts in rows; the first column to the left, the others to the right."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    more: int = 0
+    """Rows that were left out."""
+
+
+def answer(model: ReportModel, width: int) -> tuple[str, ...]:
+    """Sentences that fill at most `MOST_LINES` lines of `width`; the bottleneck is the last."""
+    if model.is_run:
+        return tuple(model.verdict_sentences)
+    limit = _limit(model)
+    found = findings.of_report(model)
+    # Of client libraries the baseline leads, which says nothing.
+    workloads = [one for one in findings.by_workload(model) if one.metric is not metrics.WALL]
+    for say in (phrases.say, phrases.shorter):
+        told = [*(model.answer or map(say, found))]
+        if not model.answer and len(workloads) > FEW_WORKLOADS:
+            told = [*filter(None, [phrases.leads(workloads)]), *told]
+        if sum(lines(sentence, width) for sentence in (*told, limit)) <= MOST_LINES:
+            break
+    return (*_first_that_fit(told, MOST_LINES - lines(limit, width), width), limit)
+
+
+def _first_that_fit(told: Sequence[str], left: int, width: int) -> list[str]:
+    """The first sentence in any case, then each that still has room."""
+    kept = [*told[:1]]
+    left -= sum(lines(sentence, width) for sentence in kept)
+    for sentence in told[1:]:
+        needed = lines(sentence, width)
+        if needed <= left:
+            kept.append(sentence)
+            left -= needed
+    return kept
+
+
+def _limit(model: ReportModel) -> str:
+    """What limited the trials; of searches and client libraries in their own words."""
+    if any(scenario.is_driven for scenario in model.scenarios) or not model.scenarios:
+        return model.bottleneck_sentence
+    rows = [row for group in model.groups for s in group.scenarios for row in s.trials]
+    return phrases.bottleneck(
+        Counter(row.bottleneck for row in rows), sum(row.is_marked for row in rows)
+    )
+
+
+def lines(sentence: str, width: int) -> int:
+    """How many lines of `width` the sentence fills."""
+    return len(wrap(sentence, width))
+
+
+def warnings(model: ReportModel) -> tuple[tuple[str, ...], int]:
+    """The gravest, a line each without what to do about it; how many more there are."""
+    told = [_absent(model)] if model.absent else []
+    told += [f"{row.message} ({row.where})" if row.where else row.message for row in model.warnings]
+    return tuple(told[:MOST_WARNINGS]), max(len(told) - MOST_WARNINGS, 0)
+
+
+def scenarios(model: ReportModel) -> Table | None:
+    """A row per scenario, best first; None where they are too many, or have several levels."""
+    families = [family for family in model.families if not family.is_outside]
+    groups = [family.groups[0] for family in families]
+    found = [scenario for group in groups for scenario in group.ranked]
+    if len(found) > MOST_ROWS or any(len(family.groups) > 1 for family in families):
+        return None
+    known = {key for scenario in found for key in scenario.estimates}
+    ranked = dict.fromkeys(group.contest.metric for group in groups)
+    beside = [metric for metric in BESIDE if metric not in ranked and metric.key in known]
+    shown = [*ranked, *beside][:MOST_METRICS]
+    fitted = {metric: unit_of(groups, metric) for metric in shown}
+    rows = []
+    for scenario in found:
+        cells = (_cell(scenario, one, fitted[one], is_first=one in ranked) for one in shown)
+        rows.append((scenario.name, *cells))
+    heads = (_SHORT.get(metric, metric.title) for metric in shown)
+    units_shown = (fitted[metric].short for metric in shown)
+    titles = (f"{head}, {unit}" for head, unit in zip(heads, units_shown, strict=True))
+    return Table(("scenario", *titles), tuple(rows))
+
+
+def _cell(scenario: ScenarioResult, metric: Metric, unit: units.Unit, *, is_first: bool) -> str:
+    """The median, with its interval where the scenarios are ranked by it."""
+    if is_first:
+        return sentences.figure_text(scenario, metric, unit).replace("–", "-")
+    value = scenario.median(metric)
+    return "-" if value is None else f"{scenario.bound(metric)}{unit.figure(value)}"
+
+
+def overview(model: ReportModel) -> Table | None:
+    """A row per workload: who leads, its figure, and who follows; None without two workloads."""
+    rows = [_row(found) for found in findings.by_workload(model) if found.kind != "safest"]
+    if len(rows) < 2:
+        return None
+    return Table(
+        ("workload", "best", "figure", "next", "times"),
+        tuple(rows[:MOST_ROWS]),
+        more=max(len(rows) - MOST_ROWS, 0),
+    )
+
+
+def safest(model: ReportModel) -> Table | None:
+    """A row per subject over all cases: how far from the best, how often the best; else None."""
+    family = next((one for one in model.families if one.is_cases and not one.is_outside), None)
+    found = case_tables.nearest_of(family) if family else None
+    if family is None or found is None:
+        return None
+    best = dict.fromkeys(family.labels, 0)
+    stalled = dict.fromkeys(family.labels, 0)
+    for table in case_tables.tables(family):
+        for row in table.rows:
+            best[row.label] += sum(bool(cell and cell.is_best) for cell in row.cells)
+            stalled[row.label] += sum(bool(cell and cell.stalls) for cell in row.cells)
+    ordered = [*found.furthest, *(label for label in family.labels if label not in found.furthest)]
+    rows = [
+        (
+            label,
+            f"{units.significant(found.furthest[label])} x" if label in found.furthest else "-",
+            str(best[label] or "-"),
+            str(stalled[label] or "-"),
+        )
+        for label in ordered
+    ]
+    heads = ("", "at most, times the best", "best in cases", "stalled in cases")
+    return Table(heads, tuple(rows[:MOST_ROWS]), more=max(len(rows) - MOST_ROWS, 0))
+
+
+def _row(finding: Finding) -> tuple[str, ...]:
+    """Workload and metric, the best with its figure, the next with its multiple."""
+    assert finding.metric is not None
+    metric = _SHORT.get(finding.metric, finding.metric.title)
+    where = f"{finding.where}: {metric}" if finding.where else metric
+    if what := _WHAT.get(finding.kind):
+        return (where, what, "", "", "")
+    if finding.kind == "counted":
+        label, n = finding.counts[0]
+        return (where, f"{label}, {n} of {finding.levels}", "", "", "")
+    first = finding.others[0] if finding.others else None
+    more = f" +{len(finding.leaders) - 1}" if len(finding.leaders) > 1 else ""
+    best = (where, f"{finding.leaders[0]}{more}", phrases.figure(finding))
+    return (*best, first.label, phrases.times(first)) if first else (*best, "", "")
+
+
+def _absent(model: ReportModel) -> str:
+    names = [row.subject for row in model.absent]
+    if len(names) == 1:
+        return f"{names[0]} was not measured: {model.absent[0].reason}"
+    return f"{len(names)} subjects were not measured: {units.listed(names)}"
+
+
+_WHAT = {
+    "untold": "no difference shown",
+    "bound": "lower bounds, not ranked",
+    "lacking": "too few usable trials",
+}
+_SHORT = {
+    metrics.SERVER: "server CPU",
+    metrics.CLIENT: "client CPU",
+    metrics.USER_MEMORY: "memory",
+    metrics.THROUGHPUT: "throughput",
+}

@@ -1,0 +1,219 @@
+"""The answer first: a few lines, one table that fits, the gravest warnings.
+
+WIRETRIAL_UPDATE_GOLDEN=1 writes the screens anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from textwrap import wrap
+
+import pytest
+
+from tests.report import synthetic_clients, synthetic_rest, synthetic_study
+from tests.report.synthetic import DEMO, ORDER, demo_trials
+from wiretrial.report import brief, findings, metrics, phrases, text_brief
+from wiretrial.report.alerts import WarningRow
+from wiretrial.report.findings import Finding, Multiple
+from wiretrial.report.model import ReportModel, build
+from wiretrial.results.absent import Absent
+from wiretrial.stats.summary import Estimate
+
+GOLDEN = Path(__file__).parent / "golden"
+SCREENS = ("demo", "levels", "cases", "rest", "clients")
+FIGURE = Estimate(5600.0, 5500.0, 5700.0, 5, "order statistics")
+
+
+@pytest.fixture(scope="module")
+def models(report: ReportModel, study: ReportModel, cases: ReportModel) -> dict[str, ReportModel]:
+    return {
+        "demo": report,
+        "levels": study,
+        "cases": cases,
+        "rest": synthetic_rest.report(),
+        "clients": synthetic_clients.report(),
+    }
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_the_last_screen(name: str, models: dict[str, ReportModel]) -> None:
+    found = text_brief.render(models[name], width=80)
+    path = GOLDEN / f"brief-{name}.txt"
+    if "WIRETRIAL_UPDATE_GOLDEN" in os.environ:
+        path.write_text(f"{found}\n", encoding="utf-8")
+    assert found.splitlines() == path.read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("name", SCREENS)
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_answer_fits(name: str, width: int, models: dict[str, ReportModel]) -> None:
+    shown = text_brief.render(models[name], width=width).splitlines()
+    assert max(map(len, shown)) <= min(width, text_brief.WIDEST)
+    answer = brief.answer(models[name], 80)
+    assert 2 <= sum(len(wrap(sentence, 80)) for sentence in answer) <= brief.MOST_LINES
+    assert answer[-1].startswith(("Bottleneck: ", "Most of a round trip went to"))
+
+
+def test_a_report_of_many_workloads_says_first_who_leads_how_often() -> None:
+    shapes = tuple(
+        replace(shape, name=f"{shape.name}, {n}", group=f"{shape.group}, {n}")
+        for n in range(4)
+        for shape in DEMO[:4]
+    )
+    model = build(demo_trials(shapes=shapes), question="Q?", title="T", command="again", order=[])
+    found = findings.by_workload(model)
+    assert len(found) == 4
+    first, *_ = brief.answer(model, 80)
+    assert first == phrases.leads(found)
+
+
+def test_an_own_answer_stands_for_all_findings() -> None:
+    own = ["HTTP costs 2 times as much."]
+    model = build(demo_trials(), question="Q?", title="T", command="again", order=ORDER, answer=own)
+    assert brief.answer(model, 80)[:-1] == tuple(own)
+
+
+def test_no_more_warnings_than_can_be_read(report: ReportModel) -> None:
+    row = WarningRow("steal", "the host took CPU away", "Run it again.", 2, ("A", "B"))
+    model = replace(report, warnings=tuple(replace(row, message=f"warning {n}") for n in range(9)))
+    shown, more = brief.warnings(model)
+    assert (len(shown), more) == (brief.MOST_WARNINGS, 4)
+    assert shown[0] == "warning 0 (2 trials: A and B)"
+    lines = text_brief.render(model, width=80).splitlines()
+    assert lines[-1].strip() == "4 warnings more in the report"
+    assert not any("Run it again." in line for line in lines)
+
+
+def test_what_could_not_be_measured_is_a_warning(report: ReportModel) -> None:
+    absent = tuple(Absent(subject=name, reason="no compiler", scenarios=("x",)) for name in "ab")
+    shown, _ = brief.warnings(replace(report, absent=absent))
+    assert shown[0] == "2 subjects were not measured: a and b"
+    shown, _ = brief.warnings(replace(report, absent=absent[:1]))
+    assert shown[0] == "a was not measured: no compiler"
+
+
+def test_findings_are_data(report: ReportModel) -> None:
+    reference, node = findings.of_report(report)
+    assert (reference.kind, reference.leaders) == ("shared", ("Raw TCP", "WebSocket"))
+    # The generator saturated first in throughput, so the server's CPU tells them apart.
+    assert reference.metric is metrics.SERVER
+    assert [other.label for other in reference.others] == [
+        "HTTP keep-alive",
+        "HTTP, new connection",
+    ]
+    assert (node.kind, node.metric, node.leaders) == (
+        *("best", metrics.THROUGHPUT),
+        ("WebSocket on Node",),
+    )
+    # How many times worse: above 1, although more is better.
+    (other,) = node.others
+    assert other.low is not None
+    assert 1 < other.low < other.ratio
+
+
+def test_a_baseline_s_multiples_are_those_that_are_shown(report: ReportModel) -> None:
+    trials, order = report.trials, [shape.name for shape in DEMO]
+    model = build(
+        trials, question="Q?", title="T", command="c", order=order, baselines=["WebSocket"]
+    )
+    first = next(found for found in findings.of_report(model) if found.kind == "multiples")
+    assert first.base == "WebSocket"
+    # Raw TCP is not shown to differ from WebSocket.
+    assert "Raw TCP" not in [other.label for other in first.others]
+
+
+def _say(kind: findings.Kind, **fields: object) -> str:
+    return phrases.say(Finding(kind, metric=metrics.SERVER, **fields))  # type: ignore[arg-type]
+
+
+SAID: list[tuple[Callable[[], str], str]] = [
+    (
+        lambda: _say("alone", leaders=("ws",), figure=FIGURE),
+        "ws: server CPU per message 5.60 µs (95 % interval 5.50 to 5.70).",
+    ),
+    (
+        lambda: _say("alone", leaders=("ws",), figure=FIGURE, levels=3),
+        "ws: server CPU per message 5.50 to 5.70 µs over 3 levels.",
+    ),
+    (
+        lambda: _say("best", leaders=("ws",), figure=FIGURE, others=(Multiple("crow", 2.0),)),
+        "Least server CPU per message with ws (5.60 µs); crow 2.00 times as much.",
+    ),
+    (
+        lambda: _say(
+            "best",
+            where="echo",
+            leaders=("ws",),
+            others=(Multiple("a", 2.0, 1.9, 2.1), Multiple("b", 3.0), Multiple("c", 9.0)),
+            levels=3,
+        ),
+        (
+            "Echo: least server CPU per message with ws (over all 3 levels); "
+            "a 2.00 (1.90 to 2.10) times as much, last c 9.00."
+        ),
+    ),
+    (
+        lambda: _say("untold", leaders=("a", "b", "c", "d")),
+        "No difference in server CPU per message is shown between a, b and 2 more.",
+    ),
+    (
+        lambda: phrases.say(Finding("bound", metric=metrics.THROUGHPUT, leaders=("a", "b"))),
+        (
+            "The throughput of a and b is a lower bound, not ranked: the load generator saturated "
+            "first."
+        ),
+    ),
+    (
+        lambda: _say("lacking", leaders=("a", "b")),
+        "Too few usable trials to compare a and b.",
+    ),
+    (
+        lambda: _say("multiples", base="raw", others=(Multiple("json", 1.3, 1.2, 1.4),)),
+        "json has 1.30 (1.20 to 1.40) times the server CPU per message of raw.",
+    ),
+    (
+        lambda: _say(
+            "multiples",
+            base="raw",
+            others=(Multiple("a", 1.3, 1.2, 1.4), Multiple("b", 3, 2, 4, "at least")),
+            levels=2,
+        ),
+        "Server CPU per message as multiples of raw: a 1.20 to 1.40, b at least 2.00 to 4.00.",
+    ),
+    (
+        lambda: _say("counted", counts=(("a", 3), ("b", 1)), levels=5),
+        (
+            "Least server CPU per message with a at 3 of 5 levels, with b at 1; 1 has no single "
+            "winner."
+        ),
+    ),
+    (
+        lambda: _say("safest", others=(Multiple("a", 1.6), Multiple("b", 9.0)), levels=4),
+        "a is the safest choice: never more than 1.60 times the best time, in 4 cases; b 9.00.",
+    ),
+    (
+        lambda: _say(
+            "nearest",
+            base="raw",
+            leaders=("a",),
+            others=(Multiple("a", 1.1), Multiple("b", 14.0)),
+        ),
+        "a is nearest to raw, 1.10 times its CPU; b 14.0.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "expected"), SAID)
+def test_phrases(said: Callable[[], str], expected: str) -> None:
+    assert said() == expected
+
+
+def test_knees_are_said_from_the_highest_on() -> None:
+    found = next(one for one in findings.of_report(synthetic_study.report()) if one.kind == "knees")
+    said = phrases.say(found)
+    rates = [knee.label for knee in sorted(found.knees, key=lambda k: -(k.sustained or 0))]
+    places = [said.index(label) for label in rates]
+    assert places == sorted(places)
