@@ -30,6 +30,32 @@ def verdict(made: ReportModel) -> Sequence[str]:
     return [sentence for sentence in found if sentence]
 
 
+def answer(made: ReportModel) -> Sequence[str]:
+    """The same in short sentences, for the first screen."""
+    found = []
+    if pair := _pair(made, demo_study.REFERENCE_HTTP, demo_study.REFERENCE_WS, metrics.SERVER):
+        ratio = sentences.ratio_text(pair)
+        found.append(
+            "An HTTP request and a WebSocket message with the same 64 bytes show no difference in "
+            f"server CPU: ratio {ratio}."
+            if pair.winner is None
+            else f"An HTTP request costs this server {ratio} times the CPU of a WebSocket message "
+            "with the same 64 bytes."
+        )
+    if pair := _shown(made, demo_study.NODE_HTTP, demo_study.NODE_WS):
+        found.append(f"A server on Node: {sentences.ratio_text(pair)} times.")
+    if pair := _shown(made, demo_study.REFERENCE_FRESH, demo_study.REFERENCE_HTTP):
+        ratio = sentences.ratio_text(pair)
+        found.append(f"A new connection per HTTP request costs {ratio} times a kept one.")
+    return found
+
+
+def _shown(made: ReportModel, name: str, base: str) -> Pair | None:
+    """The comparison in server CPU, where it shows a difference."""
+    pair = _pair(made, name, base, metrics.SERVER)
+    return pair if pair is not None and pair.winner is not None else None
+
+
 def _price(made: ReportModel, where: str, http: str, ws: str) -> str | None:
     pair = _pair(made, http, ws, metrics.SERVER)
     by_name = {scenario.name: scenario for scenario in made.scenarios}

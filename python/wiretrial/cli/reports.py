@@ -29,6 +29,9 @@ OWN_VERDICTS: Mapping[str, Verdict] = {
 }
 """By the name of the study. The others have the automatic sentences only."""
 
+OWN_ANSWERS: Mapping[str, Verdict] = {demo.NAME: demo_words.answer}
+"""The same in short sentences for the first screen."""
+
 
 def whole(results: ResultsFolder) -> ReportModel:
     """The report of all that the folder holds: trials, subjects without any, what each weighs."""
@@ -37,7 +40,7 @@ def whole(results: ResultsFolder) -> ReportModel:
     if not trials:
         raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
 
-    def build(sentences: Sequence[str] | None) -> ReportModel:
+    def build(sentences: Sequence[str] | None, answer: Sequence[str] = ()) -> ReportModel:
         return model.build(
             trials,
             question=study.question,
@@ -57,12 +60,21 @@ def whole(results: ResultsFolder) -> ReportModel:
             },
             absent=absent.read(results),
             adopted=adoption.read(results),
+            answer=answer,
         )
 
     made = build(None)
-    verdict = OWN_VERDICTS.get(study.name)
-    own = verdict(made) if verdict else ()
-    return build(own) if own else made
+    own, answer = ([*words(made)] for words in _own_words(study.name))
+    return build(own or None, answer) if own or answer else made
+
+
+def _own_words(name: str) -> tuple[Verdict, Verdict]:
+    """What a study says of itself: its verdict, and its short answer."""
+
+    def nothing(_: ReportModel) -> Sequence[str]:
+        return ()
+
+    return OWN_VERDICTS.get(name, nothing), OWN_ANSWERS.get(name, nothing)
 
 
 def of(path: Path) -> ReportModel:
