@@ -51,7 +51,7 @@ def test_the_last_screen(name: str, models: dict[str, ReportModel]) -> None:
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_the_answer_fits(name: str, width: int, models: dict[str, ReportModel]) -> None:
     shown = text_brief.render(models[name], width=width).splitlines()
-    assert max(map(len, shown)) <= min(width, text_brief.WIDEST)
+    assert max(map(len, shown)) <= min(width, brief.WIDTH)
     answer = brief.answer(models[name], 80)
     assert 2 <= sum(len(wrap(sentence, 80)) for sentence in answer) <= brief.MOST_LINES
     assert answer[-1].startswith(("Bottleneck: ", "Most of a round trip went to"))

@@ -18,6 +18,8 @@ from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
 
+WIDTH = 80
+"""Columns that the answer is measured in."""
 MOST_LINES = 5
 MOST_WARNINGS = 5
 MOST_ROWS = 12

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from wiretrial.report import markup, moments, palette, run
+from wiretrial.report import brief, markup, moments, palette, run
 from wiretrial.report.canvas import NARROW, WIDE, Frame
 from wiretrial.report.families import Family
 from wiretrial.report.head import HEAD
@@ -80,11 +80,20 @@ def _style() -> str:
 
 
 def _verdict(model: ReportModel) -> Markup:
+    """The answer in a few lines; every sentence behind a fold."""
     muted = model.muted_sentences
     found = model.all_sentences[: -len(muted)]
-    return Markup('<div class="verdict">{}{}</div>').format(
-        Markup("").join(Markup("<p>{}</p>").format(text) for text in found),
-        Markup("").join(Markup('<p class="aside">{}</p>').format(text) for text in muted),
+    whole = [
+        *(Markup("<p>{}</p>").format(text) for text in found),
+        *(Markup('<p class="aside">{}</p>').format(text) for text in muted),
+    ]
+    if model.is_run:
+        return Markup('<div class="verdict">{}</div>').format(Markup("").join(whole))
+    *answer, limit = brief.answer(model, brief.WIDTH)
+    lines = [Markup("<p>{}</p>").format(text) for text in answer]
+    lines.append(Markup('<p class="aside">{}</p>').format(limit))
+    return Markup('<div class="verdict">{}</div>{}').format(
+        Markup("").join(lines), markup.fold("Every finding in full", Markup("").join(whole))
     )
 
 

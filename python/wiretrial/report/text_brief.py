@@ -25,8 +25,6 @@ from wiretrial.report.terminal import (
     rendered,
 )
 
-WIDEST = 80
-"""The table fits a terminal of this width, however wide this one is."""
 NARROWEST = (20, 14)
 """No workload, and no label, is cut below these widths."""
 GAP = 3
@@ -35,7 +33,9 @@ GAP = 3
 
 def render(model: ReportModel, *, width: int = DEFAULT_WIDTH, colour: bool = False) -> str:
     """At most five lines of answer, one table, at most five warnings."""
-    return rendered(lambda console: _print(console, model), width=min(width, WIDEST), colour=colour)
+    return rendered(
+        lambda console: _print(console, model), width=min(width, brief.WIDTH), colour=colour
+    )
 
 
 def _print(console: Console, model: ReportModel) -> None:
