@@ -23,10 +23,11 @@ CRATES = ROOT / "crates"
 # What everybody may use: documents, errors, quantities, redaction, how programs start and end. They
 # know nobody.
 LEAVES = {
-    *("closing", "documents", "errors", "launch", "plan", "quantities", "redaction", "snapshot"),
-    "suggest",
+    *("catalogues", "closing", "documents", "errors", "launch", "plan", "quantities", "redaction"),
+    *("snapshot", "suggest"),
 }
 LEAF_NEEDS = {
+    "catalogues": set[str](),
     "redaction": set[str](),
     "errors": {"redaction"},
     "documents": {"errors", "suggest"},

@@ -24,8 +24,8 @@ from tests.fleet.conftest import (
 from tests.lab.test_isolation import may_isolate
 from wiretrial.engine import Engine
 from wiretrial.errors import FleetFailed, UsageProblem
+from wiretrial.fleet import authority
 from wiretrial.fleet import engine as fleet_engine
-from wiretrial.fleet import security
 from wiretrial.fleet.conductor import LEASE_S
 from wiretrial.fleet.security import Address, Certificates
 from wiretrial.machine.hosts import Network
@@ -46,7 +46,7 @@ def network(stack: ExitStack) -> Network:
 
 @pytest.fixture
 def certificates(tmp_path: Path) -> Certificates:
-    return security.make(tmp_path / "certificates")
+    return authority.make(tmp_path / "certificates")
 
 
 def cluster_on(
@@ -152,7 +152,7 @@ def test_a_fleet_on_the_network_goes_with_its_certificates_only(
     network: Network, certificates: Certificates, stack: ExitStack, tmp_path: Path
 ) -> None:
     cluster = cluster_on(network, stack, tmp_path, certificates)
-    strangers = security.make(tmp_path / "strangers")
+    strangers = authority.make(tmp_path / "strangers")
     with (
         pytest.raises(FleetFailed, match="no scheduler answers"),
         fleet_engine.connected(cluster.address, strangers),

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from wiretrial.errors import UsageProblem
-from wiretrial.fleet.security import ROLES, Address, make
+from wiretrial.fleet.authority import make
+from wiretrial.fleet.security import ROLES, Address
 
 
 @pytest.mark.parametrize(

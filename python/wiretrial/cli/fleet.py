@@ -15,7 +15,7 @@ from wiretrial.cli import fleet_demo, fleet_options, output
 from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GOOD, UsageProblem
-from wiretrial.fleet import clocks, commands, security
+from wiretrial.fleet import authority, clocks, commands, security
 from wiretrial.fleet.security import Address, Certificates
 from wiretrial.results.fleet import Clock
 
@@ -61,7 +61,7 @@ def certificates(
 
     Each role needs authority.pem and its own two files; keys are readable by their owner alone.
     """
-    made = security.make(folder)
+    made = authority.make(folder)
     for role in security.ROLES:
         names = f"{made.authority.name} {made.chain(role).name} {made.key(role).name}"
         output.emit(f"{role:<10} {names}", None)

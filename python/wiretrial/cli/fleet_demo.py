@@ -17,7 +17,7 @@ from wiretrial.cli.fleet_options import FleetWanted
 from wiretrial.cli.live import Live
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD
-from wiretrial.fleet import commands, own, security
+from wiretrial.fleet import authority, commands, own, security
 from wiretrial.fleet.security import Address, Certificates
 from wiretrial.machine import facts
 from wiretrial.machine.hosts import Network
@@ -59,7 +59,7 @@ def run(connections: str, requests: str, rate: str) -> int:
         network = stack.enter_context(Network(AGENTS))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiretrial-fleet-")))
         url = stack.enter_context(own.serving(engine, network.address))
-        wanted = stack.enter_context(fleet_of(network, security.make(folder / "certificates")))
+        wanted = stack.enter_context(fleet_of(network, authority.make(folder / "certificates")))
         asked = plan.model_copy(update={"target": plan.target.model_copy(update={"url": url})})
         with fleet_options.engine(wanted) as fleet:
             many = measure(fleet, asked)

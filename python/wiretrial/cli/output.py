@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wiretrial.errors import StoreError, UsageProblem
-from wiretrial.results.store import write_whole
+from wiretrial.results.files import write_whole
 
 WIDEST = 120
 

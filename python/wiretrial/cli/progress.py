@@ -31,8 +31,9 @@ from wiretrial.results import absent, answers
 from wiretrial.results.absent import Missing
 from wiretrial.results.answers import Answer
 from wiretrial.results.beacon import Beacon
+from wiretrial.results.files import STUDY_FILE
 from wiretrial.results.model import Trial
-from wiretrial.results.store import STUDY_FILE, ResultsFolder
+from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import asked, prepare, runner, spec
 from wiretrial.studies.spec import Study
 from wiretrial.studies.trial import require_rules

@@ -1,6 +1,6 @@
-"""Who may talk to a fleet: certificates for its three roles, and where they are asked for.
+"""Who may talk to a fleet: the certificates of its three roles, and where they are asked for.
 
-Knows addresses, trustme and files; must not know what a fleet does. Whoever may talk to the
+Knows addresses and files; must not know what a fleet does. Whoever may talk to the
 scheduler may run code on every agent, so that beyond one machine both sides must show a
 certificate. Nothing of it is ever added to a trust store.
 """
@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import trustme
-
 from wiretrial.errors import UsageProblem
 
 ROLES = ("scheduler", "agent", "client")
@@ -26,7 +24,7 @@ DEFAULT_PORT = 8786
 
 @dataclass(frozen=True)
 class Certificates:
-    """A folder that `make` wrote, or a part of it for one role."""
+    """A folder that `authority.make` wrote, or a part of it for one role."""
 
     folder: Path
 
@@ -52,30 +50,6 @@ class Certificates:
                     f"make it with `wiretrial fleet certificates DIR`, and bring {AUTHORITY},"
                     f" {role}.pem and {role}.key here",
                 )
-
-
-def make(folder: Path) -> Certificates:
-    """An authority of the fleet's own, and a certificate for each role. Keys are the owner's alone.
-
-    The authority's own key is not kept: whoever wants another certificate makes a new set.
-    """
-    made = Certificates(folder)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise UsageProblem(f"{folder} is not empty", "name a new folder")
-        authority = trustme.CA(organization_name="a fleet of wiretrial")
-        authority.cert_pem.write_to_path(made.authority)
-        for role in ROLES:
-            # Both sides check the authority, none a name: agents come and go.
-            leaf = authority.issue_cert(f"{role}.fleet.internal")
-            key = made.key(role)
-            key.touch(mode=0o600)
-            leaf.private_key_pem.write_to_path(key)
-            made.chain(role).write_bytes(b"".join(blob.bytes() for blob in leaf.cert_chain_pems))
-    except OSError as error:
-        raise UsageProblem(f"{folder}: {error.strerror}", "name another folder") from error
-    return made
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from wiretrial.errors import StoreError
 from wiretrial.live import pages
 from wiretrial.live.pages import Listed
 from wiretrial.results import absent, adoption, answers, beacon, imported
+from wiretrial.results.files import STUDY_FILE
 from wiretrial.results.index import Index, Row
-from wiretrial.results.store import STUDY_FILE, ResultsFolder, folders, loads
+from wiretrial.results.store import ResultsFolder, folders, loads
 from wiretrial.studies import spec
 
 MakeReport = Callable[[ResultsFolder], str]

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
-import tempfile
 import zlib
 from collections.abc import Iterator
 from datetime import datetime
@@ -20,6 +18,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from wiretrial.errors import StoreError
+from wiretrial.results.files import STUDY_FILE, write_whole
 from wiretrial.results.model import (
     LOAD_SCHEMA,
     LOAD_VERSION,
@@ -28,7 +27,6 @@ from wiretrial.results.model import (
     Trial,
 )
 
-STUDY_FILE = "study.json"
 TRIALS = "trials"
 SUFFIX = ".json.gz"
 
@@ -120,27 +118,6 @@ class ResultsFolder:
                 f"can't write {path}: {error.strerror}", "free some space, then --resume"
             ) from error
         return path
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Replaces `path` by `data` in one step, durably. Raises `OSError`."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def read_trial(path: Path) -> Trial:

@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from wiretrial import quantities, suggest
+from wiretrial.catalogues import STUDIES
 from wiretrial.documents import read_toml, require_among
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import RULE, SECURE, Content
@@ -27,7 +28,7 @@ from wiretrial.results.claims import Claim
 from wiretrial.studies import environments
 from wiretrial.subjects.spec import DRIVEN, PROTOCOLS_OF, ContractName, Mode, Protocol
 
-DOCUMENT = "study.toml"
+DOCUMENT = STUDIES.document
 
 Pacing = Literal["constant", "poisson", "phased", "after-response"]
 Compared = Literal["protocol", "pacing", "lobby"]

@@ -5,16 +5,14 @@ Knows folders; must not know how a study is run.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from wiretrial import suggest
+from wiretrial.catalogues import STUDIES
 from wiretrial.errors import UsageProblem
 from wiretrial.studies import demo
-from wiretrial.studies.document import DOCUMENT, Document, read
-
-ENVIRONMENT = "WIRETRIAL_STUDIES"
+from wiretrial.studies.document import Document, read
 
 
 @dataclass(frozen=True)
@@ -28,9 +26,7 @@ class Found:
 
 def catalogue() -> list[Found]:
     """Every study that comes with wiretrial, by name."""
-    folder = root()
-    paths = sorted(folder.glob(f"*/{DOCUMENT}")) if folder else []
-    return [Found(path.parent.name, read(path), path.parent) for path in paths]
+    return [Found(folder.name, read(folder), folder) for folder in STUDIES.members()]
 
 
 def find(name: str) -> Found:
@@ -39,16 +35,16 @@ def find(name: str) -> Found:
         path = Path(name)
         folder = path.parent if path.suffix == ".toml" else path
         return Found(folder.resolve().name, read(path), folder)
-    folder_of_all = root()
-    if folder_of_all and (folder_of_all / name / DOCUMENT).is_file():
-        return Found(name, read(folder_of_all / name), folder_of_all / name)
+    root = STUDIES.root()
+    if root and STUDIES.is_one(root / name):
+        return Found(name, read(root / name), root / name)
     raise UsageProblem(
         f"there is no study {name!r}",
         f"write ./{name} for the folder"
-        if (Path(name) / DOCUMENT).is_file()
+        if STUDIES.is_one(Path(name))
         else suggest.remedy(
             name,
-            (found.name for found in catalogue()),
+            (folder.name for folder in STUDIES.members()),
             f"see `wiretrial study list`, or name a folder such as ./{name}",
         ),
     )
@@ -67,11 +63,3 @@ def subjects_of(name: str) -> list[str]:
     named += [subject for workload in workloads for subject in workload.subjects or ()]
     named += [workload.server for workload in workloads if workload.server]
     return list(dict.fromkeys(subject.partition(":")[0] for subject in named))
-
-
-def root() -> Path | None:
-    """The folder of the studies that come with wiretrial."""
-    named = os.environ.get(ENVIRONMENT)
-    package = Path(__file__).resolve().parent.parent
-    places = [Path(named)] if named else [package / "_studies", package.parents[1] / "studies"]
-    return next((place for place in places if place.is_dir()), None)

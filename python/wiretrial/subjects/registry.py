@@ -5,19 +5,18 @@ Knows folders; must not know how a subject is installed or run.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from wiretrial import suggest
+from wiretrial.catalogues import SUBJECTS
 from wiretrial.errors import UsageProblem
-from wiretrial.subjects.spec import SPEC_FILE, Subject, load
-
-ENVIRONMENT = "WIRETRIAL_SUBJECTS"
+from wiretrial.subjects.spec import Subject, load
 
 
 def catalogue() -> list[Subject]:
     """Every subject of the catalogue, by name."""
-    return [load(path.parent) for path in sorted(root().glob(f"*/{SPEC_FILE}"))]
+    root()  # Raises where there is none.
+    return [load(folder) for folder in SUBJECTS.members()]
 
 
 def find(name: str) -> Subject:
@@ -25,15 +24,15 @@ def find(name: str) -> Subject:
     if "/" in name or name in {".", ".."}:
         return load(Path(name))
     folder = root() / name
-    if (folder / SPEC_FILE).is_file():
+    if SUBJECTS.is_one(folder):
         return load(folder)
     raise UsageProblem(
         f"there is no subject {name!r}",
         f"write ./{name} for the folder"
-        if (Path(name) / SPEC_FILE).is_file()
+        if SUBJECTS.is_one(Path(name))
         else suggest.remedy(
             name,
-            (subject.spec.name for subject in catalogue()),
+            (folder.name for folder in SUBJECTS.members()),
             f"see `wiretrial subject list`, or name a folder such as ./{name}",
         ),
     )
@@ -41,13 +40,9 @@ def find(name: str) -> Subject:
 
 def root() -> Path:
     """The catalogue's folder."""
-    named = os.environ.get(ENVIRONMENT)
-    package = Path(__file__).resolve().parent.parent
-    places = [Path(named)] if named else [package / "_subjects", package.parents[1] / "subjects"]
-    for place in places:
-        if place.is_dir():
-            return place
+    if found := SUBJECTS.root():
+        return found
     raise UsageProblem(
-        f"no catalogue of subjects at {' or '.join(str(place) for place in places)}",
-        f"reinstall wiretrial, or set {ENVIRONMENT} to the folder",
+        f"no catalogue of subjects at {' or '.join(map(str, SUBJECTS.places()))}",
+        f"reinstall wiretrial, or set {SUBJECTS.variable} to the folder",
     )

@@ -14,10 +14,11 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from wiretrial import suggest
+from wiretrial.catalogues import SUBJECTS
 from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
 
-SPEC_FILE = "subject.toml"
+SPEC_FILE = SUBJECTS.document
 SHARED = "_shared"
 """The catalogue's folder of sources that several subjects use."""
 LEFTOVERS = frozenset({"node_modules", "__pycache__", "target", "build"})
