@@ -61,6 +61,9 @@ PROCESS_MODULES = {
     *("wiretrial.closing", "wiretrial.engine", "wiretrial.launch"),
 }
 
+# All that a face of the command line imports beside the standard library and what is as light.
+LIGHT_PACKAGES = {"typer"}
+
 # Where a distribution's name is not the name of its module.
 IMPORT_NAMES = {"hdrhistogram": "hdrh", "vl-convert-python": "vl_convert"}
 
@@ -150,6 +153,42 @@ def imported_rooms(source: Path) -> set[str]:
     return {parts[1] for parts in own if parts[0] == "wiretrial" and len(parts) > 1} - {
         "__version__"
     }
+
+
+def imported_at_once(source: Path) -> Iterator[str]:
+    """Every module that is imported when this one is; not those inside functions."""
+
+    def outside(node: ast.AST) -> Iterator[ast.AST]:
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                yield child
+                yield from outside(child)
+
+    for node in outside(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def module_file(name: str) -> Path | None:
+    """The file of `wiretrial.a.b`, or of `wiretrial.a` where b is something in it."""
+    while name != "wiretrial":
+        path = PACKAGE.parent / name.replace(".", "/")
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            if file.is_file():
+                return file
+        name = name.rpartition(".")[0]
+    return None
+
+
+def faces() -> list[Path]:
+    """The modules that help and a shell import: those with an `app`."""
+    return [
+        path
+        for path in sorted((PACKAGE / "cli").glob("*.py"))
+        if re.search(r"^app = ", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
 
 
 def rust_sources(folder: Path) -> list[Path]:
@@ -255,6 +294,22 @@ def test_report_and_statistics_start_no_process(room: str) -> None:
             if name == starter or name.startswith(f"{starter}.")
         }
         assert not used, f"{source.relative_to(ROOT)} must not import {sorted(used)}"
+
+
+@pytest.mark.parametrize("face", faces(), ids=lambda face: face.stem)
+def test_a_face_imports_at_once_what_is_light(face: Path) -> None:
+    """So does all that it imports, down to the last."""
+    assert len(faces()) > 10
+    seen, waiting = {face}, [(face, face.stem)]
+    while waiting:
+        source, way = waiting.pop()
+        for name in imported_at_once(source):
+            top = name.partition(".")[0]
+            if top != "wiretrial":
+                assert top in sys.stdlib_module_names | LIGHT_PACKAGES, f"{way} imports {top}"
+            elif (file := module_file(name)) and file not in seen:
+                seen.add(file)
+                waiting.append((file, f"{way} -> {file.stem}"))
 
 
 def test_third_party_imports_are_declared() -> None:

@@ -12,8 +12,9 @@ import pytest
 
 from tests.cli.conftest import LIMIT_S, ROOT, Run, command
 from tests.cli.test_runs import MEASURED, address_in
-from wiretrial.cli import gate, output, report, results_exchange, serve
+from wiretrial.cli import gate, output, report, serving
 from wiretrial.cli import results as stored
+from wiretrial.cli.forms import ExportForm, ReportForm
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_FAILED, EXIT_GATE, EXIT_GOOD, EXIT_INVALID, StoreError
 from wiretrial.live.site import Site
@@ -74,26 +75,26 @@ def test_reported_as_text_it_is_what_the_load_said(load: Path, capsys: Captured)
         assert f"\n  {word}" in said
 
 
-@pytest.mark.parametrize("form", sorted(set(report.Form) - {report.Form.SVG, report.Form.PNG}))
-def test_it_is_reported_in_each_form(load: Path, capsys: Captured, form: report.Form) -> None:
+@pytest.mark.parametrize("form", sorted(set(ReportForm) - {ReportForm.SVG, ReportForm.PNG}))
+def test_it_is_reported_in_each_form(load: Path, capsys: Captured, form: ReportForm) -> None:
     assert report.report(load, form) == EXIT_GOOD
     said = capsys.readouterr().out
     assert said
-    if form in (report.Form.HTML, report.Form.MARKDOWN):
+    if form in (ReportForm.HTML, ReportForm.MARKDOWN):
         assert "wiretrial load http://127.0.0.1:" in said
         assert "one run" in said.lower()
         assert "only 1 usable" not in said
 
 
 def test_its_pictures_show_it_over_time(load: Path, tmp_path: Path, capsys: Captured) -> None:
-    assert report.report(load, report.Form.SVG, tmp_path) == EXIT_GOOD
+    assert report.report(load, ReportForm.SVG, tmp_path) == EXIT_GOOD
     names = {Path(line).stem for line in capsys.readouterr().out.split()}
     assert {"over-time-throughput", "over-time-times"} <= names
     assert all("<svg" in (tmp_path / f"{name}.svg").read_text("utf-8") for name in names)
 
 
 def test_the_page_of_a_load_is_that_of_its_report(load: Path, capsys: Captured) -> None:
-    report.report(load, report.Form.HTML)
+    report.report(load, ReportForm.HTML)
     page = load.with_suffix(".html").read_text(encoding="utf-8")
     assert page.strip() == capsys.readouterr().out.strip()
     titles = re.findall(r"<h2>(.*?)</h2>", page)
@@ -117,7 +118,7 @@ def test_one_run_against_another_tells_no_difference(load: Path, capsys: Capture
     assert "1.00 times the baseline" in said
     assert "one run on a side has no interval" in said
     assert "wiretrial compare" in said
-    results_exchange.compare(load, old)
+    stored.compare(load, old)
     assert "one run on a side" in capsys.readouterr().out
 
 
@@ -130,12 +131,12 @@ def test_loads_are_listed_shown_and_exported(load: Path, capsys: Captured) -> No
     assert [row["path"] for row in rows] == ["new.json", "old.json"]
     stored.show(load)
     assert "http://127.0.0.1" in capsys.readouterr().out
-    results_exchange.export(load, results_exchange.Form.CSV)
+    stored.export(load, ExportForm.CSV)
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 def test_loads_are_served(load: Path) -> None:
-    site = Site(load.parent, serve.page_of, serve.page_of_load)
+    site = Site(load.parent, serving.page_of, serving.page_of_load)
     (listed, _) = site.listed()
     assert (listed.name, listed.trials) == ("new.json", 1)
     assert listed.title.startswith("http://127.0.0.1:")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from wiretrial.cli import progress
-from wiretrial.cli.fleet_options import FleetWanted, OnAgentLoss
+from wiretrial.cli.fleet_wanted import FleetWanted
+from wiretrial.cli.options import Fleet, OnAgentLoss
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import demo, spec
 
@@ -55,7 +56,7 @@ def test_it_is_gone_on_with_by_the_command_that_began_it(
 
 
 def test_a_fleet_is_gone_on_with_as_a_fleet(tmp_path: Path) -> None:
-    fleet = FleetWanted.of("tcp://127.0.0.1:8786", None, "3", OnAgentLoss.GO_ON)
+    fleet = FleetWanted.of(Fleet("tcp://127.0.0.1:8786", None, "3", OnAgentLoss.GO_ON))
     assert fleet is not None
     study = demo.study(trials=2, seed=1).model_copy(update={"command": "wiretrial study run x"})
     told = progress.resume_command(study, ResultsFolder(tmp_path), fleet.words)

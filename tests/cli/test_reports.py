@@ -10,8 +10,9 @@ import pytest
 
 from tests.report.synthetic import DEMO, demo_trials
 from wiretrial.cli import report as report_command
-from wiretrial.cli import results_exchange, serve, study
-from wiretrial.cli.results_exchange import Form
+from wiretrial.cli import results as stored
+from wiretrial.cli import serving, study
+from wiretrial.cli.forms import ExportForm
 from wiretrial.errors import EXIT_FAILED
 from wiretrial.results import absent, adoption
 from wiretrial.results.absent import Absent
@@ -57,7 +58,7 @@ def demo(tmp_path: Path) -> ResultsFolder:
 
 
 def test_served_it_has_all_that_the_report_has(demo: ResultsFolder) -> None:
-    page = serve.page_of(demo)
+    page = serving.page_of(demo)
     assert OWN_SENTENCE in page
     assert "no compiler is here" in page
     assert LICENCE in page
@@ -80,11 +81,11 @@ def test_gone_on_with_by_another_command_it_keeps_its_own_verdict(
 def test_exported_whole_it_has_what_only_all_trials_tell(
     demo: ResultsFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    results_exchange.export(demo.folder, Form.JSON)
+    stored.export(demo.folder, ExportForm.JSON)
     told = json.loads(capsys.readouterr().out)
     assert len(told["trials"]) == BLOCKS * len(DEMO)
     assert [row["reason"] for row in told["absent"]] == [REASON]
     assert "few_trials" in [row["code"].replace("-", "_") for row in told["warnings"]]
     assert told["knees"] == []
-    results_exchange.export(demo.paths()[0], Form.JSON)
+    stored.export(demo.paths()[0], ExportForm.JSON)
     assert "warnings" not in json.loads(capsys.readouterr().out)

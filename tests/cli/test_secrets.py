@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, command
-from wiretrial.cli import report, results_exchange, serve
+from wiretrial.cli import report, serving
 from wiretrial.cli import results as stored
+from wiretrial.cli.forms import ExportForm, ReportForm
 from wiretrial.errors import EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
 from wiretrial.results.store import ResultsFolder
 
@@ -120,12 +121,12 @@ def test_a_comparison_keeps_none_in_any_form(
     assert {path for path, _ in echo.seen} >= {f"/?page=1&token={IN_QUERY[::-1]}"}
     results = results_of(tmp_path)
     assert len({trial.scenario.name for trial in results.trials()}) == 2
-    said = [serve.page_of(results)]
-    for form in set(report.Form) - {report.Form.SVG, report.Form.PNG}:
+    said = [serving.page_of(results)]
+    for form in set(ReportForm) - {ReportForm.SVG, ReportForm.PNG}:
         report.report(results.folder, form)
         said.append(capsys.readouterr().out)
-    for written_as in set(results_exchange.Form) - {results_exchange.Form.PARQUET}:
-        results_exchange.export(results.folder, written_as)
+    for written_as in set(ExportForm) - {ExportForm.PARQUET}:
+        stored.export(results.folder, written_as)
         said.append(capsys.readouterr().out)
     stored.show(results.folder)
     stored.list_(tmp_path / "results")

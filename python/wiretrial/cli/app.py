@@ -1,4 +1,4 @@
-"""The command line's door: registers the commands, turns every error into one line and a code.
+"""The command line's door: names the commands, turns every error into one line and a code.
 
 Knows exit codes and the commands' names; must not know what they do.
 """
@@ -9,34 +9,16 @@ import contextlib
 import os
 import resource
 import sys
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 import typer
 from typer.exceptions import TyperException
 
 from wiretrial import __version__, redaction
-from wiretrial.cli import (
-    browser,
-    compare,
-    demo,
-    fleet,
-    gate,
-    interrupts,
-    link,
-    load,
-    machine,
-    report,
-    results,
-    screen,
-    serve,
-    study,
-    subject,
-    usage,
-)
+from wiretrial.cli import interrupts, screen, usage
 from wiretrial.cli.output import say
-from wiretrial.cli.screen import Grouped
-from wiretrial.engine import Engine, engine_version
+from wiretrial.cli.screen import Entry
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_SIGNAL, EXIT_USAGE, WiretrialError
 
 HELP = """Measure HTTP and WebSocket servers and client libraries in randomised, repeated trials,
@@ -49,9 +31,38 @@ Start here:
   wiretrial compare http://HOST1/ http://HOST2/  see which of two is faster
 """
 
+
+class Commands(screen.FirstScreen):
+    """Every command, in the order in which the first screen shows them."""
+
+    table: ClassVar[Mapping[str, Entry]] = {
+        "demo": Entry(
+            screen.MEASURE, "Two-minute tour: compares HTTP with WebSocket on this machine."
+        ),
+        "load": Entry(screen.MEASURE, "Load a server and verify every reply."),
+        "compare": Entry(screen.MEASURE, "Measure servers in turn and say which is faster."),
+        "browser": Entry(screen.MEASURE, "Send the same requests from a real browser."),
+        "study": Entry(screen.MEASURE, "Prepared studies of one question each: list, show, run."),
+        "subject": Entry(
+            screen.CATALOGUE, "Servers and client libraries: list, show, new, install, verify, run."
+        ),
+        "report": Entry(screen.RESULTS, "Make the report of stored trials again."),
+        "gate": Entry(screen.RESULTS, "Check a result against thresholds, for CI."),
+        "serve": Entry(screen.RESULTS, "Show results and the running study in a web browser."),
+        "results": Entry(screen.RESULTS, "Stored trials: list, show, compare, export, import."),
+        "machine": Entry(screen.MACHINES, "Show how large a load this machine can carry."),
+        "fleet": Entry(
+            screen.MACHINES, "Send one load from many machines, through Dask.distributed."
+        ),
+        "link": Entry(
+            screen.MACHINES, "Emulate a slow or lossy link: run a command behind it, measure it."
+        ),
+    }
+
+
 app = typer.Typer(
     name="wiretrial",
-    cls=Grouped,
+    cls=Commands,
     help=HELP,
     epilog="`wiretrial COMMAND --help` shows a command's options, with examples.",
     rich_markup_mode=None,
@@ -61,66 +72,11 @@ app = typer.Typer(
 )
 
 
-def _register(name: str, heading: str, short: str, run: Callable[..., int], epilog: str) -> None:
-    app.command(name, epilog=epilog, short_help=short, rich_help_panel=heading)(run)
-
-
-_register(
-    "demo",
-    screen.MEASURE,
-    "Two-minute tour: compares HTTP with WebSocket on this machine.",
-    demo.demo,
-    demo.EXAMPLES,
-)
-_register("load", screen.MEASURE, "Load a server and verify every reply.", load.load, load.EXAMPLES)
-_register(
-    "compare",
-    screen.MEASURE,
-    "Measure servers in turn and say which is faster.",
-    compare.compare,
-    compare.EXAMPLES,
-)
-app.add_typer(study.app, name="study", rich_help_panel=screen.MEASURE)
-_register(
-    "browser",
-    screen.MEASURE,
-    "Send the same requests from a real browser.",
-    browser.browser,
-    browser.EXAMPLES,
-)
-app.add_typer(subject.app, name="subject", rich_help_panel=screen.CATALOGUE)
-_register(
-    "report",
-    screen.RESULTS,
-    "Make the report of stored trials again.",
-    report.report,
-    report.EXAMPLES,
-)
-app.add_typer(results.app, name="results", rich_help_panel=screen.RESULTS)
-_register(
-    "gate", screen.RESULTS, "Check a result against thresholds, for CI.", gate.gate, gate.EXAMPLES
-)
-_register(
-    "serve",
-    screen.RESULTS,
-    "Show results and the running study in a web browser.",
-    serve.serve,
-    serve.EXAMPLES,
-)
-_register(
-    "machine",
-    screen.MACHINES,
-    "Show how large a load this machine can carry.",
-    machine.machine,
-    machine.EXAMPLES,
-)
-app.add_typer(fleet.app, name="fleet", rich_help_panel=screen.MACHINES)
-app.add_typer(link.app, name="link", rich_help_panel=screen.MACHINES)
-
-
 def _show_version(wanted: bool) -> None:
     if not wanted:
         return
+    from wiretrial.engine import Engine, engine_version
+
     engine = Engine.find()
     typer.echo(f"wiretrial {__version__}, engine {engine_version(engine.binary)}")
     raise typer.Exit

@@ -1,17 +1,17 @@
-"""`wiretrial demo`: HTTP beside WebSocket, on real systems, in about two minutes."""
+"""`wiretrial demo`: HTTP beside WebSocket, on real systems, in about two minutes.
+
+Knows the options; must not know what the demo measures.
+"""
 
 from __future__ import annotations
 
 import secrets
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wiretrial import quantities
-from wiretrial.cli import progress
-from wiretrial.studies import demo as demo_study
-from wiretrial.studies import priming
+from wiretrial.cli import names, options
+from wiretrial.cli.screen import Face
 
 EXAMPLES = """\b
 Examples:
@@ -20,31 +20,27 @@ Examples:
   wiretrial demo --resume results/demo-20260101-120000
 """
 
-Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Folder for the results.")]
-Resume = Annotated[
-    Path | None,
-    typer.Option(
-        "--resume", metavar="DIR", help="Continue the study in DIR with its missing trials."
-    ),
-]
+app = Face()
 
 
+@app.add("demo", epilog=EXAMPLES)
 def demo(
     trials: Annotated[
         str | None, typer.Option("--trials", metavar="N", help="Trials per scenario. [5]")
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
-    ] = None,
-    results: Results = Path("results"),
-    resume: Resume = None,
+    seed: options.OrderSeed = None,
+    results: options.Results = names.RESULTS,
+    resume: options.Resume = None,
 ) -> int:
     """Compare HTTP, WebSocket and TCP on this machine, for one 64-byte JSON request and reply.
 
     It takes about two minutes and needs no server.
     """
-    wanted = None if trials is None else quantities.count(trials, "--trials", most=1000)
+    from wiretrial.cli import progress
+    from wiretrial.studies import demo as demo_study
+    from wiretrial.studies import priming
+
+    wanted = options.trials_of(trials)
     if resume:
         study, folder = progress.resume(resume, demo_study.NAME, wanted)
     else:

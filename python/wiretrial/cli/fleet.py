@@ -1,23 +1,19 @@
-"""`wiretrial fleet`: certificates, scheduler, agents, and what a fleet has."""
+"""`wiretrial fleet`: certificates, scheduler, agents, and what a fleet has.
+
+Knows the options; must not know how a fleet is led.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from wiretrial.cli import fleet_demo, fleet_options, output
-from wiretrial.cli.fleet_options import FleetWanted
-from wiretrial.engine import Engine
-from wiretrial.errors import EXIT_GOOD, UsageProblem
-from wiretrial.fleet import authority, clocks, commands, security
-from wiretrial.fleet.security import Address, Certificates
-from wiretrial.results.fleet import Clock
+from wiretrial.cli import options
+from wiretrial.cli.output import Format
+from wiretrial.cli.screen import Face
+from wiretrial.fleet.security import DEFAULT_PORT
 
 EXAMPLES = """\b
 Examples:
@@ -31,16 +27,7 @@ Examples:
 Anyone who can talk to the scheduler can run code on every agent: keep the certificates secret.
 """
 
-CLOCK_SAMPLES = 16
-CLOCK_S = 4.0
-STATUS_S = 180.0
-
-app = typer.Typer(
-    help="Send one load from many machines, through Dask.distributed.",
-    epilog=EXAMPLES,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-)
+app = Face(EXAMPLES)
 
 CertificatesOption = Annotated[
     Path | None,
@@ -53,7 +40,7 @@ CertificatesOption = Annotated[
 ]
 
 
-@app.command("certificates", short_help="Make certificates for a fleet's three roles.")
+@app.add("certificates", "Make certificates for a fleet's three roles.")
 def certificates(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to create.")],
 ) -> int:
@@ -61,33 +48,28 @@ def certificates(
 
     Each role needs authority.pem and its own two files; keys are readable by their owner alone.
     """
-    made = authority.make(folder)
-    for role in security.ROLES:
-        names = f"{made.authority.name} {made.chain(role).name} {made.key(role).name}"
-        output.emit(f"{role:<10} {names}", None)
-    output.emit("anyone with one of these keys can run code on every agent", None)
-    return EXIT_GOOD
+    from wiretrial.cli import fleet_roles
+
+    return fleet_roles.certificates(folder)
 
 
-@app.command("scheduler", short_help="Run a fleet's scheduler on this machine.")
+@app.add("scheduler", "Run a fleet's scheduler on this machine.")
 def scheduler(
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
     ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")
-    ] = security.DEFAULT_PORT,
+    ] = DEFAULT_PORT,
     files: CertificatesOption = None,
 ) -> int:
     """Run a fleet's Dask scheduler on this machine until Ctrl-C."""
-    given = _given(files, "scheduler")
-    if given is None and not security.is_loopback(host):
-        raise security.refused(f"--host {host}")
-    scheme = security.SECURE if given else security.PLAIN
-    return _become(commands.scheduler(Address(scheme, host, port), given))
+    from wiretrial.cli import fleet_roles
+
+    return fleet_roles.scheduler(host, port, files)
 
 
-@app.command("agent", short_help="Make this machine an agent.")
+@app.add("agent", "Make this machine an agent.")
 def agent(
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Scheduler: tls://HOST:8786.")],
     files: CertificatesOption = None,
@@ -103,43 +85,26 @@ def agent(
     ] = None,
 ) -> int:
     """Run an agent of the fleet of this scheduler, until the scheduler ends or Ctrl-C."""
-    given = _given(files, "agent")
-    # An agent without an engine gets one; who has one says so at once if it does not fit.
-    return _become(
-        commands.agent(
-            Address.parse(address, secure=given is not None), given, name=name, host=host
-        )
-    )
+    from wiretrial.cli import fleet_roles
+
+    return fleet_roles.agent(address, files, name=name, host=host)
 
 
-@app.command("status", short_help="Show a fleet's hosts.")
+@app.add("status", "Show a fleet's hosts.")
 def status(
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Scheduler: tls://HOST:8786.")],
-    fleet_certificates: fleet_options.FleetCertificates = None,
-    fleet_agents: fleet_options.FleetAgents = None,
-    format_: Annotated[
-        output.Format, typer.Option("--format", help="How the result is written.")
-    ] = output.Format.TEXT,
+    fleet_certificates: options.FleetCertificates = None,
+    fleet_agents: options.FleetAgents = None,
+    format_: options.FormatOption = Format.TEXT,
 ) -> int:
     """Show each host: what load it can carry, and the error of its clock."""
-    wanted = FleetWanted.of(address, fleet_certificates, fleet_agents, None)
-    assert wanted is not None
-    rows = _asked(wanted)
-    if format_ is output.Format.JSON:
-        document = {
-            "schema": "wiretrial-fleet",
-            "version": 1,
-            "scheduler": str(wanted.address),
-            "hosts": [row.document() for row in rows],
-        }
-        output.emit(output.as_json(document), None)
-        return EXIT_GOOD
-    for row in rows:
-        output.emit(row.line(), None)
-    return EXIT_GOOD
+    from wiretrial.cli import fleet_status
+
+    typed = options.Fleet(address, fleet_certificates, fleet_agents, None)
+    return fleet_status.show(typed, format_)
 
 
-@app.command("demo", short_help="Load one server from three agents in three namespaces.")
+@app.add("demo", "Load one server from three agents in three namespaces.")
 def demo(
     connections: Annotated[
         str, typer.Option("-c", "--connections", metavar="N", help="Connections in all.")
@@ -155,87 +120,6 @@ def demo(
 
     The agents run in network namespaces on one bridge, with mutual TLS: this needs root.
     """
+    from wiretrial.cli import fleet_demo
+
     return fleet_demo.run(connections, requests, rate)
-
-
-@dataclass(frozen=True)
-class _Row:
-    """One host."""
-
-    name: str
-    host: str
-    cpus: int
-    descriptors: int
-    memory_bytes: int
-    clock: Clock
-    shares: bool
-
-    def line(self) -> str:
-        """As one line."""
-        also = "   on the same machine as another" if self.shares else ""
-        return (
-            f"{self.name:<16} {self.host:<20} {self.cpus:>3} CPUs"
-            f" {self.descriptors:>9,} descriptors {self.memory_bytes / 2**30:>6.1f} GiB free"
-            f"   clock known within {self.clock.error_ns / 1e6:.2f} ms{also}"
-        )
-
-    def document(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "name": self.name,
-            "host": self.host,
-            "cpus": self.cpus,
-            "descriptors": self.descriptors,
-            "memory_bytes": self.memory_bytes,
-            "clock": self.clock.model_dump(),
-            "shares_machine": self.shares,
-        }
-
-
-def _asked(wanted: FleetWanted) -> list[_Row]:
-    from wiretrial.fleet import agent as remote
-    from wiretrial.fleet import hosts
-    from wiretrial.fleet.wire import Wire
-
-    async def clock(wire: Wire, address: str) -> Clock:
-        samples = []
-        for _ in range(CLOCK_SAMPLES):
-            asked = time.monotonic_ns()
-            told = await wire.ask(address, CLOCK_S, remote.clock)
-            samples.append(clocks.Sample(asked, told, time.monotonic_ns()))
-        return clocks.clock(samples)
-
-    engine = Engine.find()
-    with Wire(wanted.address, wanted.certificates) as wire:
-        found = wire.call(hosts.find(wire, engine.binary, wanted.agents), STATUS_S)
-        shared = hosts.sharing(found)
-        return [
-            _Row(
-                name=host.name,
-                host=host.described.host,
-                cpus=len(host.described.cpus),
-                descriptors=host.described.descriptors,
-                memory_bytes=host.described.memory_bytes,
-                clock=wire.call(clock(wire, host.address), STATUS_S),
-                shares=host.name in shared,
-            )
-            for host in found
-        ]
-
-
-def _given(folder: Path | None, role: str) -> Certificates | None:
-    if folder is None:
-        return None
-    found = Certificates(folder)
-    found.require(role)
-    return found
-
-
-def _become(command: list[str]) -> int:
-    """Turns this process into another program; returns only where that is refused."""
-    commands.require_dask()
-    sys.stdout.flush()
-    try:
-        os.execve(command[0], command, commands.environment())
-    except OSError as error:
-        raise UsageProblem(f"{command[0]}: {error.strerror}", "reinstall wiretrial") from error

@@ -12,8 +12,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from wiretrial import quantities
-from wiretrial.cli import fleet_options, output
-from wiretrial.cli.fleet_options import FleetWanted
+from wiretrial.cli import fleet_wanted, output
+from wiretrial.cli.fleet_wanted import FleetWanted
 from wiretrial.cli.live import Live
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD
@@ -61,7 +61,7 @@ def run(connections: str, requests: str, rate: str) -> int:
         url = stack.enter_context(own.serving(engine, network.address))
         wanted = stack.enter_context(fleet_of(network, authority.make(folder / "certificates")))
         asked = plan.model_copy(update={"target": plan.target.model_copy(update={"url": url})})
-        with fleet_options.engine(wanted) as fleet:
+        with fleet_wanted.engine(wanted) as fleet:
             many = measure(fleet, asked)
         # One machine with as many threads as all agents together: the same split of the load.
         threads = GeneratorSettings(threads=AGENTS)

@@ -1,34 +1,19 @@
-"""`wiretrial load URL`: one run against a server that somebody else started."""
+"""`wiretrial load URL`: one run against a server that somebody else started.
+
+Knows the options; must not know how a load is sent.
+"""
 
 from __future__ import annotations
 
-import os
-import shlex
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wiretrial import quantities, redaction
-from wiretrial.cli import fleet_options, interrupts, output, reports, urls, workload
-from wiretrial.cli.fleet_options import FleetWanted
-from wiretrial.cli.live import Live
-from wiretrial.engine import Engine
-from wiretrial.errors import (
-    EXIT_GOOD,
-    EXIT_INVALID,
-    EXIT_SIGNAL,
-    LimitsTooLow,
-    UsageProblem,
-)
-from wiretrial.machine import facts, listeners, preflight
-from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
-from wiretrial.report import load_json, load_text, run
-from wiretrial.report import text as text_report
-from wiretrial.results.model import Scenario, Trial
-from wiretrial.studies.recording import Recording
+from wiretrial.cli import options
+from wiretrial.cli.output import Format
+from wiretrial.cli.screen import Face
 
 EXAMPLES = """\b
 Examples:
@@ -48,18 +33,12 @@ Examples:
 Exit: 0 measured, 1 the run failed, 4 the verdict is `invalid` or `overloaded` (the offered rate
 was not reached). The figures are printed in each case.
 """
-FAILED = ("invalid", "overloaded")
-"""Verdicts that the exit code tells."""
-
-DEFAULT_DURATION = "10s"
-LEAST_ALLOWANCE_NS = 500_000_000
-MOST_ALLOWANCE_NS = 5_000_000_000
 
 
 class Pattern(StrEnum):
     """When the connections of a closed loop send."""
 
-    STEADY = workload.STEADY
+    STEADY = options.STEADY
     RANDOM_BURST = "random-burst"
 
 
@@ -87,6 +66,10 @@ class Poller(StrEnum):
     EPOLL = "epoll"
 
 
+app = Face()
+
+
+@app.add("load", epilog=EXAMPLES)
 def load(
     url: Annotated[
         str,
@@ -96,8 +79,8 @@ def load(
             "socketio+ws.",
         ),
     ],
-    connections: workload.Connections = "10",
-    duration: workload.Duration = None,
+    connections: options.Connections = "10",
+    duration: options.Duration = None,
     requests: Annotated[
         str | None,
         typer.Option(
@@ -107,7 +90,7 @@ def load(
             help="Stop after N messages: 1000, 1k, 1m. [stop after -d]",
         ),
     ] = None,
-    rate: workload.Rate = None,
+    rate: options.Rate = None,
     hold: Annotated[
         bool,
         typer.Option(
@@ -138,23 +121,23 @@ def load(
             help="Open loop, when every connection is busy: let a due message wait, or drop it.",
         ),
     ] = Overflow.WAIT,
-    depth: workload.Depth = "1",
-    pack: workload.Pack = "1",
-    requests_per_connection: workload.PerConnection = None,
-    payload: workload.PayloadSize = None,
-    json_text: workload.JsonText = None,
-    table_size: workload.TableSize = None,
-    table_delay: workload.TableDelay = None,
-    lobby: workload.Lobby = False,
-    text: workload.Text = False,
-    deflate: workload.Compressed = False,
-    deflate_with: workload.Compression = None,
-    greetings: workload.Greetings = "0",
-    method: workload.Method = None,
-    header: workload.Headers = None,
-    expect: workload.Expected = None,
-    expect_status: workload.ExpectedStatus = "200",
-    allow_errors: workload.AllowedErrors = "0",
+    depth: options.Depth = "1",
+    pack: options.Pack = "1",
+    requests_per_connection: options.PerConnection = None,
+    payload: options.PayloadSize = None,
+    json_text: options.JsonText = None,
+    table_size: options.TableSize = None,
+    table_delay: options.TableDelay = None,
+    lobby: options.Lobby = False,
+    text: options.Text = False,
+    deflate: options.Compressed = False,
+    deflate_with: options.Compression = None,
+    greetings: options.Greetings = "0",
+    method: options.Method = None,
+    header: options.Headers = None,
+    expect: options.Expected = None,
+    expect_status: options.ExpectedStatus = "200",
+    allow_errors: options.AllowedErrors = "0",
     warmup: Annotated[
         str,
         typer.Option(
@@ -172,7 +155,7 @@ def load(
             "--connect-timeout", metavar="TIME", help="Time limit for opening all connections."
         ),
     ] = "10s",
-    threads: workload.Threads = "1",
+    threads: options.Threads = "1",
     cpus: Annotated[
         str | None,
         typer.Option("--cpus", metavar="LIST", help="CPUs to pin the threads to: 1,3-5."),
@@ -195,8 +178,8 @@ def load(
             help="Local addresses to connect from; each adds about 28,000 ports.",
         ),
     ] = None,
-    insecure: workload.Insecure = False,
-    cacert: workload.Authorities = None,
+    insecure: options.Insecure = False,
+    cacert: options.Authorities = None,
     server_name: Annotated[
         str | None,
         typer.Option(
@@ -212,14 +195,12 @@ def load(
         ),
     ] = True,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of random choices.")] = 0,
-    fleet: fleet_options.Fleet = None,
-    fleet_certificates: fleet_options.FleetCertificates = None,
-    fleet_agents: fleet_options.FleetAgents = None,
-    on_agent_loss: fleet_options.AgentLoss = None,
-    keep_secrets: workload.KeepSecrets = False,
-    format_: Annotated[
-        output.Format, typer.Option("--format", help="How the result is written.")
-    ] = output.Format.TEXT,
+    fleet: options.FleetAddress = None,
+    fleet_certificates: options.FleetCertificates = None,
+    fleet_agents: options.FleetAgents = None,
+    on_agent_loss: options.AgentLoss = None,
+    keep_secrets: options.KeepSecrets = False,
+    format_: options.FormatOption = Format.TEXT,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -234,162 +215,48 @@ def load(
     ] = None,
 ) -> int:
     """Load the server at URL, verify every reply, and show rates, times and the bottleneck."""
-    target = urls.parse(url, workload.LOADED)
-    many = FleetWanted.of(fleet, fleet_certificates, fleet_agents, on_agent_loss)
-    if duration is not None and requests is not None:
-        raise UsageProblem("-d and -n exclude each other", "keep one")
-    if hold and requests is not None:
-        raise UsageProblem("--hold and -n exclude each other", "say how long they are held: -d 60s")
-    allowed = quantities.share(allow_errors, "--allow-errors")
-    length_ns = None
-    if requests is None:
-        length_ns = workload.length_ns(duration or DEFAULT_DURATION)
-    chosen = workload.payload_of(target.protocol, payload, json_text)
-    local = quantities.addresses(sources, "--sources") if sources else ()
-    plan = Plan(
-        target=Target(
-            url=target.url,
-            sources=local,
-            http=workload.http_of(target.protocol, method, header or [], json_text),
-            tls=workload.tls_of(insecure, cacert, server_name, resumption),
-            websocket=workload.websocket_of(target.protocol, deflate, deflate_with, greetings),
-            styx=workload.styx_of(target.protocol, table_size, table_delay, lobby=lobby),
-            message=workload.message_of(chosen, json_text, text),
-            expect=workload.expect_of(expect or (), expect_status),
-        ),
-        load=workload.load_of(
+    from wiretrial.cli import loading
+
+    return loading.load(
+        url,
+        options.Loop(
             connections=connections,
             depth=depth,
             pack=pack,
             rate=rate,
-            pacing=pacing.value,
-            overflow=overflow.value,
             requests_per_connection=requests_per_connection,
             hold=hold,
             pattern=pattern.value,
+            pacing=pacing.value,
+            overflow=overflow.value,
             seed=seed,
         ),
-        stop=Stop(
-            duration_ns=length_ns,
-            requests=None
-            if requests is None
-            else quantities.count(requests, "--requests", most=2**53),
+        options.Asked(
+            payload=payload,
+            json=json_text,
+            text=text,
+            method=method,
+            header=tuple(header or ()),
+            expect=tuple(expect or ()),
+            expect_status=expect_status,
         ),
-        phases=Phases(
-            warmup_ns=_allowance_ns(warmup, length_ns),
-            timeout_ns=quantities.duration_ns(timeout, "--timeout", 1_000_000),
-            connect_ns=quantities.duration_ns(connect_timeout, "--connect-timeout", 1_000_000),
+        options.Security(insecure, cacert, server_name, resumption),
+        loading.Extent(duration, requests, warmup, timeout, connect_timeout),
+        loading.Generator(threads, cpus, spin, poller.value, sources),
+        loading.Further(
+            table_size=table_size,
+            table_delay=table_delay,
+            lobby=lobby,
+            deflate=deflate,
+            deflate_with=deflate_with,
+            greetings=greetings,
         ),
-        generator=GeneratorSettings(
-            threads=quantities.count(threads, "--threads", most=1024),
-            cpus=_cpus(cpus, anywhere=many is not None),
-            poller=poller.value,
-            spin=spin,
+        options.Fleet(fleet, fleet_certificates, fleet_agents, on_agent_loss),
+        loading.Kept(
+            allow_errors=allow_errors,
+            keeps_secrets=keep_secrets,
+            format=format_,
+            file=file,
+            page=page,
         ),
     )
-    if file:
-        output.require_writable(file)
-    if page:
-        output.require_writable(page, "--report")
-    if many is None:
-        preflight.require(
-            preflight.Demand(
-                connections=plan.load.connections,
-                threads=plan.generator.threads,
-                source_addresses=max(1, len(local)),
-                server_here=listeners.is_local(target.host, target.port),
-            ),
-            engine_follows=True,
-        )
-    with fleet_options.engine(many, keeps_cpus=True) as engine:
-        try:
-            trial, signal_number = _run(engine, plan, target, allowed, keeps_secrets=keep_secrets)
-        except LimitsTooLow as short:
-            raise short.for_command(("wiretrial", *sys.argv[1:])) from short
-    output.emit(_render(trial, format_, to_terminal=file is None), file)
-    if page:
-        output.write_page(reports.page(run.build(trial)), page, "--report")
-    if signal_number is not None:
-        return EXIT_SIGNAL + signal_number
-    return EXIT_INVALID if trial.judgement.verdict in FAILED else EXIT_GOOD
-
-
-def _run(
-    engine: Engine,
-    plan: Plan,
-    target: urls.Target,
-    allowed_errors: float,
-    *,
-    keeps_secrets: bool,
-) -> tuple[Trial, int | None]:
-    server = listeners.of_url(target.url)
-    with (
-        Recording(
-            engine, plan, server.pids, unseen=server.unseen, keeps_secrets=keeps_secrets
-        ) as recording,
-        interrupts.graceful(recording.stop) as interrupt,
-        Live.for_plan(plan, _heading(plan, recording.plan), recording.progress) as live,
-    ):
-        for snapshot in recording:
-            live.see(snapshot)
-    trial = recording.trial(
-        study="load",
-        study_digest="",
-        block=0,
-        position=0,
-        order_seed=0,
-        scenario=Scenario(
-            name=target.url,
-            subject=target.url,
-            protocol=target.protocol,
-            workload="from the command line",
-            environment=recording.environment,
-        ),
-        subject=None,
-        machine=facts.collect(),
-        allowed_errors=allowed_errors,
-        command=shlex.join(("wiretrial", *sys.argv[1:])),
-    )
-    return trial, interrupt.number
-
-
-def _heading(plan: Plan, whole: Plan) -> str:
-    """What the live block is headed by: a fleet is as one machine with more threads."""
-    agents = whole.generator.threads // plan.generator.threads
-    shown = redaction.url(plan.target.url)
-    return f"{shown}   from {agents} agents" if agents > 1 else shown
-
-
-def _render(trial: Trial, chosen: output.Format, *, to_terminal: bool) -> str:
-    if chosen is output.Format.JSON:
-        # A whole record is a line that no terminal can show.
-        is_shown = to_terminal and sys.stdout.isatty()
-        return output.as_json(load_json(trial)) if is_shown else load_text(trial)
-    return text_report.render_load(
-        trial, width=output.width(), colour=to_terminal and output.colour(sys.stdout)
-    )
-
-
-def _allowance_ns(warmup: str, length_ns: int | None) -> int:
-    if warmup != "auto":
-        return quantities.duration_ns(warmup, "--warmup")
-    if length_ns is None:
-        return 0
-    return min(max(length_ns // 5, LEAST_ALLOWANCE_NS), MOST_ALLOWANCE_NS)
-
-
-def _cpus(text: str | None, *, anywhere: bool) -> tuple[int, ...]:
-    """`anywhere`: of each agent, which sees for itself whether it has them."""
-    if text is None:
-        return ()
-    chosen = quantities.cpus(text, "--cpus")
-    if anywhere:
-        return chosen
-    usable = os.sched_getaffinity(0)
-    missing = sorted(set(chosen) - usable)
-    if missing:
-        raise UsageProblem(
-            f"--cpus {text}: there is no CPU {missing[0]} for us",
-            f"use some of {','.join(str(cpu) for cpu in sorted(usable))}",
-        )
-    return chosen

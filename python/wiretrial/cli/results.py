@@ -1,19 +1,19 @@
-"""`wiretrial results`: what was measured and kept."""
+"""`wiretrial results`: what was measured and kept.
+
+Knows the options; must not know how results are kept or read.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wiretrial.cli import output, results_exchange
-from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, StoreError
-from wiretrial.report import load_json
-from wiretrial.results.index import Index
-from wiretrial.results.store import ResultsFolder, read_trial
+from wiretrial.cli import names, options
+from wiretrial.cli.forms import ExportForm
+from wiretrial.cli.output import Format
+from wiretrial.cli.screen import Face
 
 EXAMPLES = """\b
 Examples:
@@ -23,101 +23,107 @@ Examples:
   wiretrial results compare results/echo-20260102-120000 results/echo-20260101-120000
   wiretrial results export results/demo-20260101-120000 --format csv -o trials.csv
 """
+EXPORT_EXAMPLES = """\b
+Examples:
+  wiretrial results export results/demo-20260101-120000 --format csv -o trials.csv
+  wiretrial results export results/demo-20260101-120000 --format hlog --metric service_time
+  wiretrial results export results/demo-20260101-120000 --format google-benchmark
 
-app = typer.Typer(
-    help="Stored trials: list, show, compare, export, import.",
-    epilog=EXAMPLES,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-)
+csv and parquet: a row per trial; json: whole records; hlog: HdrHistogram's log; google-benchmark:
+its JSON, a scenario as a benchmark and a trial as a repetition.
+"""
+COMPARE_EXAMPLES = """\b
+Examples:
+  wiretrial results compare results/echo-20260102-120000 results/echo-20260101-120000
 
-Format = Annotated[output.Format, typer.Option("--format", help="How the result is written.")]
+Ratios are the first result's figures divided by the second's; the two share no blocks.
+"""
+IMPORT_EXAMPLES = """\b
+Examples:
+  ./mine --benchmark_out=mine.json --benchmark_out_format=json --benchmark_repetitions=10
+  wiretrial results import mine.json
+"""
+
+app = Face(EXAMPLES)
 
 
-@app.command("list", short_help="List the stored studies.")
+@app.add("list", "List the stored studies.")
 def list_(
     base: Annotated[
         Path, typer.Option("--results", metavar="DIR", help="Folder that holds the results.")
-    ] = Path("results"),
-    format_: Format = output.Format.TEXT,
+    ] = names.RESULTS,
+    format_: options.FormatOption = Format.TEXT,
 ) -> int:
     """List the stored studies with their trials, and the loads kept in files (`load -o`)."""
-    if not base.is_dir():
-        raise StoreError(
-            f"there is no folder {base}", "measure something first, or name it (--results)"
-        )
-    index = Index(base)
-    rows = index.rows()
-    if format_ is output.Format.JSON:
-        document = {
-            "schema": "wiretrial-results",
-            "version": 1,
-            "trials": [asdict(row) for row in rows],
-            "problems": index.problems,
-        }
-        output.emit(output.as_json(document), None)
-    else:
-        of_studies = [row for row in rows if Path(row.path).name != row.path]
-        studies = Counter(Path(row.path).parts[0] for row in of_studies)
-        for name, count in studies.items():
-            mine = [row for row in of_studies if Path(row.path).parts[0] == name]
-            verdicts = Counter(row.verdict for row in mine)
-            listed = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.most_common())
-            output.emit(
-                f"{base / name}   {mine[0].started_at[:16]}   {count} trials: {listed}", None
-            )
-        for row in rows:
-            if row not in of_studies:
-                told = f"a load of {row.scenario}: {row.verdict}"
-                output.emit(f"{base / row.path}   {row.started_at[:16]}   {told}", None)
-        if not rows:
-            output.emit(f"no trial in {base}", None)
-    for problem in index.problems:
-        output.say(problem)
-    return EXIT_FAILED if index.problems else EXIT_GOOD
+    from wiretrial.cli import results_list
+
+    return results_list.list_(base, format_)
 
 
-@app.command("show", short_help="Show the trials of a study, or one trial.")
+@app.add("show", "Show the trials of a study, or one trial.")
 def show(
     path: Annotated[
-        Path, typer.Argument(metavar="DIR|FILE", help="A study's folder or a trial's file.")
+        Path,
+        typer.Argument(
+            metavar="DIR|FILE",
+            help="A study's folder or a trial's file.",
+        ),
     ],
-    format_: Format = output.Format.TEXT,
+    format_: options.FormatOption = Format.TEXT,
 ) -> int:
     """Show a study's trials in the order in which they ran, or one trial whole."""
-    trials = [read_trial(path)] if path.is_file() else ResultsFolder.open(path).trials()
-    if format_ is output.Format.JSON:
-        documents = [load_json(trial) for trial in trials]
-        output.emit(
-            output.as_json(
-                documents[0]
-                if path.is_file()
-                else {"schema": "wiretrial-trials", "version": 1, "trials": documents}
-            ),
-            None,
-        )
-        return EXIT_GOOD
-    for trial in trials:
-        output.emit(
-            f"block {trial.block + 1:>2}  {trial.scenario.name:<36} {trial.judgement.verdict:<12}"
-            f" {trial.judgement.evidence}",
-            None,
-        )
-        for warning in trial.warnings:
-            output.emit(f"          {warning.message}: {warning.advice}", None)
-    return EXIT_GOOD
+    from wiretrial.cli import results_list
+
+    return results_list.show(path, format_)
 
 
-app.command(
-    "compare",
-    epilog=results_exchange.COMPARE_EXAMPLES,
-    short_help="Compare two results.",
-)(results_exchange.compare)
-app.command(
-    "export", epilog=results_exchange.EXPORT_EXAMPLES, short_help="Write trials for other tools."
-)(results_exchange.export)
-app.command(
-    "import",
-    epilog=results_exchange.IMPORT_EXAMPLES,
-    short_help="Import figures of Google Benchmark.",
-)(results_exchange.import_)
+@app.add("compare", "Compare two results.", epilog=COMPARE_EXAMPLES)
+def compare(
+    new: Annotated[
+        Path,
+        typer.Argument(metavar="NEW", help="A result's folder or file."),
+    ],
+    old: Annotated[
+        Path,
+        typer.Argument(metavar="OLD", help="The result to compare it with."),
+    ],
+    format_: Annotated[
+        Format, typer.Option("--format", help="Form of the comparison.")
+    ] = Format.TEXT,
+) -> int:
+    """Compare two results, scenario by scenario."""
+    from wiretrial.cli import results_exchange
+
+    return results_exchange.compare(new, old, format_)
+
+
+@app.add("export", "Write trials for other tools.", epilog=EXPORT_EXAMPLES)
+def export(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="DIR|FILE", help="Result to export."),
+    ],
+    form: Annotated[ExportForm, typer.Option("--format", help="Form to write.")],
+    metric: Annotated[
+        str, typer.Option("--metric", metavar="NAME", help="Histogram to export (hlog only).")
+    ] = "service_time",
+    file: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="File to write. [standard output]"),
+    ] = None,
+) -> int:
+    """Write trials in a form that other tools read."""
+    from wiretrial.cli import results_exchange
+
+    return results_exchange.export(source, form, metric, file)
+
+
+@app.add("import", "Import figures of Google Benchmark.", epilog=IMPORT_EXAMPLES)
+def import_(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="Google Benchmark's JSON.")],
+    results: options.Results = names.RESULTS,
+) -> int:
+    """Import figures of Google Benchmark, to compare them with other results."""
+    from wiretrial.cli import results_exchange
+
+    return results_exchange.import_(source, results)

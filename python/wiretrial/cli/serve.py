@@ -1,19 +1,16 @@
-"""`wiretrial serve`: past results and the running study in a browser."""
+"""`wiretrial serve`: past results and the running study in a browser.
+
+Knows the options; must not know how they are served.
+"""
 
 from __future__ import annotations
 
-import secrets
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wiretrial.cli import interrupts, output, reports
-from wiretrial.cli.demo import Results
-from wiretrial.errors import EXIT_GOOD, UsageProblem
-from wiretrial.live.server import LiveServer, is_loopback
-from wiretrial.live.site import Site
-from wiretrial.results.store import ResultsFolder
+from wiretrial.cli import names, options
+from wiretrial.cli.screen import Face
 
 EXAMPLES = """\b
 Examples:
@@ -25,9 +22,12 @@ It only reads. On an address beyond this machine it asks for a token, which is p
 URL.
 """
 
+app = Face()
 
+
+@app.add("serve", epilog=EXAMPLES)
 def serve(
-    results: Results = Path("results"),
+    results: options.Results = names.RESULTS,
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
     ] = "127.0.0.1",
@@ -36,35 +36,6 @@ def serve(
     ] = 8380,
 ) -> int:
     """Show past results and the running study in a browser, until Ctrl-C."""
-    if not results.is_dir():
-        raise UsageProblem(
-            f"there is no folder {results}",
-            "measure something first, or name the folder of the results (--results)",
-        )
-    token = None if is_loopback(host) else secrets.token_urlsafe(24)
-    try:
-        server = LiveServer(host, port, Site(results, page_of, page_of_load), token)
-    except OSError as error:
-        raise UsageProblem(
-            f"can't listen on {host}:{port}: {error.strerror}", "use another --port or --host"
-        ) from error
-    with server:
-        shown = f"[{host}]" if ":" in host else host
-        query = f"?token={token}" if token else ""
-        output.emit(f"http://{shown}:{server.server_address[1]}/{query}", None)
-        output.say("Ctrl-C ends it")
-        try:
-            server.serve_forever(poll_interval=0.2)
-        except interrupts.Stopped:
-            return EXIT_GOOD
-    return EXIT_GOOD
+    from wiretrial.cli import serving
 
-
-def page_of(folder: ResultsFolder) -> str:
-    """The page of a result that was opened."""
-    return reports.page(reports.whole(folder))
-
-
-def page_of_load(file: Path) -> str:
-    """The page of a load's file."""
-    return reports.page(reports.of(file))
+    return serving.serve(results, host, port)

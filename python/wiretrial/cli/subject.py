@@ -1,30 +1,18 @@
-"""`wiretrial subject`: what can be measured here, and whether it keeps its word."""
+"""`wiretrial subject`: what can be measured here, and whether it keeps its word.
+
+Knows the options; must not know how a subject is installed, started or verified.
+"""
 
 from __future__ import annotations
 
-import shlex
-import time
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wiretrial.cli import (
-    interrupts,
-    output,
-    subject_install,
-    subject_list,
-    subject_new,
-    subject_verify,
-)
+from wiretrial.cli import options
 from wiretrial.cli.output import Format
-from wiretrial.cli.subject_install import Prefix
-from wiretrial.engine import Engine
-from wiretrial.errors import EXIT_GOOD, SubjectFailed, UsageProblem
-from wiretrial.machine import pinning
-from wiretrial.subjects import build, registry
-from wiretrial.subjects.footprint import Weight
-from wiretrial.subjects.process import Server
+from wiretrial.cli.screen import Face
 
 EXAMPLES = """\b
 Examples:
@@ -34,96 +22,140 @@ Examples:
   wiretrial subject verify ./mine
   wiretrial subject run ws --configuration tuned
 """
+LIST_EXAMPLES = """\b
+Examples:
+  wiretrial subject list
+  wiretrial subject list --kind client
+  wiretrial subject list --format json
+"""
+NEW_EXAMPLES = """\b
+Examples:
+  wiretrial subject new ./mine
+  wiretrial subject verify ./mine
+  wiretrial compare ./mine ws
+"""
+INSTALL_EXAMPLES = """\b
+Examples:
+  wiretrial subject install nginx ws
+  wiretrial subject install --all
+  wiretrial subject install crow --prefix /opt/crow
+"""
+VERIFY_EXAMPLES = """\b
+Examples:
+  wiretrial subject verify ./mine
+  wiretrial subject verify --all --page subjects.md
+  wiretrial subject verify crow --prefix /opt/crow --format json
+"""
 
-app = typer.Typer(
-    help="Servers and client libraries: list, show, new, install, verify, run.",
-    epilog=EXAMPLES,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-)
+app = Face(EXAMPLES)
 
 Name = Annotated[
-    str, typer.Argument(metavar="NAME|FOLDER", help="A name from `subject list`, or a folder.")
+    str,
+    typer.Argument(
+        metavar="NAME|FOLDER",
+        help="A name from `subject list`, or a folder.",
+    ),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME|FOLDER]...",
+        help="Names from `subject list`, or folders.",
+    ),
+]
+All = Annotated[bool, typer.Option("--all", help="All subjects of the catalogue.")]
+OfStudy = Annotated[
+    str | None,
+    typer.Option(
+        "--study",
+        metavar="NAME",
+        help="The subjects that this study measures.",
+    ),
+]
 
 
-app.command("list", epilog=subject_list.EXAMPLES, short_help="List what can be measured.")(
-    subject_list.list_
-)
+@app.add("list", "List what can be measured.", epilog=LIST_EXAMPLES)
+def list_(
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind", metavar="server|client", help="Only servers, or only client libraries."
+        ),
+    ] = None,
+    format_: options.FormatOption = Format.TEXT,
+) -> int:
+    """List the catalogue: version, language, licence, protocols, and whether it is installed."""
+    from wiretrial.cli import subject_list
+
+    return subject_list.list_(kind, format_)
 
 
-@app.command("show", short_help="Show one subject.")
-def show(name: Name, format_: FormatOption = Format.TEXT) -> int:
+@app.add("show", "Show one subject.")
+def show(name: Name, format_: options.FormatOption = Format.TEXT) -> int:
     """Show one subject: recipe, contracts, configurations."""
-    subject = registry.find(name)
-    spec = subject.spec
-    built = build.installed(subject, Engine.find().binary)
-    document = {
-        "schema": "wiretrial-subject",
-        "version": 2,
-        "folder": str(subject.folder),
-        "digest": subject.digest(),
-        "subject": spec.model_dump(mode="json"),
-        "build": built.model_dump(mode="json") if built else None,
-        "reason": None if built else build.refused(subject),
-    }
-    if format_ is Format.JSON:
-        output.emit(output.as_json(document), None)
-        return EXIT_GOOD
-    state = built.version if built else build.refused(subject) or "not installed"
-    lines = [
-        ("version", state),
-        ("language", spec.language),
-        ("licence", spec.licence),
-        ("homepage", spec.homepage),
-        ("speaks", ", ".join(spec.speaks)),
-        ("contracts", ", ".join(spec.contracts))
-        if spec.contracts
-        else ("modes", ", ".join(spec.modes)),
-        ("threads", str(spec.max_threads or "as many as it is told")),
-        ("folder", str(subject.folder)),
-        ("digest", subject.digest()[:16]),
-    ]
-    if built:
-        lines += [("built in", str(built.folder)), *_weight(built.weight)]
-    for configuration, chosen in spec.configurations.items():
-        lines += [(configuration, chosen.description), ("", shlex.join(chosen.command))]
-    for limit in spec.limits:
-        lines.append((f"not {limit.part}", limit.why))
-    shown = [f"{spec.name}: {spec.summary}", *(f"  {key:<14} {text}" for key, text in lines)]
-    output.emit("\n".join(shown), None)
-    return EXIT_GOOD
+    from wiretrial.cli import subject_show
+
+    return subject_show.show(name, format_)
 
 
-def _weight(weight: Weight) -> Iterator[tuple[str, str]]:
-    """What is known of a footprint, in words."""
-    if weight.dependencies is not None and weight.dependency_bytes is not None:
-        size_mb = weight.dependency_bytes / 1e6
-        yield "dependencies", f"{weight.dependencies} over a C++ compiler's, {size_mb:.1f} MB"
-    if weight.artefact_bytes is not None:
-        octets = weight.stripped_bytes or weight.artefact_bytes
-        stripped = " stripped" if weight.stripped_bytes else ""
-        yield "program", f"{octets / 1e3:,.0f} kB{stripped}"
-    if weight.build_wall_ns is not None and weight.build_cpu_ns is not None:
-        wall, cpu = weight.build_wall_ns / 1e9, weight.build_cpu_ns / 1e9
-        yield "build", f"{wall:.1f} s, {cpu:.1f} s of CPU"
-    if weight.service_lines is not None:
-        yield "service", f"{weight.service_lines} lines"
+@app.add("new", "Write the files of a new subject.", epilog=NEW_EXAMPLES)
+def new(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder to create; must not exist yet.")
+    ],
+) -> int:
+    """Write a small server with its subject.toml, to change into a subject of your own."""
+    from wiretrial.cli import subject_new
+
+    return subject_new.new(folder)
 
 
-app.command("new", epilog=subject_new.EXAMPLES, short_help="Write the files of a new subject.")(
-    subject_new.new
-)
-app.command("install", epilog=subject_install.EXAMPLES, short_help="Install and build subjects.")(
-    subject_install.install
-)
-app.command(
-    "verify", epilog=subject_verify.EXAMPLES, short_help="Check that subjects keep their contracts."
-)(subject_verify.verify)
+@app.add("install", "Install and build subjects.", epilog=INSTALL_EXAMPLES)
+def install(
+    named: Names = None,
+    all_: All = False,
+    study: OfStudy = None,
+    prefix: options.Prefix = None,
+    format_: options.FormatOption = Format.TEXT,
+) -> int:
+    """Install and build subjects. Those that can't be installed are listed, with the reason."""
+    from wiretrial.cli import subject_install
+    from wiretrial.cli.subject_names import Wanted
+
+    return subject_install.install(Wanted(named, all_, study), prefix, format_)
 
 
-@app.command("run", short_help="Start a server of the catalogue by hand.")
+@app.add("verify", "Check that subjects keep their contracts.", epilog=VERIFY_EXAMPLES)
+def verify(
+    named: Names = None,
+    all_: All = False,
+    study: OfStudy = None,
+    prefix: options.Prefix = None,
+    format_: options.FormatOption = Format.TEXT,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Check unchanged subjects again, too. [on where subjects are named]"
+        ),
+    ] = False,
+    page_file: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="FILE", help="Write the findings as Markdown, too."),
+    ] = None,
+) -> int:
+    """Check every contract that subjects claim, on every protocol, in each configuration.
+
+    Subjects that are named are checked now. With --all and --study, earlier findings are
+    used where recipe, sources, version and checks are the same; --again checks those again, too.
+    """
+    from wiretrial.cli import subject_verify
+    from wiretrial.cli.subject_names import Wanted
+
+    wanted = Wanted(named, all_, study)
+    return subject_verify.verify(wanted, prefix, format_, again=again, page_file=page_file)
+
+
+@app.add("run", "Start a server of the catalogue by hand.")
 def run(
     name: Name,
     configuration: Annotated[
@@ -135,37 +167,9 @@ def run(
         ),
     ] = "default",
     threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of the subject.")] = 1,
-    prefix: Prefix = None,
+    prefix: options.Prefix = None,
 ) -> int:
     """Start a server, print its URLs, and keep it until Ctrl-C."""
-    subject_install.use_prefix(prefix)
-    engine = Engine.find()
-    subject = registry.find(name)
-    if subject.spec.kind != "server":
-        raise UsageProblem(f"{name} is a client library, not a server", "name a server")
-    subject.configuration(configuration)
-    built = build.install(subject, engine.binary)
-    with Server(
-        subject,
-        built,
-        configuration,
-        engine=engine.binary,
-        threads=threads,
-        cpus=pinning.choose(server_threads=threads).server,
-    ) as server:
-        server.wait_ready()
-        try:
-            _show_urls(server)
-            while (how := server.ended()) is None:
-                time.sleep(0.2)
-        except interrupts.Stopped:
-            return EXIT_GOOD
-    raise SubjectFailed(f"{name} ended: {how}")
+    from wiretrial.cli import subject_run
 
-
-def _show_urls(server: Server) -> None:
-    for protocol in server.subject.spec.speaks:
-        path = "" if protocol in ("tcp", "tls") else "/"
-        output.emit(server.endpoint(protocol).url(path), None)
-    output.say(f"authority for TLS: {server.certificate.authority}")
-    output.say("Ctrl-C ends it")
+    return subject_run.run(name, configuration, threads, prefix)

@@ -1,6 +1,7 @@
-"""`wiretrial subject install`: makes subjects runnable, one after the other.
+"""Makes subjects runnable, one after the other.
 
-What can't be had here is said with its reason, and stops nothing else.
+Knows what is shown meanwhile; must not know how a subject is built. What can't be had here is
+said with its reason, and stops nothing else.
 """
 
 from __future__ import annotations
@@ -9,52 +10,26 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import Console
 from rich.status import Status
 
 from wiretrial.cli import output
 from wiretrial.cli.output import Format
-from wiretrial.cli.subject_names import All, Names, OfStudy, chosen
+from wiretrial.cli.subject_names import Wanted
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, SubjectUnavailable, UsageProblem
 from wiretrial.subjects import build
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.spec import Subject
 
-EXAMPLES = """\b
-Examples:
-  wiretrial subject install nginx ws
-  wiretrial subject install --all
-  wiretrial subject install crow --prefix /opt/crow
-"""
 
-Prefix = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--prefix",
-        metavar="DIR",
-        help="Folder of a library that was installed by hand. Repeatable.",
-        show_default=False,
-    ),
-]
-
-
-def install(
-    names: Names = None,
-    all_: All = False,
-    study: OfStudy = None,
-    prefix: Prefix = None,
-    format_: Annotated[Format, typer.Option("--format", help="How the result is written.")] = (
-        Format.TEXT
-    ),
-) -> int:
-    """Install and build subjects. Those that can't be installed are listed, with the reason."""
+def install(wanted: Wanted, prefix: list[str] | None, format_: Format) -> int:
+    """Installs and builds; those that can't be installed are shown with the reason."""
     use_prefix(prefix)
     engine = Engine.find()
-    subjects = chosen(names, all_=all_, study=study)
+    subjects = wanted.subjects()
     rows: list[dict[str, Any]] = []
     for number, subject in enumerate(subjects, 1):
         rows.append(_install(subject, f"{number}/{len(subjects)}", engine, format_))

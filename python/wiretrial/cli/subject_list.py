@@ -1,12 +1,13 @@
-"""`wiretrial subject list`: the catalogue at a glance, and what of it is here."""
+"""The catalogue at a glance, and what of it is here.
+
+Knows how it is laid out; must not know how a subject is installed.
+"""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from wiretrial import suggest
 from wiretrial.cli import output
@@ -16,13 +17,6 @@ from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.subjects import build, registry, verification
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.spec import Subject
-
-EXAMPLES = """\b
-Examples:
-  wiretrial subject list
-  wiretrial subject list --kind client
-  wiretrial subject list --format json
-"""
 
 TITLES = {"server": "servers", "client": "client libraries"}
 COLUMNS = ("name", "version", "language", "licence", "verified", "speaks")
@@ -35,18 +29,8 @@ LEFT_OUT = ("licence", "language")
 """No cell but the last is wider; a longer one is cut."""
 
 
-def list_(
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            "--kind", metavar="server|client", help="Only servers, or only client libraries."
-        ),
-    ] = None,
-    format_: Annotated[Format, typer.Option("--format", help="How the result is written.")] = (
-        Format.TEXT
-    ),
-) -> int:
-    """List the catalogue: version, language, licence, protocols, and whether it is installed."""
+def list_(kind: str | None, format_: Format) -> int:
+    """Shows version, language, licence and protocols of each, and whether it is installed."""
     if kind is not None and kind not in TITLES:
         raise UsageProblem(
             f"--kind {kind}: unknown", suggest.remedy(kind, TITLES, f"use {' or '.join(TITLES)}")

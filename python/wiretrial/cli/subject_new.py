@@ -1,4 +1,7 @@
-"""`wiretrial subject new`: a folder to begin an own subject with."""
+"""A folder to begin an own subject with.
+
+Knows the scaffold; must not know what a subject does.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +9,18 @@ import re
 import shutil
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from wiretrial.cli import output
 from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.subjects.spec import load
-
-EXAMPLES = """\b
-Examples:
-  wiretrial subject new ./mine
-  wiretrial subject verify ./mine
-  wiretrial compare ./mine ws
-"""
 
 SCAFFOLD = "scaffold"
 NAME = "own-server"
 """What the scaffold calls itself, until it has the folder's name."""
 
 
-def new(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Folder to create; must not exist yet.")
-    ],
-) -> int:
-    """Write a small server with its subject.toml, to change into a subject of your own."""
+def new(folder: Path) -> int:
+    """Writes a small server with its subject.toml, to be changed."""
     name = re.sub(r"[^a-z0-9.-]+", "-", folder.resolve().name.lower()).strip(".-") or NAME
     try:
         folder.mkdir(parents=True)

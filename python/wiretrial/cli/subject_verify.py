@@ -1,4 +1,7 @@
-"""`wiretrial subject verify`: does every subject keep what it claims, in each configuration?"""
+"""Whether every subject keeps what it claims, in each configuration.
+
+Knows what is shown of checks; must not know what is checked.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,12 @@ from collections import deque
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from wiretrial.cli import output
 from wiretrial.cli.output import Format
-from wiretrial.cli.subject_install import Prefix, make, use_prefix
-from wiretrial.cli.subject_names import All, Names, OfStudy, chosen
+from wiretrial.cli.subject_install import make, use_prefix
+from wiretrial.cli.subject_names import Wanted
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, SubjectFailed, SubjectUnavailable
 from wiretrial.machine import facts
@@ -26,44 +27,22 @@ from wiretrial.subjects.spec import ConfigurationName, Subject
 from wiretrial.subjects.verification import Verification
 from wiretrial.subjects.verify import Outcome
 
-EXAMPLES = """\b
-Examples:
-  wiretrial subject verify ./mine
-  wiretrial subject verify --all --page subjects.md
-  wiretrial subject verify crow --prefix /opt/crow --format json
-"""
-
 
 def verify(
-    names: Names = None,
-    all_: All = False,
-    study: OfStudy = None,
-    prefix: Prefix = None,
-    format_: Annotated[Format, typer.Option("--format", help="How the result is written.")] = (
-        Format.TEXT
-    ),
-    again: Annotated[
-        bool,
-        typer.Option(
-            "--again", help="Check unchanged subjects again, too. [on where subjects are named]"
-        ),
-    ] = False,
-    page_file: Annotated[
-        Path | None,
-        typer.Option("--page", metavar="FILE", help="Write the findings as Markdown, too."),
-    ] = None,
+    wanted: Wanted,
+    prefix: list[str] | None,
+    format_: Format,
+    *,
+    again: bool,
+    page_file: Path | None,
 ) -> int:
-    """Check every contract that subjects claim, on every protocol, in each configuration.
-
-    Subjects that are named are checked now. With --all and --study, earlier findings are
-    used where recipe, sources, version and checks are the same; --again checks those again, too.
-    """
+    """Checks every contract that they claim; `again`: unchanged subjects, too."""
     use_prefix(prefix)
     if page_file:
         output.require_writable(page_file)
     engine = Engine.find()
-    subjects = chosen(names, all_=all_, study=study)
-    bench = _Bench(engine, anew=again or bool(names), shown=format_ is Format.TEXT)
+    subjects = wanted.subjects()
+    bench = _Bench(engine, anew=again or bool(wanted.names), shown=format_ is Format.TEXT)
     with bench:
         for number, subject in enumerate(subjects, 1):
             bench.take(subject, f"{number}/{len(subjects)}")

@@ -1,4 +1,4 @@
-"""The flags that say what is sent and how, turned into the parts of a plan.
+"""What was typed about a load, turned into the parts of a plan.
 
 Knows the command line's words for a load; must not know how a load runs.
 """
@@ -11,13 +11,11 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from wiretrial import quantities, suggest
 from wiretrial.cli import foreign, urls
 from wiretrial.cli.content import PLACEHOLDER, require_json
+from wiretrial.cli.options import STEADY, Asked, Loop, Security
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
     RULE,
@@ -65,8 +63,6 @@ LOADED: tuple[Protocol, ...] = (
 )
 """What the engine speaks."""
 DEFAULT_MESSAGE_BYTES = 20
-STEADY = "steady"
-"""The pattern of a closed loop in which each connection goes on by itself."""
 DEFLATE_FLAGS = ("server_no_context_takeover", "client_no_context_takeover")
 DEFLATE_RANGES = {
     "server_max_window_bits": (8, 15),
@@ -76,145 +72,6 @@ DEFLATE_RANGES = {
 SHORTEST_NS = 1_000_000
 """Nothing shorter can be measured."""
 MOST_GREETINGS = 255
-
-Connections = Annotated[
-    str,
-    typer.Option(
-        "-c", "--connections", metavar="N", help="Number of connections, over all threads."
-    ),
-]
-Duration = Annotated[
-    str | None,
-    typer.Option(
-        "-d", "--duration", metavar="TIME", help="How long to measure: 10s, 500ms, 2m. [10s]"
-    ),
-]
-Depth = Annotated[
-    str, typer.Option("--depth", metavar="K", help="Most requests in flight per connection.")
-]
-Pack = Annotated[
-    str,
-    typer.Option(
-        "--pack", metavar="F", help="Messages per write; --depth must be a multiple of it."
-    ),
-]
-Rate = Annotated[
-    str | None,
-    typer.Option(
-        "-r",
-        "--rate",
-        metavar="R",
-        help="Open loop at R messages per second in all: 5000, 10k. [closed loop]",
-    ),
-]
-PayloadSize = Annotated[
-    str | None,
-    typer.Option(
-        "--payload",
-        metavar="SIZE|@FILE",
-        help="Payload: a size (64, 1KiB), or a file's content (@FILE).",
-    ),
-]
-JsonText = Annotated[
-    str | None,
-    typer.Option(
-        "--json",
-        metavar="TEXT",
-        help="JSON payload. {seq} becomes the message's number, as 16 hex digits in a string.",
-    ),
-]
-Text = Annotated[bool, typer.Option("--text", help="WebSocket: send text frames.")]
-Method = Annotated[
-    str | None,
-    typer.Option("-X", "--method", metavar="NAME", help="HTTP method. [GET; POST with a payload]"),
-]
-Headers = Annotated[
-    list[str] | None,
-    typer.Option("-H", "--header", metavar="'NAME: VALUE'", help="HTTP header; repeatable."),
-]
-Expected = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--expect",
-        metavar="RULE",
-        help="The right reply's content: echo (default for ws, tcp), learned (like the first "
-        "reply; default for http), broadcast (each message comes to all connections), @FILE. "
-        "For replies that vary: status (any content), json:PATH=VALUE, json:PATH or "
-        "regex:PATTERN; the last three are repeatable and must all hold.",
-    ),
-]
-AllowedErrors = Annotated[
-    str,
-    typer.Option(
-        "--allow-errors",
-        metavar="SHARE",
-        help="Share of messages that may fail, such as 0.1%, before the verdict is `invalid`.",
-    ),
-]
-ExpectedStatus = Annotated[
-    str, typer.Option("--expect-status", metavar="CODE", help="HTTP status of a right reply.")
-]
-Insecure = Annotated[
-    bool, typer.Option("--insecure", help="Accept any certificate. The result records this.")
-]
-Authorities = Annotated[
-    Path | None, typer.Option("--cacert", metavar="FILE", help="PEM file of authorities to trust.")
-]
-TableSize = Annotated[
-    str | None,
-    typer.Option(
-        "--table-size",
-        metavar="N",
-        help="Styx: players at each table; each receives each message. [1]",
-    ),
-]
-TableDelay = Annotated[
-    str | None,
-    typer.Option(
-        "--table-delay", metavar="TIME", help="Styx: delay of the table's answer, in whole ms. [0]"
-    ),
-]
-Lobby = Annotated[
-    bool,
-    typer.Option("--lobby", help="Styx: send each player snapshots of the lobby, too."),
-]
-Greetings = Annotated[
-    str,
-    typer.Option(
-        "--greetings",
-        metavar="N",
-        help="WebSocket: messages that the server sends unasked on each connection; not replies.",
-    ),
-]
-Compressed = Annotated[
-    bool,
-    typer.Option("--deflate", help="WebSocket: compress messages; fail if the server does not."),
-]
-Compression = Annotated[
-    str | None,
-    typer.Option(
-        "--deflate-with",
-        metavar="LIST",
-        help="--deflate with parameters: server_no_context_takeover, client_no_context_takeover, "
-        "server_max_window_bits=8..15, client_max_window_bits=8..15, level=1..9.",
-    ),
-]
-Threads = Annotated[str, typer.Option("--threads", metavar="T", help="Threads of the generator.")]
-KeepSecrets = Annotated[
-    bool,
-    typer.Option(
-        "--keep-secrets",
-        help="Keep tokens, passwords and cookies of headers and URLs in the result. [redacted]",
-    ),
-]
-PerConnection = Annotated[
-    str | None,
-    typer.Option(
-        "--requests-per-connection",
-        metavar="K",
-        help="Replace each connection after K requests. [keep them open]",
-    ),
-]
 
 
 def length_ns(duration: str) -> int:
@@ -265,13 +122,17 @@ def payload_of(protocol: Protocol, size: str | None, json_text: str | None) -> P
     return SequencePayload(bytes=wanted)
 
 
-def message_of(payload: Payload, json_text: str | None, text: bool) -> Message:
+def message_of(protocol: Protocol, asked: Asked) -> Message:
     """The message, in a WebSocket text frame where that is asked for, or JSON."""
-    is_json = json_text is not None
-    return Message(kind="text" if text or is_json else "binary", is_json=is_json, source=payload)
+    is_json = asked.json is not None
+    return Message(
+        kind="text" if asked.text or is_json else "binary",
+        is_json=is_json,
+        source=payload_of(protocol, asked.payload, asked.json),
+    )
 
 
-def headers_of(lines: list[str], json_text: str | None) -> tuple[tuple[str, str], ...]:
+def headers_of(lines: Sequence[str], json_text: str | None) -> tuple[tuple[str, str], ...]:
     """Header fields from `Name: value` lines; JSON brings its own type."""
     fields: list[tuple[str, str]] = []
     for number, line in enumerate(lines, start=1):
@@ -286,10 +147,9 @@ def headers_of(lines: list[str], json_text: str | None) -> tuple[tuple[str, str]
     return tuple(fields)
 
 
-def http_of(
-    protocol: Protocol, method: str | None, header: list[str], json_text: str | None
-) -> Http:
+def http_of(protocol: Protocol, asked: Asked) -> Http:
     """Method and headers; only where the protocol has them."""
+    method, header = asked.method, asked.header
     if protocol in ("tcp", "tls", "styx", "styx+json"):
         if method or header:
             raise UsageProblem(f"{protocol} has no methods or headers", "leave them out")
@@ -298,7 +158,7 @@ def http_of(
         raise UsageProblem("--method is for http and https", "leave it out")
     return Http(
         method=method.upper() if method else None,
-        headers=headers_of(header, json_text if is_http(protocol) else None),
+        headers=headers_of(header, asked.json if is_http(protocol) else None),
     )
 
 
@@ -359,82 +219,82 @@ def expect_of(expect: Sequence[str], status: str) -> Expect:
     )
 
 
-def tls_of(
-    insecure: bool, cacert: Path | None, server_name: str | None = None, resumption: bool = True
-) -> Tls:
+def tls_of(security: Security) -> Tls:
     """Whose certificate is accepted."""
-    if insecure and cacert:
+    cacert = security.cacert
+    if security.insecure and cacert:
         raise UsageProblem("--insecure and --cacert exclude each other", "keep one")
     if cacert and not os.access(cacert, os.R_OK):
         raise UsageProblem(f"--cacert {cacert} can't be read", "name a PEM file")
     return Tls(
-        insecure=insecure,
+        insecure=security.insecure,
         ca_file=str(cacert.resolve()) if cacert else None,
-        server_name=server_name,
-        resumption=resumption,
+        server_name=security.server_name,
+        resumption=security.resumption,
     )
 
 
-def load_of(
-    *,
-    connections: str,
-    depth: str,
-    pack: str,
-    rate: str | None,
-    pacing: str,
-    overflow: str,
-    requests_per_connection: str | None,
-    hold: bool = False,
-    pattern: str = STEADY,
-    seed: int = 0,
-) -> Load:
+def load_of(loop: Loop) -> Load:
     """How many connections, and who sends next."""
-    in_flight = quantities.count(depth, "--depth")
-    together = quantities.count(pack, "--pack")
+    in_flight = quantities.count(loop.depth, "--depth")
+    together = quantities.count(loop.pack, "--pack")
     if in_flight % together:
         raise UsageProblem(
             f"--depth {in_flight} is no multiple of --pack {together}",
             f"use --depth {max(in_flight // together, 1) * together}",
         )
-    executor: ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst = ClosedLoop()
-    if pattern != STEADY:
-        if hold or rate is not None or requests_per_connection is not None:
-            raise UsageProblem(
-                f"--pattern {pattern} is a closed loop on kept connections",
-                "leave --hold, --rate and --requests-per-connection out",
-            )
-        if in_flight > together:
-            raise UsageProblem(
-                f"--pattern {pattern}: a burst is one pack for each connection",
-                f"use --depth {together}",
-            )
-        executor = RandomBurst()
-    elif hold:
-        if in_flight > 1 or requests_per_connection is not None:
-            raise UsageProblem(
-                "--hold keeps connections, with one message at a time",
-                "leave --depth, --pack and --requests-per-connection out",
-            )
-        executor = Hold(rate=quantities.rate(rate, "--rate") if rate is not None else 0)
-    elif pacing == "after-response":
-        slots = quantities.count(connections, "--connections") * in_flight
-        executor = _after_response(slots, rate)
-    elif rate is not None:
-        executor = OpenLoop.model_validate(
-            {"rate": quantities.rate(rate, "--rate"), "pacing": pacing, "overflow": overflow}
-        )
+    executor = _executor(loop, in_flight, together)
+    fresh = loop.requests_per_connection
     return Load(
-        connections=quantities.count(connections, "--connections"),
+        connections=quantities.count(loop.connections, "--connections"),
         depth=in_flight,
         pack=together,
         requests_per_connection=(
             None
-            if requests_per_connection is None
-            else quantities.count(requests_per_connection, "--requests-per-connection", most=2**53)
+            if fresh is None
+            else quantities.count(fresh, "--requests-per-connection", most=2**53)
         ),
         executor=executor,
-        seed=seed,
+        seed=loop.seed,
     )
+
+
+def _executor(
+    loop: Loop, in_flight: int, together: int
+) -> ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst:
+    """Who sends next."""
+    fresh = loop.requests_per_connection is not None
+    if loop.pattern != STEADY:
+        if loop.hold or loop.rate is not None or fresh:
+            raise UsageProblem(
+                f"--pattern {loop.pattern} is a closed loop on kept connections",
+                "leave --hold, --rate and --requests-per-connection out",
+            )
+        if in_flight > together:
+            raise UsageProblem(
+                f"--pattern {loop.pattern}: a burst is one pack for each connection",
+                f"use --depth {together}",
+            )
+        return RandomBurst()
+    if loop.hold:
+        if in_flight > 1 or fresh:
+            raise UsageProblem(
+                "--hold keeps connections, with one message at a time",
+                "leave --depth, --pack and --requests-per-connection out",
+            )
+        return Hold(rate=quantities.rate(loop.rate, "--rate") if loop.rate is not None else 0)
+    if loop.pacing == "after-response":
+        slots = quantities.count(loop.connections, "--connections") * in_flight
+        return _after_response(slots, loop.rate)
+    if loop.rate is not None:
+        return OpenLoop.model_validate(
+            {
+                "rate": quantities.rate(loop.rate, "--rate"),
+                "pacing": loop.pacing,
+                "overflow": loop.overflow,
+            }
+        )
+    return ClosedLoop()
 
 
 def _after_response(slots: int, rate: str | None) -> AfterResponse:

@@ -1,4 +1,4 @@
-"""The flags by which a load or a study runs on many machines.
+"""The fleet that a load or a study runs on: what was typed about it, checked, and its engine.
 
 Knows words and flags; must not know how a fleet is led.
 """
@@ -8,62 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from wiretrial import quantities
 from wiretrial.cli import output
+from wiretrial.cli.options import Fleet, OnAgentLoss
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
 from wiretrial.fleet.security import Address, Certificates
 from wiretrial.results.fleet import OnLoss
-
-
-class OnAgentLoss(StrEnum):
-    """What the others do when an agent is lost."""
-
-    STOP = "stop"
-    GO_ON = "go-on"
-
-
-Fleet = Annotated[
-    str | None,
-    typer.Option(
-        "--fleet",
-        metavar="ADDRESS",
-        help="Send from the agents of this Dask scheduler: tls://HOST:8786.",
-        show_default=False,
-    ),
-]
-FleetCertificates = Annotated[
-    Path | None,
-    typer.Option(
-        "--fleet-certificates",
-        metavar="DIR",
-        help="Folder with authority.pem, client.pem and client.key (`fleet certificates`).",
-        show_default=False,
-    ),
-]
-FleetAgents = Annotated[
-    str | None,
-    typer.Option(
-        "--fleet-agents",
-        metavar="N",
-        help="Wait until N agents are connected. [use those connected]",
-        show_default=False,
-    ),
-]
-AgentLoss = Annotated[
-    OnAgentLoss | None,
-    typer.Option(
-        "--on-agent-loss",
-        help="What the other agents do when one is lost. [stop]",
-        show_default=False,
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -78,34 +30,29 @@ class FleetWanted:
     """The flags themselves, to be repeated where a study is gone on with."""
 
     @classmethod
-    def of(
-        cls,
-        fleet: str | None,
-        certificates: Path | None,
-        agents: str | None,
-        on_loss: OnAgentLoss | None,
-    ) -> FleetWanted | None:
+    def of(cls, typed: Fleet) -> FleetWanted | None:
         """None: the load is this machine's alone. Raises `UsageProblem`."""
         given = {
-            "--fleet-certificates": certificates,
-            "--fleet-agents": agents,
-            "--on-agent-loss": on_loss,
+            "--fleet-certificates": typed.certificates,
+            "--fleet-agents": typed.agents,
+            "--on-agent-loss": typed.on_loss,
         }
         words = {flag: str(value) for flag, value in given.items() if value is not None}
-        if fleet is None:
+        if typed.address is None:
             for flag in words:
                 raise UsageProblem(f"{flag} is for fleets", "add --fleet ADDRESS")
             return None
-        files = Certificates(certificates) if certificates else None
-        address = Address.parse(fleet, secure=files is not None)
+        files = Certificates(typed.certificates) if typed.certificates else None
+        address = Address.parse(typed.address, secure=files is not None)
         if files:
             files.require("client")
+        agents = typed.agents
         return cls(
             address,
             files,
             None if agents is None else quantities.count(agents, "--fleet-agents", most=10_000),
-            "go-on" if on_loss is OnAgentLoss.GO_ON else "stop",
-            ("--fleet", fleet, *(word for pair in words.items() for word in pair)),
+            "go-on" if typed.on_loss is OnAgentLoss.GO_ON else "stop",
+            ("--fleet", typed.address, *(word for pair in words.items() for word in pair)),
         )
 
 
@@ -115,7 +62,7 @@ def engine(wanted: FleetWanted | None, *, keeps_cpus: bool = False) -> Iterator[
     if wanted is None:
         yield Engine.find()
         return
-    # Not at the top: what it needs is an extra, and takes longer to load than most commands take.
+    # Not at the top: what it needs is an extra.
     from wiretrial.fleet import engine as fleet_engine
 
     with fleet_engine.connected(

@@ -1,0 +1,262 @@
+"""Interleaved trials of own URLs and subjects, and a verdict.
+
+Knows what was typed; must not know how it was spelled.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wiretrial import quantities, redaction, suggest
+from wiretrial.cli import output, progress, sending, urls, workload
+from wiretrial.cli.options import Asked, Loop, Security
+from wiretrial.errors import UsageProblem
+from wiretrial.machine import namespaces
+from wiretrial.plan import (
+    AutoContent,
+    Content,
+    EchoContent,
+    Expect,
+    LearnedContent,
+    Load,
+    Message,
+    NoPayload,
+    Payload,
+    SequencePayload,
+    Tls,
+)
+from wiretrial.results.model import Scenario
+from wiretrial.studies import priming
+from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.workloads import COMPARED, FRESH_SOURCES, PATHS
+from wiretrial.subjects import registry
+from wiretrial.subjects.spec import (
+    PROTOCOLS_OF,
+    ConfigurationName,
+    ContractName,
+    Protocol,
+    Spec,
+)
+
+NAME = "compare"
+DEFAULT_DURATION = "5s"
+
+
+@dataclass(frozen=True)
+class Trials:
+    """How often and how long each server is measured, and on what."""
+
+    number: int | None
+    duration: str | None
+    warmup: str
+    threads: str
+    server_threads: str
+    seed: int | None
+    isolate: bool
+    allow_errors: str
+    keeps_secrets: bool
+
+
+def resume(folder: Path, trials: int | None, header: Sequence[str]) -> int:
+    """Goes on with a comparison; `header` brings back the secrets, which its document lacks."""
+    given = workload.headers_of(header, None)
+    return progress.run(*progress.resume(folder, NAME, trials, given))
+
+
+def compare(
+    contestants: Sequence[str],
+    protocol: str | None,
+    loop: Loop,
+    asked: Asked,
+    security: Security,
+    trials: Trials,
+    results: Path,
+) -> int:
+    """Measures them in turn, and reports."""
+    load = workload.load_of(loop)
+    seed = secrets.randbits(32) if trials.seed is None else trials.seed
+    common = _common(contestants, protocol)
+    tls = workload.tls_of(security)
+    if (security.insecure or security.cacert) and not any(map(_is_url, contestants)):
+        raise UsageProblem(
+            "--insecure and --cacert are for URLs",
+            "leave them out: subjects get certificates that are trusted",
+        )
+    shown = [name if trials.keeps_secrets else redaction.text(name) for name in contestants]
+    cases = tuple(
+        _case(name, contestant, common, load, asked, tls)
+        for name, contestant in zip(_named(shown), contestants, strict=True)
+    )
+    study = Study(
+        name=NAME,
+        title=" or ".join(shown) + "?" if len(shown) > 1 else shown[0],
+        question=f"Which of {', '.join(shown)} is faster for this load, on this machine?"
+        if len(shown) > 1
+        else f"How fast is {shown[0]} for this load, on this machine?",
+        command=_command(seed, given=trials.seed is not None),
+        cases=_isolated(cases) if trials.isolate else cases,
+        trials=trials.number or 5,
+        seed=seed,
+        duration_ns=workload.length_ns(trials.duration or DEFAULT_DURATION),
+        warmup_allowance_ns=quantities.duration_ns(trials.warmup, "--warmup"),
+        server_threads=quantities.count(trials.server_threads, "--server-threads", most=1024),
+        generator_threads=quantities.count(trials.threads, "--threads", most=1024),
+        allow_errors=quantities.share(trials.allow_errors, "--allow-errors"),
+        keeps_secrets=trials.keeps_secrets,
+    )
+    study = priming.primed(study)
+    folder = progress.begin(study, results)
+    for line in sending.lines(study.cases):
+        output.say(line)
+    return progress.run(study, folder)
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What all subjects of one comparison are asked for."""
+
+    protocol: Protocol
+    contract: ContractName
+
+
+def _expected(asked: Asked, usual: Content) -> Expect:
+    """What a right reply is, where `usual` is what it has without --expect."""
+    found = workload.expect_of(asked.expect, asked.expect_status)
+    return found if asked.expect else found.model_copy(update={"content": usual})
+
+
+def _command(seed: int, *, given: bool) -> str:
+    words = ["wiretrial", *sys.argv[1:]]
+    return shlex.join(words if given else [*words, "--seed", str(seed)])
+
+
+def _named(contestants: Sequence[str]) -> Iterator[str]:
+    """A name of its own for each contestant: comparing one with itself is the A/A test."""
+    for place, contestant in enumerate(contestants):
+        before = contestants[:place].count(contestant)
+        yield f"{contestant} ({before + 1})" if before else contestant
+
+
+def _is_url(contestant: str) -> bool:
+    return urls.is_meant(contestant, workload.SCHEMES)
+
+
+def _common(contestants: Sequence[str], wanted: str | None) -> _Common | None:
+    """A protocol and contract that all subjects keep; None where there are only URLs."""
+    specs = [_subject(contestant)[0] for contestant in contestants if not _is_url(contestant)]
+    if not specs:
+        if wanted:
+            raise UsageProblem("--protocol is for subjects", "the URLs' schemes say it already")
+        return None
+    if wanted is not None and wanted not in workload.SCHEMES:
+        raise UsageProblem(
+            f"--protocol {wanted}: unknown", suggest.remedy(wanted, workload.SCHEMES)
+        )
+    for contract, protocols in PROTOCOLS_OF.items():
+        for protocol in protocols:
+            if contract not in COMPARED or protocol not in workload.SCHEMES:
+                continue
+            if wanted in (None, protocol) and all(
+                (contract, protocol) in s.claims() for s in specs
+            ):
+                return _Common(protocol=protocol, contract=contract)
+    names = " and ".join(dict.fromkeys(spec.name for spec in specs))
+    raise UsageProblem(
+        f"{names} have no contract in common{f' over {wanted}' if wanted else ''}",
+        "see `wiretrial subject list` for what each speaks",
+    )
+
+
+def _subject(contestant: str) -> tuple[Spec, ConfigurationName]:
+    name, _, configuration = contestant.partition(":")
+    subject = registry.find(name)
+    chosen = configuration or "default"
+    subject.configuration(chosen)
+    return subject.spec, chosen
+
+
+def _case(
+    name: str, contestant: str, common: _Common | None, load: Load, asked: Asked, tls: Tls
+) -> Case:
+    fresh = load.requests_per_connection is not None
+    if _is_url(contestant):
+        target = urls.parse(contestant, workload.SCHEMES)
+        return Case(
+            scenario=_scenario(name, redaction.text(contestant), "default", target.protocol, load),
+            url=target.url,
+            protocol=target.protocol,
+            http=workload.http_of(target.protocol, asked),
+            tls=tls,
+            message=workload.message_of(target.protocol, asked),
+            expect=_expected(asked, AutoContent()),
+            load=load,
+            sources=FRESH_SOURCES if fresh and workload.is_loopback(target.host) else (),
+        )
+    assert common is not None
+    _, configuration = _subject(contestant)
+    is_text = common.contract == "ws-echo" and (asked.text or asked.json is not None)
+    return Case(
+        scenario=_scenario(
+            name, contestant.partition(":")[0], configuration, common.protocol, load
+        ),
+        protocol=common.protocol,
+        path=PATHS[common.contract],
+        contract=common.contract,
+        http=workload.http_of(common.protocol, asked),
+        message=Message(
+            kind="text" if is_text else "binary",
+            is_json=asked.json is not None,
+            source=_payload(common, asked.payload, asked.json),
+        ),
+        expect=_expected(asked, LearnedContent() if common.contract == "static" else EchoContent()),
+        load=load,
+        sources=FRESH_SOURCES if fresh else (),
+    )
+
+
+def _isolated(cases: tuple[Case, ...]) -> tuple[Case, ...]:
+    """The same cases, over a link to a namespace; refused here rather than in the first trial."""
+    if any(case.url is not None for case in cases):
+        raise UsageProblem(
+            "--isolate is for subjects, which are started here", "leave the URLs or --isolate out"
+        )
+    with namespaces.Namespace():
+        pass
+    return tuple(
+        case.model_copy(
+            update={
+                "scenario": case.scenario.model_copy(update={"environment": namespaces.ENVIRONMENT})
+            }
+        )
+        for case in cases
+    )
+
+
+def _payload(common: _Common, size: str | None, json_text: str | None) -> Payload:
+    if common.contract == "static":
+        if size is not None or json_text is not None:
+            raise UsageProblem(
+                "a payload can't be compared: not all of these subjects echo",
+                "leave --payload and --json out",
+            )
+        return NoPayload()
+    if size is None and json_text is None:
+        return SequencePayload(bytes=workload.DEFAULT_MESSAGE_BYTES)
+    return workload.payload_of(common.protocol, size, json_text)
+
+
+def _scenario(
+    name: str, subject: str, configuration: ConfigurationName, protocol: Protocol, load: Load
+) -> Scenario:
+    return Scenario(
+        name=name,
+        subject=subject,
+        configuration=configuration,
+        protocol=protocol,
+        workload=f"{load.connections} connections, {load.executor.kind} loop, depth {load.depth}",
+    )

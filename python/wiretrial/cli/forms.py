@@ -1,0 +1,40 @@
+"""The forms in which commands write what they found.
+
+Knows their names; must not know how any is written.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ReportForm(StrEnum):
+    """What a report can be."""
+
+    TEXT = "text"
+    HTML = "html"
+    MARKDOWN = "markdown"
+    SVG = "svg"
+    PNG = "png"
+    JSON = "json"
+    CSV = "csv"
+    COMPACT = "compact"
+    GOOGLE_BENCHMARK = "google-benchmark"
+
+
+class ExportForm(StrEnum):
+    """What results can be written as."""
+
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+    HLOG = "hlog"
+    GOOGLE_BENCHMARK = "google-benchmark"
+
+
+class GateForm(StrEnum):
+    """How the decision of a gate is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"

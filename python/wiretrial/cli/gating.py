@@ -1,0 +1,153 @@
+"""Decides whether stated bounds are kept, and writes the decision.
+
+Knows results and exit codes; must not know how a figure is estimated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from wiretrial.cli import output
+from wiretrial.cli.forms import GateForm
+from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, UsageProblem
+from wiretrial.report import gate as gates
+from wiretrial.report.gate import Row, Threshold
+from wiretrial.results import absent, imported
+from wiretrial.results.store import ResultsFolder, read_all
+from wiretrial.studies import asked, spec
+
+
+@dataclass(frozen=True)
+class Against:
+    """What a bound such as `0.95x` is relative to: another result, or a scenario of the same."""
+
+    baseline: Path | None
+    scenario: str | None
+
+
+def gate(
+    result: Path,
+    thresholds: Sequence[str],
+    relative: Against,
+    form: GateForm,
+    junit: Path | None,
+) -> int:
+    """Judges each bound; the exit code tells whether all are kept."""
+    if junit:
+        output.require_writable(junit)
+    bounds = [gates.parse(text) for text in thresholds]
+    if relative.baseline and relative.scenario:
+        raise UsageProblem("--baseline and --against exclude each other", "keep one")
+    rows = _decided(result, relative.baseline, bounds, relative.scenario)
+    if junit:
+        output.emit(_junit(rows), junit)
+    output.emit(_WRITERS[form](rows), None)
+    outcomes = Counter(row.outcome for row in rows)
+    if outcomes["broken"] or outcomes["missing"]:
+        return EXIT_GATE
+    return EXIT_INVALID if outcomes["cannot tell"] else EXIT_GOOD
+
+
+def _decided(
+    result: Path, baseline: Path | None, bounds: Sequence[Threshold], against: str | None
+) -> list[Row]:
+    """The rows; a study's folder also tells who was asked for and has no trial."""
+    before = read_all(baseline) if baseline else []
+    if not result.is_dir() or imported.load(result):
+        trials = read_all(result)
+        return gates.decide(trials, before, bounds, against=against, is_run=result.is_file())
+    results = ResultsFolder.open(result)
+    study, trials = spec.parse(results.document()), results.trials()
+    missing = (
+        *asked.missing(study, trials, absent.read(results)),
+        *asked.only_before(study, trials, before),
+    )
+    return gates.decide(trials, before, bounds, missing, against)
+
+
+def _text(rows: Sequence[Row]) -> str:
+    width = max(len(row.scenario) for row in rows)
+    bound = max(len(row.threshold.text) for row in rows)
+    lines = [
+        f"{row.outcome:<11}  {row.scenario:<{width}}  {row.threshold.text:<{bound}}  {row.text}"
+        for row in rows
+    ]
+    return "\n".join([*lines, "", _sum(rows)])
+
+
+def _sum(rows: Sequence[Row]) -> str:
+    outcomes = Counter(row.outcome for row in rows)
+    failed = [name for name in ("broken", "missing") if outcomes[name]]
+    if failed:
+        counts = " and ".join(f"{name}: {outcomes[name]}" for name in failed)
+        return f"{counts} of {len(rows)} bounds"
+    if outcomes["cannot tell"]:
+        return f"cannot tell: {outcomes['cannot tell']} of {len(rows)} bounds"
+    return f"kept: {len(rows)} of {len(rows)} bounds"
+
+
+def _json(rows: Sequence[Row]) -> str:
+    return output.as_json(
+        {
+            "schema": "wiretrial-gate",
+            "version": 1,
+            "bounds": [
+                {
+                    "scenario": row.scenario,
+                    "threshold": row.threshold.text,
+                    "outcome": row.outcome,
+                    "value": row.decision.value if row.decision else None,
+                    "low": row.decision.low if row.decision else None,
+                    "high": row.decision.high if row.decision else None,
+                    "trials": row.decision.trials if row.decision else None,
+                    "text": row.text,
+                }
+                for row in rows
+            ],
+        }
+    )
+
+
+def _markdown(rows: Sequence[Row]) -> str:
+    marks = {
+        "kept": "✅ kept",
+        "broken": "❌ broken",
+        "missing": "❌ missing",
+        "cannot tell": "❔ cannot tell",
+    }
+    lines = ["| bound | scenario | outcome | found |", "|---|---|---|---|"]
+    for row in rows:
+        cells = (f"`{row.threshold.text}`", row.scenario, marks[row.outcome], row.text)
+        lines.append(f"| {' | '.join(cell.replace('|', '∣') for cell in cells)} |")
+    return "\n".join([f"**{_sum(rows)}**", "", *lines])
+
+
+def _junit(rows: Sequence[Row]) -> str:
+    outcomes = Counter(row.outcome for row in rows)
+    suite = ElementTree.Element(
+        "testsuite",
+        name="wiretrial gate",
+        tests=str(len(rows)),
+        failures=str(outcomes["broken"] + outcomes["missing"]),
+        errors=str(outcomes["cannot tell"]),
+    )
+    for row in rows:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=row.scenario, name=row.threshold.text
+        )
+        if row.outcome in ("broken", "missing"):
+            ElementTree.SubElement(case, "failure", message=row.text)
+        elif row.outcome == "cannot tell":
+            ElementTree.SubElement(case, "error", message=row.text)
+        else:
+            ElementTree.SubElement(case, "system-out").text = row.text
+    ElementTree.indent(suite)
+    text = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+_WRITERS = {GateForm.TEXT: _text, GateForm.JSON: _json, GateForm.MARKDOWN: _markdown}

@@ -1,0 +1,255 @@
+"""One run against a server that somebody else started: its plan, its trial, what is shown of it.
+
+Knows what was typed; must not know how it was spelled.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from wiretrial import quantities, redaction
+from wiretrial.cli import fleet_wanted, interrupts, output, reports, urls, workload
+from wiretrial.cli.fleet_wanted import FleetWanted
+from wiretrial.cli.live import Live
+from wiretrial.cli.options import Asked, Fleet, Loop, Security
+from wiretrial.engine import Engine
+from wiretrial.errors import (
+    EXIT_GOOD,
+    EXIT_INVALID,
+    EXIT_SIGNAL,
+    LimitsTooLow,
+    UsageProblem,
+)
+from wiretrial.machine import facts, listeners, preflight
+from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
+from wiretrial.report import load_json, load_text, run
+from wiretrial.report import text as text_report
+from wiretrial.results.model import Scenario, Trial
+from wiretrial.studies.recording import Recording
+
+FAILED = ("invalid", "overloaded")
+"""Verdicts that the exit code tells."""
+
+DEFAULT_DURATION = "10s"
+LEAST_ALLOWANCE_NS = 500_000_000
+MOST_ALLOWANCE_NS = 5_000_000_000
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How long, and how long something may take."""
+
+    duration: str | None
+    requests: str | None
+    warmup: str
+    timeout: str
+    connect_timeout: str
+
+
+@dataclass(frozen=True)
+class Generator:
+    """Where the load comes from."""
+
+    threads: str
+    cpus: str | None
+    spin: bool
+    poller: Literal["auto", "uring", "epoll"]
+    sources: str | None
+
+
+@dataclass(frozen=True)
+class Further:
+    """What only some protocols have."""
+
+    table_size: str | None
+    table_delay: str | None
+    lobby: bool
+    deflate: bool
+    deflate_with: str | None
+    greetings: str
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What becomes of what was measured."""
+
+    allow_errors: str
+    keeps_secrets: bool
+    format: output.Format
+    file: Path | None
+    page: Path | None
+
+
+def load(
+    url: str,
+    loop: Loop,
+    asked: Asked,
+    security: Security,
+    extent: Extent,
+    generator: Generator,
+    further: Further,
+    fleet: Fleet,
+    kept: Kept,
+) -> int:
+    """Measures and shows; the exit code tells the verdict."""
+    target = urls.parse(url, workload.LOADED)
+    many = FleetWanted.of(fleet)
+    if extent.duration is not None and extent.requests is not None:
+        raise UsageProblem("-d and -n exclude each other", "keep one")
+    if loop.hold and extent.requests is not None:
+        raise UsageProblem("--hold and -n exclude each other", "say how long they are held: -d 60s")
+    allowed = quantities.share(kept.allow_errors, "--allow-errors")
+    length_ns = None
+    if extent.requests is None:
+        length_ns = workload.length_ns(extent.duration or DEFAULT_DURATION)
+    message = workload.message_of(target.protocol, asked)
+    local = quantities.addresses(generator.sources, "--sources") if generator.sources else ()
+    plan = Plan(
+        target=Target(
+            url=target.url,
+            sources=local,
+            http=workload.http_of(target.protocol, asked),
+            tls=workload.tls_of(security),
+            websocket=workload.websocket_of(
+                target.protocol, further.deflate, further.deflate_with, further.greetings
+            ),
+            styx=workload.styx_of(
+                target.protocol, further.table_size, further.table_delay, lobby=further.lobby
+            ),
+            message=message,
+            expect=workload.expect_of(asked.expect, asked.expect_status),
+        ),
+        load=workload.load_of(loop),
+        stop=Stop(
+            duration_ns=length_ns,
+            requests=None
+            if extent.requests is None
+            else quantities.count(extent.requests, "--requests", most=2**53),
+        ),
+        phases=Phases(
+            warmup_ns=_allowance_ns(extent.warmup, length_ns),
+            timeout_ns=quantities.duration_ns(extent.timeout, "--timeout", 1_000_000),
+            connect_ns=quantities.duration_ns(
+                extent.connect_timeout, "--connect-timeout", 1_000_000
+            ),
+        ),
+        generator=GeneratorSettings(
+            threads=quantities.count(generator.threads, "--threads", most=1024),
+            cpus=_cpus(generator.cpus, anywhere=many is not None),
+            poller=generator.poller,
+            spin=generator.spin,
+        ),
+    )
+    if kept.file:
+        output.require_writable(kept.file)
+    if kept.page:
+        output.require_writable(kept.page, "--report")
+    if many is None:
+        preflight.require(
+            preflight.Demand(
+                connections=plan.load.connections,
+                threads=plan.generator.threads,
+                source_addresses=max(1, len(local)),
+                server_here=listeners.is_local(target.host, target.port),
+            ),
+            engine_follows=True,
+        )
+    with fleet_wanted.engine(many, keeps_cpus=True) as engine:
+        try:
+            trial, signal_number = _run(
+                engine, plan, target, allowed, keeps_secrets=kept.keeps_secrets
+            )
+        except LimitsTooLow as short:
+            raise short.for_command(("wiretrial", *sys.argv[1:])) from short
+    output.emit(_render(trial, kept.format, to_terminal=kept.file is None), kept.file)
+    if kept.page:
+        output.write_page(reports.page(run.build(trial)), kept.page, "--report")
+    if signal_number is not None:
+        return EXIT_SIGNAL + signal_number
+    return EXIT_INVALID if trial.judgement.verdict in FAILED else EXIT_GOOD
+
+
+def _run(
+    engine: Engine,
+    plan: Plan,
+    target: urls.Target,
+    allowed_errors: float,
+    *,
+    keeps_secrets: bool,
+) -> tuple[Trial, int | None]:
+    server = listeners.of_url(target.url)
+    with (
+        Recording(
+            engine, plan, server.pids, unseen=server.unseen, keeps_secrets=keeps_secrets
+        ) as recording,
+        interrupts.graceful(recording.stop) as interrupt,
+        Live.for_plan(plan, _heading(plan, recording.plan), recording.progress) as live,
+    ):
+        for snapshot in recording:
+            live.see(snapshot)
+    trial = recording.trial(
+        study="load",
+        study_digest="",
+        block=0,
+        position=0,
+        order_seed=0,
+        scenario=Scenario(
+            name=target.url,
+            subject=target.url,
+            protocol=target.protocol,
+            workload="from the command line",
+            environment=recording.environment,
+        ),
+        subject=None,
+        machine=facts.collect(),
+        allowed_errors=allowed_errors,
+        command=shlex.join(("wiretrial", *sys.argv[1:])),
+    )
+    return trial, interrupt.number
+
+
+def _heading(plan: Plan, whole: Plan) -> str:
+    """What the live block is headed by: a fleet is as one machine with more threads."""
+    agents = whole.generator.threads // plan.generator.threads
+    shown = redaction.url(plan.target.url)
+    return f"{shown}   from {agents} agents" if agents > 1 else shown
+
+
+def _render(trial: Trial, chosen: output.Format, *, to_terminal: bool) -> str:
+    if chosen is output.Format.JSON:
+        # A whole record is a line that no terminal can show.
+        is_shown = to_terminal and sys.stdout.isatty()
+        return output.as_json(load_json(trial)) if is_shown else load_text(trial)
+    return text_report.render_load(
+        trial, width=output.width(), colour=to_terminal and output.colour(sys.stdout)
+    )
+
+
+def _allowance_ns(warmup: str, length_ns: int | None) -> int:
+    if warmup != "auto":
+        return quantities.duration_ns(warmup, "--warmup")
+    if length_ns is None:
+        return 0
+    return min(max(length_ns // 5, LEAST_ALLOWANCE_NS), MOST_ALLOWANCE_NS)
+
+
+def _cpus(text: str | None, *, anywhere: bool) -> tuple[int, ...]:
+    """`anywhere`: of each agent, which sees for itself whether it has them."""
+    if text is None:
+        return ()
+    chosen = quantities.cpus(text, "--cpus")
+    if anywhere:
+        return chosen
+    usable = os.sched_getaffinity(0)
+    missing = sorted(set(chosen) - usable)
+    if missing:
+        raise UsageProblem(
+            f"--cpus {text}: there is no CPU {missing[0]} for us",
+            f"use some of {','.join(str(cpu) for cpu in sorted(usable))}",
+        )
+    return chosen

@@ -1,0 +1,279 @@
+"""The options that several commands have, and what was typed with them.
+
+Knows the command line's words; must not know what they bring about: a shell reads this file to
+show help and to complete.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wiretrial import quantities
+from wiretrial.cli.output import Format
+
+STEADY = "steady"
+"""The pattern of a closed loop in which each connection goes on by itself."""
+
+
+class OnAgentLoss(StrEnum):
+    """What the others do when an agent is lost."""
+
+    STOP = "stop"
+    GO_ON = "go-on"
+
+
+Connections = Annotated[
+    str,
+    typer.Option(
+        "-c", "--connections", metavar="N", help="Number of connections, over all threads."
+    ),
+]
+Duration = Annotated[
+    str | None,
+    typer.Option(
+        "-d", "--duration", metavar="TIME", help="How long to measure: 10s, 500ms, 2m. [10s]"
+    ),
+]
+Depth = Annotated[
+    str, typer.Option("--depth", metavar="K", help="Most requests in flight per connection.")
+]
+Pack = Annotated[
+    str,
+    typer.Option(
+        "--pack", metavar="F", help="Messages per write; --depth must be a multiple of it."
+    ),
+]
+Rate = Annotated[
+    str | None,
+    typer.Option(
+        "-r",
+        "--rate",
+        metavar="R",
+        help="Open loop at R messages per second in all: 5000, 10k. [closed loop]",
+    ),
+]
+PayloadSize = Annotated[
+    str | None,
+    typer.Option(
+        "--payload",
+        metavar="SIZE|@FILE",
+        help="Payload: a size (64, 1KiB), or a file's content (@FILE).",
+    ),
+]
+JsonText = Annotated[
+    str | None,
+    typer.Option(
+        "--json",
+        metavar="TEXT",
+        help="JSON payload. {seq} becomes the message's number, as 16 hex digits in a string.",
+    ),
+]
+Text = Annotated[bool, typer.Option("--text", help="WebSocket: send text frames.")]
+Method = Annotated[
+    str | None,
+    typer.Option("-X", "--method", metavar="NAME", help="HTTP method. [GET; POST with a payload]"),
+]
+Headers = Annotated[
+    list[str] | None,
+    typer.Option("-H", "--header", metavar="'NAME: VALUE'", help="HTTP header; repeatable."),
+]
+Expected = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--expect",
+        metavar="RULE",
+        help="The right reply's content: echo (default for ws, tcp), learned (like the first "
+        "reply; default for http), broadcast (each message comes to all connections), @FILE. "
+        "For replies that vary: status (any content), json:PATH=VALUE, json:PATH or "
+        "regex:PATTERN; the last three are repeatable and must all hold.",
+    ),
+]
+AllowedErrors = Annotated[
+    str,
+    typer.Option(
+        "--allow-errors",
+        metavar="SHARE",
+        help="Share of messages that may fail, such as 0.1%, before the verdict is `invalid`.",
+    ),
+]
+ExpectedStatus = Annotated[
+    str, typer.Option("--expect-status", metavar="CODE", help="HTTP status of a right reply.")
+]
+Insecure = Annotated[
+    bool, typer.Option("--insecure", help="Accept any certificate. The result records this.")
+]
+Authorities = Annotated[
+    Path | None, typer.Option("--cacert", metavar="FILE", help="PEM file of authorities to trust.")
+]
+TableSize = Annotated[
+    str | None,
+    typer.Option(
+        "--table-size",
+        metavar="N",
+        help="Styx: players at each table; each receives each message. [1]",
+    ),
+]
+TableDelay = Annotated[
+    str | None,
+    typer.Option(
+        "--table-delay", metavar="TIME", help="Styx: delay of the table's answer, in whole ms. [0]"
+    ),
+]
+Lobby = Annotated[
+    bool,
+    typer.Option("--lobby", help="Styx: send each player snapshots of the lobby, too."),
+]
+Greetings = Annotated[
+    str,
+    typer.Option(
+        "--greetings",
+        metavar="N",
+        help="WebSocket: messages that the server sends unasked on each connection; not replies.",
+    ),
+]
+Compressed = Annotated[
+    bool,
+    typer.Option("--deflate", help="WebSocket: compress messages; fail if the server does not."),
+]
+Compression = Annotated[
+    str | None,
+    typer.Option(
+        "--deflate-with",
+        metavar="LIST",
+        help="--deflate with parameters: server_no_context_takeover, client_no_context_takeover, "
+        "server_max_window_bits=8..15, client_max_window_bits=8..15, level=1..9.",
+    ),
+]
+Threads = Annotated[str, typer.Option("--threads", metavar="T", help="Threads of the generator.")]
+KeepSecrets = Annotated[
+    bool,
+    typer.Option(
+        "--keep-secrets",
+        help="Keep tokens, passwords and cookies of headers and URLs in the result. [redacted]",
+    ),
+]
+PerConnection = Annotated[
+    str | None,
+    typer.Option(
+        "--requests-per-connection",
+        metavar="K",
+        help="Replace each connection after K requests. [keep them open]",
+    ),
+]
+Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Folder for the results.")]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        metavar="DIR",
+        help="Continue the study in DIR with its missing trials.",
+    ),
+]
+OrderSeed = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
+Prefix = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prefix",
+        metavar="DIR",
+        help="Folder of a library that was installed by hand. Repeatable.",
+        show_default=False,
+    ),
+]
+FleetAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--fleet",
+        metavar="ADDRESS",
+        help="Send from the agents of this Dask scheduler: tls://HOST:8786.",
+        show_default=False,
+    ),
+]
+FleetCertificates = Annotated[
+    Path | None,
+    typer.Option(
+        "--fleet-certificates",
+        metavar="DIR",
+        help="Folder with authority.pem, client.pem and client.key (`fleet certificates`).",
+        show_default=False,
+    ),
+]
+FleetAgents = Annotated[
+    str | None,
+    typer.Option(
+        "--fleet-agents",
+        metavar="N",
+        help="Wait until N agents are connected. [use those connected]",
+        show_default=False,
+    ),
+]
+AgentLoss = Annotated[
+    OnAgentLoss | None,
+    typer.Option(
+        "--on-agent-loss",
+        help="What the other agents do when one is lost. [stop]",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """How many connections, and who sends next."""
+
+    connections: str
+    depth: str
+    pack: str
+    rate: str | None
+    requests_per_connection: str | None
+    hold: bool = False
+    pattern: str = STEADY
+    pacing: str = "constant"
+    overflow: str = "wait"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is sent, and what a right reply is."""
+
+    payload: str | None
+    json: str | None
+    text: bool
+    method: str | None
+    header: tuple[str, ...]
+    expect: tuple[str, ...]
+    expect_status: str
+
+
+@dataclass(frozen=True)
+class Security:
+    """Whose certificate is accepted."""
+
+    insecure: bool
+    cacert: Path | None
+    server_name: str | None = None
+    resumption: bool = True
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """Whose machines send."""
+
+    address: str | None
+    certificates: Path | None
+    agents: str | None
+    on_loss: OnAgentLoss | None
+
+
+def trials_of(typed: str | None) -> int | None:
+    """How many trials of each scenario; None: as many as the command has by itself."""
+    return None if typed is None else quantities.count(typed, "--trials", most=1000)

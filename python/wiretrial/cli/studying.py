@@ -1,0 +1,295 @@
+"""Studies: what they found, what they would measure, and their run.
+
+Knows what was typed; must not know how it was spelled.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from wiretrial import quantities
+from wiretrial.cli import fleet_wanted, output, progress
+from wiretrial.cli.fleet_wanted import FleetWanted
+from wiretrial.cli.options import Fleet, trials_of
+from wiretrial.cli.output import Format
+from wiretrial.cli.subject_install import use_prefix
+from wiretrial.errors import EXIT_GOOD, UsageProblem
+from wiretrial.report import units
+from wiretrial.results import answers
+from wiretrial.results.store import ResultsFolder
+from wiretrial.studies import environments, estimate, matrix, prepare, priming, registry, targets
+from wiretrial.studies.spec import Study
+
+SECOND_COLUMN, NARROWEST = 21, 60
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which part of a study, and against whom."""
+
+    quick: bool
+    only: tuple[str, ...]
+    provoke: str | None
+    targets: tuple[str, ...]
+    pacing: str | None
+
+    def words(self) -> list[str]:
+        """The same as flags."""
+        return [
+            *(["--quick"] if self.quick else []),
+            *(["--provoke", self.provoke] if self.provoke else []),
+            *(["--pacing", self.pacing] if self.pacing else []),
+            *(word for target in self.targets for word in ("--target", target)),
+            *(word for pattern in self.only for word in ("--only", pattern)),
+        ]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a study is made from; one of these."""
+
+    name: str | None
+    resume: Path | None
+    again: Path | None
+    """A report, or a folder of results."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much of it runs, and in which order."""
+
+    trials: str | None
+    budget: str | None
+    seed: int | None
+
+
+def list_(results: Path, format_: Format) -> int:
+    """Shows each study with its question and its last result here."""
+    known = answers.latest(results)
+    rows: list[dict[str, Any]] = []
+    for found in registry.catalogue():
+        answer = known.get(found.name)
+        rows.append(
+            {
+                "name": found.name,
+                "title": found.document.title,
+                "question": found.document.question,
+                "subjects": registry.subjects_of(found.name),
+                "answer": answer.sentence if answer else None,
+                "at": answer.at if answer else None,
+                "folder": str(answer.folder) if answer else None,
+                "kept": _kept(found),
+            }
+        )
+    if format_ is Format.JSON:
+        document = {"schema": "wiretrial-studies", "version": 1, "studies": rows}
+        output.emit(output.as_json(document), None)
+        return EXIT_GOOD
+    lines: list[str] = []
+    for row in rows:
+        lines += _entry(row["name"], row["title"])
+        lines += _entry("", _last_result(row))
+    output.emit("\n".join(lines) if lines else "no study here", None)
+    return EXIT_GOOD
+
+
+def show(name: str, choice: Choice, format_: Format) -> int:
+    """Shows a study's question, its scenarios, and how long it takes."""
+    study = _expanded(name, choice, trials=None, seed=0)
+    needed = estimate.estimate(study)
+    if format_ is Format.JSON:
+        document = {
+            "schema": "wiretrial-study-plan",
+            "version": 1,
+            "study": study.redacted().model_dump(mode="json", by_alias=True),
+            "estimate_ns": needed.total_ns,
+        }
+        output.emit(output.as_json(document), None)
+        return EXIT_GOOD
+    lines = [study.title, study.question, "", _plan(study), *_limits(study)]
+    if not choice.provoke and (provoked := registry.find(name).document.provocation):
+        lines += ["", "--provoke shows on purpose:"]
+        lines += [f"  {one.name:<20} {one.title}" for one in provoked]
+    group = None
+    for case in study.cases:
+        if case.scenario.group != group:
+            group = case.scenario.group
+            lines += ["", group]
+        lines.append(f"  {case.scenario.label or case.scenario.name}")
+    output.emit("\n".join(lines), None)
+    return EXIT_GOOD
+
+
+def run(
+    source: Source,
+    choice: Choice,
+    extent: Extent,
+    results: Path,
+    prefix: list[str] | None,
+    fleet: Fleet,
+    *,
+    keeps_secrets: bool,
+) -> int:
+    """Runs a study, or goes on with one; each trial is stored at once."""
+    ways = sum(given is not None for given in (source.name, source.resume, source.again))
+    if ways > 1:
+        raise UsageProblem(
+            "a study's name, --resume and --from exclude each other",
+            "leave the name out: DIR and REPORT know theirs",
+        )
+    if ways == 0:
+        raise UsageProblem(
+            "no study is named",
+            "name one of `wiretrial study list`, or use --resume DIR or --from REPORT",
+        )
+    many = FleetWanted.of(fleet)
+    use_prefix(prefix)
+    wanted = trials_of(extent.trials)
+    if source.resume is not None:
+        study, folder = progress.resume(source.resume, None, wanted)
+        return _measure(study, lambda: folder, many)
+    quick_study: Callable[[], Study] | None = None
+    if source.again is not None:
+        study = progress.study_of_report(source.again)
+        if wanted:
+            study = study.with_trials(wanted)
+    else:
+        chosen = secrets.randbits(32) if extent.seed is None else extent.seed
+        study = _expanded(str(source.name), choice, trials=wanted, seed=chosen)
+        if not choice.quick:
+            smaller = replace(choice, quick=True)
+            quick_study = partial(_expanded, str(source.name), smaller, trials=wanted, seed=chosen)
+        if keeps_secrets:
+            study = study.keeping_secrets()
+    limit = _limit(extent.budget)
+    if limit is not None:
+        study = estimate.within(study, limit, quick_study)
+    output.say(_plan(study))
+    return _measure(study, lambda: progress.begin(study, results), many)
+
+
+def _limit(budget: str | None) -> int | None:
+    return None if budget is None else quantities.duration_ns(budget, "--budget")
+
+
+def _measure(study: Study, folder: Callable[[], ResultsFolder], many: FleetWanted | None) -> int:
+    if many:
+        _require_reachable(study)
+    with fleet_wanted.engine(many) as engine:
+        # A fleet that can't be reached leaves no empty folder behind.
+        return progress.run(study, folder(), engine=engine, words=many.words if many else ())
+
+
+def _require_reachable(study: Study) -> None:
+    """Raises where a scenario keeps its server, or its client, where no agent can be."""
+    for case in study.cases:
+        if case.driving is not None:
+            raise UsageProblem(
+                f"{case.scenario.name}: a client library is measured on this machine",
+                "leave --fleet out",
+            )
+        if case.scenario.together > 1:
+            raise UsageProblem(
+                f"{case.scenario.name}: its trials run side by side, a fleet runs one at a time",
+                "leave --fleet out, or set together = 1",
+            )
+        if case.scenario.environment != environments.LOOPBACK:
+            raise UsageProblem(
+                f"{case.scenario.name}: a fleet can't reach namespaces and links of this machine",
+                "choose other scenarios (--only)",
+            )
+
+
+def _kept(found: registry.Found) -> dict[str, str] | None:
+    """What came out where the study ran whole, as it is kept with the study."""
+    kept = answers.kept(found.folder)
+    if kept is None:
+        return None
+    return {"answer": kept.sentence, "at": kept.date, "machine": kept.machine}
+
+
+def _last_result(row: dict[str, Any]) -> str:
+    """What a study found here, else what is kept with it."""
+    if row["answer"]:
+        return f"{row['at'][:10]}: {answers.first_sentence(row['answer'])}"
+    if kept := row["kept"]:
+        return f"{kept['at']}, on {kept['machine']}: {kept['answer']}"
+    return "not run here yet"
+
+
+def _entry(name: str, text: str) -> list[str]:
+    """A name and what is said of it, in two columns as wide as the terminal."""
+    return textwrap.wrap(
+        text,
+        max(output.width(), NARROWEST),
+        initial_indent=f"{name:<{SECOND_COLUMN - 1}} ",
+        subsequent_indent=" " * SECOND_COLUMN,
+        break_on_hyphens=False,
+    )
+
+
+def _expanded(name: str, choice: Choice, *, trials: int | None, seed: int) -> Study:
+    found = registry.find(name)
+    document = found.document
+    if choice.provoke:
+        document = document.provoking(choice.provoke)
+    if choice.pacing:
+        document = document.paced(choice.pacing)
+    aims = targets.parse(choice.targets, document)
+    if aims:
+        document = targets.aimed(document, aims)
+    words = ["wiretrial", "study", "run", name, *choice.words()]
+    if trials:
+        words += ["--trials", str(trials)]
+    study = matrix.expand(
+        found.name,
+        document,
+        command=shlex.join([*words, "--seed", str(seed)]),
+        seed=seed,
+        trials=trials,
+        quick=choice.quick,
+        only=choice.only,
+    )
+    if aims:
+        study = targets.put(study, aims)
+    # What `show` shows, `run` must be able to name.
+    prepare.require_named(study)
+    study = priming.primed(study)
+    whole = document.budget
+    if whole is None or choice.quick:
+        return study
+    return estimate.within(study, whole, setting='budget = "{}" in its study.toml')
+
+
+def _limits(study: Study) -> Iterator[str]:
+    """What keeps this machine from running the study."""
+    try:
+        prepare.require(study, Path())
+    except UsageProblem as short:
+        yield f"this machine can't run it: {short.line()}"
+
+
+def _plan(study: Study) -> str:
+    """What is about to be measured, and how long that takes."""
+    needed = estimate.estimate(study)
+    searches = len(study.stage(3))
+    known = [case for case in study.cases if case.stage < 3]
+    counts = {study.trials_of(case) for case in known}
+    scenarios = units.plural(len(known), "scenario")
+    trials = units.plural(sum(map(study.trials_of, known)), "trial")
+    parts = [
+        f"{scenarios} x {units.plural(study.trials, 'trial')}"
+        if counts == {study.trials}
+        else f"{scenarios}, {trials}"
+    ]
+    if searches:
+        kind = "search" if searches == 1 else "searches"
+        parts.append(f"{searches} {kind} for the highest sustained rate")
+    return f"{', '.join(parts)}: about {estimate.words(needed.total_ns)}"
