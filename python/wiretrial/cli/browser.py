@@ -37,6 +37,7 @@ def browser(
             "--subject",
             metavar="NAME[:tuned]",
             help="Subject to ask.",
+            autocompletion=names.subjects,
         ),
     ] = "feathers",
     target: Annotated[

@@ -35,6 +35,7 @@ def compare(
             metavar="URL|SUBJECT[:tuned]...",
             help="Servers to measure, one or more.",
             show_default=False,
+            autocompletion=names.subjects,
         ),
     ] = None,
     protocol: Annotated[

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from wiretrial.cli import names
 from wiretrial.cli.forms import GateForm
 from wiretrial.cli.screen import Face
 
@@ -36,7 +37,7 @@ app = Face()
 def gate(
     result: Annotated[
         Path,
-        typer.Argument(metavar="DIR|FILE", help="Result to check."),
+        typer.Argument(metavar="DIR|FILE", help="Result to check.", autocompletion=names.results),
     ],
     threshold: Annotated[
         list[str],
@@ -50,6 +51,7 @@ def gate(
             "--baseline",
             metavar="DIR|FILE",
             help="Result that `0.95x` is relative to.",
+            autocompletion=names.results,
         ),
     ] = None,
     against: Annotated[

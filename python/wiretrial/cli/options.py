@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from wiretrial import quantities
+from wiretrial.cli import names
 from wiretrial.cli.output import Format
 
 STEADY = "steady"
@@ -172,6 +173,7 @@ Resume = Annotated[
         "--resume",
         metavar="DIR",
         help="Continue the study in DIR with its missing trials.",
+        autocompletion=names.results,
     ),
 ]
 OrderSeed = Annotated[

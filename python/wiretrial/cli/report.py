@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from wiretrial.cli import names
 from wiretrial.cli.forms import ReportForm
 from wiretrial.cli.screen import Face
 
@@ -33,6 +34,7 @@ def report(
         typer.Argument(
             metavar="DIR|FILE",
             help="Folder of a study's results, or a load's file.",
+            autocompletion=names.results,
         ),
     ],
     form: Annotated[

@@ -67,6 +67,7 @@ def show(
         typer.Argument(
             metavar="DIR|FILE",
             help="A study's folder or a trial's file.",
+            autocompletion=names.results,
         ),
     ],
     format_: options.FormatOption = Format.TEXT,
@@ -81,11 +82,15 @@ def show(
 def compare(
     new: Annotated[
         Path,
-        typer.Argument(metavar="NEW", help="A result's folder or file."),
+        typer.Argument(
+            metavar="NEW", help="A result's folder or file.", autocompletion=names.results
+        ),
     ],
     old: Annotated[
         Path,
-        typer.Argument(metavar="OLD", help="The result to compare it with."),
+        typer.Argument(
+            metavar="OLD", help="The result to compare it with.", autocompletion=names.results
+        ),
     ],
     format_: Annotated[
         Format, typer.Option("--format", help="Form of the comparison.")
@@ -101,7 +106,7 @@ def compare(
 def export(
     source: Annotated[
         Path,
-        typer.Argument(metavar="DIR|FILE", help="Result to export."),
+        typer.Argument(metavar="DIR|FILE", help="Result to export.", autocompletion=names.results),
     ],
     form: Annotated[ExportForm, typer.Option("--format", help="Form to write.")],
     metric: Annotated[

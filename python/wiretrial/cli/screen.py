@@ -5,6 +5,7 @@ Knows typer, and how help is laid out; must not know what a command does.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,6 +18,8 @@ from typer.main import get_command
 MEASURE, CATALOGUE = "Measure", "What can be measured"
 RESULTS, MACHINES = "Results", "Machines and networks"
 HEADINGS = (MEASURE, CATALOGUE, RESULTS, MACHINES)
+LONGEST_OFFERED = 72
+"""Letters of a help beside what a shell offers; typer breaks what exceeds 80."""
 
 Function = TypeVar("Function", bound=Callable[..., int])
 
@@ -56,6 +59,10 @@ class Command(TyperCommand):
         """Its options and arguments."""
         return _lightened(super().get_params(ctx), ctx)
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Its options, for a shell to offer."""
+        return _shortened(super().shell_complete(ctx, incomplete))
+
 
 class Group(TyperGroup):
     """A command that is a group of others."""
@@ -63,6 +70,10 @@ class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """Its options."""
         return _lightened(super().get_params(ctx), ctx)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Its commands and options, for a shell to offer."""
+        return _shortened(super().shell_complete(ctx, incomplete))
 
 
 def _lightened(parameters: list[Any], context: Any) -> list[Any]:
@@ -79,6 +90,14 @@ def _lightened(parameters: list[Any], context: Any) -> list[Any]:
 
 def _as_typed(_context: Any, value: Any) -> Any:
     return value
+
+
+def _shortened(offered: list[Any]) -> list[Any]:
+    """The same, each with a help of one line: fish takes the next for another thing to offer."""
+    for item in offered:
+        if item.help:
+            item.help = textwrap.shorten(item.help, LONGEST_OFFERED, placeholder=" ...")
+    return offered
 
 
 class Later(Command):

@@ -31,7 +31,9 @@ A study is a name of `wiretrial study list`, or a folder with a study.toml.
 app = Face(EXAMPLES)
 
 NAMED = "A name from `wiretrial study list`, or a folder with a study.toml."
-Name = Annotated[str, typer.Argument(metavar="NAME|FOLDER", help=NAMED)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME|FOLDER", help=NAMED, autocompletion=names.studies)
+]
 Quick = Annotated[
     bool, typer.Option("--quick", help="Fewer levels, shorter and fewer trials: a few minutes.")
 ]
@@ -122,6 +124,7 @@ def run(
             metavar="NAME|FOLDER",
             help=NAMED,
             show_default=False,
+            autocompletion=names.studies,
         ),
     ] = None,
     quick: Quick = False,
@@ -141,6 +144,7 @@ def run(
             "--from",
             metavar="REPORT|DIR",
             help="Run the study of a report again.",
+            autocompletion=names.results,
         ),
     ] = None,
     keep_secrets: options.KeepSecrets = False,

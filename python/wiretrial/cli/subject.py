@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options
+from wiretrial.cli import names, options
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -54,6 +54,7 @@ Name = Annotated[
     typer.Argument(
         metavar="NAME|FOLDER",
         help="A name from `subject list`, or a folder.",
+        autocompletion=names.subjects,
     ),
 ]
 Names = Annotated[
@@ -61,6 +62,7 @@ Names = Annotated[
     typer.Argument(
         metavar="[NAME|FOLDER]...",
         help="Names from `subject list`, or folders.",
+        autocompletion=names.subjects,
     ),
 ]
 All = Annotated[bool, typer.Option("--all", help="All subjects of the catalogue.")]
@@ -70,6 +72,7 @@ OfStudy = Annotated[
         "--study",
         metavar="NAME",
         help="The subjects that this study measures.",
+        autocompletion=names.studies,
     ),
 ]
 
