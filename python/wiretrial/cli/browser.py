@@ -98,14 +98,16 @@ def browser(
     seed: options.OrderSeed = None,
     results: options.Results = names.RESULTS,
     resume: options.Resume = None,
+    details: options.Details = False,
 ) -> int:
     """Ask a server from a real browser: fetch, WebSocket, Socket.IO; HTTP/1.1 and HTTP/2."""
     from wiretrial.cli import browsing
 
     wanted = options.trials_of(trials)
     if resume:
-        return browsing.resume(resume, wanted)
+        return browsing.resume(resume, wanted, details=details)
     asked = browsing.Asked(subject, target, link, explain=explain)
     if not (headless or explain):
         return browsing.by_hand(asked, port, results)
-    return browsing.measure(asked, browsing.Trials(program, requests, wanted, seed), results)
+    trials_asked = browsing.Trials(program, requests, wanted, seed)
+    return browsing.measure(asked, trials_asked, results, details=details)

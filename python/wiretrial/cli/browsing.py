@@ -60,12 +60,12 @@ class Trials:
     seed: int | None
 
 
-def resume(folder: Path, trials: int | None) -> int:
+def resume(folder: Path, trials: int | None, *, details: bool) -> int:
     """Goes on with a study of this command."""
-    return progress.run(*progress.resume(folder, ways.NAME, trials))
+    return progress.run(*progress.resume(folder, ways.NAME, trials), details=details)
 
 
-def measure(asked: Asked, trials: Trials, results: Path) -> int:
+def measure(asked: Asked, trials: Trials, results: Path, *, details: bool) -> int:
     """Measures each way in a browser without a window, and reports."""
     over = _over(asked)
     target = _target(asked.subject, asked.target)
@@ -86,7 +86,7 @@ def measure(asked: Asked, trials: Trials, results: Path) -> int:
     )
     if not found.trusts:
         output.say(f"left out: {name} over TLS (install Debian's libnss3-tools, for certutil)")
-    return progress.run(study, progress.begin(study, results))
+    return progress.run(study, progress.begin(study, results), details=details)
 
 
 def by_hand(asked: Asked, port: int, results: Path) -> int:

@@ -83,6 +83,7 @@ def compare(
     keep_secrets: options.KeepSecrets = False,
     results: options.Results = names.RESULTS,
     resume: options.Resume = None,
+    details: options.Details = False,
 ) -> int:
     """Measure servers in interleaved trials, and say which is faster if the data show it.
 
@@ -103,7 +104,7 @@ def compare(
     if resume:
         if contestants:
             raise UsageProblem("--resume takes its contestants from DIR", "leave them out")
-        return comparing.resume(resume, wanted, asked.header)
+        return comparing.resume(resume, wanted, asked.header, details=details)
     if not contestants:
         raise UsageProblem("nothing to measure", "name URLs or subjects, such as ws nginx")
     return comparing.compare(
@@ -124,4 +125,5 @@ def compare(
             keeps_secrets=keep_secrets,
         ),
         results,
+        details=details,
     )

@@ -62,10 +62,10 @@ class Trials:
     keeps_secrets: bool
 
 
-def resume(folder: Path, trials: int | None, header: Sequence[str]) -> int:
+def resume(folder: Path, trials: int | None, header: Sequence[str], *, details: bool) -> int:
     """Goes on with a comparison; `header` brings back the secrets, which its document lacks."""
     given = workload.headers_of(header, None)
-    return progress.run(*progress.resume(folder, NAME, trials, given))
+    return progress.run(*progress.resume(folder, NAME, trials, given), details=details)
 
 
 def compare(
@@ -76,6 +76,8 @@ def compare(
     security: Security,
     trials: Trials,
     results: Path,
+    *,
+    details: bool,
 ) -> int:
     """Measures them in turn, and reports."""
     load = workload.load_of(loop)
@@ -113,7 +115,7 @@ def compare(
     folder = progress.begin(study, results)
     for line in sending.lines(study.cases):
         output.say(line)
-    return progress.run(study, folder)
+    return progress.run(study, folder, details=details)
 
 
 @dataclass(frozen=True)

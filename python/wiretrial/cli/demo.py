@@ -31,6 +31,7 @@ def demo(
     seed: options.OrderSeed = None,
     results: options.Results = names.RESULTS,
     resume: options.Resume = None,
+    details: options.Details = False,
 ) -> int:
     """Compare HTTP, WebSocket and TCP on this machine, for one 64-byte JSON request and reply.
 
@@ -47,4 +48,4 @@ def demo(
         order_seed = secrets.randbits(32) if seed is None else seed
         study = priming.primed(demo_study.study(wanted or 5, order_seed))
         folder = progress.begin(study, results)
-    return progress.run(study, folder)
+    return progress.run(study, folder, details=details)

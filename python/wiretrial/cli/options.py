@@ -167,6 +167,10 @@ PerConnection = Annotated[
     ),
 ]
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Folder for the results.")]
+Details = Annotated[
+    bool,
+    typer.Option("--details", help="Print every table and sentence of the report at the end."),
+]
 Resume = Annotated[
     Path | None,
     typer.Option(

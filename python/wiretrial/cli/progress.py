@@ -237,4 +237,6 @@ def _conclude(study: Study, results: ResultsFolder, *, details: bool) -> tuple[T
         ),
     )
     output.emit(f"\nreport: {path}", None)
+    if not details:
+        output.emit(f"all tables: {shlex.join(('wiretrial', 'report', str(results.folder)))}", None)
     return made.trials

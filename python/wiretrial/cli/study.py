@@ -147,6 +147,7 @@ def run(
             autocompletion=names.results,
         ),
     ] = None,
+    details: options.Details = False,
     keep_secrets: options.KeepSecrets = False,
     fleet: options.FleetAddress = None,
     fleet_certificates: options.FleetCertificates = None,
@@ -166,4 +167,5 @@ def run(
         prefix,
         many,
         keeps_secrets=keep_secrets,
+        details=details,
     )

@@ -136,6 +136,7 @@ def run(
     fleet: Fleet,
     *,
     keeps_secrets: bool,
+    details: bool,
 ) -> int:
     """Runs a study, or goes on with one; each trial is stored at once."""
     ways = sum(given is not None for given in (source.name, source.resume, source.again))
@@ -154,7 +155,7 @@ def run(
     wanted = trials_of(extent.trials)
     if source.resume is not None:
         study, folder = progress.resume(source.resume, None, wanted)
-        return _measure(study, lambda: folder, many)
+        return _measure(study, lambda: folder, many, details=details)
     quick_study: Callable[[], Study] | None = None
     if source.again is not None:
         study = progress.study_of_report(source.again)
@@ -172,19 +173,26 @@ def run(
     if limit is not None:
         study = estimate.within(study, limit, quick_study)
     output.say(_plan(study))
-    return _measure(study, lambda: progress.begin(study, results), many)
+    return _measure(study, lambda: progress.begin(study, results), many, details=details)
 
 
 def _limit(budget: str | None) -> int | None:
     return None if budget is None else quantities.duration_ns(budget, "--budget")
 
 
-def _measure(study: Study, folder: Callable[[], ResultsFolder], many: FleetWanted | None) -> int:
+def _measure(
+    study: Study,
+    folder: Callable[[], ResultsFolder],
+    many: FleetWanted | None,
+    *,
+    details: bool,
+) -> int:
     if many:
         _require_reachable(study)
     with fleet_wanted.engine(many) as engine:
         # A fleet that can't be reached leaves no empty folder behind.
-        return progress.run(study, folder(), engine=engine, words=many.words if many else ())
+        words = many.words if many else ()
+        return progress.run(study, folder(), engine=engine, words=words, details=details)
 
 
 def _require_reachable(study: Study) -> None:
