@@ -25,7 +25,7 @@ def test_a_rate_beyond_what_connections_carry_is_overload(wiretrial: Run) -> Non
         json_told = wiretrial("load", url, *flags, "--format", "json")
         server.terminate()
     text = " ".join(told.stdout.split())
-    assert "messages/s sent" in text
+    assert "requests/s sent" in text
     assert "more threads" not in text or "client-bound" in text
     found = json.loads(json_told.stdout)
     # A machine that keeps the generator from running is the generator's limit.

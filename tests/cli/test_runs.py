@@ -89,8 +89,11 @@ def test_load_says_what_it_took(wiretrial: Run, reference: tuple[psutil.Process,
     assert done.returncode == (4 if starved else 0), done.stdout
     assert done.stderr == ""
     assert "5 connections, closed loop, depth 1, 20-byte messages" in done.stdout
-    for word in ("throughput", "service time", "connections", "cost", "verdict"):
+    for word in ("throughput", "service time", "connections", "cost"):
         assert f"\n  {word}" in done.stdout
+    first, second, *_ = done.stdout.splitlines()
+    assert "verified messages/s; service time p50 " in first
+    assert second.startswith("Verdict: ")
     assert "\x1b" not in done.stdout
 
 

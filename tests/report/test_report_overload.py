@@ -64,9 +64,9 @@ def overloaded() -> Trial:
 
 def test_a_load_says_so_and_prints_its_figures() -> None:
     text = " ".join(render_load(overloaded()).split())
-    assert "verdict overloaded: the offered rate was not reached" in text
+    assert "Verdict: overloaded. The offered rate was not reached" in text
     assert "; it grows with the run" in text
-    assert "messages/s, all verified" in text
+    assert "/s, all verified" in text
 
 
 @pytest.mark.parametrize(

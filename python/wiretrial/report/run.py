@@ -11,10 +11,8 @@ import shlex
 from collections.abc import Iterator
 
 from wiretrial.plan import Target
-from wiretrial.report import model, text, units
-from wiretrial.report.measures import Measured
+from wiretrial.report import load_words, model, text
 from wiretrial.report.model import ReportModel
-from wiretrial.results import quantiles
 from wiretrial.results.model import Trial
 
 ONE_RUN = (
@@ -32,7 +30,7 @@ def build(trial: Trial) -> ReportModel:
         title=trial.plan.target.url,
         question=_micro(text.asked(trial)),
         command=trial.command or f"wiretrial load {shlex.quote(trial.plan.target.url)}",
-        verdict_sentences=(_found(trial), _judged(trial), ONE_RUN),
+        verdict_sentences=(load_words.found(trial), load_words.judged(trial), ONE_RUN),
         is_run=True,
     )
 
@@ -42,33 +40,6 @@ def rows(trial: Trial) -> Iterator[tuple[str, str]]:
     yield "request", _request(trial.plan.target)
     for label, value in text.load_rows(trial):
         yield label, _APART.sub(" · ", _micro(value))
-
-
-def _found(trial: Trial) -> str:
-    """`88,000 messages/s, all verified; service time p50 95.0 µs, p99 252 µs.`"""
-    measured = Measured(trial)
-    errors = sum(trial.summary.counters.errors.values())
-    least = "At least " if trial.judgement.verdict == "client-bound" else ""
-    kind = "response time" if measured.is_open_loop else "service time"
-    told = [f"{least}{measured.throughput or 0:,.0f} verified messages/s"]
-    if measured.is_opening:
-        told = [f"{measured.connect_rate or 0:,.0f} connections/s opened"]
-    times = [
-        f"{quantiles.name(q)} {units.duration(value)}"
-        for q in (0.5, 0.99)
-        if (value := quantiles.told(measured.waiting_time, q)) is not None
-    ]
-    if times:
-        told.append(f"{kind} {', '.join(times)}")
-    sent = trial.summary.counters.sent
-    told.append(f"{errors:,} of {sent:,} messages failed" if errors else "no message failed")
-    return f"{'; '.join(told)}."
-
-
-def _judged(trial: Trial) -> str:
-    judgement = trial.judgement
-    evidence = judgement.evidence[:1].upper() + judgement.evidence[1:]
-    return f"Verdict: {judgement.verdict}. {evidence}."
 
 
 def _request(target: Target) -> str:

@@ -19,6 +19,7 @@ from wiretrial.report import (
     case_tables,
     clients,
     held,
+    load_words,
     metrics,
     sentences,
     terminal,
@@ -41,6 +42,7 @@ from wiretrial.stats.ranks import Ranking
 
 FIGURE = 42
 MOST_MARKED = 12
+MOST_WARNINGS = 5
 
 
 def render(model: ReportModel, *, width: int = DEFAULT_WIDTH, colour: bool = False) -> str:
@@ -163,19 +165,21 @@ def _print_below(console: Console, tables: Sequence[Table]) -> None:
 
 def _print_load(console: Console, trial: Trial) -> None:
     measured = Measured(trial)
+    console.print(Text(ascii_only(load_words.found(trial)), style="bold"))
+    console.print(Text(ascii_only(load_words.judged(trial))))
+    console.print()
     console.print(Text(_heading(trial, measured)))
     console.print()
     if learned := trial.start.learned:
         labelled(console, "reply", learned.words())
     for label, value in _figures(trial, measured, console.width):
         labelled(console, label, value)
-    judgement = trial.judgement
-    style = "green" if judgement.verdict == "valid" else "yellow"
-    labelled(console, "verdict", f"{judgement.verdict}: {judgement.evidence}", style=style)
     for label, value in _errors(trial):
         labelled(console, label, value, style="red")
-    for warning in trial.warnings:
+    for warning in trial.warnings[:MOST_WARNINGS]:
         labelled(console, "warning", f"{warning.message}. {warning.advice}", style="yellow")
+    if (more := len(trial.warnings) - MOST_WARNINGS) > 0:
+        labelled(console, "", f"{units.plural(more, 'warning')} more; the page has all")
 
 
 def _errors(trial: Trial) -> Iterable[tuple[str, str]]:
@@ -258,19 +262,20 @@ def _rank(ranking: Ranking[str], name: str) -> str:
     return str(ranking.ranks.get(name, "-"))
 
 
-def _sending(executor: ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst) -> list[str]:
+def _sending(trial: Trial) -> list[str]:
     """Who sends next, in words."""
-    match executor:
+    what = load_words.noun(trial)
+    match trial.plan.load.executor:
         case ClosedLoop():
             return ["closed loop"]
         case OpenLoop(rate=rate):
-            return ["open loop", f"{units.trimmed(rate)} messages/s offered"]
+            return ["open loop", f"{units.trimmed(rate)} {what}/s offered"]
         case RandomBurst():
             return ["closed loop", "bursts on connections drawn at random"]
         case AfterResponse(pause_ns=pause_ns):
             return ["closed loop", f"{_length(pause_ns)} after each reply"]
         case Hold(rate=rate):
-            return ["held", f"{units.trimmed(rate)} messages/s in turn"] if rate else ["held"]
+            return ["held", f"{units.trimmed(rate)} {what}/s in turn"] if rate else ["held"]
 
 
 def _heading(trial: Trial, measured: Measured) -> str:
@@ -279,7 +284,7 @@ def _heading(trial: Trial, measured: Measured) -> str:
 
 def _asked(trial: Trial, measured: Measured) -> list[str]:
     load, start = trial.plan.load, trial.start
-    parts = [units.plural(load.connections, "connection"), *_sending(load.executor)]
+    parts = [units.plural(load.connections, "connection"), *_sending(trial)]
     parts.append(f"depth {load.depth}")
     if load.pack > 1:
         parts.append(f"pack {load.pack}")
@@ -303,12 +308,13 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         f"sent {counters.sent:,}  ok {counters.ok:,}  in flight {counters.in_flight:,}  "
         f"errors {errors:,}"
     )
-    throughput = f"{least}{measured.throughput or 0:,.0f} messages/s, {verified_words(trial)}"
+    what = load_words.noun(trial)
+    throughput = f"{least}{measured.throughput or 0:,.0f} {what}/s, {verified_words(trial)}"
     if LABEL + FIGURE + len(totals) + 4 <= width:
         yield "throughput", f"{throughput:<{FIGURE}} {totals}"
     else:
         yield "throughput", throughput
-        yield "messages", totals
+        yield what, totals
     if counters.deliveries.expected:
         yield "deliveries", _deliveries(counters.deliveries)
     if trial.plan.target.styx.lobby:
@@ -317,7 +323,7 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "greetings", f"{counters.greetings:,} read, and not taken for replies"
     if measured.is_open_loop:
         waiting = f"waiting {counters.waiting:,}  dropped {counters.dropped:,}"
-        yield "rate", f"{f'{measured.rate or 0:,.0f} messages/s sent':<{FIGURE}} {waiting}"
+        yield "rate", f"{f'{measured.rate or 0:,.0f} {what}/s sent':<{FIGURE}} {waiting}"
         grows = "; it grows with the run" if measured.is_overloaded else ""
         yield "response time", _quantiles(measured.response_time) + grows
     yield "service time", _quantiles(measured.service_time)

@@ -1,0 +1,47 @@
+"""One run in words: its answer, and what its messages are called.
+
+Knows one trial; must not know what stands below the answer.
+"""
+
+from __future__ import annotations
+
+from wiretrial.report import units
+from wiretrial.report.measures import Measured
+from wiretrial.results import quantiles
+from wiretrial.results.model import Trial
+
+HTTP = ("http", "https")
+TOLD = (0.5, 0.99)
+
+
+def noun(trial: Trial) -> str:
+    """What is sent: HTTP has requests, sockets have messages."""
+    return "requests" if trial.scenario.protocol in HTTP else "messages"
+
+
+def found(trial: Trial) -> str:
+    """`88,000 verified requests/s; service time p50 95.0 µs, p99 252 µs; no request failed.`"""
+    measured, what = Measured(trial), noun(trial)
+    errors = sum(trial.summary.counters.errors.values())
+    least = "At least " if trial.judgement.verdict == "client-bound" else ""
+    kind = "response time" if measured.is_open_loop else "service time"
+    told = [f"{least}{measured.throughput or 0:,.0f} verified {what}/s"]
+    if measured.is_opening:
+        told = [f"{measured.connect_rate or 0:,.0f} connections/s opened"]
+    times = [
+        f"{quantiles.name(q)} {units.duration(value)}"
+        for q in TOLD
+        if (value := quantiles.told(measured.waiting_time, q)) is not None
+    ]
+    if times:
+        told.append(f"{kind} {', '.join(times)}")
+    sent = trial.summary.counters.sent
+    failed = f"{errors:,} of {sent:,} {what} failed" if errors else f"no {what[:-1]} failed"
+    return f"{'; '.join((*told, failed))}."
+
+
+def judged(trial: Trial) -> str:
+    """`Verdict: valid. The server was the bottleneck (its core 100 % busy).`"""
+    judgement = trial.judgement
+    evidence = judgement.evidence[:1].upper() + judgement.evidence[1:]
+    return f"Verdict: {judgement.verdict}. {evidence}."
