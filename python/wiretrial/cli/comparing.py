@@ -255,10 +255,12 @@ def _payload(common: _Common, size: str | None, json_text: str | None) -> Payloa
 def _scenario(
     name: str, subject: str, configuration: ConfigurationName, protocol: Protocol, load: Load
 ) -> Scenario:
+    title = f"{load.connections} connections, {load.executor.kind} loop, depth {load.depth}"
     return Scenario(
         name=name,
+        group=title,
         subject=subject,
         configuration=configuration,
         protocol=protocol,
-        workload=f"{load.connections} connections, {load.executor.kind} loop, depth {load.depth}",
+        workload=title,
     )
