@@ -43,7 +43,9 @@ def answer(made: ReportModel) -> Sequence[str]:
             "with the same 64 bytes."
         )
     if pair := _shown(made, demo_study.NODE_HTTP, demo_study.NODE_WS):
-        found.append(f"A server on Node: {sentences.ratio_text(pair)} times.")
+        found.append(
+            f"On a Node server the HTTP request costs {sentences.ratio_text(pair)} times as much."
+        )
     if pair := _shown(made, demo_study.REFERENCE_FRESH, demo_study.REFERENCE_HTTP):
         ratio = sentences.ratio_text(pair)
         found.append(f"A new connection per HTTP request costs {ratio} times a kept one.")
