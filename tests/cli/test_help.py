@@ -87,6 +87,19 @@ def test_every_command_shows_examples(wiretrial: Run, command: tuple[str, ...]) 
     assert f"  wiretrial {command[0]}" in shown.partition("Examples:")[2]
 
 
+def test_load_shows_the_common_options_first(wiretrial: Run) -> None:
+    shown = wiretrial("load", "--help").stdout.partition("\nOptions:\n")[2]
+    common = shown.partition("\n\n")[0]
+    options = re.findall(r"^  (-\S+)", common, re.MULTILINE)
+    assert options == [
+        *("-c,", "-d,", "-n,", "-r,", "--payload", "--json", "-X,", "-H,", "--expect"),
+        *("--format", "-o,", "--report", "-h,"),
+    ]
+    headings = re.findall(r"^(\w.*):$", shown, re.MULTILINE)
+    assert headings[:3] == [screen.LOAD, screen.STYX, screen.SOCKETS]
+    assert screen.FLEET in headings
+
+
 def test_the_version_names_both_halves(wiretrial: Run) -> None:
     done = wiretrial("--version")
     assert done.stdout == f"wiretrial {__version__}, engine {__version__}\n"

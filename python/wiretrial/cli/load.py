@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options
+from wiretrial.cli import options, screen
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -96,6 +96,7 @@ def load(
         typer.Option(
             "--hold",
             help="Hold idle connections: one message on each, then --rate messages/s in turn.",
+            rich_help_panel=screen.LOAD,
         ),
     ] = False,
     pattern: Annotated[
@@ -104,6 +105,7 @@ def load(
             "--pattern",
             help="Closed loop. steady: each connection sends after its own reply. random-burst: "
             "random connections send a pack each, and again after all replies.",
+            rich_help_panel=screen.LOAD,
         ),
     ] = Pattern.STEADY,
     pacing: Annotated[
@@ -112,6 +114,7 @@ def load(
             "--pacing",
             help="With --rate: constant, poisson, phased (staggered per connection), "
             "after-response (think time; a closed loop).",
+            rich_help_panel=screen.LOAD,
         ),
     ] = Pacing.CONSTANT,
     overflow: Annotated[
@@ -119,6 +122,7 @@ def load(
         typer.Option(
             "--overflow",
             help="Open loop, when every connection is busy: let a due message wait, or drop it.",
+            rich_help_panel=screen.LOAD,
         ),
     ] = Overflow.WAIT,
     depth: options.Depth = "1",
@@ -144,31 +148,52 @@ def load(
             "--warmup",
             metavar="auto|TIME",
             help="Load before the measured time. The end of the warm-up is found in the data.",
+            rich_help_panel=screen.LOAD,
         ),
     ] = "auto",
     timeout: Annotated[
-        str, typer.Option("--timeout", metavar="TIME", help="Time limit of one request and reply.")
+        str,
+        typer.Option(
+            "--timeout",
+            metavar="TIME",
+            help="Time limit of one request and reply.",
+            rich_help_panel=screen.LOAD,
+        ),
     ] = "10s",
     connect_timeout: Annotated[
         str,
         typer.Option(
-            "--connect-timeout", metavar="TIME", help="Time limit for opening all connections."
+            "--connect-timeout",
+            metavar="TIME",
+            help="Time limit for opening all connections.",
+            rich_help_panel=screen.LOAD,
         ),
     ] = "10s",
     threads: options.Threads = "1",
     cpus: Annotated[
         str | None,
-        typer.Option("--cpus", metavar="LIST", help="CPUs to pin the threads to: 1,3-5."),
+        typer.Option(
+            "--cpus",
+            metavar="LIST",
+            help="CPUs to pin the threads to: 1,3-5.",
+            rich_help_panel=screen.GENERATOR,
+        ),
     ] = None,
     spin: Annotated[
         bool,
         typer.Option(
             "--spin",
             help="Open loop: poll instead of sleeping before a message is due; uses more CPU.",
+            rich_help_panel=screen.GENERATOR,
         ),
     ] = False,
     poller: Annotated[
-        Poller, typer.Option("--poller", help="auto: io_uring where the kernel has it, else epoll.")
+        Poller,
+        typer.Option(
+            "--poller",
+            help="auto: io_uring where the kernel has it, else epoll.",
+            rich_help_panel=screen.GENERATOR,
+        ),
     ] = Poller.AUTO,
     sources: Annotated[
         str | None,
@@ -176,6 +201,7 @@ def load(
             "--sources",
             metavar="CIDR",
             help="Local addresses to connect from; each adds about 28,000 ports.",
+            rich_help_panel=screen.GENERATOR,
         ),
     ] = None,
     insecure: options.Insecure = False,
@@ -186,15 +212,21 @@ def load(
             "--server-name",
             metavar="NAME",
             help="Server name to send (SNI) and to verify. [the URL's host]",
+            rich_help_panel=screen.TLS,
         ),
     ] = None,
     resumption: Annotated[
         bool,
         typer.Option(
-            "--resumption/--no-resumption", help="Resume TLS sessions on new connections."
+            "--resumption/--no-resumption",
+            help="Resume TLS sessions on new connections.",
+            rich_help_panel=screen.TLS,
         ),
     ] = True,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of random choices.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", min=0, help="Seed of random choices.", rich_help_panel=screen.LOAD),
+    ] = 0,
     fleet: options.FleetAddress = None,
     fleet_certificates: options.FleetCertificates = None,
     fleet_agents: options.FleetAgents = None,

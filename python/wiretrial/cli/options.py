@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from wiretrial import quantities
-from wiretrial.cli import names
+from wiretrial.cli import names, screen
 from wiretrial.cli.output import Format
 
 STEADY = "steady"
@@ -41,12 +41,21 @@ Duration = Annotated[
     ),
 ]
 Depth = Annotated[
-    str, typer.Option("--depth", metavar="K", help="Most requests in flight per connection.")
+    str,
+    typer.Option(
+        "--depth",
+        metavar="K",
+        help="Most requests in flight per connection.",
+        rich_help_panel=screen.LOAD,
+    ),
 ]
 Pack = Annotated[
     str,
     typer.Option(
-        "--pack", metavar="F", help="Messages per write; --depth must be a multiple of it."
+        "--pack",
+        metavar="F",
+        help="Messages per write; --depth must be a multiple of it.",
+        rich_help_panel=screen.LOAD,
     ),
 ]
 Rate = Annotated[
@@ -74,7 +83,10 @@ JsonText = Annotated[
         help="JSON payload. {seq} becomes the message's number, as 16 hex digits in a string.",
     ),
 ]
-Text = Annotated[bool, typer.Option("--text", help="WebSocket: send text frames.")]
+Text = Annotated[
+    bool,
+    typer.Option("--text", help="WebSocket: send text frames.", rich_help_panel=screen.SOCKETS),
+]
 Method = Annotated[
     str | None,
     typer.Option("-X", "--method", metavar="NAME", help="HTTP method. [GET; POST with a payload]"),
@@ -100,16 +112,34 @@ AllowedErrors = Annotated[
         "--allow-errors",
         metavar="SHARE",
         help="Share of messages that may fail, such as 0.1%, before the verdict is `invalid`.",
+        rich_help_panel=screen.REPLIES,
     ),
 ]
 ExpectedStatus = Annotated[
-    str, typer.Option("--expect-status", metavar="CODE", help="HTTP status of a right reply.")
+    str,
+    typer.Option(
+        "--expect-status",
+        metavar="CODE",
+        help="HTTP status of a right reply.",
+        rich_help_panel=screen.REPLIES,
+    ),
 ]
 Insecure = Annotated[
-    bool, typer.Option("--insecure", help="Accept any certificate. The result records this.")
+    bool,
+    typer.Option(
+        "--insecure",
+        help="Accept any certificate. The result records this.",
+        rich_help_panel=screen.TLS,
+    ),
 ]
 Authorities = Annotated[
-    Path | None, typer.Option("--cacert", metavar="FILE", help="PEM file of authorities to trust.")
+    Path | None,
+    typer.Option(
+        "--cacert",
+        metavar="FILE",
+        help="PEM file of authorities to trust.",
+        rich_help_panel=screen.TLS,
+    ),
 ]
 TableSize = Annotated[
     str | None,
@@ -117,17 +147,25 @@ TableSize = Annotated[
         "--table-size",
         metavar="N",
         help="Styx: players at each table; each receives each message. [1]",
+        rich_help_panel=screen.STYX,
     ),
 ]
 TableDelay = Annotated[
     str | None,
     typer.Option(
-        "--table-delay", metavar="TIME", help="Styx: delay of the table's answer, in whole ms. [0]"
+        "--table-delay",
+        metavar="TIME",
+        help="Styx: delay of the table's answer, in whole ms. [0]",
+        rich_help_panel=screen.STYX,
     ),
 ]
 Lobby = Annotated[
     bool,
-    typer.Option("--lobby", help="Styx: send each player snapshots of the lobby, too."),
+    typer.Option(
+        "--lobby",
+        help="Styx: send each player snapshots of the lobby, too.",
+        rich_help_panel=screen.STYX,
+    ),
 ]
 Greetings = Annotated[
     str,
@@ -135,11 +173,16 @@ Greetings = Annotated[
         "--greetings",
         metavar="N",
         help="WebSocket: messages that the server sends unasked on each connection; not replies.",
+        rich_help_panel=screen.SOCKETS,
     ),
 ]
 Compressed = Annotated[
     bool,
-    typer.Option("--deflate", help="WebSocket: compress messages; fail if the server does not."),
+    typer.Option(
+        "--deflate",
+        help="WebSocket: compress messages; fail if the server does not.",
+        rich_help_panel=screen.SOCKETS,
+    ),
 ]
 Compression = Annotated[
     str | None,
@@ -148,14 +191,21 @@ Compression = Annotated[
         metavar="LIST",
         help="--deflate with parameters: server_no_context_takeover, client_no_context_takeover, "
         "server_max_window_bits=8..15, client_max_window_bits=8..15, level=1..9.",
+        rich_help_panel=screen.SOCKETS,
     ),
 ]
-Threads = Annotated[str, typer.Option("--threads", metavar="T", help="Threads of the generator.")]
+Threads = Annotated[
+    str,
+    typer.Option(
+        "--threads", metavar="T", help="Threads of the generator.", rich_help_panel=screen.GENERATOR
+    ),
+]
 KeepSecrets = Annotated[
     bool,
     typer.Option(
         "--keep-secrets",
         help="Keep tokens, passwords and cookies of headers and URLs in the result. [redacted]",
+        rich_help_panel=screen.OUTPUT,
     ),
 ]
 PerConnection = Annotated[
@@ -164,6 +214,7 @@ PerConnection = Annotated[
         "--requests-per-connection",
         metavar="K",
         help="Replace each connection after K requests. [keep them open]",
+        rich_help_panel=screen.LOAD,
     ),
 ]
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Folder for the results.")]
@@ -201,6 +252,7 @@ FleetAddress = Annotated[
         metavar="ADDRESS",
         help="Send from the agents of this Dask scheduler: tls://HOST:8786.",
         show_default=False,
+        rich_help_panel=screen.FLEET,
     ),
 ]
 FleetCertificates = Annotated[
@@ -210,6 +262,7 @@ FleetCertificates = Annotated[
         metavar="DIR",
         help="Folder with authority.pem, client.pem and client.key (`fleet certificates`).",
         show_default=False,
+        rich_help_panel=screen.FLEET,
     ),
 ]
 FleetAgents = Annotated[
@@ -219,6 +272,7 @@ FleetAgents = Annotated[
         metavar="N",
         help="Wait until N agents are connected. [use those connected]",
         show_default=False,
+        rich_help_panel=screen.FLEET,
     ),
 ]
 AgentLoss = Annotated[
@@ -227,6 +281,7 @@ AgentLoss = Annotated[
         "--on-agent-loss",
         help="What the other agents do when one is lost. [stop]",
         show_default=False,
+        rich_help_panel=screen.FLEET,
     ),
 ]
 

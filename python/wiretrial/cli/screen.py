@@ -18,6 +18,11 @@ from typer.main import get_command
 MEASURE, CATALOGUE = "Measure", "What can be measured"
 RESULTS, MACHINES = "Results", "Machines and networks"
 HEADINGS = (MEASURE, CATALOGUE, RESULTS, MACHINES)
+LOAD, REPLIES = "When messages are sent", "Right replies"
+SOCKETS, STYX = "WebSocket", "Styx"
+TLS, GENERATOR, FLEET = "TLS", "Load generator", "Many machines"
+OUTPUT = "Output"
+"""What options beyond the common ones are about: a heading each in a command's help."""
 LONGEST_OFFERED = 72
 """Letters of a help beside what a shell offers; typer breaks what exceeds 80."""
 
@@ -58,6 +63,20 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """Its options and arguments."""
         return _lightened(super().get_params(ctx), ctx)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The common options first, the others under what they are about."""
+        sections: dict[str, list[Any]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            is_argument = parameter.param_type_name == "argument"
+            plain = "Arguments" if is_argument else "Options"
+            heading = getattr(parameter, "rich_help_panel", None) or plain
+            if record := parameter.get_help_record(ctx):
+                sections.setdefault(heading, []).append(record)
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Its options, for a shell to offer."""
