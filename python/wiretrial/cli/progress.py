@@ -25,8 +25,8 @@ from wiretrial.errors import (
     StoreError,
     UsageProblem,
 )
+from wiretrial.report import brief, text_brief, units
 from wiretrial.report import text as text_report
-from wiretrial.report import text_brief, units
 from wiretrial.results import absent, answers
 from wiretrial.results.absent import Missing
 from wiretrial.results.answers import Answer
@@ -231,7 +231,7 @@ def _conclude(study: Study, results: ResultsFolder, *, details: bool) -> tuple[T
         results,
         Answer(
             study=study.name,
-            sentence=answers.first_sentence(made.all_sentences[0]),
+            sentence=brief.answer(made, brief.WIDTH)[0],
             trials=len(made.trials),
             at=max(trial.started_at for trial in made.trials),
         ),

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from wiretrial.report import (
     adoption,
     break_even,
+    brief,
     case_tables,
     clients,
     held,
@@ -33,8 +34,12 @@ def render(model: ReportModel) -> str:
 
 def _parts(model: ReportModel) -> Iterator[str]:
     yield f"## {_text(model.title)}"
-    for sentence in model.all_sentences:
-        yield _text(sentence)
+    if model.is_run:
+        yield from map(_text, model.all_sentences)
+    else:
+        yield "\n".join(f"- {_text(line)}" for line in brief.answer(model, brief.WIDTH))
+        whole = "\n\n".join(map(_text, model.all_sentences))
+        yield f"<details><summary>Every finding in full</summary>\n\n{whole}\n\n</details>"
     for table in clients.tables(model):
         yield f"### Round trip / client CPU, µs: {table.title}"
         yield _clients(table)
