@@ -24,6 +24,7 @@ from wiretrial.report.views import (
     break_even,
     claims,
     clients,
+    courses,
     factsheet,
     families,
     held,
@@ -107,6 +108,7 @@ def _sections(model: ReportModel, carried: Carried) -> Iterator[Markup]:
     yield from (_knee(knees) for knees in knee.groups(model))
     yield _times(model)
     yield families.costs(model)
+    yield courses.section(model)
     yield markup.section("Break-even: set-up against messages", break_even.tables(model))
     yield markup.section("Held connections", held.tables(model))
     yield markup.section("What each is like to adopt", adoption.table(model.adopted))

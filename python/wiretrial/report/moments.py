@@ -59,8 +59,8 @@ class Course:
         return any(moment.errors for moment in self.rates)
 
 
-def course(trial: Trial) -> Course | None:
-    """The run over its time; None where it was too short to have one."""
+def course(trial: Trial, most: int = MOST) -> Course | None:
+    """The run over its time, in `most` steps; None where it was too short to have one."""
     begin, end = trial.summary.first_send_ns, trial.summary.end_ns
     inside = [one for one in trial.intervals if one.end_ns > begin and one.start_ns < end]
     if len(inside) < FEWEST:
@@ -68,16 +68,16 @@ def course(trial: Trial) -> Course | None:
     is_open_loop = Measured(trial).is_open_loop
     metric = "response_time" if is_open_loop else "service_time"
 
-    def joined(most: int) -> tuple[Moment, ...]:
-        each = -(-len(inside) // most)
+    def joined(count: int) -> tuple[Moment, ...]:
+        each = -(-len(inside) // count)
         parts = (inside[at : at + each] for at in range(0, len(inside), each))
         return tuple(_moment(part, metric, begin) for part in parts)
 
     replies = sum(one.counters.ok for one in inside)
-    steps = min(MOST, max(FEWEST, replies // quantiles.needed(SHOWN)))
+    steps = min(most, max(FEWEST, replies // quantiles.needed(SHOWN)))
     window = trial.window
     return Course(
-        rates=joined(MOST),
+        rates=joined(most),
         times=joined(steps),
         window=((window.start_ns - begin) / 1e9, (window.end_ns - begin) / 1e9),
         is_open_loop=is_open_loop,

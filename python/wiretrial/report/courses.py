@@ -1,0 +1,122 @@
+"""A group over its time: a line per trial of each scenario, in what can be followed over a run.
+
+Knows trials' intervals and samples; must not know how a line is drawn. Every trial starts at 0 s,
+so that trials lie over each other; warm-up is there, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from wiretrial.report import moments, units
+from wiretrial.report.families import Group
+from wiretrial.report.moments import Course
+from wiretrial.report.units import Unit
+from wiretrial.results.model import Trial
+
+STEPS = 30
+"""Of a trial: more cannot be told apart where several lie over each other."""
+MOST_TRIALS = 150
+"""Of a report with more, no trial is drawn over time: its page would be too large."""
+CORES = (Unit("cores", "cores"),)
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One trial of a scenario; seconds since its first message, values in base units."""
+
+    scenario: str
+    colour: int
+    block: int
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One quantity of a group."""
+
+    title: str
+    units: tuple[Unit, ...]
+    lines: tuple[Line, ...]
+
+
+def of_group(group: Group, trials: Sequence[Trial]) -> tuple[Panel, ...]:
+    """What can be followed: throughput, p50 and p99, errors, the CPU of both sides."""
+    by_name: dict[str, list[Trial]] = {}
+    for trial in trials:
+        by_name.setdefault(trial.scenario.name, []).append(trial)
+    found: dict[str, list[Line]] = {}
+    kinds: dict[str, tuple[Unit, ...]] = {}
+    for scenario in group.scenarios:
+        for trial in by_name.get(scenario.name, ()):
+            course = moments.course(trial, STEPS)
+            if course is None:
+                continue
+            for title, unit, points in _quantities(trial, course):
+                line = Line(group.called[scenario.name], scenario.colour, trial.block, points)
+                found.setdefault(title, []).append(line)
+                kinds[title] = unit
+    return tuple(Panel(title, kinds[title], tuple(lines)) for title, lines in found.items())
+
+
+def _quantities(
+    trial: Trial, course: Course
+) -> Iterator[tuple[str, tuple[Unit, ...], tuple[Point, ...]]]:
+    kind = "response time" if course.is_open_loop else "service time"
+    # Behind it nothing is sent, and the last replies come in.
+    until_s = (trial.summary.measure_end_ns - trial.summary.first_send_ns) / 1e9
+    rates = [moment for moment in course.rates if moment.end_s <= until_s]
+    times = [moment for moment in course.times if moment.end_s <= until_s]
+    if len(rates) < moments.FEWEST:
+        return
+    yield "Throughput", units.RATES, tuple((m.middle_s, m.throughput) for m in rates)
+    for name, of in _QUANTILES.items():
+        points = tuple((m.middle_s, value) for m in times if (value := of(m)))
+        if len(points) > 1:
+            yield f"{name} of the {kind}", units.TIMES, points
+    if course.has_errors:
+        yield "Errors", units.RATES, tuple((m.middle_s, m.errors) for m in rates)
+    if server := _server(trial):
+        yield "Server CPU", CORES, server
+    if generator := _generator(trial):
+        yield "Generator CPU", CORES, generator
+
+
+_QUANTILES: Mapping[str, Callable[[moments.Moment], float | None]] = {
+    "p50": lambda moment: moment.p50,
+    "p99": lambda moment: moment.p99,
+}
+
+
+def _server(trial: Trial) -> tuple[Point, ...]:
+    """CPUs that the server's processes used, between readings of them."""
+    samples = trial.subject_samples
+    each = max(1, -(-len(samples) // STEPS))
+    shown = [*samples[::each], *samples[-1:]] if len(samples) > 1 else []
+    used = [(one.offset_ns, one.cpu_user_ns + one.cpu_system_ns) for one in shown]
+    return tuple(_rates(used, trial))
+
+
+def _generator(trial: Trial) -> tuple[Point, ...]:
+    begin, total = trial.summary.first_send_ns, 0
+    used = [(begin, 0)]
+    inside = [one for one in trial.intervals if one.start_ns >= begin]
+    for one in inside:
+        total += one.generator.cpu_user_ns + one.generator.cpu_system_ns
+        used.append((one.end_ns, total))
+    each = max(1, -(-len(used) // STEPS))
+    return tuple(_rates(used[::each], trial)) if total else ()
+
+
+def _rates(used: Sequence[tuple[int, int]], trial: Trial) -> Iterator[Point]:
+    """CPU time per time between each two readings, in cores, while messages are sent."""
+    begin, last = trial.summary.first_send_ns, trial.summary.measure_end_ns
+    # A tick of the kernel's clock in a short step would be a spike.
+    shortest = (last - begin) / STEPS / 2
+    for (start, before), (end, after) in pairwise(used):
+        if begin <= start and end <= last and end - start >= shortest and after >= before:
+            yield (start + end - 2 * begin) / 2e9, (after - before) / (end - start)
