@@ -14,6 +14,7 @@ FUZZ_LONG_SECONDS ?= 3600
 SOAK_SECONDS ?= 600
 KILLS ?= 100
 SEEDS ?= 1000000
+WORKERS ?= 4
 FROM ?= 0
 AA_SUITES ?= 100
 CONFORMANCE ?=
@@ -97,8 +98,9 @@ test-rust:  ## run the Rust tests
 	WIRETRIAL_TEST_POLLER=epoll cargo test --locked --package wiretrial-engine --test truth
 
 .PHONY: test-python
-test-python: bootstrap-tests build  ## run the Python tests
-	$(BIN)/pytest
+test-python: bootstrap-tests build  ## run the Python tests: WORKERS (4) at a time, then those that measure
+	$(BIN)/pytest -m "not alone" --numprocesses $(WORKERS) --dist loadfile
+	$(BIN)/pytest -m alone
 
 .PHONY: conformance
 conformance: build  ## run the Autobahn suite (all: CONFORMANCE=--full)

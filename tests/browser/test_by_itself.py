@@ -17,6 +17,8 @@ from wiretrial.studies.events import TrialFailed, Unavailable
 from wiretrial.studies.spec import Study
 from wiretrial.studies.ways import Target
 
+pytestmark = pytest.mark.alone
+
 REQUESTS = 24
 MOST_CONNECTIONS = 6
 DELAY = "100ms"

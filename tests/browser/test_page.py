@@ -16,6 +16,8 @@ from tests.cli.conftest import ROOT, command
 from tests.interop import chromium
 from wiretrial.results.store import folders
 
+pytestmark = pytest.mark.alone
+
 WIDE, PHONE = (1200, 900), (390, 800)
 FEWEST_BYTES = 20_000
 LIMIT_S = 60.0

@@ -70,7 +70,7 @@ def test_a_study_without_one_of_its_subjects_fails_and_names_it(
         "missing: ./gone was asked for and has no figure: gone is unavailable"
     )
     assert remedy.startswith("try again with: wiretrial study run --resume results/mine-")
-    assert re.search(r"not measured +gone is unavailable", done.stdout)
+    assert re.search(r"gone was not measured: gone is unavailable", done.stdout)
     folder = results_of(tmp_path).folder
     told = json.loads(wiretrial("report", str(folder), "--format", "json").stdout)
     assert [(row["subject"], row["licence"]) for row in told["adoption"]] == [

@@ -67,7 +67,7 @@ def test_served_it_has_all_that_the_report_has(demo: ResultsFolder) -> None:
 def test_gone_on_with_by_another_command_it_keeps_its_own_verdict(
     demo: ResultsFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = study.run(resume=demo.folder)
+    code = study.run(resume=demo.folder, details=True)
     told = " ".join(capsys.readouterr().out.split())
     assert OWN_SENTENCE in told
     assert REASON in told

@@ -21,6 +21,8 @@ from wiretrial.studies.spec import Study
 from wiretrial.subjects import build as builds
 from wiretrial.subjects import registry as subjects
 
+pytestmark = pytest.mark.alone
+
 STUDY = "client-libraries"
 
 

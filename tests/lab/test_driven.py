@@ -21,6 +21,8 @@ from wiretrial.studies import document, events, matrix, runner
 from wiretrial.studies.spec import Study, parse
 from wiretrial.subjects import build
 
+pytestmark = pytest.mark.alone
+
 STUDY = """
 title = "Which?"
 question = "Which client costs least?"

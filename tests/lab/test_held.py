@@ -24,6 +24,8 @@ from wiretrial.studies import trial as trials
 from wiretrial.studies.spec import Study, parse
 from wiretrial.subjects import needs
 
+pytestmark = pytest.mark.alone
+
 TEXT = """
 title = "Which?"
 question = "Which holds the most?"

@@ -18,6 +18,8 @@ from wiretrial.machine import counters
 from wiretrial.subjects import observe
 from wiretrial.subjects.tree import CLOCK_RESOLUTION_NS, Tree, split
 
+pytestmark = pytest.mark.alone
+
 BURN = """
 import os, sys, time
 child = os.fork()

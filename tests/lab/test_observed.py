@@ -21,6 +21,8 @@ from wiretrial.subjects.observe import Detail, Plateau, Seen
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.tree import Reading, ThreadReading
 
+pytestmark = pytest.mark.alone
+
 BEGUN_NS = 10**12
 STEP_NS = 10**8
 CONNECTIONS = 8

@@ -40,6 +40,8 @@ from wiretrial.studies.recording import Recording
 from wiretrial.subjects import build, registry
 from wiretrial.subjects.process import Server
 
+pytestmark = pytest.mark.alone
+
 CPUS = sorted(os.sched_getaffinity(0))
 MEASURED = Stop(duration_ns=1_500_000_000)
 WARMUP_NS = 300_000_000

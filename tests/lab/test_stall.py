@@ -27,6 +27,8 @@ from wiretrial.studies.workloads import request
 from wiretrial.subjects import build
 from wiretrial.subjects.spec import ContractName, Subject
 
+pytestmark = pytest.mark.alone
+
 PATIENCE_NS = 3 * SECOND_NS
 
 

@@ -23,6 +23,8 @@ from wiretrial.studies.spec import Case, Study, parse
 from wiretrial.studies.workloads import JSON_MESSAGE, case
 from wiretrial.subjects.spec import ContractName, Protocol
 
+pytestmark = pytest.mark.alone
+
 LOAD = Load(connections=4)
 FRESH = Load(connections=4, requests_per_connection=1)
 

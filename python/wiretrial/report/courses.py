@@ -16,7 +16,7 @@ from wiretrial.report.moments import Course
 from wiretrial.report.units import Unit
 from wiretrial.results.model import Trial
 
-STEPS = 30
+STEPS = 24
 """Of a trial: more cannot be told apart where several lie over each other."""
 MOST_TRIALS = 150
 """Of a report with more, no trial is drawn over time: its page would be too large."""

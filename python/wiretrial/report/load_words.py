@@ -16,7 +16,8 @@ TOLD = (0.5, 0.99)
 
 def noun(trial: Trial) -> str:
     """What is sent: HTTP has requests, sockets have messages."""
-    return "requests" if trial.scenario.protocol in HTTP else "messages"
+    scheme = trial.plan.target.url.partition("://")[0]
+    return "requests" if scheme in HTTP else "messages"
 
 
 def found(trial: Trial) -> str:

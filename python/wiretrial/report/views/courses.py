@@ -16,7 +16,7 @@ from wiretrial.report.views.ranking import swatch
 HEIGHT = 150
 AIR = 1.08
 KEY = "A line per trial, from its first message on: warm-up is shown, and not counted."
-MOST_GROUPS = 12
+MOST_GROUPS = 8
 FEW_GROUPS = 2
 """Of more, the section is folded."""
 
