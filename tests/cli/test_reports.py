@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.report.synthetic import DEMO, demo_trials
+from wiretrial.cli import progress, serving, study
 from wiretrial.cli import report as report_command
 from wiretrial.cli import results as stored
-from wiretrial.cli import serving, study
 from wiretrial.cli.forms import ExportForm
 from wiretrial.errors import EXIT_FAILED
 from wiretrial.results import absent, adoption
@@ -76,6 +76,18 @@ def test_gone_on_with_by_another_command_it_keeps_its_own_verdict(
     shown = told.partition(" report: ")[0]
     report_command.report(demo.folder)
     assert " ".join(capsys.readouterr().out.split()) == shown
+
+
+def test_run_again_from_its_page_it_keeps_its_own_verdict(
+    demo: ResultsFolder, tmp_path: Path
+) -> None:
+    page = demo.folder / "report.html"
+    page.write_text(serving.page_of(demo), encoding="utf-8")
+    asked = progress.study_of_report(page)
+    again = progress.begin(asked, tmp_path / "again")
+    for trial in demo.trials():
+        again.add(trial)
+    assert OWN_SENTENCE in serving.page_of(again)
 
 
 def test_exported_whole_it_has_what_only_all_trials_tell(
