@@ -107,9 +107,9 @@ def test_what_is_not_part_of_the_study_is_no_cell(tables: tuple[CaseTable, ...])
 
 def test_the_verdict_says_who_stalls_and_what_measured_its_floor(rest: ReportModel) -> None:
     said = rest.verdict_sentences[0]
-    assert "The time is shortest with steady in 4 of 9 cases; in 5 nobody is alone" in said
+    assert "The time is shortest with steady in 4 of 9 cases; 5 have no single winner." in said
     assert "Stopped answering (stalled): stuck in 4 cases." in said
-    assert "Arithmetic alone gives a floor for 11 times, and 9 of them lie within 1 % of it" in said
+    assert "11 times have a theoretical minimum; 9 are within 1 % of it" in said
     assert "the furthest above is uneven's (+21 %)" in said
     assert "too few valid trials" not in said
 
@@ -256,7 +256,7 @@ def test_a_time_that_the_generator_set_is_at_most(rest: ReportModel) -> None:
     # It may be as fast as the best, but is faster than the worst in any case.
     assert verdicts[frozenset((name, name.replace("uneven", "steady")))] == "invalid"
     assert verdicts[frozenset((name, name.replace("uneven", "stuck")))] in ("A faster", "B faster")
-    assert "is “at most”" in made.verdict_sentences[0]
+    assert "is an upper bound" in made.verdict_sentences[0]
 
 
 def test_who_is_never_far_from_the_best_is_told() -> None:
@@ -265,7 +265,7 @@ def test_who_is_never_far_from_the_best_is_told() -> None:
         {"a": 3.0, "b": 1.5, "c": 1.0},
     ]
     assert nearest(*cases) == (
-        "over all 2 cases b stays nearest to the best of each: at most 1.50 times its time "
+        "b is the safest choice over all 2 cases: never more than 1.50 times the best time "
         "(a 3.00, c 5.00)."
     )
     assert nearest(*cases[:1]) is None
@@ -276,7 +276,7 @@ def test_who_is_never_far_from_the_best_is_told() -> None:
 
 def test_who_lacks_a_time_in_a_case_is_named() -> None:
     assert nearest({"a": 1.0, "b": 1.1, "c": 5.0, "gone": 0.9}, {"a": 3.0, "b": 1.5, "c": 1.0}) == (
-        "over all 2 cases b stays nearest to the best of each: at most 1.50 times its time "
+        "b is the safest choice over all 2 cases: never more than 1.50 times the best time "
         "(a 3.00, c 5.56); without those that lack a time in a case: gone (1 of 2)."
     )
 
@@ -286,13 +286,13 @@ def test_a_case_whose_best_time_is_a_bound_is_named_and_left_out() -> None:
         {"a": 1.0, "b": 1.1}, {"a": 3.0, "b": 1.5}, {"a": 1.0, "b": 9.0}, bounds=("a in case 3",)
     )
     assert said == (
-        "over 2 of 3 cases b stays nearest to the best of each: at most 1.10 times its time "
+        "b is the safest choice over 2 of 3 cases: never more than 1.10 times the best time "
         "(a 2.00); not over “case 3”, where the best time is only a bound."
     )
     # A bound that is not the best only says too much of its own distance.
     said = nearest({"a": 1.0, "b": 1.1}, {"a": 3.0, "b": 1.5}, bounds=("a in case 2",))
     assert said is not None
-    assert said.startswith("over all 2 cases b stays")
+    assert said.startswith("b is the safest choice over all 2 cases")
 
 
 def nearest(*cases: dict[str, float], bounds: tuple[str, ...] = ()) -> str | None:

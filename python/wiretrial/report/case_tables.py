@@ -284,8 +284,8 @@ def nearest(cases: Mapping[str, Mapping[str, Estimate]]) -> str | None:
     others = ", ".join(f"{label} {units.significant(found.furthest[label])}" for label in rest)
     over = f"{found.told} of {found.cases} cases" if found.unbounded else f"all {found.told} cases"
     text = (
-        f"over {over} {first} stays nearest to the best of each: at most "
-        f"{units.significant(found.furthest[first])} times its time ({others})"
+        f"{first} is the safest choice over {over}: never more than "
+        f"{units.significant(found.furthest[first])} times the best time ({others})"
     )
     if found.unbounded:
         text += f"; not over {_quoted(found.unbounded)}, where the best time is only a bound"
@@ -337,9 +337,10 @@ def floor_sentence(family: Family) -> str | None:
     on_it = [cell for cell in cells if (cell.above or math.inf) <= ON_THE_FLOOR]
     furthest = max(cells, key=lambda cell: cell.above or 0.0)
     text = (
-        f"arithmetic alone gives a floor for {units.plural(len(cells), 'time')}, and {len(on_it)} "
-        f"of them lie within {ON_THE_FLOOR:.0%}".replace("%", " %")
+        f"{units.plural(len(cells), 'time')} {'has' if len(cells) == 1 else 'have'} a theoretical "
+        f"minimum; {len(on_it)} {'is' if len(on_it) == 1 else 'are'} within {ON_THE_FLOOR:.0%}"
     )
+    text = text.replace("%", " %")
     if furthest.above is not None and furthest.above > ON_THE_FLOOR:
         label = furthest.scenario.label
         return f"{text} of it; the furthest above is {label}'s ({furthest.above_words})."

@@ -162,19 +162,21 @@ def _driven_bottlenecks(rows: Sequence[TrialRow]) -> str:
 
 def twin(pair: Pair) -> str:
     """What an A/A pair says: it was measured twice, and must not differ."""
-    name = f"Measured twice, {pair.b}"
     if pair.verdict == "invalid":
-        return f"{name} has too few valid trials to show whether it agrees with itself."
+        return f"A/A check not possible: {pair.b}, measured twice, has too few valid trials."
     if pair.winner is None:
         said = "equals itself within 3 %" if "equal" in pair.verdict else "shows no difference"
-        return f"{name} {said}, as it should be: ratio {ratio_text(pair)}."
-    return f"{name} differs from itself, as it should not: ratio {ratio_text(pair)}."
+        return f"A/A check passed: {pair.b}, measured twice, {said}, ratio {ratio_text(pair)}."
+    return f"{_twins_differ(pair)}."
 
 
 def twin_warning(pair: Pair) -> Warning:
     """The same as a warning, with what to do."""
-    message = f"{pair.b}, measured twice, differs from itself: ratio {ratio_text(pair)}"
-    return warnings.warn(warnings.Code.TWINS_DIFFER, message)
+    return warnings.warn(warnings.Code.TWINS_DIFFER, _twins_differ(pair))
+
+
+def _twins_differ(pair: Pair) -> str:
+    return f"A/A check failed: two identical runs of {pair.b} differ, ratio {ratio_text(pair)}"
 
 
 def interval_text(estimate: Estimate, unit: units.Unit) -> str:
@@ -244,8 +246,8 @@ def _untold(group: Group, groups: int) -> str | None:
     bound = units.listed(short[s.name] for s in group.scenarios if s.at_least)
     if bound and "invalid" in verdicts:
         return (
-            f"the {what} of {bound} cannot be ranked, because the generator was the limit and the "
-            f"figure is “{summaries.bounded(group.contest.metric)}”."
+            f"the {what} of {bound} is not ranked: the load generator saturated first, so it is "
+            f"{summaries.bound_words(group.contest.metric)}."
         )
     if verdicts == {"invalid"} and summaries.lacks(group, group.contest.metric):
         return f"too few messages came to tell a {group.contest.metric.title} of {names}."

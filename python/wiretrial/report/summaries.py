@@ -83,14 +83,14 @@ def untold(family: Family) -> list[str]:
         anybody = units.listed(dict.fromkeys(label for limited in bound for label in limited))
         groups = [group for groups in bound.values() for group in groups]
         said.append(
-            f"{_where(family, groups)} the {what} of {anybody} cannot be ranked wherever the "
-            f"figure is “{bounded(metric)}”, because the generator was the limit there."
+            f"{_where(family, groups)} the {what} of {anybody} is not ranked where it is "
+            f"{bound_words(metric)}: the load generator saturated first."
         )
         bound = {}
     for limited, groups in bound.items():
         said.append(
-            f"{_where(family, groups)} the {what} of {units.listed(limited)} cannot be ranked, "
-            f"because the generator was the limit and the figure is “{bounded(metric)}”."
+            f"{_where(family, groups)} the {what} of {units.listed(limited)} is not ranked: the "
+            f"load generator saturated first, so it is {bound_words(metric)}."
         )
     if same and _is_told_together(family, metric):
         alone = f"{len(same)} of {len(family.groups)} levels show no"
@@ -317,7 +317,9 @@ def _cases(family: Family, metric: Metric) -> str | None:
         return f"{_best_is(metric)} with {first} {family.every}."
     text = f"{_best_is(metric)} with {first} in {n} of {units.plural(total, 'case')}"
     text += "".join(f", with {label} in {m}" for label, m in rest)
-    return f"{text}; in {undecided} nobody is alone at the top." if undecided else f"{text}."
+    if not undecided:
+        return f"{text}."
+    return f"{text}; {undecided} {'has' if undecided == 1 else 'have'} no single winner."
 
 
 def _others(family: Family, metric: Metric, base: str, groups: Sequence[Group]) -> list[str]:
@@ -455,6 +457,11 @@ def _where(family: Family, groups: Sequence[Group]) -> str:
 def bounded(metric: Metric) -> str:
     """How a figure is called of which the generator was the limit."""
     return "at least" if metric.higher_is_better else "at most"
+
+
+def bound_words(metric: Metric) -> str:
+    """What such a figure is."""
+    return "a lower bound" if metric.higher_is_better else "an upper bound"
 
 
 def _best_is(metric: Metric) -> str:

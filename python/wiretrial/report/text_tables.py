@@ -71,7 +71,7 @@ def how_to_read(found: Sequence[CaseTable]) -> tuple[str, ...]:
     if any(cell.is_best for cell in cells):
         lines.append("* best of its case, - worst: shown to differ from all without that mark")
     if any(table.has_floors for table in found):
-        lines.append("in brackets: how far above the floor, which arithmetic alone gives")
+        lines.append("in brackets: how far above the theoretical minimum (floor)")
     if (most := most_together(found)) > 1:
         lines.append(f"trials that mostly wait ran {most} at a time")
     if any(cell.is_single for cell in cells):

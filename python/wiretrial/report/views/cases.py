@@ -137,7 +137,7 @@ def _how_to_read(found: Sequence[CaseTable]) -> str:
         text += " n = 1: one trial, because its time is mostly waiting; it shows no difference."
     if any(table.has_floors for table in found):
         text += (
-            " Floor: what arithmetic alone gives (messages of each producer, t, P / min(P, C),"
+            " Floor: the theoretical minimum (messages of each producer, t, P / min(P, C),"
             " round trips), and how far above it a time lies."
         )
     if (most := case_tables.most_together(found)) > 1:
