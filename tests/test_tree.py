@@ -93,7 +93,7 @@ def test_source_files_can_be_read_in_one_sitting() -> None:
 
 
 def test_python_packages_are_pinned_with_hashes() -> None:
-    for name in ("requirements.txt", "requirements-dev.txt"):
+    for name in ("requirements.txt", "requirements-dev.txt", "requirements-docs.txt"):
         text = (ROOT / name).read_text(encoding="utf-8")
         entries = re.split(r"\n(?=\S)", re.sub(r"(?m)^ *#.*\n?", "", text).strip())
         assert entries, name

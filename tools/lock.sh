@@ -15,3 +15,5 @@ compile() {
 
 compile pyproject.toml --output-file requirements.txt
 compile --group dev --constraint requirements.txt --output-file requirements-dev.txt
+compile --group docs --constraint requirements.txt --constraint requirements-dev.txt \
+  --output-file requirements-docs.txt
