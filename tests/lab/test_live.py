@@ -70,6 +70,38 @@ def test_results_are_listed_and_shown(results: ResultsFolder) -> None:
         assert get(port, f"/{name}").read() == b"report of 2 trials, made 2 times"
 
 
+def test_the_list_is_filtered_by_study_subject_and_date(results: ResultsFolder) -> None:
+    (trial,) = results.trials()
+    began, subject = trial.started_at[:10], trial.scenario.subject
+    with serving(results.folder.parent) as port:
+        for words in ("which?", subject, began, f"{subject}+{began}", "WHICH"):
+            assert results.folder.name in get(port, f"/?q={words}").read().decode(), words
+        shown = get(port, f"/?q={subject}+nothing").read().decode()
+        assert results.folder.name not in shown
+        assert f"No result has “{subject} nothing”" in shown
+        # What was typed is text.
+        shown = get(port, "/?q=%22%3E%3Cscript%3E").read().decode()
+        assert '"><script>' not in shown.partition("<form")[2].partition("</form>")[0]
+
+
+def test_two_results_are_laid_side_by_side(results: ResultsFolder) -> None:
+    base = results.folder.parent
+    other = ResultsFolder.create(base, "other", tiny(*TWO).model_dump_json(by_alias=True))
+    other.add(trials.trial())
+    names = [results.folder.name, other.folder.name]
+    with serving(base) as port:
+        listed = get(port, "/").read().decode()
+        for name in names:
+            assert f'name="name" value="{name}" form="pair"' in listed
+        page = get(port, f"/beside?name={names[0]}&name={names[1]}").read().decode()
+        for name in names:
+            assert f'src="{name}/report"' in page
+        alone = get(port, f"/beside?name={names[0]}").read().decode()
+        assert "Choose two results, not 1." in alone
+        assert get(port, f"/beside?name={names[0]}&name=..").status == 404
+        assert get(port, "/beside").status == 404
+
+
 def test_a_page_is_made_again_when_what_is_beside_the_trials_changes(
     results: ResultsFolder,
 ) -> None:

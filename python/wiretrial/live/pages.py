@@ -44,18 +44,51 @@ class Listed:
     marked: int
     answer: str | None
     running: State | None
+    subjects: tuple[str, ...] = ()
+    """What was measured, each once."""
+
+    def has(self, words: Sequence[str]) -> bool:
+        """Whether each word is part of its name, title, date, answer or subjects."""
+        text = " ".join((self.name, self.title, self.began, self.answer or "", *self.subjects))
+        return all(word.lower() in text.lower() for word in words)
 
 
-def index(listed: Sequence[Listed], base: str) -> str:
-    """All results."""
-    body = Markup("\n").join(card(one) for one in ordered(listed))
+def index(listed: Sequence[Listed], base: str, wanted: str = "") -> str:
+    """All results; those that have each word of `wanted`, where there is one."""
+    shown = [one for one in ordered(listed) if one.has(wanted.split())]
+    body = Markup("\n").join(card(one) for one in shown)
     if not listed:
         body = Markup("<p>Nothing was measured into <code>{}</code> yet.</p>").format(base)
+    elif not shown:
+        body = Markup("<p>No result has “{}”. <a href='./'>Show all</a></p>").format(wanted)
     page = Markup(
         "<header><h1>wiretrial</h1><p class='question'>Results in <code>{}</code></p></header>"
+        '<form class="bar" action="./"><input type="search" name="q" value="{}" '
+        'placeholder="study, subject or date" aria-label="Filter results">'
+        "<button>Filter</button></form>"
+        '<form class="bar" id="pair" action="beside"><button>Side by side</button>'
+        '<span class="muted">Choose two results below.</span></form>'
         '<div id="list">{}</div>'
     )
-    return _page("wiretrial", page.format(base, body), "")
+    return _page("wiretrial", page.format(base, wanted, body), "")
+
+
+def beside(names: Sequence[str]) -> str:
+    """The reports of two results in two columns; of another number, what to do."""
+    if len(names) != 2:
+        text = Markup('<p><a href="./">All results</a></p><p>Choose two results, not {}.</p>')
+        return _page("Side by side", text.format(len(names)), "")
+    frames = Markup("").join(
+        Markup(
+            '<div><p><a href="{0}">{1}</a></p><iframe title="{1}" src="{0}/report"></iframe></div>'
+        ).format(quote(name), name)
+        for name in names
+    )
+    body = Markup(
+        '<p><a href="./">All results</a></p><header><h1>Side by side</h1></header>'
+        '<div class="beside">{}</div>'
+    )
+    return _page("Side by side", body.format(frames), "")
 
 
 def ordered(listed: Sequence[Listed]) -> list[Listed]:
@@ -113,12 +146,14 @@ def card(one: Listed) -> Markup:
     began = one.began[:16].replace("T", " ")
     return Markup(
         '<section class="card"><h2><a href="{}">{}</a></h2>{}<p>{}</p>'
-        '<p class="muted">{} · {}{} · <code>{}</code></p></section>'
+        '<p class="muted"><label><input type="checkbox" name="name" value="{}" form="pair"> side by'
+        " side</label> · {} · {}{} · <code>{}</code></p></section>"
     ).format(
         quote(one.name),
         one.title,
         live,
         said,
+        one.name,
         began,
         "1 trial" if one.trials == 1 else f"{one.trials} trials",
         marked,

@@ -11,7 +11,7 @@ import hmac
 import ipaddress
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -26,7 +26,7 @@ POLL_S = 0.5
 STREAM_LIMIT_S = 3600
 """A stream ends by then; the browser comes back by itself."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-POLICY += "connect-src 'self'; frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"
+POLICY += "connect-src 'self'; frame-src 'self'; img-src data:; base-uri 'none'; form-action 'self'"
 
 
 class LiveServer(ThreadingHTTPServer):
@@ -74,15 +74,17 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "events":
             self._stream(query.get("watch", [""])[0])
             return
-        page = self._page(path)
+        page = self._page(path, query)
         if page is None:
             self._answer(HTTPStatus.NOT_FOUND, "there is no such result\n", "text/plain")
         else:
             self._answer(HTTPStatus.OK, page, "text/html")
 
-    def _page(self, path: str) -> str | None:
+    def _page(self, path: str, query: Mapping[str, Sequence[str]]) -> str | None:
         if not path:
-            return self.server.site.index()
+            return self.server.site.index(query.get("q", [""])[0])
+        if path == "beside" and "name" in query:
+            return self.server.site.beside(query.get("name", ()))
         name, _, rest = path.partition("/")
         if rest == "report":
             return self.server.site.report(name)

@@ -7,7 +7,7 @@ is the same.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,14 +50,20 @@ class Site:
         self._made: dict[str, tuple[Mark, str]] = {}
         self._lock = threading.Lock()
 
-    def index(self) -> str:
-        """The list of all results."""
-        return pages.index(self.listed(), str(self.base))
+    def index(self, wanted: str = "") -> str:
+        """The list of all results, or of those that have each word of `wanted`."""
+        return pages.index(self.listed(), str(self.base), wanted)
+
+    def beside(self, names: Sequence[str]) -> str | None:
+        """Results beside each other; None where one of them is not there."""
+        known = [name for name in names if self._folder(name) or self._load(name)]
+        return pages.beside(known) if len(known) == len(names) else None
 
     def listed(self) -> list[Listed]:
         """Every result in short."""
         rows: dict[str, list[str]] = {}
         began: dict[str, str] = {}
+        subjects: dict[str, dict[str, None]] = {}
         of_loads: list[Listed] = []
         for row in Index(self.base).rows():
             name = Path(row.path).parts[0]
@@ -66,6 +72,7 @@ class Site:
                 continue
             rows.setdefault(name, []).append(row.verdict)
             began.setdefault(name, row.started_at)
+            subjects.setdefault(name, {})[row.subject] = None
         of_studies = [
             Listed(
                 name=folder.folder.name,
@@ -75,6 +82,7 @@ class Site:
                 marked=sum(v != "valid" for v in rows.get(folder.folder.name, [])),
                 answer=pages.IMPORTED if imported.load(folder.folder) else answers.of(folder),
                 running=beacon.read(folder.folder),
+                subjects=tuple(subjects.get(folder.folder.name, ())),
             )
             for folder in folders(self.base)
         ]

@@ -3,7 +3,9 @@ const watched = document.body.dataset.watched;
 const events = new EventSource("/events?watch=" + encodeURIComponent(watched));
 events.addEventListener("list", (event) => {
   const list = document.getElementById("list");
-  if (list) list.innerHTML = JSON.parse(event.data);
+  // What was filtered, and what was chosen, stays as it is.
+  const chosen = document.querySelector("input[name=name]:checked");
+  if (list && !location.search && !chosen) list.innerHTML = JSON.parse(event.data);
 });
 events.addEventListener("now", (event) => {
   const now = document.getElementById("now");
