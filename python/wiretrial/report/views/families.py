@@ -13,6 +13,7 @@ from wiretrial.report.families import Family, Group
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
 from wiretrial.report.views import cases, clients, cost, levels, pairs, percentiles, ranking
+from wiretrial.stats import bounds
 
 SMALL = Frame(NARROW)
 FEW_GROUPS = 2
@@ -245,8 +246,8 @@ def _key(group: Group) -> Markup:
     if group.contest.ranking.brackets:
         text += " A bar at the left joins places between which no difference is shown."
     if any(ranking.is_bound(s, group.contest.metric) for s in group.scenarios):
-        sign = metrics.BOUNDS[group.contest.metric.key].strip()
-        text += f" {sign}: the generator was the limit in a trial, the server may do better."
+        sign = bounds.SIGNS[metrics.BOUNDS[group.contest.metric.key]].strip()
+        text += f" {sign}: the load generator saturated first in a trial; the server may do better."
     if len(group.contest.ranking.ranks) < len(group.contest.ranking.order):
         text += " –: below others by a bound alone, so that its place cannot be told."
     return markup.key(text)
