@@ -77,7 +77,8 @@ def check_quick(document: Document, study: Study, *, seconds: float) -> None:
 
 
 def check_readme(name: str) -> None:
-    """The tables of its README are those of the result that is kept beside it."""
+    """The page of its figures says what is kept, and its README names that page."""
     folder = STUDIES / name
-    page = (folder / found.README).read_text("utf-8")
-    assert found.into(page, found.read(folder)) == page
+    page = (folder / found.PAGE).read_text("utf-8")
+    assert found.page(name, found.read(folder)) == page
+    assert f"]({found.PAGE})" in (folder / "README.md").read_text("utf-8")

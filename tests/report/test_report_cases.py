@@ -183,7 +183,7 @@ def test_the_tables_in_markdown(rest: ReportModel) -> None:
     assert re.search(r"\| missing \| AGPL-3\.0-or-later \| unavailable \|", source)
 
 
-def test_what_is_kept_makes_the_section_and_survives_being_written(rest: ReportModel) -> None:
+def test_what_is_kept_makes_the_page_and_survives_being_written(rest: ReportModel) -> None:
     kept = found.of_report(rest)
     again = found.Found.model_validate_json(kept.model_dump_json(by_alias=True))
     assert again == kept
@@ -191,15 +191,10 @@ def test_what_is_kept_makes_the_section_and_survives_being_written(rest: ReportM
     assert "| stuck | ▼ 3." in section
     assert "✗ stalled" in section
     assert "| floor | none | none | 40.0 s | 1:40.0 | 3:20.0 |" in section
-    page = f"# A\n\n{found.BEGIN}\nold\n{found.END}\n\nend\n"
-    made = found.into(page, again)
-    assert made.startswith("# A\n\n")
-    assert made.endswith(f"{found.END}\n\nend\n")
-    assert section in made
-    assert found.into(made, again) == made
-    assert found.NOTHING_YET in found.into(made, None)
-    with pytest.raises(ValueError, match="once each"):
-        found.into("# A", again)
+    made = found.page("rest", again)
+    assert made.startswith("# Results of rest\n\n")
+    assert made.endswith(section)
+    assert found.page("rest", None).endswith(f"{found.NOTHING_YET}\n")
 
 
 def test_adoption_is_kept_with_the_results(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""What a study found, small enough to be kept beside it: figures as JSON, and as a page's section.
+"""What a study found, small enough to be kept beside it: figures as JSON, and as a page.
 
-Knows a report and the form that is kept; must not know how anything was measured. The section of a
-study's README between two marks is made from what is kept, and from nothing else.
+Knows a report and the form that is kept; must not know how anything was measured. The page of a
+study's figures is made from what is kept, and from nothing else.
 Usage: python -m wiretrial.report.found studies/NAME
 """
 
@@ -36,8 +36,7 @@ from wiretrial.results.adoption import Adopted
 from wiretrial.results.answers import KEPT
 
 SCHEMA: Final = "wiretrial-found"
-README = "README.md"
-BEGIN, END = "<!-- found: begin -->", "<!-- found: end -->"
+PAGE = "RESULTS.md"
 NOTHING_YET = "Nothing is kept yet: the study has not been run whole."
 
 
@@ -242,18 +241,20 @@ def of_report(model: ReportModel) -> Found:
     )
 
 
+def page(name: str, found: Found | None) -> str:
+    """The page of a study's figures, Markdown."""
+    made = (
+        "Every figure that is kept. What they say together is in [README.md](README.md). This page "
+        "is made from [results/found.json](results/found.json) by "
+        f"`python -m wiretrial.report.found studies/{name}`; a test holds it against that."
+    )
+    figures = f"{NOTHING_YET}\n" if found is None else section(found)
+    return f"# Results of {name}\n\n{made}\n\n{figures}"
+
+
 def section(found: Found) -> str:
-    """The README's section, Markdown."""
+    """The figures: what was found first, then table after table."""
     return "\n\n".join(_section(found)) + "\n"
-
-
-def into(page: str, found: Found | None) -> str:
-    """The page with its section made anew. Raises ValueError where it has none."""
-    if page.count(BEGIN) != 1 or page.count(END) != 1:
-        raise ValueError(f"the page needs {BEGIN} and {END}, once each")
-    text = NOTHING_YET + "\n" if found is None else section(found)
-    head, _, rest = page.partition(BEGIN)
-    return f"{head}{BEGIN}\n\n{text}\n{END}{rest.partition(END)[2]}"
 
 
 def read(study: Path) -> Found | None:
@@ -486,5 +487,4 @@ def _clean(text: str) -> str:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    readme = folder / README
-    readme.write_text(into(readme.read_text("utf-8"), read(folder)), "utf-8")
+    (folder / PAGE).write_text(page(folder.resolve().name, read(folder)), "utf-8")
