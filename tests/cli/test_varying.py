@@ -69,7 +69,8 @@ def test_a_run_in_which_every_message_fails_ends_at_once_and_names_the_option(
     done = wiretrial("load", application, "-d", "60s")
     text = " ".join(done.stdout.split())
     assert "Every message failed in the first 0." in text, text
-    assert 'from byte 38 on it was \'…kind": "item", "id": ' in text or "byte 39" in text, text
+    # Where the two differ depends on how many digits of their numbers are alike.
+    assert re.search(r"from byte \d+ on it was '…[^']*\"id\": \d+\}', not '…", text), text
     assert "where replies vary, use --expect status, json:PATH=VALUE or regex:PATTERN" in text
 
 
