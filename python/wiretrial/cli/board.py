@@ -5,16 +5,14 @@ Knows the runner's events and streams; must not know how trials are made, stored
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import deque
 from types import TracebackType
 
-from rich.console import Console, Group
-from rich.live import Live as RichLive
+from rich.console import Group
 from rich.text import Text
 
-from wiretrial.cli import output
+from wiretrial.cli import live, output
 from wiretrial.report.measures import Measured
 from wiretrial.results import hdr
 from wiretrial.results.model import Trial
@@ -23,7 +21,6 @@ from wiretrial.studies import estimate, events
 from wiretrial.studies.order import Slot
 from wiretrial.studies.spec import Study
 
-PERIOD_S = 0.5
 RECENT = 3
 """So many finished trials stand in the block."""
 
@@ -35,7 +32,7 @@ class Board:
         self.left_s: float | None = None
         """About how long the rest takes, as of the trial in progress."""
         self._study = study
-        self._live: RichLive | None = None
+        self._live = live.block()
         self._heading = study.name
         self._now = ""
         self._recent: deque[str] = deque(maxlen=RECENT)
@@ -46,9 +43,7 @@ class Board:
         """What was said of replies that were learned."""
 
     def __enter__(self) -> Board:
-        if sys.stderr.isatty():
-            console = Console(stderr=True, highlight=False)
-            self._live = RichLive(console=console, transient=True, auto_refresh=False)
+        if self._live:
             self._live.start()
         return self
 
@@ -76,7 +71,7 @@ class Board:
             case events.Seen(snapshot) if isinstance(snapshot, Start):
                 self._learned(snapshot)
             case events.Seen(snapshot) if isinstance(snapshot, Interval):
-                if time.monotonic() - self._drawn >= PERIOD_S:
+                if time.monotonic() - self._drawn >= live.PERIOD_S:
                     length = max(snapshot.end_ns - snapshot.start_ns, 1)
                     rate = snapshot.counters.ok * 1e9 / length
                     self._show(f"{self._scenario}: {snapshot.phase}, {rate:,.0f} messages/s")

@@ -23,6 +23,14 @@ from wiretrial.snapshot import Interval, Snapshot, Start
 PERIOD_S = 0.5
 
 
+def block() -> RichLive | None:
+    """A block of a terminal that is drawn over itself and gone at the end; None for a pipe."""
+    if not sys.stderr.isatty():
+        return None
+    console = Console(stderr=True, highlight=False)
+    return RichLive(console=console, transient=True, auto_refresh=False)
+
+
 class Live:
     """One run's live block. A context manager; `see` each snapshot."""
 
@@ -33,12 +41,7 @@ class Live:
         requests: int | None,
         further: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        console = Console(stderr=True, highlight=False)
-        self._live = (
-            RichLive(console=console, transient=True, auto_refresh=False)
-            if sys.stderr.isatty()
-            else None
-        )
+        self._live = block()
         self._heading = heading
         self._length_ns = length_ns
         self._requests = requests

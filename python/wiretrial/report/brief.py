@@ -1,7 +1,7 @@
 """The answer first: what a study's last screen and a report's first lines say.
 
 Knows findings and warnings; must not know terminals or pages. At most `MOST_LINES` lines answer the
-question; all that does not fit is counted, and stands in the report.
+question; what does not fit stands in the report. Warnings and rows that are left out are counted.
 """
 
 from __future__ import annotations

@@ -84,9 +84,7 @@ def leads(findings: Sequence[Finding]) -> str | None:
     text += "".join(f", {label} in {led[label]}" for label in others)
     if more := sum(led[label] for label in ordered[MOST_NAMED:]):
         text += f", others in {more}"
-    return (
-        f"{text}; {rest} {'has' if rest == 1 else 'have'} no single winner." if rest else f"{text}."
-    )
+    return f"{text}; {summaries.unled(rest)}." if rest else f"{text}."
 
 
 def words_of(metric: Metric) -> Words:
@@ -151,13 +149,12 @@ def _behind(finding: Finding) -> str:
         return ""
     worse = words_of(finding.metric).worse
     ends = dict.fromkeys((finding.others[0], finding.others[-1]))
+    first, *last = ends
     if finding.metric.higher_is_better:
-        first, *last = (f"{times(other)} times {{}}{other.label}" for other in ends)
-        text = f", {first.format(f'{worse} ')}"
-        return text + "".join(f" and {one.format('')}" for one in last)
-    first, *last = (f"{other.label} {times(other)}" for other in ends)
-    text = f"; {first} times {worse}"
-    return text + "".join(f", last {one}" for one in last)
+        text = f", {times(first)} times {worse} {first.label}"
+        return text + "".join(f" and {times(one)} times {one.label}" for one in last)
+    text = f"; {first.label} {times(first)} times {worse}"
+    return text + "".join(f", last {one.label} {times(one)}" for one in last)
 
 
 def _untold(finding: Finding) -> str:
@@ -168,11 +165,9 @@ def _untold(finding: Finding) -> str:
 
 def _bound(finding: Finding) -> str:
     assert finding.metric is not None
-    side = "a lower" if finding.metric.higher_is_better else "an upper"
-    return (
-        f"the {quantity(finding.metric)} of {_names(finding.leaders)} is {side} bound, not ranked: "
-        "the load generator saturated first"
-    )
+    what = f"the {quantity(finding.metric)} of {_names(finding.leaders)}"
+    bound = summaries.bound_words(finding.metric)
+    return f"{what} is {bound}, not ranked: the load generator saturated first"
 
 
 def _lacking(finding: Finding) -> str:
@@ -234,9 +229,7 @@ def _counted(finding: Finding) -> str:
     text += f"{n} of {finding.levels} {levels}"
     text += "".join(f", with {label} {at} {count}" for label, count in rest[: MOST_NAMED - 1])
     undecided = finding.levels - sum(count for _, count in finding.counts)
-    if not undecided:
-        return text
-    return f"{text}; {undecided} {'has' if undecided == 1 else 'have'} no single winner"
+    return f"{text}; {summaries.unled(undecided)}" if undecided else text
 
 
 def _knees(finding: Finding) -> str:

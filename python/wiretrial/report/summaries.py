@@ -317,9 +317,7 @@ def _cases(family: Family, metric: Metric) -> str | None:
         return f"{_best_is(metric)} with {first} {family.every}."
     text = f"{_best_is(metric)} with {first} in {n} of {units.plural(total, 'case')}"
     text += "".join(f", with {label} in {m}" for label, m in rest)
-    if not undecided:
-        return f"{text}."
-    return f"{text}; {undecided} {'has' if undecided == 1 else 'have'} no single winner."
+    return f"{text}; {unled(undecided)}." if undecided else f"{text}."
 
 
 def _others(family: Family, metric: Metric, base: str, groups: Sequence[Group]) -> list[str]:
@@ -457,6 +455,11 @@ def _where(family: Family, groups: Sequence[Group]) -> str:
 def bounded(metric: Metric) -> str:
     """How a figure is called of which the generator was the limit."""
     return "at least" if metric.higher_is_better else "at most"
+
+
+def unled(count: int) -> str:
+    """So many cases, levels or workloads without one leader."""
+    return f"{count} {'has' if count == 1 else 'have'} no single winner"
 
 
 def bound_words(metric: Metric) -> str:

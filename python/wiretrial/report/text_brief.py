@@ -1,7 +1,7 @@
 """The last screen of a study: the answer, one table, the gravest warnings.
 
-Knows lines and columns; must not know terminals: width and colour are given. Every table and every
-warning is `text`'s.
+Knows lines and columns; must not know terminals: width and colour are given. What is said, and
+what is left out, is `brief`'s.
 """
 
 from __future__ import annotations
