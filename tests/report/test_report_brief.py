@@ -156,6 +156,14 @@ SAID: list[tuple[Callable[[], str], str]] = [
         ),
     ),
     (
+        lambda: phrases.say(
+            Finding(
+                "best", metric=metrics.THROUGHPUT, leaders=("a",), others=(Multiple("{b}", 2.0),)
+            )
+        ),
+        "Highest throughput with a, 2.00 times the throughput of {b}.",
+    ),
+    (
         lambda: _say("untold", leaders=("a", "b", "c", "d")),
         "No difference in server CPU per message is shown between a, b and 2 more.",
     ),

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from wiretrial.report import metrics, summaries, units
+from wiretrial.report import metrics, sentences, summaries, units
 from wiretrial.report.break_even import Crossing
 from wiretrial.report.findings import Finding, Multiple
 from wiretrial.report.metrics import Metric
-from wiretrial.report.sentences import BOTTLENECKS
 from wiretrial.stats import bounds
 
 MOST_NAMED = 3
@@ -46,11 +45,9 @@ def say(finding: Finding) -> str:
     """The finding as one sentence, with its workload in front where there are several."""
     text = _SAID[finding.kind](finding)
     if finding.where:
-        return f"{finding.where[:1].upper()}{finding.where[1:]}: {text}."
-    # A label stays as it is written.
+        return sentences.sentence(f"{finding.where}: {text}.")
     labels = (*finding.leaders, finding.base, *(other.label for other in finding.others))
-    is_label = any(label and text.startswith(label) for label in labels)
-    return f"{text if is_label else text[:1].upper() + text[1:]}."
+    return sentences.sentence(f"{text}.", [label for label in labels if label])
 
 
 def shorter(finding: Finding) -> str:
@@ -62,7 +59,8 @@ def bottleneck(counts: Mapping[str, int], marked: int) -> str:
     """Where most trials were limited, in a few words."""
     total = sum(counts.values())
     first = max(counts, key=counts.__getitem__)
-    text = f"Bottleneck: {BOTTLENECKS[first]} in {counts[first]} of {units.plural(total, 'trial')}"
+    of = units.plural(total, "trial")
+    text = f"Bottleneck: {sentences.BOTTLENECKS[first]} in {counts[first]} of {of}"
     return f"{text}; {marked} {'is' if marked == 1 else 'are'} marked." if marked else f"{text}."
 
 

@@ -59,13 +59,13 @@ def verdict(
     for family in counted:
         name = f"{family.title}: " if several else ""
         if parts := _of_family(family, baselines, len(counted)):
-            rest = (_sentence(part, family.labels) for part in parts[1:])
-            text = _sentence(name + " ".join([parts[0], *rest]), family.labels)
+            rest = (sentence(part, family.labels) for part in parts[1:])
+            text = sentence(name + " ".join([parts[0], *rest]), family.labels)
             told.append((not family.is_cases, text))
     paragraphs = [text for _, text in sorted(told, key=lambda entry: entry[0])]
     for title in dict.fromkeys(knee.group for knee in searched):
         text = summaries.knees([knee for knee in searched if knee.group == title])
-        paragraphs.append(_sentence(f"{title}: {text}" if several else text))
+        paragraphs.append(sentence(f"{title}: {text}" if several else text))
     groups = [group for family in families for group in family.groups]
     limit = bottleneck_sentence(groups, searched)
     return (*paragraphs, limit)
@@ -92,7 +92,7 @@ def round_trips(families: Sequence[Family], baselines: Sequence[str]) -> tuple[s
         if family.metric is metrics.WALL
     )
     return tuple(
-        _sentence(f"{family.title}: {text}" if len(counted) > 1 else text, family.labels)
+        sentence(f"{family.title}: {text}" if len(counted) > 1 else text, family.labels)
         for family, text in told
         if text
     )
@@ -105,7 +105,7 @@ def group_notes(groups: Sequence[Group], baselines: Sequence[str]) -> dict[str, 
     for group in counted:
         names = tuple(group.called.values())
         if said := _found(group, baselines, len(counted)):
-            notes[group.title] = " ".join(_sentence(text, names) for text in said)
+            notes[group.title] = " ".join(sentence(text, names) for text in said)
     return notes
 
 
@@ -335,6 +335,6 @@ def _quantity(metric: Metric) -> str:
     return summaries.QUANTITIES.get(metric.key, f"{metric.title} of the response time")
 
 
-def _sentence(text: str, names: Sequence[str] = ()) -> str:
+def sentence(text: str, names: Sequence[str] = ()) -> str:
     """With a capital, unless it begins with a name: those are written as they are."""
     return text if text.startswith(tuple(names)) else text[:1].upper() + text[1:]
