@@ -6,9 +6,10 @@ and no network: vl-convert carries its own renderer.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
@@ -23,6 +24,19 @@ NARROW = 343
 _PLACES = re.compile(r' (d|transform|points|width|height|[xy][12]?)="[^"]*"')
 """Attributes that say where something lies: all other numbers are figures, and stay as they are."""
 _DECIMALS = re.compile(r"(\d+\.\d\d)\d+")
+_AXIS = {
+    "aria": False,
+    "domain": False,
+    "gridColor": palette.HAIRLINE,
+    "labelColor": palette.MUTED,
+    "labelFontSize": 12,
+    "labelPadding": 6,
+    "ticks": False,
+    "titleColor": palette.MUTED,
+    "titleFontSize": 12,
+    "titleFontWeight": "normal",
+    "titlePadding": 10,
+}
 
 Row = dict[str, Any]
 
@@ -41,9 +55,9 @@ class Frame:
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart with a sentence that says what it shows."""
+    """A chart, as Vega-Lite reads it, with a sentence that says what it shows."""
 
-    chart: alt.LayerChart
+    chart: Row
     alternative: str
 
 
@@ -84,49 +98,32 @@ def broken(name: str, limit: int) -> str:
     return f"{name[:middle].rstrip()}\n{name[middle:]}"
 
 
-def finish(
-    layers: Sequence[alt.Chart], frame: Frame, height: float, padding: Padding
-) -> alt.LayerChart:
-    """Layers to one chart of the frame's width; the plot gets what the padding leaves.
-
-    Made in one go: each later change of a chart would copy all its data.
-    """
-    axes = alt.AxisConfig(
-        aria=False,
-        domain=False,
-        gridColor=palette.HAIRLINE,
-        labelColor=palette.MUTED,
-        labelFontSize=12,
-        labelPadding=6,
-        ticks=False,
-        titleColor=palette.MUTED,
-        titleFontSize=12,
-        titleFontWeight="normal",
-        titlePadding=10,
-    )
-    return alt.LayerChart(
-        layer=list(layers),
-        width=frame.width - padding.left - padding.right,
-        height=height,
-        autosize=alt.AutoSizeParams(type="none"),
-        padding={
-            "left": padding.left,
-            "right": padding.right,
-            "top": padding.top,
-            "bottom": padding.bottom,
+def finish(layers: Sequence[Any], frame: Frame, height: float, padding: Padding) -> Row:
+    """Layers to one chart of the frame's width; the plot gets what the padding leaves."""
+    return {
+        "layer": [one if isinstance(one, dict) else json.loads(_alone(one)) for one in layers],
+        "width": frame.width - padding.left - padding.right,
+        "height": height,
+        "autosize": {"type": "none"},
+        "padding": asdict(padding),
+        "config": {
+            "font": FONT,
+            "background": "transparent",
+            "view": {"stroke": None},
+            "axis": _AXIS,
         },
-        config=alt.Config(
-            font=FONT,
-            background="transparent",
-            view=alt.ViewConfig(stroke=None),
-            axis=axes,
-        ),
-    )
+    }
+
+
+def _alone(layer: alt.Chart) -> str:
+    with alt.data_transformers.enable(consolidate_datasets=False):
+        found = layer.to_dict(validate=False)
+    return json.dumps({key: found[key] for key in found if key not in ("config", "$schema")})
 
 
 def inline_svg(picture: Picture, css_class: str) -> str:
     """The picture for the page: scales with its column, figures on hover, follows the theme."""
-    svg = vl_convert.vegalite_to_svg(_specification(picture.chart))
+    svg = vl_convert.vegalite_to_svg(picture.chart)
     label = escape(picture.alternative, quote=True)
     svg = re.sub(
         r'<svg [^>]*?viewBox="([^"]*)">',
@@ -139,23 +136,19 @@ def inline_svg(picture: Picture, css_class: str) -> str:
 
 def file_svg(picture: Picture) -> str:
     """The picture as a file of its own, on light paper."""
-    chart = picture.chart.configure(font=FONT, background=palette.PAPER)
-    svg = _with_titles(vl_convert.vegalite_to_svg(_specification(chart)))
+    svg = _with_titles(vl_convert.vegalite_to_svg(_on_paper(picture)))
     title = f"<title>{escape(picture.alternative)}</title>"
     return re.sub(r"(<svg [^>]*>)", lambda found: found[1] + title, svg, count=1)
 
 
 def file_png(picture: Picture, scale: float = 2) -> bytes:
     """The picture as PNG, on light paper."""
-    chart = picture.chart.configure(font=FONT, background=palette.PAPER)
-    return bytes(vl_convert.vegalite_to_png(_specification(chart), scale=scale))
+    return bytes(vl_convert.vegalite_to_png(_on_paper(picture), scale=scale))
 
 
-def _specification(chart: alt.LayerChart) -> dict[str, Any]:
-    """As Vega-Lite reads it. Not checked against its schema once more: that takes longer than all
-    the drawing, and each part was checked when it was made.
-    """
-    return chart.to_dict(validate=False)
+def _on_paper(picture: Picture) -> Row:
+    config = {"font": FONT, "background": palette.PAPER}
+    return {**picture.chart, "config": config}
 
 
 def _with_titles(svg: str) -> str:

@@ -53,6 +53,11 @@ def dash(index: int) -> list[int]:
     return list(DASHES[index // len(SCENARIOS) % len(DASHES)])
 
 
+def look(index: int) -> dict[str, str | list[int]]:
+    """Colour, mark and line of the label at `index`."""
+    return {"colour": scenario(index), "shape": shape(index), "dash": dash(index)}
+
+
 def places(trials: Sequence[Trial], order: Sequence[str]) -> dict[str, int]:
     """A place in the palette per scenario or search, in the study's order.
 

@@ -62,9 +62,12 @@ def ends_of(
 def domain_of(values: Sequence[float]) -> tuple[float, float]:
     """The data's range with a little air; never so tight that noise looks like a finding."""
     low, high = min(values), max(values)
-    air = max((high / low) ** 0.04, 1.02)
-    if high / low < 1.1:
-        air = 1.1
+    return with_air(low, high, 1.1 if high / low < 1.1 else 1.02)
+
+
+def with_air(low: float, high: float, least: float = 1.0) -> tuple[float, float]:
+    """A little more of a log axis at either end than lies between them."""
+    air = max((high / low) ** 0.04, least)
     return low / air, high * air
 
 
@@ -87,8 +90,8 @@ def end_labels(
 ) -> list[alt.Chart]:
     """Names beside the plot, moved apart where they would touch, each with a leader."""
     limit = _limit(frame)
-    pitch = _pitch([end.name for end in ends], frame)
-    placed = spread({end.name: end.y for end in ends}, pitch, plot_height)
+    step = pitch([end.name for end in ends], frame)
+    placed = spread({end.name: end.y for end in ends}, step, plot_height)
     layers: list[alt.Chart] = []
     for end in ends:
         at = placed[end.name]
@@ -131,17 +134,23 @@ def caption(text: str, padding: Padding) -> alt.Chart:
     return chart
 
 
+def two_lines(name: str, frame: Frame) -> str:
+    """The name as it stands at a line's end: on two lines where it is long."""
+    return broken(name, NARROW_NAME if frame.is_narrow else WIDE_NAME)
+
+
 def height_for(names: Iterable[str], frame: Frame, usual: float) -> float:
     """The plot's height: more than usual where many names stand at the ends of lines."""
     known = list(names)
-    return max(usual, _pitch(known, frame) * (len(known) - 1))
+    return max(usual, pitch(known, frame) * (len(known) - 1))
 
 
 def _limit(frame: Frame) -> int:
     return NARROW_NAME if frame.is_narrow else WIDE_NAME
 
 
-def _pitch(names: Sequence[str], frame: Frame) -> float:
+def pitch(names: Sequence[str], frame: Frame) -> float:
+    """How far apart the names at the ends of lines stand."""
     two_lines = any("\n" in broken(name, _limit(frame)) for name in names)
     return 2 * LABEL_PITCH - 4 if two_lines else LABEL_PITCH
 

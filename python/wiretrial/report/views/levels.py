@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, sentences, units
-from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish
+from wiretrial.report.canvas import Frame, Picture, Row
 from wiretrial.report.families import Family, Strip, unit_of
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
-from wiretrial.report.views.axes import (
-    caption,
-    domain_of,
-    end_labels,
-    ends_of,
-    height_for,
-    ticks,
-)
+from wiretrial.report.views import lines
+from wiretrial.report.views.axes import with_air
 from wiretrial.report.views.ranking import swatch
 
-WIDE_HEIGHT = 340
-NARROW_HEIGHT = 240
+HEIGHTS = (340, 240)
 MOST_LEVELS_NAMED = 7
 MOST_APART = 4
 WIDEST, NARROWEST = 0.008, 0.02
@@ -34,85 +25,37 @@ WIDEST, NARROWEST = 0.008, 0.02
 def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
     """A point per median, a bar for its interval, a faint dot per trial; log axes."""
     unit = unit_of(strip.groups, metric)
-    low_x, high_x = (strip.at(strip.groups[end]) for end in (0, -1))
-    air = (high_x / low_x) ** 0.04
-    apart = _apart(strip, (high_x / low_x) ** (NARROWEST if frame.is_narrow else WIDEST))
+    low, high = (strip.at(strip.groups[end]) for end in (0, -1))
+    apart = _apart(strip, (high / low) ** (NARROWEST if frame.is_narrow else WIDEST))
     points, trials = _points(strip, metric, unit, apart), _trials(strip, metric, unit, apart)
-    across = (low_x / air, high_x * air)
     most = _most(strip, metric, unit)
-    edges = [row[key] for row in points for key in ("low", "high")] + [row["y"] for row in most]
-    domain = domain_of([*edges, *(row["y"] for row in trials)])
-    padding = Padding(50, 116, 26, 44) if frame.is_narrow else Padding(60, 184, 28, 46)
-    names = {row["name"] for row in points}
-    height = height_for(names, frame, NARROW_HEIGHT if frame.is_narrow else WIDE_HEIGHT)
-    width = frame.width - padding.left - padding.right
-    x = alt.X(
-        "x:Q",
-        scale=alt.Scale(type="log", domain=list(across), nice=False),
-        axis=alt.Axis(
-            values=_named(strip), title=f"{strip.axis}, log scale", format=",~r", grid=False
-        ),
+    plot = lines.chart(
+        *(frame, HEIGHTS, with_air(low, high), strip.axis, [*points, *trials, *most]),
+        values=_named(strip),
     )
-    y = alt.Y(
-        "y:Q",
-        scale=alt.Scale(type="log", domain=list(domain), nice=False),
-        axis=alt.Axis(values=ticks(*domain), title=None, format=",~r"),
-    )
-    hue = alt.Color("colour:N", scale=None)
-    base = alt.Chart(data(points)).encode(x=x, color=hue)
-    single = alt.Chart(data(trials)).encode(x=x, y=y, color=hue)
+    plot.draw("line", most, strokeWidth=1, strokeDash=[2, 3], color=palette.MUTED)
+    # Left of the line's middle: it rises, and what is measured lies on it or below.
+    middle = [{**row, "text": "theoretical maximum"} for row in most[len(most) // 2 :][:1]]
+    plot.grey(middle, align="right", dx=-8, dy=-8, fontSize=11)
     # Where it is small, nobody hovers over a single trial.
-    aside: dict[str, Any] = {"aria": False} if frame.is_narrow else {}
-    if not frame.is_narrow:
-        single = single.encode(description=alt.Description("text:N"))
-    layers = [
-        *_maximum(most, x, y),
-        single.transform_filter("!datum.marked").mark_point(
-            filled=True, opacity=0.35, size=22, strokeWidth=0, **aside
-        ),
-        single.transform_filter("datum.marked").mark_point(
-            filled=False, opacity=0.8, size=30, strokeWidth=1.25, **aside
-        ),
-        base.mark_line(aria=False, strokeWidth=2.25).encode(
-            y=y, detail=alt.Detail("name:N"), strokeDash=alt.StrokeDash("dash:N", scale=None)
-        ),
-        base.mark_rule(aria=False, strokeWidth=2.5, strokeCap="round").encode(
-            y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
-        ),
-        base.mark_point(filled=True, opacity=1, size=64).encode(
-            y=y, shape=alt.Shape("shape:N", scale=None), description=alt.Description("text:N")
-        ),
-        caption(_unit_words(metric, unit), padding),
-        *end_labels(ends_of(points, across, domain, width, height), frame, width, height),
-    ]
-    return Picture(
-        finish(layers, frame, height, padding), _alternative(strip, metric, unit, points)
-    )
+    dots: Row = {"aria": not frame.is_narrow}
+    counted, marked = ([row for row in trials if row["marked"] is is_it] for is_it in (False, True))
+    plot.draw("point", counted, opacity=0.35, size=22, strokeWidth=0, **dots)
+    plot.draw("point", marked, filled=False, opacity=0.8, size=30, strokeWidth=1.25, **dots)
+    plot.draw("line", points, strokeWidth=2.25)
+    plot.draw("rule", points, y="low", y2="high", strokeWidth=2.5, strokeCap="round")
+    plot.draw("point", points, size=64)
+    plot.caption(_unit_words(metric, unit))
+    plot.names(points)
+    return plot.picture(_alternative(strip, metric, unit, points))
 
 
 def _most(strip: Strip, metric: Metric, unit: units.Unit) -> list[Row]:
     """Of throughput, what was offered at each level: there can't be more. Else nothing."""
-    if metric is not metrics.THROUGHPUT:
-        return []
     offered = [(group, group.scenarios[0].offered) for group in strip.groups]
-    if not all(rate for _, rate in offered):
+    if metric is not metrics.THROUGHPUT or not all(rate for _, rate in offered):
         return []
     return [{"x": strip.at(group), "y": (rate or 0.0) / unit.size} for group, rate in offered]
-
-
-def _maximum(most: Sequence[Row], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """A thin line through what was offered, with its name."""
-    if not most:
-        return []
-    line = alt.Chart(data(most)).mark_line(
-        aria=False, strokeWidth=1, strokeDash=[2, 3], color=palette.MUTED
-    )
-    # Left of the line's middle: it rises, and what is measured lies on it or below.
-    middle = {**most[len(most) // 2], "text": "theoretical maximum"}
-    name = alt.Chart(data([middle])).mark_text(
-        aria=False, align="right", dx=-8, dy=-8, fontSize=11, color=palette.MUTED
-    )
-    return [line.encode(x=x, y=y), name.encode(x=x, y=y, text=alt.Text("text:N"))]
 
 
 def has(strip: Strip, metric: Metric) -> bool:
@@ -181,23 +124,14 @@ def _points(
             # On a log axis an interval that reaches 0 has no lower end.
             low = estimate.low if estimate.low and estimate.low > 0 else estimate.median
             high = estimate.high or estimate.median
-            rows.append(
-                {
-                    "x": strip.at(group) * apart[scenario.label],
-                    "level": strip.at(group),
-                    "y": estimate.median / unit.size,
-                    "low": low / unit.size,
-                    "high": high / unit.size,
-                    "name": scenario.label,
-                    "index": scenario.colour,
-                    "colour": palette.scenario(scenario.colour),
-                    "shape": palette.shape(scenario.colour),
-                    "dash": palette.dash(scenario.colour),
-                    "text": f"{scenario.name}: {scenario.bound(metric)}"
-                    f"{unit.text(estimate.median)}, 95 % interval "
-                    f"{sentences.interval_text(estimate, unit) or 'unknown'}",
-                }
+            told = (
+                f"{scenario.name}: {scenario.bound(metric)}{unit.text(estimate.median)}, 95 % "
+                f"interval {sentences.interval_text(estimate, unit) or 'unknown'}"
             )
+            x, y = strip.at(group) * apart[scenario.label], estimate.median / unit.size
+            point = lines.point(scenario.label, scenario.colour, x, y, told)
+            ends = {"low": low / unit.size, "high": high / unit.size}
+            rows.append({**point, **ends, "level": strip.at(group)})
     return rows
 
 
@@ -237,12 +171,9 @@ def _per(metric: Metric, unit: units.Unit) -> str:
 
 
 def _alternative(strip: Strip, metric: Metric, unit: units.Unit, points: Sequence[Row]) -> str:
-    lines: dict[str, list[str]] = {}
-    for row in points:
-        at = units.asked(row["level"])
-        lines.setdefault(row["name"], []).append(
-            f"{unit.figure(row['y'] * unit.size)} {unit.short} at {at}"
-        )
-    said = "; ".join(f"{name} {units.listed(parts)}" for name, parts in lines.items())
+    said = lines.told(
+        points,
+        lambda row: f"{unit.text(row['y'] * unit.size)} at {units.asked(row['level'])}",
+    )
     beside = ", beside the theoretical maximum" if _most(strip, metric, unit) else ""
     return f"{metric.title} of {strip.title} by {strip.axis}{beside}: {said}."
