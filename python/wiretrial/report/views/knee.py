@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import palette, units
-from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish, fixed
+from wiretrial.report.canvas import Frame, Picture, Row
 from wiretrial.report.knees import Knee, Step
 from wiretrial.report.model import ReportModel
-from wiretrial.report.views.axes import (
-    caption,
-    domain_of,
-    end_labels,
-    ends_of,
-    height_for,
-    log_place,
-    ticks,
-)
+from wiretrial.report.views import lines
+from wiretrial.report.views.axes import domain_of
+from wiretrial.report.views.plot import Plot
 from wiretrial.report.views.ranking import swatch
 
-WIDE_HEIGHT = 340
-NARROW_HEIGHT = 280
+HEIGHTS = (340, 280)
 RING = 16
 WIDE_LETTER, NARROW_LETTER = 7.5, 7.0
 CROSS = "M-1,-1L1,1M-1,1L1,-1"
@@ -53,67 +45,23 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
         units.fitting(units.RATES, (s.offered for s in known)),
     )
     rows = [row for knee in knees for row in _rows(knee, time, rate)]
-    across = domain_of([row["x"] for row in rows])
-    limit = objective.response_ns / time.size
-    domain = domain_of([*(row["y"] for row in rows), limit])
-    padding = Padding(50, 116, 26, 44) if frame.is_narrow else Padding(60, 184, 28, 46)
-    usual = NARROW_HEIGHT if frame.is_narrow else WIDE_HEIGHT
-    height = height_for([knee.label for knee in knees], frame, usual)
-    width = frame.width - padding.left - padding.right
-    x = alt.X(
-        "x:Q",
-        scale=alt.Scale(type="log", domain=list(across), nice=False),
-        axis=alt.Axis(
-            values=ticks(*across),
-            title=f"offered rate, {rate.name}, log scale",
-            format=",~r",
-            grid=False,
-        ),
-    )
-    y = alt.Y(
-        "y:Q",
-        scale=alt.Scale(type="log", domain=list(domain), nice=False),
-        axis=alt.Axis(values=ticks(*domain), title=None, format=",~r"),
-    )
-    hue = alt.Color("colour:N", scale=None)
-    lines = [row for knee in knees for row in _line(knee, time, rate)]
+    medians = [row for knee in knees for row in _line(knee, time, rate)]
     rings = _rings(knees, time, rate)
-    base = alt.Chart(data(rows)).encode(x=x, y=y, color=hue, description=alt.Description("text:N"))
-    layers = [
-        alt.Chart(data([{"y": limit}]))
-        .mark_rule(aria=False, strokeWidth=1.25, color=palette.MUTED)
-        .encode(y=y),
-        alt.Chart(data([{"text": f"objective: {objective.limit}"}]))
-        .mark_text(aria=False, align="left", dy=-7, fontSize=12, color=palette.MUTED)
-        .encode(
-            x=fixed(alt.XValue, 4),
-            y=fixed(alt.YValue, height - log_place(limit, domain, height)),
-            text=alt.Text("text:N"),
-        ),
-        alt.Chart(data(lines))
-        .mark_line(aria=False, strokeWidth=2, opacity=0.8)
-        .encode(
-            x=x,
-            y=y,
-            color=hue,
-            detail=alt.Detail("name:N"),
-            strokeDash=alt.StrokeDash("dash:N", scale=None),
-        ),
-        base.transform_filter("!datum.refused").mark_point(
-            filled=True, size=40, opacity=1, shape="circle"
-        ),
-        base.transform_filter("datum.refused").mark_point(
-            filled=False, size=60, opacity=1, shape=CROSS, strokeWidth=1.75
-        ),
-        alt.Chart(data(rings))
-        .mark_point(filled=False, size=300, opacity=1, strokeWidth=2.5, shape="circle")
-        .encode(x=x, y=y, color=hue, description=alt.Description("text:N")),
-        caption(
-            f"p{100 * objective.quantile:g} of the response time, {time.name}, log scale", padding
-        ),
-        *_names(knees, lines, rings, across, domain, frame, width, height),
-    ]
-    return Picture(finish(layers, frame, height, padding), _alternative(knees))
+    limit = {"y": objective.response_ns / time.size, "text": f"objective: {objective.limit}"}
+    across = domain_of([row["x"] for row in rows])
+    plot = lines.chart(
+        frame, HEIGHTS, across, f"offered rate, {rate.name}", [*medians, *rows, limit]
+    )
+    plot.draw("rule", [limit], x=None, strokeWidth=1.25, color=palette.MUTED)
+    plot.grey([limit], x=4, dy=-7)
+    plot.draw("line", medians, strokeWidth=2, opacity=0.8)
+    kept, refused = ([r for r in rows if r["refused"] is is_it] for is_it in (False, True))
+    plot.draw("point", kept, size=40)
+    plot.draw("point", refused, filled=False, size=60, shape=CROSS, strokeWidth=1.75)
+    plot.draw("point", rings, filled=False, size=300, strokeWidth=2.5)
+    plot.caption(f"p{100 * objective.quantile:g} of the response time, {time.name}, log scale")
+    _name(plot, knees, medians, rings)
+    return plot.picture(_alternative(knees))
 
 
 def table(knees: Sequence[Knee]) -> Markup:
@@ -194,14 +142,7 @@ def _rows(knee: Knee, time: units.Unit, rate: units.Unit) -> list[Row]:
 def _line(knee: Knee, time: units.Unit, rate: units.Unit) -> list[Row]:
     """The median at each rate, in the order of the rates."""
     return [
-        {
-            "name": knee.label,
-            "index": knee.colour,
-            "x": offered / rate.size,
-            "y": response / time.size,
-            "colour": palette.scenario(knee.colour),
-            "dash": palette.dash(knee.colour),
-        }
+        lines.point(knee.label, knee.colour, offered / rate.size, response / time.size)
         for offered in sorted({step.offered for step in knee.steps})
         if (response := knee.response_at(offered))
     ]
@@ -221,39 +162,18 @@ def _rings(knees: Sequence[Knee], time: units.Unit, rate: units.Unit) -> list[Ro
     ]
 
 
-def _names(
-    knees: Sequence[Knee],
-    lines: Sequence[Row],
-    rings: Sequence[Row],
-    across: tuple[float, float],
-    domain: tuple[float, float],
-    frame: Frame,
-    width: float,
-    height: float,
-) -> list[alt.Chart]:
+def _name(plot: Plot, knees: Sequence[Knee], medians: Sequence[Row], rings: Sequence[Row]) -> None:
     """Names beside the rings where each line has one and they don't touch, else at the ends."""
-    places = sorted(log_place(ring["x"], across, width) for ring in rings)
+    beside = {ring["name"]: plot.place(ring["x"], ring["y"]) for ring in rings}
+    places = sorted(x for x, _ in beside.values())
     longest = max(len(knee.label) for knee in knees)
-    room = RING + longest * (NARROW_LETTER if frame.is_narrow else WIDE_LETTER)
-    apart = all(right - left > room for left, right in pairwise([*places, width + room]))
+    room = RING + longest * (NARROW_LETTER if plot.frame.is_narrow else WIDE_LETTER)
+    apart = all(right - left > room for left, right in pairwise([*places, plot.width + room]))
     if len(rings) < len(knees) or not apart:
-        return end_labels(ends_of(lines, across, domain, width, height), frame, width, height)
-    return [
-        alt.Chart(data([ring]))
-        .mark_text(
-            aria=False,
-            align="left",
-            baseline="middle",
-            color=palette.INK,
-            fontSize=12 if frame.is_narrow else 13,
-        )
-        .encode(
-            x=fixed(alt.XValue, log_place(ring["x"], across, width) + RING),
-            y=fixed(alt.YValue, height - log_place(ring["y"], domain, height) + 4),
-            text=alt.Text("name:N"),
-        )
-        for ring in rings
-    ]
+        plot.names(medians)
+        return
+    for name, (x, y) in beside.items():
+        plot.name(name, x + RING, y + 4)
 
 
 def _alternative(knees: Sequence[Knee]) -> str:
