@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, units
-from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish
+from wiretrial.report.canvas import Frame, Padding, Picture, Row
 from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
-from wiretrial.report.views.axes import End, end_labels, height_for, log_place, ticks
+from wiretrial.report.views.axes import height_for
+from wiretrial.report.views.plot import Plot, linear, log
 from wiretrial.report.views.ranking import swatch
 
 HEIGHT = 320
@@ -25,44 +25,25 @@ def picture(model: ReportModel, group: Group, frame: Frame) -> Picture:
     drawn = [s for s in group.ranked if s.curve]
     unit = unit_of(model)
     alike = _alike(model, group)
-    domain = _domain(alike, unit)
-    padding = Padding(48, 116, 10, 44) if frame.is_narrow else Padding(48, 190, 10, 44)
-    plot_width = frame.width - padding.left - padding.right
-    height = height_for([group.called[s.name] for s in drawn], frame, HEIGHT)
-    rows = [row for scenario in drawn for row in _rows(scenario, unit)]
     last = _last(alike)
-    marks = [q for q in _MARKS if _nines(q) <= last + 1e-6]
-    x = alt.X(
-        "nines:Q",
-        scale=alt.Scale(domain=[_nines(0.5), last], nice=False),
-        axis=alt.Axis(
-            values=[_nines(q) for q in marks],
+    plot = Plot(
+        frame,
+        Padding(48, 116 if frame.is_narrow else 190, 10, 44),
+        height_for([group.called[s.name] for s in drawn], frame, HEIGHT),
+        x=linear(
+            (_nines(0.5), last),
+            "Percentile (each step right is ten times rarer)",
+            values=[_nines(q) for q in _MARKS if _nines(q) <= last + 1e-6],
             labelExpr=_label_expression(),
-            title="Percentile (each step right is ten times rarer)",
         ),
+        y=log(_domain(alike, unit)),
     )
-    y = alt.Y(
-        "median:Q",
-        scale=alt.Scale(type="log", domain=list(domain), nice=False),
-        axis=alt.Axis(values=ticks(*domain), title=None, format=",~r"),
-    )
-    colour = alt.Color("colour:N", scale=None)
-    dash = alt.StrokeDash("dash:N", scale=None)
-    base = alt.Chart(data(rows)).encode(x=x, color=colour, detail=alt.Detail("name:N"))
-    dots = base.transform_filter("datum.tick")
-    layers = [
-        base.mark_area(aria=False, opacity=0.16, line=False).encode(
-            y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
-        ),
-        base.mark_line(aria=False, strokeWidth=2.25).encode(y=y, strokeDash=dash),
-        dots.mark_point(filled=True, size=42, opacity=1).encode(
-            y=y, shape=alt.Shape("shape:N", scale=None), description=alt.Description("text:N")
-        ),
-        *end_labels(
-            _ends(group, drawn, unit, domain, last, plot_width, height), frame, plot_width, height
-        ),
-    ]
-    return Picture(finish(layers, frame, height, padding), _alternative(group, unit))
+    points = [row for s in drawn for row in _rows(s, group.called[s.name], unit)]
+    plot.draw("area", points, y="low", y2="high", opacity=0.16, line=False)
+    plot.draw("line", points, strokeWidth=2.25)
+    plot.draw("point", [row for row in points if row["tick"]], size=42)
+    plot.names(points)
+    return plot.picture(_alternative(group, unit))
 
 
 def unit_of(model: ReportModel) -> units.Unit:
@@ -126,20 +107,17 @@ def _label_expression() -> str:
     return f"{tests}''"
 
 
-def _rows(scenario: ScenarioResult, unit: units.Unit) -> list[Row]:
+def _rows(scenario: ScenarioResult, name: str, unit: units.Unit) -> list[Row]:
     rows: list[Row] = []
     for point in scenario.curve:
         label = next((text for q, text in _MARKS.items() if abs(q - point.q) < 1e-6), None)
+        figures = {"y": point.median, "low": point.low, "high": point.high}
         rows.append(
             {
-                "name": scenario.name,
-                "nines": _nines(point.q),
-                "median": point.median / unit.size,
-                "low": point.low / unit.size,
-                "high": point.high / unit.size,
-                "colour": palette.scenario(scenario.colour),
-                "shape": palette.shape(scenario.colour),
-                "dash": palette.dash(scenario.colour),
+                "name": name,
+                "x": _nines(point.q),
+                **{key: figure / unit.size for key, figure in figures.items()},
+                **palette.look(scenario.colour),
                 "tick": label is not None,
                 "text": f"{scenario.name}, {label} %: {unit.text(point.median)} "
                 f"({unit.figure(point.low)} to {unit.figure(point.high)} over trials)",
@@ -153,27 +131,6 @@ def _domain(scenarios: Sequence[ScenarioResult], unit: units.Unit) -> tuple[floa
     low = min(point.low for point in points) / unit.size
     high = max(point.high for point in points) / unit.size
     return low / 1.15, high * 1.15
-
-
-def _ends(
-    group: Group,
-    drawn: Sequence[ScenarioResult],
-    unit: units.Unit,
-    domain: tuple[float, float],
-    last: float,
-    plot_width: float,
-    height: float,
-) -> list[End]:
-    first = _nines(0.5)
-    return [
-        End(
-            name=group.called[s.name],
-            x=plot_width * (_nines(s.curve[-1].q) - first) / (last - first),
-            y=height - log_place(s.curve[-1].median / unit.size, domain, height),
-            colour=s.colour,
-        )
-        for s in drawn
-    ]
 
 
 def _alternative(group: Group, unit: units.Unit) -> str:
