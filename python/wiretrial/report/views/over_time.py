@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import altair as alt
-
 from wiretrial.report import palette, units
-from wiretrial.report.canvas import Frame, Padding, Picture, Row, data, finish, fixed
+from wiretrial.report.canvas import Frame, Padding, Picture, Row
 from wiretrial.report.moments import Course, Moment
 from wiretrial.report.units import Unit
-from wiretrial.report.views.axes import End, caption, domain_of, end_labels, log_place, ticks
+from wiretrial.report.views.axes import domain_of
+from wiretrial.report.views.plot import Axis, Plot, linear, log
 
 HEIGHTS = {"throughput": 190, "times": 250, "errors": 120}
 NARROW_SHARE = 0.8
@@ -41,36 +40,25 @@ def picture(course: Course, name: str, frame: Frame) -> Picture:
     what = "Verified replies" if name == "throughput" else "Errors"
     told = unit.name.replace("messages", "errors") if name == "errors" else unit.name
     top = max(values) * AIR / unit.size or 1.0
-    padding, height = _padding(frame), _height(name, frame)
+    plot = _plot(course, name, frame, linear((0, top), tickCount=4))
     # Each step as long as it lasted: what was counted in it was not seen at an instant.
     rows: list[Row] = []
     for moment, value in rates:
         text = f"{_span(moment)}: {units.significant(value / unit.size)} {told}"
         rows.append({"x": moment.start_s, "y": value / unit.size, "text": text})
     rows.append({**rows[-1], "x": course.rates[-1].end_s})
-    x = _across(course, frame)
-    y = alt.Y(
-        "y:Q",
-        scale=alt.Scale(domain=[0, top], nice=False),
-        axis=alt.Axis(title=None, format=",~r", tickCount=4),
-    )
-    base = alt.Chart(data(rows)).encode(x=x, y=y)
-    layers = [
-        *_outside(course, frame, height),
-        base.mark_area(aria=False, opacity=0.12, interpolate="step-after", color=colour),
-        base.mark_line(aria=False, strokeWidth=1.75, interpolate="step-after", color=colour),
-        base.mark_point(filled=True, opacity=0, size=60).encode(
-            description=alt.Description("text:N")
-        ),
-        *_disturbed(course.rates, height),
-        caption(f"{what}, {told}" if name == "throughput" else f"{what} per second", padding),
-    ]
+    step: Row = {"interpolate": "step-after", "color": colour}
+    plot.draw("area", rows, opacity=0.12, **step)
+    plot.draw("line", rows, strokeWidth=1.75, **step)
+    plot.draw("point", rows, opacity=0, size=60)
+    _disturbed(plot, course.rates)
+    plot.caption(f"{what}, {told}" if name == "throughput" else f"{what} per second")
     low, high = min(values), max(values)
     alternative = (
         f"{what} over {course.rates[-1].end_s:.3g} s: from {units.significant(low / unit.size)} to"
         f" {units.significant(high / unit.size)} {told}."
     )
-    return Picture(finish(layers, frame, height, padding), alternative)
+    return plot.picture(alternative)
 
 
 def key(course: Course) -> str:
@@ -95,43 +83,20 @@ def _times(course: Course, frame: Frame) -> Picture:
     }
     known = [value for line in lines.values() for _, value in line if value]
     unit = units.fitting(units.TIMES, known)
-    domain = domain_of([value / unit.size for value in known])
-    padding, height = _padding(frame), _height("times", frame)
-    width = frame.width - padding.left - padding.right
-    x = _across(course, frame)
-    y = alt.Y(
-        "y:Q",
-        scale=alt.Scale(type="log", domain=list(domain), nice=False),
-        axis=alt.Axis(values=ticks(*domain), title=None, format=",~r"),
-    )
-    layers = _outside(course, frame, height)
-    ends: list[End] = []
-    last = course.rates[-1].end_s
+    plot = _plot(course, "times", frame, log(domain_of([value / unit.size for value in known])))
+    ends: list[Row] = []
     for name, line in lines.items():
-        colour = palette.scenario(COLOURS[name])
         rows = _rows(name, line, unit)
-        base = alt.Chart(data(rows)).encode(x=x, y=y)
-        described = alt.Description("text:N")
         if name == "max":
-            layers.append(
-                base.mark_point(filled=True, opacity=0.75, size=14, color=colour).encode(
-                    description=described
-                )
-            )
+            plot.draw("point", rows, opacity=0.75, size=14)
         else:
-            layers.append(base.mark_line(aria=False, strokeWidth=2, color=colour))
-            layers.append(
-                base.mark_point(filled=True, opacity=0, size=60).encode(description=described)
-            )
-        end = [row for row in rows if row["y"] is not None][-1]
-        place = height - log_place(end["y"], domain, height)
-        ends.append(End(name, end["x"] / last * width, place, COLOURS[name]))
-    layers += [
-        *_disturbed(course.times, height),
-        caption(f"{quantity(course)}, {unit.name}, log scale", padding),
-        *end_labels(ends, frame, width, height),
-    ]
-    return Picture(finish(layers, frame, height, padding), _alternative(course, lines))
+            plot.draw("line", rows, strokeWidth=2)
+            plot.draw("point", rows, opacity=0, size=60)
+        ends.append({"name": name, **[row for row in rows if row["y"] is not None][-1]})
+    _disturbed(plot, course.times)
+    plot.caption(f"{quantity(course)}, {unit.name}, log scale")
+    plot.names(ends)
+    return plot.picture(_alternative(course, lines))
 
 
 def _rows(name: str, line: Sequence[tuple[Moment, float | None]], unit: Unit) -> list[Row]:
@@ -140,6 +105,7 @@ def _rows(name: str, line: Sequence[tuple[Moment, float | None]], unit: Unit) ->
         {
             "x": moment.middle_s,
             "y": value / unit.size if value else None,
+            "colour": palette.scenario(COLOURS[name]),
             "text": f"{_span(moment)}: {name} {units.duration(value or 0)}",
         }
         for moment, value in line
@@ -158,52 +124,25 @@ def _span(moment: Moment) -> str:
     return f"{moment.start_s:.3g} to {moment.end_s:.3g} s"
 
 
-def _across(course: Course, frame: Frame) -> alt.X:
-    count = NARROW_TICKS if frame.is_narrow else TICKS
-    return alt.X(
-        "x:Q",
-        scale=alt.Scale(domain=[0, course.rates[-1].end_s], nice=False),
-        axis=alt.Axis(
-            title="Seconds since the first message", format=",~r", grid=False, tickCount=count
-        ),
-    )
+def _plot(course: Course, name: str, frame: Frame, y: Axis) -> Plot:
+    """The same plot in all of them, so that an instant stands at one place.
 
-
-def _outside(course: Course, frame: Frame, height: float) -> list[alt.Chart]:
-    """What does not count, in grey behind everything."""
+    What does not count is grey, behind everything.
+    """
     last = course.rates[-1].end_s
+    count = NARROW_TICKS if frame.is_narrow else TICKS
+    x = linear((0, last), "Seconds since the first message", grid=False, tickCount=count)
+    padding = Padding(48, 70, 26, 44) if frame.is_narrow else Padding(56, 90, 26, 44)
+    height = HEIGHTS[name] * (NARROW_SHARE if frame.is_narrow else 1)
+    plot = Plot(frame, padding, height, x, y)
     start, end = (min(max(edge, 0.0), last) for edge in course.window)
     spans = [{"x": a, "x2": b} for a, b in ((0.0, start), (end, last)) if b - a > last / 500]
-    if not spans:
-        return []
-    return [
-        alt.Chart(data(spans))
-        .mark_rect(aria=False, color=palette.HAIRLINE, opacity=0.7)
-        .encode(
-            x=_across(course, frame),
-            x2=alt.X2("x2:Q"),
-            y=fixed(alt.YValue, 0),
-            y2=fixed(alt.Y2Value, height),
-        )
-    ]
+    plot.draw("rect", spans, x2="x2", y=0, y2=height, color=palette.HAIRLINE, opacity=0.7)
+    return plot
 
 
-def _disturbed(moments: Sequence[Moment], height: float) -> list[alt.Chart]:
+def _disturbed(plot: Plot, moments: Sequence[Moment]) -> None:
     """A thin line through each step in which the generator did not run."""
     rows = [{"x": moment.middle_s} for moment in moments if moment.disturbed]
-    if not rows:
-        return []
-    return [
-        alt.Chart(data(rows))
-        .mark_rule(aria=False, color=palette.MUTED, opacity=0.6, strokeDash=[2, 3])
-        .encode(x=alt.X("x:Q"), y=fixed(alt.YValue, 0), y2=fixed(alt.Y2Value, height))
-    ]
-
-
-def _padding(frame: Frame) -> Padding:
-    """The same plot in all of them, so that an instant stands at one place."""
-    return Padding(48, 70, 26, 44) if frame.is_narrow else Padding(56, 90, 26, 44)
-
-
-def _height(name: str, frame: Frame) -> float:
-    return HEIGHTS[name] * (NARROW_SHARE if frame.is_narrow else 1)
+    style: Row = {"color": palette.MUTED, "opacity": 0.6, "strokeDash": [2, 3]}
+    plot.draw("rule", rows, y=0, y2=plot.height, **style)
