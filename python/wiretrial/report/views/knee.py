@@ -13,7 +13,7 @@ from wiretrial.report.knees import Knee, Step
 from wiretrial.report.model import ReportModel
 from wiretrial.report.views import lines
 from wiretrial.report.views.axes import domain_of
-from wiretrial.report.views.plot import Plot
+from wiretrial.report.views.plot import Plot, split
 from wiretrial.report.views.ranking import swatch
 
 HEIGHTS = (340, 280)
@@ -55,7 +55,7 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
     plot.draw("rule", [limit], x=None, strokeWidth=1.25, color=palette.MUTED)
     plot.grey([limit], x=4, dy=-7)
     plot.draw("line", medians, strokeWidth=2, opacity=0.8)
-    kept, refused = ([r for r in rows if r["refused"] is is_it] for is_it in (False, True))
+    kept, refused = split(rows, "refused")
     plot.draw("point", kept, size=40)
     plot.draw("point", refused, filled=False, size=60, shape=CROSS, strokeWidth=1.75)
     plot.draw("point", rings, filled=False, size=300, strokeWidth=2.5)

@@ -13,6 +13,7 @@ from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views import lines
 from wiretrial.report.views.axes import with_air
+from wiretrial.report.views.plot import split
 from wiretrial.report.views.ranking import swatch
 
 HEIGHTS = (340, 240)
@@ -39,7 +40,7 @@ def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
     plot.grey(middle, align="right", dx=-8, dy=-8, fontSize=11)
     # Where it is small, nobody hovers over a single trial.
     dots: Row = {"aria": not frame.is_narrow}
-    counted, marked = ([row for row in trials if row["marked"] is is_it] for is_it in (False, True))
+    counted, marked = split(trials, "marked")
     plot.draw("point", counted, opacity=0.35, size=22, strokeWidth=0, **dots)
     plot.draw("point", marked, filled=False, opacity=0.8, size=30, strokeWidth=1.25, **dots)
     plot.draw("line", points, strokeWidth=2.25)

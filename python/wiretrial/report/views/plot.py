@@ -68,9 +68,14 @@ def linear(domain: tuple[float, float], title: str | None = None, **style: Any) 
     return Axis(*domain, {}, {"title": title, "format": ",~r", **style})
 
 
-def rows(first: float, last: float) -> Axis:
+def placed(first: float, last: float) -> Axis:
     """Rows below each other, not shown."""
     return Axis(first, last, {"reverse": True})
+
+
+def split(rows: Sequence[Row], field: str) -> tuple[list[Row], list[Row]]:
+    """The rows in which the field is false, and those in which it is true."""
+    return [row for row in rows if not row[field]], [row for row in rows if row[field]]
 
 
 class Plot:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
 
-import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, sentences, units
-from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken, data, finish, fixed
+from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken
 from wiretrial.report.families import Group, unit_of
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
-from wiretrial.report.views.axes import domain_of, ticks
-
-Align = Literal["left", "right"]
+from wiretrial.report.views.axes import domain_of
+from wiretrial.report.views.plot import Plot, log, placed, split
 
 WIDE_ROW = 46
 NARROW_ROW = 72
 LONGEST_NAME = 27
 HALF_LINE = 8
+SPREAD = ("x", "low", "high")
+"""Of a row, what the axis must hold."""
 
 
 def picture(group: Group, frame: Frame, metric: Metric | None = None) -> Picture:
@@ -33,13 +32,19 @@ def picture(group: Group, frame: Frame, metric: Metric | None = None) -> Picture
     unit = unit_of((group,), metric)
     pitch = NARROW_ROW if frame.is_narrow else WIDE_ROW
     padding = Padding(10, 10, 8, 44) if frame.is_narrow else Padding(240, 132, 4, 44)
-    y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[-0.5, len(rows) - 0.5], reverse=True))
-    layers = [
-        *_dots(group, rows, metric, unit, y),
-        *_labels(group, rows, metric, unit, y, frame, frame.width - padding.left - padding.right),
-    ]
-    alternative = _alternative(group, rows, metric, unit)
-    return Picture(finish(layers, frame, pitch * len(rows), padding), alternative)
+    medians, trials = _medians(group, rows, metric, unit), _trials(group, rows, metric, unit)
+    x = log(
+        domain_of([row[key] for row in (*medians, *trials) for key in SPREAD if key in row]),
+        _axis_title(metric, unit),
+    )
+    plot = Plot(frame, padding, pitch * len(rows), x, placed(-0.5, len(rows) - 0.5))
+    counted, marked = split(trials, "marked")
+    plot.draw("point", counted, opacity=0.45, size=30, strokeWidth=0)
+    plot.draw("point", marked, filled=False, size=44, strokeWidth=1.5)
+    plot.draw("rule", medians, x="low", x2="high", strokeWidth=3, strokeCap="round")
+    plot.draw("point", medians, size=130)
+    _label(plot, group, rows, metric, unit)
+    return plot.picture(_alternative(group, rows, metric, unit))
 
 
 def figure(scenario: ScenarioResult, metric: Metric, unit: units.Unit) -> str:
@@ -93,132 +98,83 @@ def swatch(colour: int) -> Markup:
     )
 
 
-def _dots(
-    group: Group, rows: Sequence[ScenarioResult], metric: Metric, unit: units.Unit, y: alt.Y
-) -> list[alt.Chart]:
-    key = metric.key
-    medians: list[Row] = []
-    trials: list[Row] = []
+def _medians(
+    group: Group, rows: Sequence[ScenarioResult], metric: Metric, unit: units.Unit
+) -> list[Row]:
+    found: list[Row] = []
     for index, scenario in enumerate(rows):
-        estimate, colour = scenario.estimates[key], palette.scenario(scenario.colour)
-        name = group.called[scenario.name]
-        low, high = estimate.low or estimate.median, estimate.high or estimate.median
-        medians.append(
+        estimate = scenario.estimates[metric.key]
+        found.append(
             {
-                "row": index,
+                "y": index,
                 "x": estimate.median / unit.size,
-                "low": low / unit.size,
-                "high": high / unit.size,
-                "colour": colour,
-                "shape": palette.shape(scenario.colour),
-                "text": f"{name}: {unit.text(estimate.median)}, 95 % interval "
-                f"{sentences.interval_text(estimate, unit) or 'unknown'}",
+                "low": (estimate.low or estimate.median) / unit.size,
+                "high": (estimate.high or estimate.median) / unit.size,
+                **palette.look(scenario.colour),
+                "text": f"{group.called[scenario.name]}: {unit.text(estimate.median)}, "
+                f"95 % interval {sentences.interval_text(estimate, unit) or 'unknown'}",
             }
         )
-        trials += [
-            {
-                "row": index + 0.24,
-                "x": trial.figures[key] / unit.size,
-                "colour": colour,
-                "marked": trial.is_marked,
-                "text": f"{name}, block {trial.block + 1}: "
-                f"{unit.text(trial.figures[key])}, {trial.verdict}",
-            }
-            for trial in scenario.trials
-            if trial.figures.get(key, 0) > 0
-        ]
-    spread = [v for row in medians for v in (row["low"], row["high"])]
-    low, high = domain_of([*spread, *(row["x"] for row in trials)])
-    x = alt.X(
-        "x:Q",
-        scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(values=ticks(low, high), title=_axis_title(metric, unit), format=",~r"),
-    )
-    hue = alt.Color("colour:N", scale=None)
-    base = alt.Chart(data(medians)).encode(y=y, color=hue)
-    single = alt.Chart(data(trials)).encode(
-        x=x, y=y, color=hue, description=alt.Description("text:N")
-    )
+    return found
+
+
+def _trials(
+    group: Group, rows: Sequence[ScenarioResult], metric: Metric, unit: units.Unit
+) -> list[Row]:
     return [
-        single.transform_filter("!datum.marked").mark_point(
-            filled=True, opacity=0.45, size=30, strokeWidth=0
-        ),
-        single.transform_filter("datum.marked").mark_point(
-            filled=False, opacity=1, size=44, strokeWidth=1.5
-        ),
-        base.mark_rule(aria=False, strokeWidth=3, strokeCap="round").encode(
-            x=alt.X("low:Q"), x2=alt.X2("high:Q")
-        ),
-        base.mark_point(filled=True, opacity=1, size=130).encode(
-            x=alt.X("x:Q"),
-            shape=alt.Shape("shape:N", scale=None),
-            description=alt.Description("text:N"),
-        ),
+        {
+            "y": index + 0.24,
+            "x": value / unit.size,
+            "colour": palette.scenario(scenario.colour),
+            "marked": trial.is_marked,
+            "text": f"{group.called[scenario.name]}, block {trial.block + 1}: "
+            f"{unit.text(value)}, {trial.verdict}",
+        }
+        for index, scenario in enumerate(rows)
+        for trial in scenario.trials
+        if (value := trial.figures.get(metric.key, 0)) > 0
     ]
 
 
-def _labels(
-    group: Group,
-    rows: Sequence[ScenarioResult],
-    metric: Metric,
-    unit: units.Unit,
-    y: alt.Y,
-    frame: Frame,
-    plot_width: int,
-) -> list[alt.Chart]:
-    is_ranked = metric is group.contest.metric
+def _label(
+    plot: Plot, group: Group, rows: Sequence[ScenarioResult], metric: Metric, unit: units.Unit
+) -> None:
+    """Rank, name and figure of each row, and what joins the rows that share a place."""
+    is_ranked, is_narrow = metric is group.contest.metric, plot.frame.is_narrow
     ranks = group.contest.ranking.ranks
-    texts = data(
-        [
-            {
-                "row": index,
-                "rank": str(ranks.get(scenario.name, "–")),
-                "name": (name := broken(group.called[scenario.name], LONGEST_NAME)),
-                "lines": 1 + name.count("\n"),
-                "figure": figure(scenario, metric, unit),
-                "interval": sentences.interval_text(scenario.estimates[metric.key], unit),
-            }
-            for index, scenario in enumerate(rows)
-        ]
-    )
-    base = alt.Chart(texts).encode(y=y)
-    ink, muted = palette.INK, palette.MUTED
-    lift = -25 if frame.is_narrow else 0
-    left = 0 if frame.is_narrow else -222
+    texts: list[Row] = [
+        {
+            "y": index,
+            "rank": str(ranks.get(scenario.name, "–")),
+            "name": broken(group.called[scenario.name], LONGEST_NAME),
+            "figure": figure(scenario, metric, unit),
+            "interval": sentences.interval_text(scenario.estimates[metric.key], unit),
+        }
+        for index, scenario in enumerate(rows)
+    ]
+    lift, left = (-25, 0) if is_narrow else (0, -222)
     shows_ranks = is_ranked and len(rows) > 1 and not group.is_outside
-    has_tens = max(ranks.values(), default=0) > 9
-    name_at = (24 if has_tens else 16) if shows_ranks else 0
-
-    def text(field: str, x: float, dy: float, align: Align, **style: Any) -> alt.Chart:
-        mark = base.mark_text(aria=False, align=align, baseline="middle", dy=dy, **style)
-        chart: alt.Chart = mark.encode(x=fixed(alt.XValue, x), text=alt.Text(f"{field}:N"))
-        return chart
-
-    layers: list[alt.Chart] = []
+    name_at = left + (24 if max(ranks.values(), default=0) > 9 else 16) * shows_ranks
+    ink: Row = {"fontSize": 14, "color": palette.INK}
     for lines in (1, 2):
+        of_lines = [row for row in texts if row["name"].count("\n") == lines - 1]
         up = lift - (lines - 1) * HALF_LINE
-        label = text("name", left + name_at, up, "left", fontSize=14, color=ink, lineBreak="\n")
-        layers.append(label.transform_filter(f"datum.lines == {lines}"))
+        plot.draw("text", of_lines, text="name", x=name_at, dy=up, lineBreak="\n", **ink)
+    grey: Row = {"color": palette.MUTED}
     if shows_ranks:
-        layers.append(text("rank", left, lift, "left", fontSize=13, color=muted))
-    bold = {"fontSize": 14, "fontWeight": 600, "color": ink}
-    small = {"fontSize": 12, "color": muted}
-    if frame.is_narrow:
-        layers.append(text("figure", plot_width, lift, "right", **bold))
+        plot.draw("text", texts, text="rank", x=left, dy=lift, fontSize=13, **grey)
+    ink["fontWeight"] = 600
+    if is_narrow:
+        plot.draw("text", texts, text="figure", x=plot.width, dy=lift, align="right", **ink)
     else:
-        layers.append(text("figure", plot_width + 20, -8, "left", **bold))
-        layers.append(text("interval", plot_width + 20, 9, "left", **small))
-    if is_ranked:
-        side_by_side = lanes(group.contest.ranking.brackets)
-        first, room = (4, 6) if frame.is_narrow else (6, 12)
-        step = min(4.0, room / max(len(side_by_side), 1))
-        layers += [
-            alt.Chart(data([{"row": a - 0.3, "end": b + 0.3} for a, b in lane]))
-            .mark_rule(aria=False, strokeWidth=2, color=muted)
-            .encode(y=y, y2=alt.Y2("end:Q"), x=fixed(alt.XValue, left - first - step * at))
-            for at, lane in enumerate(side_by_side)
-        ]
-    return layers
+        plot.draw("text", texts, text="figure", x=plot.width + 20, dy=-8, **ink)
+        plot.draw("text", texts, text="interval", x=plot.width + 20, dy=9, **grey)
+    side_by_side = lanes(group.contest.ranking.brackets) if is_ranked else []
+    first, room = (4, 6) if is_narrow else (6, 12)
+    step = min(4.0, room / max(len(side_by_side), 1))
+    for at, lane in enumerate(side_by_side):
+        brackets = [{"y": a - 0.3, "end": b + 0.3} for a, b in lane]
+        plot.draw("rule", brackets, x=left - first - step * at, y2="end", strokeWidth=2, **grey)
 
 
 def lanes(brackets: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
