@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
 
-import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import client_words, markup, metrics, palette, sentences, units
 from wiretrial.report import clients as rows_of
-from wiretrial.report.canvas import NARROW, WIDE, Frame, Padding, Picture, Row, data, finish, fixed
+from wiretrial.report.canvas import NARROW, WIDE, Frame, Padding, Picture, Row
 from wiretrial.report.clients import Cell, Table
 from wiretrial.report.families import Family, Group
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views import pairs
-from wiretrial.report.views.axes import domain_of, ticks
+from wiretrial.report.views.axes import domain_of
+from wiretrial.report.views.plot import Plot, log, placed
 from wiretrial.report.views.ranking import swatch
-
-Align = Literal["left", "right"]
 
 US = units.MICROSECONDS
 WIDE_ROW = 30
@@ -74,37 +71,19 @@ def picture(group: Group, frame: Frame) -> Picture:
     pitch = NARROW_ROW if frame.is_narrow else WIDE_ROW
     padding = Padding(10, 10, 8, 44) if frame.is_narrow else Padding(200, 190, 4, 44)
     rows = [_drawn(group, scenario, index) for index, scenario in enumerate(drawn)]
-    low, high = domain_of([v for r in rows for v in (r["from"], r["low"], r["high"], r["wall"])])
-    y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[-0.6, len(rows) - 0.4], reverse=True))
-    x = alt.X(
-        "wall:Q",
-        scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(
-            values=ticks(low, high),
-            title="µs per round trip, log scale; less is better",
-            format=",~r",
-        ),
+    domain = domain_of([row[key] for row in rows for key in ("from", "low", "high", "x")])
+    plot = Plot(
+        *(frame, padding, pitch * len(rows)),
+        x=log(domain, "µs per round trip, log scale; less is better"),
+        y=placed(-0.6, len(rows) - 0.4),
     )
-    hue = alt.Color("colour:N", scale=None)
-    base = alt.Chart(data(rows)).encode(y=y, color=hue)
-    with_cpu = base.transform_filter("datum.cpu > 0")
-    shape = alt.Shape("shape:N", scale=None)
-    layers = [
-        base.mark_rule(aria=False, strokeWidth=1, opacity=0.45).encode(
-            x=alt.X("from:Q"), x2=alt.X2("wall:Q")
-        ),
-        base.mark_rule(aria=False, strokeWidth=4, opacity=0.45).encode(
-            x=alt.X("low:Q"), x2=alt.X2("high:Q")
-        ),
-        with_cpu.mark_point(aria=False, filled=False, size=55, strokeWidth=2, opacity=1).encode(
-            x=alt.X("cpu:Q"), shape=shape
-        ),
-        base.mark_point(filled=True, size=80, opacity=1).encode(
-            x=x, shape=shape, description=alt.Description("text:N")
-        ),
-        *_labels(rows, y, frame, frame.width - padding.left - padding.right),
-    ]
-    return Picture(finish(layers, frame, pitch * len(rows), padding), _alternative(group, drawn))
+    plot.draw("rule", rows, x="from", x2="x", strokeWidth=1, opacity=0.45)
+    plot.draw("rule", rows, x="low", x2="high", strokeWidth=4, opacity=0.45)
+    with_cpu = [row for row in rows if row["cpu"]]
+    plot.draw("point", with_cpu, x="cpu", aria=False, filled=False, size=55, strokeWidth=2)
+    plot.draw("point", rows, size=80)
+    _label(plot, rows)
+    return plot.picture(_alternative(group, drawn))
 
 
 def _drawn(group: Group, scenario: ScenarioResult, index: int) -> Row:
@@ -114,15 +93,14 @@ def _drawn(group: Group, scenario: ScenarioResult, index: int) -> Row:
     figure = f"{US.figure(wall.median)} µs"
     cpu_figure = f"CPU {US.figure(cpu)}" if cpu else "CPU unknown"
     return {
-        "row": index,
+        "y": index,
         "name": name,
-        "wall": wall.median / US.size,
+        "x": wall.median / US.size,
         "low": (wall.low or wall.median) / US.size,
         "high": (wall.high or wall.median) / US.size,
         "cpu": cpu / US.size,
         "from": (cpu or wall.median) / US.size,
-        "colour": palette.scenario(scenario.colour),
-        "shape": palette.shape(scenario.colour),
+        **palette.look(scenario.colour),
         "figure": figure,
         "aside": cpu_figure,
         "text": f"{name}: {figure} per round trip, 95 % interval "
@@ -130,24 +108,17 @@ def _drawn(group: Group, scenario: ScenarioResult, index: int) -> Row:
     }
 
 
-def _labels(rows: Sequence[Row], y: alt.Y, frame: Frame, plot_width: int) -> list[alt.Chart]:
-    base = alt.Chart(data(rows)).encode(y=y)
-    lift = -15 if frame.is_narrow else 0
-
-    def text(field: str, at: float, align: Align, **style: Any) -> alt.Chart:
-        mark = base.mark_text(aria=False, align=align, baseline="middle", dy=lift, **style)
-        chart: alt.Chart = mark.encode(x=fixed(alt.XValue, at), text=alt.Text(f"{field}:N"))
-        return chart
-
-    name = {"fontSize": 13.5, "color": palette.INK}
-    figure = {**name, "fontWeight": 600}
-    if frame.is_narrow:
-        return [text("name", 0, "left", **name), text("figure", plot_width, "right", **figure)]
-    return [
-        text("name", -192, "left", **name),
-        text("figure", plot_width + 14, "left", **figure),
-        text("aside", plot_width + 100, "left", fontSize=12, color=palette.MUTED),
-    ]
+def _label(plot: Plot, rows: Sequence[Row]) -> None:
+    """Name and figures beside each row, or above it."""
+    name: Row = {"fontSize": 13.5, "color": palette.INK}
+    figure: Row = {**name, "fontWeight": 600, "text": "figure"}
+    if plot.frame.is_narrow:
+        plot.draw("text", rows, text="name", x=0, dy=-15, **name)
+        plot.draw("text", rows, x=plot.width, dy=-15, align="right", **figure)
+        return
+    plot.draw("text", rows, text="name", x=-192, **name)
+    plot.draw("text", rows, x=plot.width + 14, **figure)
+    plot.draw("text", rows, text="aside", x=plot.width + 100, color=palette.MUTED)
 
 
 def _alternative(group: Group, drawn: Sequence[ScenarioResult]) -> str:
