@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import courses, markup, palette, units
-from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row, data, finish
+from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row
 from wiretrial.report.courses import Panel
 from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel
-from wiretrial.report.views.axes import domain_of, ticks
+from wiretrial.report.views.axes import domain_of
+from wiretrial.report.views.plot import Plot, linear, log
 from wiretrial.report.views.ranking import swatch
 
 HEIGHT = 150
 AIR = 1.08
+TITLE = "Seconds since the first message"
 KEY = "A line per trial, from its first message on: warm-up is shown, and not counted."
 MOST_GROUPS = 8
 FEW_GROUPS = 2
@@ -55,38 +56,23 @@ def _names(group: Group) -> Markup:
 
 def picture(panel: Panel) -> Picture:
     """One quantity; times on a log scale, everything else from 0 on."""
-    frame, padding, unit = Frame(NARROW), Padding(44, 10, 10, 40), _unit(panel)
-    values = [value / unit.size for line in panel.lines for _, value in line.points]
-    is_time = panel.units is units.TIMES
-    if is_time:
-        low, high = domain_of(values)
-        scale = alt.Scale(type="log", domain=[low, high], nice=False)
-        axis = alt.Axis(values=ticks(low, high), title=None, format=",~r")
-    else:
-        scale = alt.Scale(domain=[0, max(values) * AIR or 1.0], nice=False)
-        axis = alt.Axis(title=None, format=",~r", tickCount=4)
+    unit = _unit(panel)
     rows: list[Row] = [
-        {
-            "line": index,
-            "x": at_s,
-            "y": value / unit.size,
-            "colour": palette.scenario(line.colour),
-        }
+        {"name": index, "x": at, "y": v / unit.size, "colour": palette.scenario(line.colour)}
         for index, line in enumerate(panel.lines)
-        for at_s, value in line.points
+        for at, v in line.points
     ]
-    across = alt.Axis(title="Seconds since the first message", grid=False, tickCount=5)
-    chart = (
-        alt.Chart(data(rows))
-        .mark_line(aria=False, strokeWidth=1.25, opacity=0.7)
-        .encode(
-            x=alt.X("x:Q", axis=across, scale=alt.Scale(nice=False)),
-            y=alt.Y("y:Q", scale=scale, axis=axis),
-            color=alt.Color("colour:N", scale=None),
-            detail=alt.Detail("line:N"),
-        )
+    values = [row["y"] for row in rows]
+    y = (
+        log(domain_of(values))
+        if panel.units is units.TIMES
+        else linear((0, max(values) * AIR or 1.0), tickCount=4)
     )
-    return Picture(finish([chart], frame, HEIGHT, padding), _alternative(panel))
+    times = [row["x"] for row in rows]
+    across = linear((min(times), max(times)), TITLE, format=None, grid=False, tickCount=5)
+    plot = Plot(Frame(NARROW), Padding(44, 10, 10, 40), HEIGHT, across, y)
+    plot.draw("line", rows, strokeWidth=1.25, opacity=0.7)
+    return plot.picture(_alternative(panel))
 
 
 def _unit(panel: Panel) -> units.Unit:
