@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
 from markupsafe import Markup
 
 from wiretrial.report import metrics, palette, sentences, units
-from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row, data, finish, fixed
+from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row
 from wiretrial.report.families import Group
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.report.views.plot import Axis, Plot, placed
 from wiretrial.report.views.ranking import swatch
 
 PITCH = 38
@@ -120,8 +120,7 @@ def picture(ranked: Sequence[Group], panel: Panel) -> Picture:
         for group in ranked
         if (known := [s for s in group.ranked if panel.total.key in s.estimates])
     ]
-    groups = [known for _, known in shown]
-    drawn = [scenario for group in groups for scenario in group]
+    drawn = [scenario for _, known in shown for scenario in known]
     # A title above each single bar would be no shorter than its whole name.
     is_titled = len(shown) > 1 and all(g.has_labels and len(known) > 1 for g, known in shown)
     if is_titled or len(ranked) == 1:
@@ -130,78 +129,31 @@ def picture(ranked: Sequence[Group], panel: Panel) -> Picture:
         called = {s.name: s.name for s in drawn}
     unit = next((u for u in panel.total.units if u.name in panel.title), panel.total.units[0])
     padding = Padding(2, 52, 4, 4)
-    width = FRAME.width - padding.left - padding.right
     greatest = max(_value(s, panel.total, unit) for s in drawn)
-    x = alt.X("from:Q", axis=None, scale=alt.Scale(domain=[0, greatest], nice=False))
     title = TITLE if is_titled else 0.0
-    rows = len(drawn) + GROUP_GAP * (len(groups) - 1) + title * len(groups)
-    y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[0, rows], reverse=True))
-    bars, names, titles = [], [], []
-    gaps = [
-        number * GROUP_GAP + (number + 1) * title
-        for number, group in enumerate(groups)
-        for _ in group
-    ]
-    place = 0
-    for group, known in shown if is_titled else ():
-        titles.append({"row": place + gaps[place] - 0.6 * title, "title": group.title})
-        place += len(known)
-    for index, scenario in enumerate(drawn):
-        top = index + gaps[index]
-        bars += _bar(scenario, panel, unit, top)
-        names.append(
-            {
-                "row": top + 0.28,
-                "foot": top + 0.7,
-                "name": called[scenario.name],
-                "end": _value(scenario, panel.total, unit),
-                "figure": unit.figure(scenario.estimates[panel.total.key].median),
-            }
-        )
-    layers = [
-        alt.Chart(data(bars))
-        .mark_rule(strokeWidth=10)
-        .encode(
-            x=x,
-            x2=alt.X2("to:Q"),
-            y=y,
-            color=alt.Color("colour:N", scale=None),
-            opacity=alt.Opacity("opacity:Q", scale=None),
-            description=alt.Description("text:N"),
-        ),
-        alt.Chart(data(names))
-        .mark_text(aria=False, align="left", baseline="middle", fontSize=12.5, color=palette.INK)
-        .encode(x=fixed(alt.XValue, 0), y=y, text=alt.Text("name:N")),
-        alt.Chart(data(names))
-        .mark_text(
-            aria=False,
-            align="left",
-            baseline="middle",
-            dx=7,
-            fontSize=13,
-            fontWeight=600,
-            color=palette.INK,
-        )
-        .encode(x=alt.X("end:Q"), y=alt.Y("foot:Q"), text=alt.Text("figure:N")),
-    ]
-    if titles:
-        layers.insert(
-            1,
-            alt.Chart(data(titles))
-            .mark_text(
-                aria=False,
-                align="left",
-                baseline="middle",
-                fontSize=12,
-                color=palette.MUTED,
-                limit=FRAME.width,
-            )
-            .encode(x=fixed(alt.XValue, 0), y=y, text=alt.Text("title:N")),
-        )
-    chart = finish(
-        layers, Frame(width + padding.left + padding.right), round(PITCH * rows), padding
-    )
-    return Picture(chart, _alternative(drawn, panel, unit))
+    tall = len(drawn) + GROUP_GAP * (len(shown) - 1) + title * len(shown)
+    bars: list[Row] = []
+    names: list[Row] = []
+    titles: list[Row] = []
+    top = 0.0
+    for group, known in shown:
+        titles.append({"y": top + 0.4 * title, "text": group.title})
+        top += title
+        for scenario in known:
+            bars += _bar(scenario, panel, unit, top)
+            value = scenario.estimates[panel.total.key].median
+            place = {"y": top + 0.28, "foot": top + 0.7, "end": value / unit.size}
+            names.append({**place, "name": called[scenario.name], "figure": unit.figure(value)})
+            top += 1
+        top += GROUP_GAP
+    plot = Plot(FRAME, padding, round(PITCH * tall), Axis(0, greatest, {}), placed(0, tall))
+    plot.draw("rule", bars, x="from", x2="to", aria=True, strokeWidth=10)
+    plot.grey(titles if is_titled else [], x=0, limit=FRAME.width)
+    ink: Row = {"color": palette.INK}
+    plot.draw("text", names, text="name", x=0, fontSize=12.5, **ink)
+    figure: Row = {"dx": 7, "fontSize": 13, "fontWeight": 600, **ink}
+    plot.draw("text", names, text="figure", x="end", y="foot", **figure)
+    return plot.picture(_alternative(drawn, panel, unit))
 
 
 def table(model: ReportModel) -> Markup:
@@ -279,7 +231,7 @@ def _bar(scenario: ScenarioResult, panel: Panel, unit: units.Unit, top: float) -
         end = start + value * scale
         rows.append(
             {
-                "row": top + 0.7,
+                "y": top + 0.7,
                 "from": start,
                 "to": end,
                 "opacity": opacity,
