@@ -13,7 +13,7 @@ from tests.cli.test_help import COMMANDS
 from wiretrial.cli import app
 
 HEAVY = (
-    *("numpy", "scipy", "pydantic", "cryptography", "rich", "altair", "jsonschema"),
+    *("numpy", "scipy", "pydantic", "cryptography", "rich", "vl_convert", "jsonschema"),
     *("distributed", "dask"),
 )
 

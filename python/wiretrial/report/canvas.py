@@ -1,4 +1,4 @@
-"""From an Altair chart to a picture: SVG for the page and for files, PNG for files.
+"""From a Vega-Lite chart to a picture: SVG for the page and for files, PNG for files.
 
 Knows Vega-Lite's output and how a page recolours it; must not know what a chart says. No browser
 and no network: vl-convert carries its own renderer.
@@ -6,14 +6,12 @@ and no network: vl-convert carries its own renderer.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-import altair as alt
 import vl_convert
 
 from wiretrial.report import palette
@@ -71,20 +69,6 @@ class Padding:
     bottom: int
 
 
-def data(rows: Sequence[Row]) -> alt.Data:
-    """Rows as inline data."""
-    return alt.Data(values=list(rows))  # type: ignore[no-untyped-call]
-
-
-def fixed(channel: type[Any], value: float | str) -> Any:
-    """The same for all marks, as `fixed(alt.XValue, 4)`: pixels, or a colour.
-
-    A channel of its own class: Altair takes a hundred times as long to find out which one
-    `alt.value` is meant for.
-    """
-    return channel(value)
-
-
 def broken(name: str, limit: int) -> str:
     """The name on two lines if it is longer, broken after the blank or slash next to its middle.
 
@@ -98,10 +82,10 @@ def broken(name: str, limit: int) -> str:
     return f"{name[:middle].rstrip()}\n{name[middle:]}"
 
 
-def finish(layers: Sequence[Any], frame: Frame, height: float, padding: Padding) -> Row:
+def finish(layers: Sequence[Row], frame: Frame, height: float, padding: Padding) -> Row:
     """Layers to one chart of the frame's width; the plot gets what the padding leaves."""
     return {
-        "layer": [one if isinstance(one, dict) else json.loads(_alone(one)) for one in layers],
+        "layer": list(layers),
         "width": frame.width - padding.left - padding.right,
         "height": height,
         "autosize": {"type": "none"},
@@ -113,12 +97,6 @@ def finish(layers: Sequence[Any], frame: Frame, height: float, padding: Padding)
             "axis": _AXIS,
         },
     }
-
-
-def _alone(layer: alt.Chart) -> str:
-    with alt.data_transformers.enable(consolidate_datasets=False):
-        found = layer.to_dict(validate=False)
-    return json.dumps({key: found[key] for key in found if key not in ("config", "$schema")})
 
 
 def inline_svg(picture: Picture, css_class: str) -> str:

@@ -7,12 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-import altair as alt
-
-from wiretrial.report import palette
-from wiretrial.report.canvas import Frame, Padding, Row, broken, data, fixed
+from wiretrial.report.canvas import Frame, broken
 
 SHORT_DOMAIN = 3
 MOST_TICKS = 8
@@ -21,42 +17,6 @@ WIDE_NAME = 24
 NARROW_NAME = 15
 _TICKS = (1, 1.5, 2, 3, 4, 5, 6, 8)
 _COARSE_TICKS = (1, 2, 5)
-
-
-@dataclass(frozen=True)
-class End:
-    """Where a line ends in the plot, pixels from its left and top, and whose it is."""
-
-    name: str
-    x: float
-    y: float
-    colour: int
-
-
-def log_place(value: float, domain: tuple[float, float], length: float) -> float:
-    """How far along an axis of that length the value lies, from the domain's lower end."""
-    low, high = (math.log(edge) for edge in domain)
-    return (math.log(value) - low) / (high - low) * length
-
-
-def ends_of(
-    points: Sequence[Row],
-    across: tuple[float, float],
-    domain: tuple[float, float],
-    width: float,
-    height: float,
-) -> list[End]:
-    """Where each named line ends: the last of its points."""
-    last = {row["name"]: row for row in points}
-    return [
-        End(
-            name=name,
-            x=log_place(row["x"], across, width),
-            y=height - log_place(row["y"], domain, height),
-            colour=row["index"],
-        )
-        for name, row in last.items()
-    ]
 
 
 def domain_of(values: Sequence[float]) -> tuple[float, float]:
@@ -85,55 +45,6 @@ def ticks(low: float, high: float) -> list[float]:
     return found[:: math.ceil(len(found) / MOST_TICKS)]
 
 
-def end_labels(
-    ends: Sequence[End], frame: Frame, plot_width: float, plot_height: float
-) -> list[alt.Chart]:
-    """Names beside the plot, moved apart where they would touch, each with a leader."""
-    limit = _limit(frame)
-    step = pitch([end.name for end in ends], frame)
-    placed = spread({end.name: end.y for end in ends}, step, plot_height)
-    layers: list[alt.Chart] = []
-    for end in ends:
-        at = placed[end.name]
-        name = broken(end.name, limit)
-        base = alt.Chart(data([{"name": name}]))
-        layers.append(
-            base.mark_rule(aria=False, strokeWidth=1, opacity=0.7).encode(
-                x=fixed(alt.XValue, end.x + 3),
-                x2=fixed(alt.X2Value, plot_width + 12),
-                y=fixed(alt.YValue, end.y),
-                y2=fixed(alt.Y2Value, at),
-                color=fixed(alt.ColorValue, palette.scenario(end.colour)),
-            )
-        )
-        layers.append(
-            base.mark_text(
-                aria=False,
-                align="left",
-                baseline="middle",
-                color=palette.INK,
-                fontSize=12 if frame.is_narrow else 13,
-                lineBreak="\n",
-                dy=-7 if "\n" in name else 0,
-            ).encode(
-                x=fixed(alt.XValue, plot_width + 16),
-                y=fixed(alt.YValue, at),
-                text=alt.Text("name:N"),
-            )
-        )
-    return layers
-
-
-def caption(text: str, padding: Padding) -> alt.Chart:
-    """What the vertical axis counts, above it, where it is read without turning the head."""
-    mark = alt.Chart(data([{"text": text}])).mark_text(
-        aria=False, align="left", fontSize=12, color=palette.MUTED
-    )
-    left, above = fixed(alt.XValue, 4 - padding.left), fixed(alt.YValue, -14)
-    chart: alt.Chart = mark.encode(x=left, y=above, text=alt.Text("text:N"))
-    return chart
-
-
 def two_lines(name: str, frame: Frame) -> str:
     """The name as it stands at a line's end: on two lines where it is long."""
     return broken(name, NARROW_NAME if frame.is_narrow else WIDE_NAME)
@@ -145,14 +56,10 @@ def height_for(names: Iterable[str], frame: Frame, usual: float) -> float:
     return max(usual, pitch(known, frame) * (len(known) - 1))
 
 
-def _limit(frame: Frame) -> int:
-    return NARROW_NAME if frame.is_narrow else WIDE_NAME
-
-
 def pitch(names: Sequence[str], frame: Frame) -> float:
     """How far apart the names at the ends of lines stand."""
-    two_lines = any("\n" in broken(name, _limit(frame)) for name in names)
-    return 2 * LABEL_PITCH - 4 if two_lines else LABEL_PITCH
+    is_broken = any("\n" in two_lines(name, frame) for name in names)
+    return 2 * LABEL_PITCH - 4 if is_broken else LABEL_PITCH
 
 
 def spread(wanted: Mapping[str, float], pitch: float, height: float) -> dict[str, float]:
