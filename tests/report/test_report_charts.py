@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from wiretrial.report import canvas, charts, metrics, units
+from wiretrial.report import canvas, charts, metrics, palette, units
 from wiretrial.report.model import ReportModel
 from wiretrial.report.views.axes import spread, ticks
 from wiretrial.report.views.ranking import lanes, picture
@@ -44,6 +44,14 @@ def test_a_figure_on_the_page_keeps_its_digits(report: ReportModel) -> None:
         picture(report.groups[0], canvas.Frame(canvas.WIDE), metric), "picture"
     )
     assert ">0.938 x<" in drawn
+
+
+def test_a_file_looks_like_the_page(report: ReportModel) -> None:
+    drawn = charts.render_svg(report, "ranking-1")
+    assert f'<rect width="{canvas.WIDE}"' in drawn
+    assert palette.PAPER in drawn
+    assert palette.HAIRLINE in drawn
+    assert "role-axis-domain" not in drawn
 
 
 def test_an_unknown_picture_is_a_key_error(report: ReportModel) -> None:

@@ -125,7 +125,7 @@ def file_png(picture: Picture, scale: float = 2) -> bytes:
 
 
 def _on_paper(picture: Picture) -> Row:
-    config = {"font": FONT, "background": palette.PAPER}
+    config = {**picture.chart["config"], "background": palette.PAPER}
     return {**picture.chart, "config": config}
 
 
