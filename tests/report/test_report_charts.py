@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree
@@ -52,6 +53,12 @@ def test_a_file_looks_like_the_page(report: ReportModel) -> None:
     assert palette.PAPER in drawn
     assert palette.HAIRLINE in drawn
     assert "role-axis-domain" not in drawn
+
+
+def test_a_bound_is_one_on_hover_too(report: ReportModel) -> None:
+    drawn = charts.render_svg(report, "ranking-1")
+    assert re.search(r">≥ [\d.]+ k/s<", drawn)
+    assert re.search(r"<title>WebSocket: ≥ [\d.]+ k/s, 95 % interval", drawn)
 
 
 def test_an_unknown_picture_is_a_key_error(report: ReportModel) -> None:

@@ -14,7 +14,7 @@ from wiretrial.report.families import Family, Group
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
-from wiretrial.report.views import pairs
+from wiretrial.report.views import dots, pairs
 from wiretrial.report.views.axes import domain_of
 from wiretrial.report.views.plot import Plot, log, placed
 from wiretrial.report.views.ranking import swatch
@@ -87,24 +87,18 @@ def picture(group: Group, frame: Frame) -> Picture:
 
 
 def _drawn(group: Group, scenario: ScenarioResult, index: int) -> Row:
-    wall = scenario.estimates[metrics.WALL.key]
     cpu = scenario.median(metrics.CLIENT) or 0.0
-    name = group.called[scenario.name]
-    figure = f"{US.figure(wall.median)} µs"
-    cpu_figure = f"CPU {US.figure(cpu)}" if cpu else "CPU unknown"
+    name, aside = group.called[scenario.name], f"CPU {US.figure(cpu)}" if cpu else "CPU unknown"
+    row = dots.median(scenario, name, metrics.WALL, US, "x", " per round trip")
     return {
+        **row,
         "y": index,
         "name": name,
-        "x": wall.median / US.size,
-        "low": (wall.low or wall.median) / US.size,
-        "high": (wall.high or wall.median) / US.size,
         "cpu": cpu / US.size,
-        "from": (cpu or wall.median) / US.size,
-        **palette.look(scenario.colour),
-        "figure": figure,
-        "aside": cpu_figure,
-        "text": f"{name}: {figure} per round trip, 95 % interval "
-        f"{sentences.interval_text(wall, US) or 'unknown'}; {cpu_figure}",
+        "from": cpu / US.size or row["x"],
+        "figure": US.text(scenario.estimates[metrics.WALL.key].median),
+        "aside": aside,
+        "text": f"{row['text']}; {aside}",
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
@@ -11,7 +12,7 @@ from wiretrial.report.canvas import Frame, Picture, Row
 from wiretrial.report.families import Family, Strip, unit_of
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
-from wiretrial.report.views import lines
+from wiretrial.report.views import dots, lines
 from wiretrial.report.views.axes import with_air
 from wiretrial.report.views.plot import split
 from wiretrial.report.views.ranking import swatch
@@ -28,7 +29,17 @@ def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
     unit = unit_of(strip.groups, metric)
     low, high = (strip.at(strip.groups[end]) for end in (0, -1))
     apart = _apart(strip, (high / low) ** (NARROWEST if frame.is_narrow else WIDEST))
-    points, trials = _points(strip, metric, unit, apart), _trials(strip, metric, unit, apart)
+    points: list[Row] = []
+    trials: list[Row] = []
+    for level, scenario in (
+        (strip.at(g), scenario) for g in strip.groups for scenario in g.scenarios
+    ):
+        shown = (scenario, scenario.name, metric, unit, "y")
+        x = level * apart[scenario.label]
+        trials += [{**row, "x": x} for row in dots.trials(*shown)]
+        if _is_known(scenario, metric):
+            place = {"x": x, "level": level, "name": scenario.label}
+            points.append({**dots.median(*shown), **place})
     most = _most(strip, metric, unit)
     plot = lines.chart(
         *(frame, HEIGHTS, with_air(low, high), strip.axis, [*points, *trials, *most]),
@@ -39,14 +50,14 @@ def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
     middle = [{**row, "text": "theoretical maximum"} for row in most[len(most) // 2 :][:1]]
     plot.grey(middle, align="right", dx=-8, dy=-8, fontSize=11)
     # Where it is small, nobody hovers over a single trial.
-    dots: Row = {"aria": not frame.is_narrow}
+    heard = not frame.is_narrow
     counted, marked = split(trials, "marked")
-    plot.draw("point", counted, opacity=0.35, size=22, strokeWidth=0, **dots)
-    plot.draw("point", marked, filled=False, opacity=0.8, size=30, strokeWidth=1.25, **dots)
+    plot.draw("point", counted, opacity=0.35, size=22, strokeWidth=0, aria=heard)
+    plot.draw("point", marked, filled=False, opacity=0.8, size=30, strokeWidth=1.25, aria=heard)
     plot.draw("line", points, strokeWidth=2.25)
     plot.draw("rule", points, y="low", y2="high", strokeWidth=2.5, strokeCap="round")
     plot.draw("point", points, size=64)
-    plot.caption(_unit_words(metric, unit))
+    plot.caption(dots.axis_words(metric, unit))
     plot.names(points)
     return plot.picture(_alternative(strip, metric, unit, points))
 
@@ -61,13 +72,13 @@ def _most(strip: Strip, metric: Metric, unit: units.Unit) -> list[Row]:
 
 def has(strip: Strip, metric: Metric) -> bool:
     """Whether a line can be drawn: some label has a figure above 0 at two levels or more."""
-    count: dict[str, int] = {}
-    for group in strip.groups:
-        for scenario in group.scenarios:
-            estimate = scenario.estimates.get(metric.key)
-            if estimate is not None and estimate.median > 0:
-                count[scenario.label] = count.get(scenario.label, 0) + 1
-    return max(count.values(), default=0) > 1
+    scenarios = (scenario for group in strip.groups for scenario in group.scenarios)
+    labels = Counter(one.label for one in scenarios if _is_known(one, metric))
+    return max(labels.values(), default=0) > 1
+
+
+def _is_known(scenario: ScenarioResult, metric: Metric) -> bool:
+    return (scenario.median(metric) or 0.0) > 0
 
 
 def table(family: Family, metric: Metric) -> Markup:
@@ -113,58 +124,11 @@ def _apart(strip: Strip, step: float) -> dict[str, float]:
     return {label: step ** (index - middle) for index, label in enumerate(labels)}
 
 
-def _points(
-    strip: Strip, metric: Metric, unit: units.Unit, apart: Mapping[str, float]
-) -> list[Row]:
-    rows: list[Row] = []
-    for group in strip.groups:
-        for scenario in group.scenarios:
-            estimate = scenario.estimates.get(metric.key)
-            if estimate is None or estimate.median <= 0:
-                continue
-            # On a log axis an interval that reaches 0 has no lower end.
-            low = estimate.low if estimate.low and estimate.low > 0 else estimate.median
-            high = estimate.high or estimate.median
-            told = (
-                f"{scenario.name}: {scenario.bound(metric)}{unit.text(estimate.median)}, 95 % "
-                f"interval {sentences.interval_text(estimate, unit) or 'unknown'}"
-            )
-            x, y = strip.at(group) * apart[scenario.label], estimate.median / unit.size
-            point = lines.point(scenario.label, scenario.colour, x, y, told)
-            ends = {"low": low / unit.size, "high": high / unit.size}
-            rows.append({**point, **ends, "level": strip.at(group)})
-    return rows
-
-
-def _trials(
-    strip: Strip, metric: Metric, unit: units.Unit, apart: Mapping[str, float]
-) -> list[Row]:
-    return [
-        {
-            "x": strip.at(group) * apart[scenario.label],
-            "y": row.figures[metric.key] / unit.size,
-            "colour": palette.scenario(scenario.colour),
-            "marked": row.is_marked,
-            "text": f"{scenario.name}, block {row.block + 1}: "
-            f"{unit.text(row.figures[metric.key])}, {row.verdict}",
-        }
-        for group in strip.groups
-        for scenario in group.scenarios
-        for row in scenario.trials
-        if row.figures.get(metric.key, 0) > 0
-    ]
-
-
 def _named(strip: Strip) -> list[float]:
     """The levels that get a tick: all, or some of them evenly where they are many."""
     levels = [strip.at(group) for group in strip.groups]
     step = -(-len(levels) // MOST_LEVELS_NAMED)
     return levels[::step]
-
-
-def _unit_words(metric: Metric, unit: units.Unit) -> str:
-    direction = "more is better" if metric.higher_is_better else "less is better"
-    return f"{_per(metric, unit)}, log scale; {direction}"
 
 
 def _per(metric: Metric, unit: units.Unit) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from wiretrial.report import metrics, palette, sentences, units
+from wiretrial.report import palette, sentences, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken
 from wiretrial.report.families import Group, unit_of
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.report.views import dots
 from wiretrial.report.views.axes import domain_of
 from wiretrial.report.views.plot import Plot, log, placed, split
 
@@ -18,8 +19,8 @@ WIDE_ROW = 46
 NARROW_ROW = 72
 LONGEST_NAME = 27
 HALF_LINE = 8
-SPREAD = ("x", "low", "high")
-"""Of a row, what the axis must hold."""
+BELOW = 0.24
+"""How far trials stand below their median, in rows."""
 
 
 def picture(group: Group, frame: Frame, metric: Metric | None = None) -> Picture:
@@ -32,11 +33,14 @@ def picture(group: Group, frame: Frame, metric: Metric | None = None) -> Picture
     unit = unit_of((group,), metric)
     pitch = NARROW_ROW if frame.is_narrow else WIDE_ROW
     padding = Padding(10, 10, 8, 44) if frame.is_narrow else Padding(240, 132, 4, 44)
-    medians, trials = _medians(group, rows, metric, unit), _trials(group, rows, metric, unit)
-    x = log(
-        domain_of([row[key] for row in (*medians, *trials) for key in SPREAD if key in row]),
-        _axis_title(metric, unit),
-    )
+    medians: list[Row] = []
+    trials: list[Row] = []
+    for y, scenario in enumerate(rows):
+        shown = (scenario, group.called[scenario.name], metric, unit, "x")
+        medians.append({**dots.median(*shown), "y": y})
+        trials += [{**row, "y": y + BELOW} for row in dots.trials(*shown)]
+    values = [row[key] for row in (*medians, *trials) for key in ("x", "low", "high") if key in row]
+    x = log(domain_of(values), dots.axis_words(metric, unit))
     plot = Plot(frame, padding, pitch * len(rows), x, placed(-0.5, len(rows) - 0.5))
     counted, marked = split(trials, "marked")
     plot.draw("point", counted, opacity=0.45, size=30, strokeWidth=0)
@@ -98,44 +102,6 @@ def swatch(colour: int) -> Markup:
     )
 
 
-def _medians(
-    group: Group, rows: Sequence[ScenarioResult], metric: Metric, unit: units.Unit
-) -> list[Row]:
-    found: list[Row] = []
-    for index, scenario in enumerate(rows):
-        estimate = scenario.estimates[metric.key]
-        found.append(
-            {
-                "y": index,
-                "x": estimate.median / unit.size,
-                "low": (estimate.low or estimate.median) / unit.size,
-                "high": (estimate.high or estimate.median) / unit.size,
-                **palette.look(scenario.colour),
-                "text": f"{group.called[scenario.name]}: {unit.text(estimate.median)}, "
-                f"95 % interval {sentences.interval_text(estimate, unit) or 'unknown'}",
-            }
-        )
-    return found
-
-
-def _trials(
-    group: Group, rows: Sequence[ScenarioResult], metric: Metric, unit: units.Unit
-) -> list[Row]:
-    return [
-        {
-            "y": index + 0.24,
-            "x": value / unit.size,
-            "colour": palette.scenario(scenario.colour),
-            "marked": trial.is_marked,
-            "text": f"{group.called[scenario.name]}, block {trial.block + 1}: "
-            f"{unit.text(value)}, {trial.verdict}",
-        }
-        for index, scenario in enumerate(rows)
-        for trial in scenario.trials
-        if (value := trial.figures.get(metric.key, 0)) > 0
-    ]
-
-
 def _label(
     plot: Plot, group: Group, rows: Sequence[ScenarioResult], metric: Metric, unit: units.Unit
 ) -> None:
@@ -187,12 +153,6 @@ def lanes(brackets: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
         else:
             free.append(bracket)
     return found
-
-
-def _axis_title(metric: Metric, unit: units.Unit) -> str:
-    direction = "more is better" if metric.higher_is_better else "less is better"
-    per = " per message" if metric in metrics.PER_MESSAGE else ""
-    return f"{unit.name}{per}, log scale; {direction}"
 
 
 def _alternative(
