@@ -26,68 +26,37 @@ _SAME_BYTES = 0.005
 
 @dataclass(frozen=True)
 class Panel:
-    """One small picture: its parts are stacked in one bar, the later ones paler."""
+    """One small picture: the parts of the total are stacked in one bar, the later ones paler."""
 
     key: str
     title: str
     total: Metric
-    parts: tuple[Metric, ...]
     note: str = ""
+    parts: tuple[Metric, ...] = ()
 
 
-SERVER = Panel(
-    "server",
-    "Server CPU, µs per message",
-    metrics.SERVER,
-    (metrics.SERVER_USER, metrics.SERVER_SYSTEM),
-    "full colour: user; pale: system",
-)
-CLIENT = Panel(
-    "client",
-    "Client CPU, µs per message",
-    metrics.CLIENT,
-    (metrics.CLIENT_USER, metrics.CLIENT_SYSTEM),
-    "full colour: user; pale: system",
-)
-GENERATOR = Panel(
-    "generator", "Generator CPU, µs per message", metrics.GENERATOR, (metrics.GENERATOR,)
-)
+_SPLIT = "full colour: user; pale: system"
+_OF_CLIENT = (metrics.CLIENT_USER, metrics.CLIENT_SYSTEM)
+_OF_SERVER = (metrics.SERVER_USER, metrics.SERVER_SYSTEM)
+CLIENT = Panel("client", "Client CPU, µs per message", metrics.CLIENT, _SPLIT, _OF_CLIENT)
+SERVER = Panel("server", "Server CPU, µs per message", metrics.SERVER, _SPLIT, _OF_SERVER)
+GENERATOR = Panel("generator", "Generator CPU, µs per message", metrics.GENERATOR)
 BYTES = Panel(
-    "bytes",
-    "TCP payload, bytes per message",
-    metrics.TRANSPORT_BYTES,
-    (metrics.TRANSPORT_BYTES,),
-    "sent and received",
+    "bytes", "TCP payload, bytes per message", metrics.TRANSPORT_BYTES, "sent and received"
 )
 APPLICATION = Panel(
-    "application",
-    "Application, bytes per message",
-    metrics.APPLICATION_BYTES,
-    (metrics.APPLICATION_BYTES,),
+    *("application", "Application, bytes per message", metrics.APPLICATION_BYTES),
     "sent and received, inside TLS",
 )
-
-
 WIRE = Panel(
-    "wire",
-    "Wire, bytes per message",
-    metrics.WIRE_BYTES,
-    (metrics.WIRE_BYTES,),
-    "frames on a link of its own, both ways",
+    "wire", "Wire, bytes per message", metrics.WIRE_BYTES, "frames on a link of its own, both ways"
 )
-
 USER_MEMORY = Panel(
-    "user-memory",
-    "Memory per connection, user, kB",
-    metrics.USER_MEMORY,
-    (metrics.USER_MEMORY,),
+    *("user-memory", "Memory per connection, user, kB", metrics.USER_MEMORY),
     "growth of the proportional set size",
 )
 KERNEL_MEMORY = Panel(
-    "kernel-memory",
-    "Memory per connection, kernel, kB",
-    metrics.KERNEL_MEMORY,
-    (metrics.KERNEL_MEMORY,),
+    *("kernel-memory", "Memory per connection, kernel, kB", metrics.KERNEL_MEMORY),
     "sockets and their buffers; both ends, over loopback",
 )
 
@@ -131,7 +100,6 @@ def picture(ranked: Sequence[Group], panel: Panel) -> Picture:
     padding = Padding(2, 52, 4, 4)
     greatest = max(_value(s, panel.total, unit) for s in drawn)
     title = TITLE if is_titled else 0.0
-    tall = len(drawn) + GROUP_GAP * (len(shown) - 1) + title * len(shown)
     bars: list[Row] = []
     names: list[Row] = []
     titles: list[Row] = []
@@ -146,6 +114,7 @@ def picture(ranked: Sequence[Group], panel: Panel) -> Picture:
             names.append({**place, "name": called[scenario.name], "figure": unit.figure(value)})
             top += 1
         top += GROUP_GAP
+    tall = top - GROUP_GAP
     plot = Plot(FRAME, padding, round(PITCH * tall), Axis(0, greatest, {}), placed(0, tall))
     plot.draw("rule", bars, x="from", x2="to", aria=True, strokeWidth=10)
     plot.grey(titles if is_titled else [], x=0, limit=FRAME.width)
@@ -223,11 +192,12 @@ def _value(scenario: ScenarioResult, metric: Metric, unit: units.Unit) -> float:
 
 def _bar(scenario: ScenarioResult, panel: Panel, unit: units.Unit, top: float) -> list[Row]:
     """The bar's parts. They are scaled to the total: medians of parts need not add up to it."""
-    values = [_value(scenario, part, unit) for part in panel.parts]
+    parts = panel.parts or (panel.total,)
+    values = [_value(scenario, part, unit) for part in parts]
     scale = _value(scenario, panel.total, unit) / (sum(values) or 1.0)
     rows: list[Row] = []
     start = 0.0
-    for part, value, opacity in zip(panel.parts, values, (1.0, 0.45), strict=False):
+    for part, value, opacity in zip(parts, values, (1.0, 0.45), strict=False):
         end = start + value * scale
         rows.append(
             {
