@@ -37,18 +37,17 @@ def picture(model: ReportModel, place: Place, quantity: str, frame: Frame) -> Pi
     middles = [median(blocks) for curve in curves for blocks in curve.points.values()]
     unit = units.fitting(curves[0].quantity.units, middles)
     points = [row for curve in curves for row in _points(curve, unit, colours[curve.label])]
-    blocks = [row for curve in curves for row in _blocks(curve, unit, colours[curve.label])]
-    rings = [
-        row
-        for crossing in place.crossings
-        if crossing.quantity.name == quantity and (row := _ring(crossing, unit))
+    blocks = [
+        {"x": number, "y": one / unit.size, "colour": palette.scenario(colours[curve.label])}
+        for curve in curves
+        for number, found in curve.points.items()
+        for one in found
     ]
     numbers = sorted({row["x"] for row in points})
-    costs = [
-        row
-        for label, side in _sides(place, quantity).items()
-        for row in _line(side, numbers, unit, colours[label])
-    ]
+    crossings = [one for one in place.crossings if one.quantity.name == quantity]
+    sides = {side.label: side for one in crossings for side in (one.http, one.socket)}
+    costs = [row for s in sides.values() for row in _line(s, numbers, unit, colours[s.label])]
+    rings = [row for one in crossings for row in _ring(one, unit)]
     across = with_air(numbers[0], numbers[-1])
     plot = lines.chart(
         *(frame, HEIGHTS, across, "messages per connection", [*points, *blocks, *costs]),
@@ -59,14 +58,8 @@ def picture(model: ReportModel, place: Place, quantity: str, frame: Frame) -> Pi
     plot.draw("line", costs, strokeWidth=2.25)
     plot.draw("point", points, size=64)
     inside = [row for row in rings if plot.holds(row["x"], row["y"])]
-    ring: Row = {
-        "filled": False,
-        "opacity": 0.7,
-        "size": 170,
-        "strokeWidth": 1.5,
-        "color": palette.INK,
-    }
-    plot.draw("point", inside, **ring, aria=False)
+    ring: Row = {"filled": False, "opacity": 0.7, "size": 170, "strokeWidth": 1.5}
+    plot.draw("point", inside, **ring, color=palette.INK, aria=False)
     plot.caption(f"{_counted(quantity, unit)} per message, log scale")
     plot.names(points)
     return plot.picture(_alternative(place, quantity, points))
@@ -83,48 +76,25 @@ def _points(curve: Curve, unit: units.Unit, colour: int) -> list[Row]:
     ]
 
 
-def _blocks(curve: Curve, unit: units.Unit, colour: int) -> list[Row]:
-    return [
-        {"x": number, "y": one / unit.size, "colour": palette.scenario(colour)}
-        for number, blocks in curve.points.items()
-        for one in blocks
-    ]
-
-
 def _counted(quantity: str, unit: units.Unit) -> str:
     """`µs of server CPU`, `bytes on the wire`."""
     return quantity if unit.name in quantity else f"{unit.name} of {quantity}"
 
 
-def _sides(place: Place, quantity: str) -> dict[str, Side]:
-    """What set-up and message cost, by label."""
-    sides = (
-        side
-        for crossing in place.crossings
-        if crossing.quantity.name == quantity
-        for side in (crossing.http, crossing.socket)
-    )
-    return {side.label: side for side in sides}
-
-
 def _line(side: Side, numbers: Sequence[int], unit: units.Unit, colour: int) -> list[Row]:
+    """The set-up, shared, and the message: wherever that is above 0."""
     first, last = numbers[0], numbers[-1]
-    places = [first * (last / first) ** (step / STEPS) for step in range(STEPS + 1)]
-    costs = [side.setup / place + side.message for place in places]
-    return [
-        lines.point(side.label, colour, place, cost / unit.size)
-        for place, cost in zip(places, costs, strict=True)
-        if cost > 0
-    ]
+    places = (first * (last / first) ** (step / STEPS) for step in range(STEPS + 1))
+    costs = ((place, side.setup / place + side.message) for place in places)
+    return [lines.point(side.label, colour, at, cost / unit.size) for at, cost in costs if cost > 0]
 
 
-def _ring(crossing: Crossing, unit: units.Unit) -> Row | None:
-    """Where both sides cost the same; None where they never do."""
+def _ring(crossing: Crossing, unit: units.Unit) -> list[Row]:
+    """Where both sides cost the same; nothing where they never do."""
     number = crossing.found.messages
     if not number or crossing.found.outcome != "break-even":
-        return None
-    cost = crossing.http.setup / number + crossing.http.message
-    return {"x": number, "y": cost / unit.size}
+        return []
+    return [{"x": number, "y": (crossing.http.setup / number + crossing.http.message) / unit.size}]
 
 
 def _alternative(place: Place, quantity: str, points: Sequence[Row]) -> str:

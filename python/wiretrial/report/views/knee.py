@@ -40,10 +40,8 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
     objective = knees[0].objective
     known = [step for knee in knees for step in knee.steps if step.response_ns]
     times = [*(step.response_ns or 0.0 for step in known), objective.response_ns]
-    time, rate = (
-        units.fitting(units.TIMES, times),
-        units.fitting(units.RATES, (s.offered for s in known)),
-    )
+    time = units.fitting(units.TIMES, times)
+    rate = units.fitting(units.RATES, (step.offered for step in known))
     rows = [row for knee in knees for row in _rows(knee, time, rate)]
     medians = [row for knee in knees for row in _line(knee, time, rate)]
     rings = _rings(knees, time, rate)
@@ -56,9 +54,9 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
     plot.grey([limit], x=4, dy=-7)
     plot.draw("line", medians, strokeWidth=2, opacity=0.8)
     kept, refused = split(rows, "refused")
-    plot.draw("point", kept, size=40)
+    plot.draw("point", kept, shape="circle", size=40)
     plot.draw("point", refused, filled=False, size=60, shape=CROSS, strokeWidth=1.75)
-    plot.draw("point", rings, filled=False, size=300, strokeWidth=2.5)
+    plot.draw("point", rings, filled=False, shape="circle", size=300, strokeWidth=2.5)
     plot.caption(f"p{100 * objective.quantile:g} of the response time, {time.name}, log scale")
     _name(plot, knees, medians, rings)
     return plot.picture(_alternative(knees))
@@ -127,9 +125,9 @@ def _time(ns: float | None) -> str:
 def _rows(knee: Knee, time: units.Unit, rate: units.Unit) -> list[Row]:
     return [
         {
-            "x": step.offered / rate.size,
-            "y": step.response_ns / time.size,
-            "colour": palette.scenario(knee.colour),
+            **lines.point(
+                knee.label, knee.colour, step.offered / rate.size, step.response_ns / time.size
+            ),
             "refused": step.refusal is not None,
             "text": f"{knee.label} at {units.trimmed(step.offered)} messages/s: "
             f"{units.duration(step.response_ns)}, {_outcome(step)}",
@@ -150,13 +148,10 @@ def _line(knee: Knee, time: units.Unit, rate: units.Unit) -> list[Row]:
 
 def _rings(knees: Sequence[Knee], time: units.Unit, rate: units.Unit) -> list[Row]:
     return [
-        {
-            "x": knee.sustained / rate.size,
-            "y": response / time.size,
-            "colour": palette.scenario(knee.colour),
-            "name": knee.label,
-            "text": f"{knee.label} sustains {knee.figure} messages/s",
-        }
+        lines.point(
+            *(knee.label, knee.colour, knee.sustained / rate.size, response / time.size),
+            f"{knee.label} sustains {knee.figure} messages/s",
+        )
         for knee in knees
         if knee.sustained and (response := knee.response_at(knee.sustained))
     ]

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from wiretrial.report import metrics, palette, units
+from wiretrial.report import metrics, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row
 from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.report.views import lines
 from wiretrial.report.views.axes import height_for
 from wiretrial.report.views.plot import Plot, linear, log
 from wiretrial.report.views.ranking import swatch
@@ -111,18 +112,14 @@ def _rows(scenario: ScenarioResult, name: str, unit: units.Unit) -> list[Row]:
     rows: list[Row] = []
     for point in scenario.curve:
         label = next((text for q, text in _MARKS.items() if abs(q - point.q) < 1e-6), None)
-        figures = {"y": point.median, "low": point.low, "high": point.high}
-        rows.append(
-            {
-                "name": name,
-                "x": _nines(point.q),
-                **{key: figure / unit.size for key, figure in figures.items()},
-                **palette.look(scenario.colour),
-                "tick": label is not None,
-                "text": f"{scenario.name}, {label} %: {unit.text(point.median)} "
-                f"({unit.figure(point.low)} to {unit.figure(point.high)} over trials)",
-            }
+        told = (
+            f"{scenario.name}, {label} %: {unit.text(point.median)} "
+            f"({unit.figure(point.low)} to {unit.figure(point.high)} over trials)"
         )
+        place = (_nines(point.q), point.median / unit.size)
+        band = {"low": point.low / unit.size, "high": point.high / unit.size}
+        row = lines.point(name, scenario.colour, *place, told)
+        rows.append({**row, **band, "tick": label is not None})
     return rows
 
 
