@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from wiretrial.report import canvas, charts, metrics, palette, units
 from wiretrial.report.model import ReportModel
-from wiretrial.report.views.axes import spread, ticks
+from wiretrial.report.views import cost
+from wiretrial.report.views.axes import LABEL_PITCH, spread, ticks
+from wiretrial.report.views.plot import Plot, linear, log
 from wiretrial.report.views.ranking import lanes, picture
 
 
@@ -59,6 +62,67 @@ def test_a_bound_is_one_on_hover_too(report: ReportModel) -> None:
     drawn = charts.render_svg(report, "ranking-1")
     assert re.search(r">≥ [\d.]+ k/s<", drawn)
     assert re.search(r"<title>WebSocket: ≥ [\d.]+ k/s, 95 % interval", drawn)
+
+
+def test_rows_of_costs_fill_their_panel(report: ReportModel) -> None:
+    panel = cost.panels(report.groups)[0]
+    drawn = canvas.inline_svg(cost.picture(report.groups, panel), "picture")
+    names = re.findall(r'translate\(0,([\d.]+)\)" font-size="12.5px"', drawn)
+    steps = [float(below) - float(above) for above, below in pairwise(names)]
+    assert min(steps) == pytest.approx(cost.PITCH, abs=0.5)
+
+
+def test_rows_say_how_their_marks_look_unless_the_style_does() -> None:
+    rows = [{"x": 1, "y": 10, "colour": "red", "shape": "square", "name": "a", "text": "told"}]
+    assert encoded("point", rows) == {"color", "shape", "description"}
+    assert encoded("point", rows, color="blue", shape="circle", aria=False) == set()
+    assert encoded("line", rows) == {"color", "detail"}
+    assert encoded("text", rows, text="name") == {"text"}
+
+
+def encoded(kind: str, rows: list[canvas.Row], **style: Any) -> set[str]:
+    """By what of the rows the marks are drawn, besides their places."""
+    plot = plot_of()
+    plot.draw(kind, rows, **style)
+    (layer,) = plot.picture("A picture.").chart["layer"]
+    return set(layer["encoding"]) - {"x", "y"}
+
+
+def plot_of() -> Plot:
+    padding = canvas.Padding(40, 60, 0, 0)
+    return Plot(canvas.Frame(300), padding, 100, linear((0, 2)), log((1, 100)))
+
+
+def test_a_mark_without_rows_is_left_out() -> None:
+    plot = plot_of()
+    plot.draw("point", [])
+    assert plot.picture("A picture.").chart["layer"] == []
+
+
+def test_a_place_is_known_in_pixels() -> None:
+    plot = plot_of()
+    assert plot.width == 200
+    assert plot.place(1, 10) == pytest.approx((100, 50))
+    assert plot.holds(2, 100)
+    assert not plot.holds(1, 101)
+
+
+def test_names_that_would_touch_are_moved_apart() -> None:
+    plot = plot_of()
+    rows = [
+        {"x": x, "y": y, "name": name, "colour": "red"}
+        for name, y in (("low", 10), ("high", 10.1))
+        for x in (0, 2)
+    ]
+    plot.names(rows)
+    layers = plot.picture("A picture.").chart["layer"]
+    at = {
+        layer["data"]["values"][0]["name"]: layer["encoding"]["y"]["value"]
+        for layer in layers
+        if layer["mark"]["type"] == "text"
+    }
+    assert at["low"] - at["high"] >= LABEL_PITCH
+    assert len(layers) == 4
 
 
 def test_an_unknown_picture_is_a_key_error(report: ReportModel) -> None:
