@@ -80,5 +80,5 @@ def check_readme(name: str) -> None:
     """The page of its figures says what is kept, and its README names that page."""
     folder = STUDIES / name
     page = (folder / found.PAGE).read_text("utf-8")
-    assert found.page(name, found.read(folder)) == page
+    assert found.report(name, found.read(folder)) == page
     assert f"]({found.PAGE})" in (folder / "README.md").read_text("utf-8")

@@ -11,6 +11,7 @@ from tests.lab import trials as made_up
 from wiretrial.plan import SECURE, Load, Stop
 from wiretrial.report import break_even, charts, found, html, markdown, text
 from wiretrial.report.model import ReportModel, build
+from wiretrial.report.tables import break_even as break_even_table
 from wiretrial.results.model import (
     Judgement,
     ProcessSample,
@@ -191,14 +192,15 @@ def test_it_is_the_first_thing_that_is_said(model: ReportModel) -> None:
 
 def test_it_is_shown_everywhere(model: ReportModel) -> None:
     (place,) = model.places
-    (row,) = [row for row in break_even.rows(place) if row[0].endswith("server CPU")]
-    assert row[-1].startswith("after 10.0 messages (")
+    rows = break_even_table.table(place).rows
+    (row,) = [row for row in rows if row[0].text.endswith("server CPU")]
+    assert row[-1].text.startswith("after 10.0 messages (")
     page = html.render(model)
     assert "Break-even: set-up against messages" in page
     for shown in (page, text.render(model, width=200), markdown.render(model)):
         assert "after 10.0 messages (" in shown
     kept = found.of_report(model)
-    assert found.Found.model_validate_json(kept.model_dump_json(by_alias=True)) == kept
+    assert found.Found.model_validate_json(kept.to_json()) == kept
     assert "after 10.0 messages (" in found.section(kept)
 
 

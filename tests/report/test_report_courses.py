@@ -71,9 +71,9 @@ def test_the_page_has_them_beside_each_other(report: ReportModel) -> None:
 def test_a_page_of_too_many_trials_has_none(
     report: ReportModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert view.section(report)
+    assert view.section(report).blocks
     monkeypatch.setattr(courses, "MOST_TRIALS", len(report.trials) - 1)
-    assert not view.section(report)
+    assert not view.section(report).blocks
 
 
 def test_a_run_too_short_to_have_a_course_is_left_out() -> None:

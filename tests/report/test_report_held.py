@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from tests.lab.trials import summary
 from tests.lab.trials import trial as made_up
 from wiretrial.plan import Hold, Load, Stop
-from wiretrial.report import held, html, markdown, model, text
+from wiretrial.report import html, markdown, model, text
+from wiretrial.report.blocks import Table
 from wiretrial.report.model import ReportModel
+from wiretrial.report.tables import held
 from wiretrial.results.model import Trial
 from wiretrial.results.observation import Observation, PerConnection
 
@@ -63,8 +65,13 @@ def report(trials: list[Trial]) -> ReportModel:
 
 def slopes(trials: list[Trial]) -> list[tuple[str, ...]]:
     """The rows of the table of slopes."""
-    tables = held.tables(report(trials))
-    return [row for table in tables if table.title == held.SLOPES_TITLE for row in table.rows]
+    tables = (block for block in held.blocks(report(trials)) if isinstance(block, Table))
+    return [
+        tuple(" ".join((cell.text, *(f"({one})" for one in cell.aside))) for cell in row)
+        for table in tables
+        if table.columns == held.SLOPE_COLUMNS
+        for row in table.rows
+    ]
 
 
 def test_what_does_not_depend_on_their_number_is_apart() -> None:

@@ -100,7 +100,7 @@ def test_sections_stand_in_the_order_of_importance(source: str) -> None:
         "HTTP or WebSocket for a 64-byte request?",
         "Throughput: protocol, reference server",
         "Throughput: protocol, Node",
-        "Throughput: outside the verdict",
+        "Throughput: for orientation, not compared",
         "Service time",
         "Cost",
         "Over time",
@@ -216,8 +216,8 @@ def test_the_study_without_its_trials_is_small(study_source: str) -> None:
 
 def test_best_and_worst_of_a_case_are_marked_by_more_than_colour(cases: ReportModel) -> None:
     source = html.render(cases)
-    found = re.findall(r'<td class="num (best|worst|)"><span aria-hidden="true">(.?)<', source)
-    assert len(found) == 18
-    assert dict(found) == {"best": "▲", "worst": "▼", "": ""}
+    found = re.findall(r'<td class="num (\w+)"><span class="mark" aria-hidden="true">(.)<', source)
+    assert len(found) == 12
+    assert dict(found) == {"best": "▲", "worst": "▼"}
     assert source.count('<span class="said"> (best)</span>') == 6
     assert source.count('<span class="said"> (worst)</span>') == 6

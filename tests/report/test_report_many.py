@@ -10,8 +10,10 @@ import pytest
 from rich.console import Console
 
 from tests.report.synthetic import Shape, demo_trials
-from wiretrial.report import held, labels, text, text_tables
+from wiretrial.report import labels, text, text_blocks
+from wiretrial.report.blocks import Cell, Table
 from wiretrial.report.model import ReportModel, build
+from wiretrial.report.tables import held, rankings
 from wiretrial.results.model import Trial
 
 SUBJECTS = tuple(f"server-{letter}" for letter in "abcdefghij")
@@ -121,35 +123,36 @@ def test_nobody_is_a_multiple_of_a_bound() -> None:
 
 def test_a_row_for_each_where_they_are_more_than_the_levels(report: ReportModel) -> None:
     (family,) = report.families
-    (table,) = text_tables.levels(Console(width=100), family)
+    (table,) = text_blocks.table(Console(width=100), rankings.grid(family))
     assert [str(column.header).split() for column in table.columns[1:]] == [
         [*pattern.split(), *pack.split()] for pattern in PATTERNS for pack in PACKS
     ]
-    assert list(table.columns[0].cells) == list(SUBJECTS)
+    assert list(map(str, table.columns[0].cells)) == list(SUBJECTS)
     assert max(map(len, text.render(report, width=100).splitlines())) <= 100
 
 
-HELD = held.Table(
-    held.TITLE,
+HELD = Table(
     held.COLUMNS,
-    (
-        (
-            *("uwebsockets", "1,000,000", "51 x 1", "≥ 15.6 (14.1 to 17.3)"),
-            *("255 (252 to 258)", "6,770 (6,760 to 6,780)", "all", "24.6 s"),
-        ),
-        (
-            *("tokio-tungstenite", "1,000", "1 x 1", "9.43 (8.70 to 9.72)"),
-            *("17,100 (17,000 to 17,200)", "6,280 (6,270 to 6,290)", "all", "–"),
-        ),
+    tuple(
+        tuple(Cell(text, aside=tuple(aside)) for text, *aside in row)
+        for row in (
+            (
+                *(["uwebsockets"], ["1,000,000"], ["51 x 1"], ["≥ 15.6", "14.1 to 17.3"]),
+                *(["255", "252 to 258"], ["6,770", "6,760 to 6,780"], ["all"], ["24.6 s"]),
+            ),
+            (
+                *(["tokio-tungstenite"], ["1,000"], ["1 x 1"], ["9.43", "8.70 to 9.72"]),
+                *(["17,100", "17,000 to 17,200"], ["6,280", "6,270 to 6,290"], ["all"], ["–"]),
+            ),
+        )
     ),
-    held.KEY,
 )
 
 
 def drawn(width: int) -> list[str]:
     """The lines of the held connections in a terminal of that width."""
     console = Console(width=width, file=StringIO(), record=True)
-    for table in text_tables.held(console, HELD):
+    for table in text_blocks.table(console, HELD):
         console.print(table)
     return [line.rstrip() for line in console.export_text().splitlines()]
 

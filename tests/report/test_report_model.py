@@ -10,6 +10,7 @@ import pytest
 from tests.report.synthetic import DEMO, NODE, ORDER, REFERENCE, demo_trials
 from wiretrial import warnings
 from wiretrial.report import found, html, markdown, metrics, sentences, summaries, text
+from wiretrial.report.blocks import Table
 from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel, build
 from wiretrial.results.model import Trial
@@ -75,7 +76,7 @@ def test_a_bound_below_others_has_no_place() -> None:
     )
     best, worst = contest.extremes
     assert slow not in best | worst
-    assert re.search(rf"^-\s+{slow}\s+>= ", text.render(found, width=110), re.MULTILINE)
+    assert re.search(rf"^ +-\s+{slow}\s+>= ", text.render(found, width=110), re.MULTILINE)
     assert f"| – | {slow} | ≥ " in markdown.render(found)
     page = html.render(found)
     assert re.search(rf'<td class="num">–</td><td>[^/]*</span>{slow}</td>', page)
@@ -86,7 +87,8 @@ def test_a_bound_goes_with_its_figure_and_its_ratios_into_what_is_kept(
     report: ReportModel,
 ) -> None:
     kept = found.of_report(report)
-    figures = {row.label: row.figure for ranking in kept.rankings for row in ranking.rows}
+    tables = (block for one in kept.sections for block in one.blocks if isinstance(block, Table))
+    figures = {row[1].text: row[2].text for table in tables for row in table.rows}
     assert figures["Raw TCP"].startswith("≥ ")
     assert figures["HTTP keep-alive"][0].isdigit()
     pairs = group(report, REFERENCE).contest.against("HTTP keep-alive", metrics.THROUGHPUT)

@@ -10,9 +10,9 @@ from hdrh.histogram import HdrHistogram
 
 from tests.report.synthetic import DEMO, demo_trials
 from wiretrial import warnings
-from wiretrial.report import metrics
+from wiretrial.report import load_lines, metrics
 from wiretrial.report.model import ReportModel, build
-from wiretrial.report.text import render, render_load
+from wiretrial.report.text import render
 from wiretrial.results import hdr
 from wiretrial.results.model import Judgement, Trial
 from wiretrial.snapshot import Generator
@@ -63,7 +63,7 @@ def overloaded() -> Trial:
 
 
 def test_a_load_says_so_and_prints_its_figures() -> None:
-    text = " ".join(render_load(overloaded()).split())
+    text = " ".join(load_lines.render(overloaded()).split())
     assert "Verdict: overloaded. The offered rate was not reached" in text
     assert "; it grows with the run" in text
     assert "/s, all verified" in text

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from tests.report.synthetic import DEMO, Shape, demo_trials, one_trial
 from wiretrial.plan import OpenLoop
 from wiretrial.report import load_json
-from wiretrial.report.text import render_load
+from wiretrial.report.load_lines import render
 from wiretrial.results.fleet import Agent, Clock, Fleet, Loss, Part
 from wiretrial.results.model import Bottleneck, Judgement, Trial, Verdict, Warning
 from wiretrial.snapshot import Deliveries, Learned, Lobby
@@ -141,7 +141,7 @@ def changed(document: dict[str, Any], place: Leaf, value: Any) -> Trial | None:
 @pytest.mark.parametrize("name", CASES)
 def test_whatever_the_text_shows_is_in_the_json(name: str) -> None:
     trial = CASES[name]()
-    text, known = render_load(trial), load_json(trial)
+    text, known = render(trial), load_json(trial)
     document = trial.model_dump(mode="json", by_alias=True)
     seen, missing = set(), set()
     for place, value in leaves(document):
@@ -149,7 +149,7 @@ def test_whatever_the_text_shows_is_in_the_json(name: str) -> None:
             continue
         for other in others(place, value):
             made = changed(document, place, other)
-            if made is None or render_load(made) == text:
+            if made is None or render(made) == text:
                 continue
             seen.add(place)
             if load_json(made) == known:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.report.synthetic import DEMO, one_trial
-from wiretrial.report import gate, load_json, metrics, text, versus
+from wiretrial.report import gate, load_json, load_lines, metrics, versus
 from wiretrial.report.exports import table
 from wiretrial.report.measures import Measured
 from wiretrial.report.model import build
@@ -73,8 +73,8 @@ def test_the_outputs_withhold_the_same_quantiles_and_say_why() -> None:
     assert 100 < came < 1_000
     reason = f"p99 needs 1,000 messages; {came} came"
 
-    assert f"({reason})" in text.render_load(few)
-    told = text.render_load(few).splitlines()
+    assert f"({reason})" in load_lines.render(few)
+    told = load_lines.render(few).splitlines()
     (line,) = (one for one in told if one.startswith("  service time"))
     assert "p99 " not in line.replace(reason, "")
 
@@ -106,7 +106,7 @@ def test_the_outputs_withhold_the_same_quantiles_and_say_why() -> None:
 def test_no_output_withholds_what_has_messages_enough() -> None:
     many = trial(MANY)
     assert Measured(many).service_time.count >= 1_000
-    assert "p99 " in text.render_load(many)
+    assert "p99 " in load_lines.render(many)
     assert load_json(many)["service_time"]["p99"] is not None
     assert table.rows([many])[0]["p99"] is not None
     (decision,) = gate.decide([many, trial(MANY, 1)], [], [gate.parse("service.p99 <= 1h")])
@@ -141,7 +141,7 @@ def test_times_of_connections_count_connections() -> None:
     summary = few.summary.model_copy(update={"histograms": histograms})
     short = few.model_copy(update={"summary": summary})
     reason = "p50 needs 20 connections; 3 came"
-    assert f"connect max 300 ns   ({reason})" in text.render_load(short)
+    assert f"connect max 300 ns   ({reason})" in load_lines.render(short)
     assert load_json(short)["connect_time"]["withheld"]["p50"] == reason
     assert metrics.CONNECT.of(Measured(short)) is None
 
@@ -196,7 +196,7 @@ def test_failures_move_the_figure_that_is_ranked_and_gated() -> None:
     for one_of_them, words in ((some, "p99 "), (many, "p99 lies among the ")):
         line = next(
             line
-            for line in text.render_load(one_of_them.trial, width=200).splitlines()
+            for line in load_lines.render(one_of_them.trial, width=200).splitlines()
             if line.startswith("  with failures")
         )
         assert words in line, line

@@ -13,13 +13,14 @@ from tests.report import synthetic_study
 from tests.report.synthetic import Shape, demo_trials
 from tests.report.synthetic_study import KNEES, SUBJECTS, USER_KB, echo
 from wiretrial.errors import StoreError
-from wiretrial.report import found, metrics, palette, sentences
+from wiretrial.report import found, html_blocks, metrics, palette, sentences
 from wiretrial.report.alerts import WarningRow
+from wiretrial.report.blocks import Table
 from wiretrial.report.families import Family
 from wiretrial.report.knees import knees
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel, build
-from wiretrial.report.views import bottlenecks
+from wiretrial.report.tables import limits
 from wiretrial.results import absent, offered
 from wiretrial.results.absent import Absent
 from wiretrial.results.model import Judgement
@@ -278,7 +279,7 @@ def test_the_bottleneck_is_told_at_the_knee_and_above_it() -> None:
     said = report.verdict_sentences[-1]
     assert said.startswith("The bottleneck was at the knee the offered rate in ")
     assert "; just above it the server in " in said
-    page = re.sub(r"<[^>]+>", " ", str(bottlenecks.table(report)))
+    page = re.sub(r"<[^>]+>", " ", str(html_blocks.block(limits.table(report))))
     assert "ws: knee, the knee (" in page
     assert "ws: knee, above the knee (" in page
     assert "the rate was kept" in page
@@ -390,12 +391,11 @@ def test_a_subject_alone_has_a_range_and_no_rival() -> None:
 def test_what_is_kept_has_knees_and_warnings(study: ReportModel) -> None:
     told = WarningRow("errors", "3 messages failed", "Look at the server's log", 2, ("a", "b"))
     kept = found.of_report(replace(study, warnings=(told,)))
-    assert kept.knees
-    assert {knee.label for knee in kept.knees} == {knee.label for knee in study.knees}
+    sections = {section.title: section.blocks for section in kept.sections}
+    (table,) = sections["Highest rate with p99 within 5 ms: knee"]
+    assert isinstance(table, Table)
+    assert {row[0].text for row in table.rows} == {knee.label for knee in study.knees}
     page = found.section(kept)
-    assert f"**Highest rate with {kept.knees[0].title}**" in page
-    assert kept.knees[0].why in page
-    assert "- 3 messages failed (2 trials: a and b). Look at the server's log" in page
-    # What was kept before knew neither.
-    old = kept.model_dump(mode="json", by_alias=True, exclude={"knees", "warnings"})
-    assert found.Found.model_validate(old).warnings == ()
+    assert "### Highest rate with p99 within 5 ms: knee" in page
+    assert study.knees[0].why in page
+    assert "- 3 messages failed. (2 trials: a and b) Look at the server's log" in page

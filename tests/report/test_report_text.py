@@ -13,8 +13,9 @@ from rich.console import Console
 
 from tests.report.synthetic import DEMO, one_trial
 from wiretrial import warnings
-from wiretrial.report import load_json, markdown, text, text_tables
+from wiretrial.report import load_json, load_lines, markdown, text, text_blocks
 from wiretrial.report.model import ReportModel
+from wiretrial.report.tables import rankings
 from wiretrial.results.model import Judgement, Trial
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -69,12 +70,12 @@ def test_many_levels_in_a_small_window(study: ReportModel) -> None:
 
 def test_labels_that_do_not_fit_stand_in_tables_of_their_own(study: ReportModel) -> None:
     family = next(family for family in study.families if len(family.groups) > 1)
-    made = text_tables.levels(Console(width=36), family)
+    made = text_blocks.table(Console(width=36), rankings.grid(family))
     assert len(made) > 1
     assert [column.header for one in made for column in one.columns[1:]] == list(family.labels)
     for one in made:
         levels = [family.level(group) for group in family.groups]
-        assert list(one.columns[0].cells) == levels, "each row says what it is"
+        assert list(map(str, one.columns[0].cells)) == levels, "each row says what it is"
 
 
 def test_a_time_per_case(cases: ReportModel) -> None:
@@ -92,13 +93,13 @@ def test_a_name_cannot_break_a_table(study: ReportModel) -> None:
 
 
 def test_one_load_run(closed: Trial) -> None:
-    found = text.render_load(closed, width=120)
+    found = load_lines.render(closed, width=120)
     golden("load.txt", found)
     assert len(found.splitlines()) <= 15
 
 
 def test_totals_get_their_own_line_where_room_is_short(closed: Trial) -> None:
-    found = text.render_load(closed, width=80).splitlines()
+    found = load_lines.render(closed, width=80).splitlines()
     assert max(map(len, found)) <= 80
     assert [line.split()[0] for line in found if line.startswith("  ")][:2] == [
         *("throughput", "messages")
@@ -107,7 +108,7 @@ def test_totals_get_their_own_line_where_room_is_short(closed: Trial) -> None:
 
 @pytest.mark.parametrize("width", range(60, 100))
 def test_no_line_breaks_between_a_figure_and_its_unit(closed: Trial, width: int) -> None:
-    for line in text.render_load(closed, width=width).splitlines():
+    for line in load_lines.render(closed, width=width).splitlines():
         assert not re.match(r"\s+(us|ms|s|%|B|MiB)(\W|$)", line), line
         assert line.isascii()
 
@@ -126,24 +127,24 @@ def test_the_time_beside_connections_is_that_of_so_many(
     connections = closed.summary.connections.model_copy(update={"opened": opened})
     update = {"connections": connections, "connect_start_ns": 1_000, "connected_ns": 275_000}
     summary = closed.summary.model_copy(update=update)
-    found = text.render_load(closed.model_copy(update={"summary": summary}), width=120)
+    found = load_lines.render(closed.model_copy(update={"summary": summary}), width=120)
     assert f"  connections    {told}" in found
 
 
 def test_connections_that_are_opened_as_needed_have_no_time(closed: Trial) -> None:
     connections = closed.summary.connections.model_copy(update={"opened": 450})
     summary = closed.summary.model_copy(update={"connections": connections})
-    found = text.render_load(closed.model_copy(update={"summary": summary}), width=120)
+    found = load_lines.render(closed.model_copy(update={"summary": summary}), width=120)
     assert "  connections    450 opened, connect" in found
 
 
 def test_one_load_run_with_errors(failing: Trial) -> None:
-    golden("load-errors.txt", text.render_load(failing, width=110))
+    golden("load-errors.txt", load_lines.render(failing, width=110))
 
 
 def test_colour_only_where_it_is_wanted(report: ReportModel, failing: Trial) -> None:
-    plain = text.render(report), text.render_load(failing)
-    coloured = text.render(report, colour=True), text.render_load(failing, colour=True)
+    plain = text.render(report), load_lines.render(failing)
+    coloured = text.render(report, colour=True), load_lines.render(failing, colour=True)
     for without, with_colour in zip(plain, coloured, strict=True):
         assert "\x1b" not in without
         assert "\x1b[" in with_colour

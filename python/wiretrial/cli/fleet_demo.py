@@ -32,7 +32,7 @@ from wiretrial.plan import (
     Stop,
     Target,
 )
-from wiretrial.report import text as text_report
+from wiretrial.report import load_lines
 from wiretrial.results import hdr
 from wiretrial.results.model import Scenario, Trial
 from wiretrial.studies.recording import Recording
@@ -67,7 +67,7 @@ def run(connections: str, requests: str, rate: str) -> int:
         threads = GeneratorSettings(threads=AGENTS)
         one = measure(engine, asked.model_copy(update={"generator": threads}))
     width, colour = output.width(), output.colour(sys.stdout)
-    output.emit(text_report.render_load(many, width=width, colour=colour), None)
+    output.emit(load_lines.render(many, width=width, colour=colour), None)
     output.emit(f"\n{'':<34}{'three agents':>16}{'one machine':>16}", None)
     unequal = 0
     for name, left, right in compared(many, one):

@@ -27,8 +27,7 @@ from wiretrial.errors import (
 )
 from wiretrial.machine import facts, listeners, preflight
 from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
-from wiretrial.report import load_json, load_text, run
-from wiretrial.report import text as text_report
+from wiretrial.report import load_json, load_lines, load_text, run
 from wiretrial.results.model import Scenario, Trial
 from wiretrial.studies.recording import Recording
 
@@ -225,7 +224,7 @@ def _render(trial: Trial, chosen: output.Format, *, to_terminal: bool) -> str:
         # A whole record is a line that no terminal can show.
         is_shown = to_terminal and sys.stdout.isatty()
         return output.as_json(load_json(trial)) if is_shown else load_text(trial)
-    return text_report.render_load(
+    return load_lines.render(
         trial, width=output.width(), colour=to_terminal and output.colour(sys.stdout)
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 from wiretrial.cli import output, reports
 from wiretrial.cli.forms import ReportForm
 from wiretrial.errors import EXIT_GOOD, UsageProblem
-from wiretrial.report import found, load_json, markdown
+from wiretrial.report import found, load_json, load_lines, markdown
 from wiretrial.report import text as text_report
 from wiretrial.report.exports import google_benchmark, table
 from wiretrial.report.model import ReportModel
@@ -40,7 +40,7 @@ def report(result: Path, form: ReportForm, file: Path | None) -> int:
     elif form is ReportForm.HTML:
         output.emit(reports.page(made), file)
     elif form is ReportForm.COMPACT:
-        output.emit(found.of_report(made).model_dump_json(by_alias=True, indent=1), file)
+        output.emit(found.of_report(made).to_json(), file)
     elif form is ReportForm.MARKDOWN:
         output.emit(markdown.render(made), file)
     else:
@@ -51,7 +51,7 @@ def report(result: Path, form: ReportForm, file: Path | None) -> int:
 def _text(made: ReportModel, *, colour: bool) -> str:
     if made.is_run:
         # Nothing is estimated: it is what the load said.
-        return text_report.render_load(made.trials[0], width=output.width(), colour=colour)
+        return load_lines.render(made.trials[0], width=output.width(), colour=colour)
     return text_report.render(made, width=output.width(), colour=colour)
 
 

@@ -15,8 +15,9 @@ from wiretrial.cli import output, reports
 from wiretrial.cli.forms import ExportForm
 from wiretrial.cli.output import Format
 from wiretrial.errors import EXIT_GOOD, UsageProblem
-from wiretrial.report import found, versus
+from wiretrial.report import versus
 from wiretrial.report.exports import google_benchmark, hlog, table
+from wiretrial.report.model import ReportModel
 from wiretrial.results import imported
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder, read_all
@@ -125,9 +126,29 @@ def _whole(source: Path, trials: Sequence[Trial]) -> dict[str, Any]:
         "trials": [trial.model_dump(mode="json", by_alias=True) for trial in trials],
     }
     if source.is_dir():
-        told = found.of_report(reports.whole(ResultsFolder.open(source)))
-        document |= told.model_dump(mode="json", include={"knees", "warnings", "absent"})
+        document |= _told(reports.whole(ResultsFolder.open(source)))
     return document
+
+
+def _told(model: ReportModel) -> dict[str, Any]:
+    return {
+        "knees": [
+            {
+                "title": f"{knee.objective.words}: {knee.group}",
+                "label": knee.label,
+                "sustained": knee.sustained,
+                "figure": knee.figure,
+                "is_confirmed": knee.is_confirmed,
+                "why": knee.why,
+            }
+            for knee in model.knees
+        ],
+        "warnings": [
+            {"code": row.code, "message": row.message, "advice": row.advice, "where": row.where}
+            for row in model.warnings
+        ],
+        "absent": [row.model_dump(mode="json") for row in model.absent],
+    }
 
 
 def _require_parquet(file: Path | None) -> None:

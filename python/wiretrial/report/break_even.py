@@ -339,21 +339,3 @@ def _numbers(crossings: Sequence[Crossing]) -> str:
             *(f"{one.number} in {one.quantity.name} ({one.span})" for one in rest),
         ]
     )
-
-
-HEAD = ("", "set-up", "per message", "set-up", "per message", "the socket is cheaper")
-
-
-def rows(place: Place) -> list[tuple[str, ...]]:
-    """Pair and quantity, the two costs of HTTP, the two of the socket, and the break-even."""
-    found = []
-    for crossing in place.crossings:
-        both = (crossing.http, crossing.socket)
-        figures = [
-            units.fitting(crossing.quantity.units, (value,)).text(value) if value > 0 else "none"
-            for side in both
-            for value in (side.setup, side.message)
-        ]
-        pair = f"{crossing.socket.label} against {crossing.http.label}: {crossing.quantity.name}"
-        found.append((pair, *figures, crossing.words))
-    return found

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from wiretrial.report import canvas, metrics, moments
+from wiretrial.report import canvas, metrics, moments, page_results
 from wiretrial.report.canvas import WIDE, Frame, Picture
+from wiretrial.report.knees import together
 from wiretrial.report.model import ReportModel
 from wiretrial.report.views import (
     amortised,
     cost,
-    families,
     knee,
     levels,
     over_time,
@@ -58,12 +58,12 @@ def _drawers(model: ReportModel) -> dict[str, Callable[[], Picture]]:
             found[f"percentiles-{number}"] = partial(percentiles.picture, model, group, frame)
     strips = [strip for family in model.families for strip in family.strips]
     for number, strip in enumerate(strips, start=1):
-        for metric in (strip.groups[0].contest.metric, metrics.P99, *families.LINES):
+        for metric in (strip.groups[0].contest.metric, metrics.P99, *page_results.LINES):
             if levels.has(strip, metric):
                 found[f"levels-{number}-{metric.key}"] = partial(
                     levels.picture, strip, metric, frame
                 )
-    for number, knees in enumerate(knee.groups(model), start=1):
+    for number, knees in enumerate(together(model.knees), start=1):
         if knee.can_be_drawn(knees):
             found[f"knee-{number}"] = partial(knee.picture, knees, frame)
     for number, place in enumerate(model.places, start=1):

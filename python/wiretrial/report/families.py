@@ -126,11 +126,6 @@ class Family:
         return limited and metric.key in metrics.BOUNDS
 
     @property
-    def has_factors(self) -> bool:
-        """Whether its groups differ in factors, so that those tell them apart in few words."""
-        return bool(self.varied)
-
-    @property
     def labels(self) -> tuple[str, ...]:
         """What is compared, each once, in the order of the study."""
         found = dict.fromkeys(g.called[s.name] for g in self.groups for s in g.scenarios)

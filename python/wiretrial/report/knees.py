@@ -55,6 +55,11 @@ class Step:
     bottleneck: str
     evidence: str
 
+    @property
+    def outcome(self) -> str:
+        """`sustained`, or why it was not."""
+        return "sustained" if self.refusal is None else f"refused: {self.refusal.text}"
+
 
 @dataclass(frozen=True)
 class Knee:
@@ -114,6 +119,14 @@ class Knee:
         """The median over the trials at that rate of the quantile that the objective names."""
         known = [s.response_ns for s in self.steps if s.offered == rate and s.response_ns]
         return median(known) if known else None
+
+
+def together(found: Sequence[Knee]) -> tuple[tuple[Knee, ...], ...]:
+    """Searches that ask the same of different subjects, together."""
+    groups: dict[tuple[str, Objective], list[Knee]] = {}
+    for knee in found:
+        groups.setdefault((knee.group, knee.objective), []).append(knee)
+    return tuple(tuple(knees) for knees in groups.values())
 
 
 def knees(

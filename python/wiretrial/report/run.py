@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterator
 
 from wiretrial.plan import Target
-from wiretrial.report import load_words, model, text
+from wiretrial.report import load_lines, load_words, model
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Trial
 
@@ -28,7 +28,7 @@ def build(trial: Trial) -> ReportModel:
     return model.build(
         [trial],
         title=trial.plan.target.url,
-        question=_micro(text.asked(trial)),
+        question=_micro(load_lines.asked(trial)),
         command=trial.command or f"wiretrial load {shlex.quote(trial.plan.target.url)}",
         verdict_sentences=(load_words.found(trial), load_words.judged(trial), ONE_RUN),
         is_run=True,
@@ -38,7 +38,7 @@ def build(trial: Trial) -> ReportModel:
 def rows(trial: Trial) -> Iterator[tuple[str, str]]:
     """What the run took, label and value: the lines that `load` shows."""
     yield "request", _request(trial.plan.target)
-    for label, value in text.load_rows(trial):
+    for label, value in load_lines.rows(trial):
         yield label, _APART.sub(" · ", _micro(value))
 
 

@@ -23,7 +23,7 @@ BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[num]?s|[kMG]?i?B|%)(?:\W|$))")
 """The space between a figure and its unit, where no line may break."""
 GLUE = "\ue000"
 """Stands for such a space until lines are broken: nobody uses it."""
-_ASCII = str.maketrans({"×": "x", "−": "-"})
+_ASCII = str.maketrans({"×": "x", "−": "-", "–": "-", "▲": "*", "▼": "-", "✗": "x"})
 
 
 def rendered(write: Callable[[Console], None], *, width: int, colour: bool) -> str:

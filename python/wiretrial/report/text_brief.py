@@ -6,6 +6,7 @@ what is left out, is `brief`'s.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
@@ -14,19 +15,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from wiretrial.report import brief, clients, metrics, text_tables, units
+from wiretrial.report import blocks, brief, clients, metrics, text_blocks, units
 from wiretrial.report.model import ReportModel
-from wiretrial.report.terminal import (
-    DEFAULT_WIDTH,
-    ascii_only,
-    fits,
-    labelled,
-    new_table,
-    rendered,
-)
+from wiretrial.report.tables import clients as client_tables
+from wiretrial.report.tables import rankings, searches
+from wiretrial.report.terminal import DEFAULT_WIDTH, ascii_only, labelled, new_table, rendered
 
 NARROWEST = (20, 14)
 """No workload, and no label, is cut below these widths."""
+INTERVAL = re.compile(r" \([^()]*\)")
 GAP = 3
 """Blanks between columns."""
 
@@ -65,18 +62,22 @@ def _table(console: Console, model: ReportModel) -> tuple[Table | None, int]:
     if found := brief.scenarios(model) or brief.safest(model) or brief.overview(model):
         return _plain(console, found), found.more
     if not inside and model.knees:
-        return text_tables.knees(model.knees), 0
+        return _first(console, searches.found(model.knees)), 0
     if not inside:
         return None, 0
-    levels = text_tables.levels(console, inside[0])
-    return next((one for one in levels if fits(console, one)), None), 0
+    return _first(console, rankings.grid(inside[0])), 0
+
+
+def _first(console: Console, table: blocks.Table) -> Table:
+    """As much of the table as fits the width."""
+    return text_blocks.table(console, table)[0]
 
 
 def _clients(console: Console, table: clients.Table) -> tuple[Table, int]:
     """The libraries that cost least beside the bare socket."""
     rows = sorted(table.rows, key=_multiple)[: brief.MOST_ROWS]
-    shown = text_tables.clients(console, replace(table, rows=tuple(rows)))
-    return shown, len(table.rows) - len(rows)
+    shown = client_tables.side_by_side(replace(table, rows=tuple(rows)))
+    return _first(console, shown), len(table.rows) - len(rows)
 
 
 def _multiple(row: clients.Row) -> float:
@@ -89,7 +90,7 @@ def _plain(console: Console, found: brief.Table) -> Table:
     """With intervals where they fit; else the figures whole, and long names cut."""
     texts = [[ascii_only(cell) for cell in row] for row in (found.heads, *found.rows)]
     if _needed(texts) > console.width:
-        texts = [[text_tables.INTERVAL.sub("", cell) for cell in row] for row in texts]
+        texts = [[INTERVAL.sub("", cell) for cell in row] for row in texts]
     table = new_table(*texts[0])
     over = max(_needed(texts) - console.width, 0)
     for index, column in enumerate(table.columns):

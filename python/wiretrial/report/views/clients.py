@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
-from wiretrial.report import client_words, markup, metrics, palette, sentences, units
-from wiretrial.report import clients as rows_of
-from wiretrial.report.canvas import NARROW, WIDE, Frame, Padding, Picture, Row
-from wiretrial.report.clients import Cell, Table
-from wiretrial.report.families import Family, Group
-from wiretrial.report.metrics import Metric
-from wiretrial.report.model import ReportModel
+from wiretrial.report import metrics, palette, units
+from wiretrial.report.canvas import Frame, Padding, Picture, Row
+from wiretrial.report.families import Group
 from wiretrial.report.scenarios import ScenarioResult
-from wiretrial.report.views import dots, pairs
+from wiretrial.report.views import dots
 from wiretrial.report.views.axes import domain_of
 from wiretrial.report.views.plot import Plot, log, placed
-from wiretrial.report.views.ranking import swatch
 
 US = units.MICROSECONDS
 WIDE_ROW = 30
@@ -26,43 +19,6 @@ KEY = (
     "Filled: the round trip, the median over trials of their means; line: its 95 % interval. Ring: "
     "the client's CPU in it. What lies between them is the server's work and waiting."
 )
-
-
-def overview(model: ReportModel) -> Markup:
-    """Every library beside every other: the first thing to see."""
-    found = rows_of.tables(model)
-    if not found:
-        return markup.NOTHING
-    parts: list[Markup] = []
-    for table in found:
-        parts.append(markup.heading(table.title) if len(found) > 1 else markup.NOTHING)
-        parts.append(_table(table))
-    note = (
-        "Microseconds per round trip, and of them the client's own CPU (user and system, all "
-        "threads): medians over trials."
-    )
-    if model.baselines:
-        note += " ×: how many times the bare socket's."
-    if floor := found[0].floor:
-        note += f" Below them: {floor}."
-    parts.append(markup.key(note))
-    return markup.section("Libraries side by side", *parts)
-
-
-def results(model: ReportModel, family: Family) -> Markup:
-    """A picture and a ranking for each group of the family."""
-    parts: list[Markup] = []
-    for group in family.groups:
-        if not any(s.median(metrics.WALL) for s in group.scenarios):
-            continue
-        if len(family.groups) > 1:
-            parts.append(markup.heading(family.level(group)))
-        parts.append(markup.both(picture(group, Frame(WIDE)), picture(group, Frame(NARROW))))
-        parts.append(markup.fold("Figures and places", _figures(model, group)))
-        parts.append(markup.fold("Pair by pair", pairs.table(group)))
-    if parts:
-        parts.append(markup.key(KEY))
-    return markup.section(f"Round trip and CPU: {family.title}", *parts)
 
 
 def picture(group: Group, frame: Frame) -> Picture:
@@ -122,89 +78,3 @@ def _alternative(group: Group, drawn: Sequence[ScenarioResult]) -> str:
         for s in drawn
     )
     return f"Round trip and client CPU of {group.title}, shortest first: {parts}."
-
-
-def _table(table: Table) -> Markup:
-    heads = Markup("").join(
-        Markup('<th class="num">{}</th><th class="num">CPU</th>').format(protocol)
-        for protocol in table.protocols
-    )
-    several = len({row.language for row in table.rows}) > 1
-    body = Markup("").join(
-        Markup("<tr><td>{}{}</td>{}{}</tr>").format(
-            swatch(row.colour),
-            row.name,
-            Markup("<td>{}</td>").format(row.language) if several else "",
-            Markup("").join(_cells(row.cells.get(protocol)) for protocol in table.protocols),
-        )
-        for row in table.rows
-    )
-    return Markup(
-        '<div class="scroll"><table class="cases tight"><thead><tr><th>Library</th>{}{}</tr>'
-        "</thead><tbody>{}</tbody></table></div>"
-    ).format(Markup("<th>Language</th>") if several else "", heads, body)
-
-
-def _cells(cell: Cell | None) -> Markup:
-    if cell is None:
-        return Markup('<td class="num">–</td><td class="num">–</td>')
-    return Markup("").join(
-        Markup('<td class="num">{}<small>{}</small></td>').format(
-            "–" if (value := cell.scenario.median(metric)) is None else US.figure(value),
-            f"× {units.significant(ratio)}" if ratio else "",
-        )
-        for metric, ratio in (
-            (metrics.WALL, cell.wall_ratio),
-            (metrics.CLIENT, cell.client_ratio),
-        )
-    )
-
-
-def _figures(model: ReportModel, group: Group) -> Markup:
-    """Places by time and by CPU, figures with their intervals, and the server's part."""
-    contest = group.contest
-    shown = (metrics.WALL, metrics.CLIENT, metrics.P50, metrics.P99, metrics.SERVER)
-    base = client_words.base_of(group, model.baselines)
-    head = Markup("").join(
-        Markup('<th class="num">{}, µs</th>').format(metric.title) for metric in shown
-    )
-    body = Markup("").join(
-        Markup(
-            '<tr><td class="num">{}</td><td class="num">{}</td><td>{}{}</td>{}'
-            '<td class="num">{}</td><td class="num">{}</td></tr>'
-        ).format(
-            contest.ranking.ranks.get(scenario.name, "–"),
-            contest.by_cost.ranks.get(scenario.name, "–"),
-            swatch(scenario.colour),
-            group.called[scenario.name],
-            Markup("").join(_figure(scenario, metric) for metric in shown),
-            _ratio(group, scenario, base, metrics.WALL),
-            _ratio(group, scenario, base, metrics.CLIENT),
-        )
-        for scenario in group.ranked
-    )
-    against = "the bare socket's" if base else "the baseline's"
-    return Markup(
-        '<div class="scroll"><table><thead><tr><th class="num">Place by time</th>'
-        '<th class="num">by CPU</th><th>Library</th>{}<th class="num">Time, times {}</th>'
-        '<th class="num">CPU, times</th></tr></thead><tbody>{}</tbody></table></div>'
-    ).format(head, against, body)
-
-
-def _figure(scenario: ScenarioResult, metric: Metric) -> Markup:
-    estimate = scenario.estimates.get(metric.key)
-    if estimate is None:
-        return Markup('<td class="num">–</td>')
-    return Markup('<td class="num">{}<small>{}</small></td>').format(
-        US.figure(estimate.median), sentences.interval_text(estimate, US)
-    )
-
-
-def _ratio(
-    group: Group, scenario: ScenarioResult, base: ScenarioResult | None, metric: Metric
-) -> str:
-    """The ratio to the baseline with its interval."""
-    if base is None or base is scenario:
-        return "–"
-    found = (p for p in group.contest.against(base.name, metric) if p.a == scenario.name)
-    return next((sentences.ratio_text(pair) for pair in found), "–")

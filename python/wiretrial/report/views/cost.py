@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from wiretrial.report import metrics, palette, sentences, units
+from wiretrial.report import metrics, palette, units
 from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row
 from wiretrial.report.families import Group
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views.plot import Axis, Plot, placed
-from wiretrial.report.views.ranking import swatch
 
 PITCH = 38
 GROUP_GAP = 0.4
@@ -123,47 +120,6 @@ def picture(ranked: Sequence[Group], panel: Panel) -> Picture:
     figure: Row = {"dx": 7, "fontSize": 13, "fontWeight": 600, **ink}
     plot.draw("text", names, text="figure", x="end", y="foot", **figure)
     return plot.picture(_alternative(drawn, panel, unit))
-
-
-def table(model: ReportModel) -> Markup:
-    """All cost figures with their intervals."""
-    shown = [metric for metric in metrics.COSTS if _known(model.scenarios, metric)]
-    head = Markup("").join(
-        Markup('<th class="num">{}, {}{}</th>').format(
-            m.title,
-            _unit(model, m).name,
-            " per message" if m in metrics.PER_MESSAGE else "",
-        )
-        for m in shown
-    )
-    body = Markup("").join(
-        Markup("<tr><td>{}{}</td>{}</tr>").format(
-            swatch(scenario.colour),
-            scenario.name,
-            Markup("").join(_cell(model, scenario, metric) for metric in shown),
-        )
-        for group in model.groups
-        for scenario in group.ranked
-    )
-    return Markup(
-        '<div class="scroll"><table><thead><tr><th>Scenario</th>{}</tr></thead>'
-        "<tbody>{}</tbody></table></div>"
-    ).format(head, body)
-
-
-def _unit(model: ReportModel, metric: Metric) -> units.Unit:
-    return units.fitting(
-        metric.units, (v for s in model.scenarios if (v := s.median(metric)) is not None)
-    )
-
-
-def _cell(model: ReportModel, scenario: ScenarioResult, metric: Metric) -> Markup:
-    estimate, unit = scenario.estimates.get(metric.key), _unit(model, metric)
-    if estimate is None:
-        return Markup('<td class="num">–</td>')
-    return Markup('<td class="num">{}<small>{}</small></td>').format(
-        unit.figure(estimate.median), sentences.interval_text(estimate, unit)
-    )
 
 
 def _known(scenarios: Sequence[ScenarioResult], metric: Metric) -> bool:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
+from functools import partial
 
-from wiretrial.report import courses, markup, palette, units
+from wiretrial.report import courses, palette, units
+from wiretrial.report.blocks import Block, Panel, Panels, Section, Swatches, fold, heading, key
 from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row
-from wiretrial.report.courses import Panel
+from wiretrial.report.courses import Panel as Course
 from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel
 from wiretrial.report.views.axes import domain_of
 from wiretrial.report.views.plot import Plot, linear, log
-from wiretrial.report.views.ranking import swatch
 
 HEIGHT = 150
 AIR = 1.08
@@ -22,39 +22,28 @@ FEW_GROUPS = 2
 """Of more, the section is folded."""
 
 
-def section(model: ReportModel) -> Markup:
+def section(model: ReportModel) -> Section:
     """All groups over time; empty where the trials are too many or too short."""
-    if len(model.trials) > courses.MOST_TRIALS:
-        return markup.NOTHING
     inside = [group for group in model.groups if not group.is_outside][:MOST_GROUPS]
+    if len(model.trials) > courses.MOST_TRIALS:
+        inside = []
     parts = [part for group in inside for part in _group(model, group, alone=len(inside) == 1)]
-    if not parts:
-        return markup.NOTHING
     if len(inside) > FEW_GROUPS:
-        parts = [markup.fold("Every trial over its time", *parts)]
-    return markup.section("Over time", *parts)
+        parts = [*fold("Every trial over its time", *parts)]
+    return Section("Over time", tuple(parts), is_detail=True)
 
 
-def _group(model: ReportModel, group: Group, *, alone: bool) -> list[Markup]:
+def _group(model: ReportModel, group: Group, *, alone: bool) -> list[Block]:
     panels = courses.of_group(group, model.trials)
     if not panels:
         return []
-    title = markup.NOTHING if alone else markup.heading(group.title)
-    shown = markup.panels((f"{one.title}, {_unit(one).name}", "", picture(one)) for one in panels)
-    return [title, shown, _names(group), markup.key(KEY)]
+    shown = (Panel(f"{one.title}, {_unit(one).name}", partial(picture, one)) for one in panels)
+    names = ((scenario.colour, group.called[scenario.name]) for scenario in group.scenarios)
+    title = [] if alone else [heading(group.title)]
+    return [*title, Panels(tuple(shown)), Swatches(tuple(names)), key(KEY)]
 
 
-def _names(group: Group) -> Markup:
-    """Which colour is whose."""
-    return Markup('<p class="key">{}</p>').format(
-        Markup(" ").join(
-            Markup("{}{}").format(swatch(scenario.colour), group.called[scenario.name])
-            for scenario in group.scenarios
-        )
-    )
-
-
-def picture(panel: Panel) -> Picture:
+def picture(panel: Course) -> Picture:
     """One quantity; times on a log scale, everything else from 0 on."""
     unit = _unit(panel)
     rows: list[Row] = [
@@ -75,11 +64,11 @@ def picture(panel: Panel) -> Picture:
     return plot.picture(_alternative(panel))
 
 
-def _unit(panel: Panel) -> units.Unit:
+def _unit(panel: Course) -> units.Unit:
     return units.fitting(panel.units, (v for line in panel.lines for _, v in line.points))
 
 
-def _alternative(panel: Panel) -> str:
+def _alternative(panel: Course) -> str:
     values = [value for line in panel.lines for _, value in line.points]
     unit = _unit(panel)
     return (

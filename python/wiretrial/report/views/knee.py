@@ -5,29 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from markupsafe import Markup
-
 from wiretrial.report import palette, units
 from wiretrial.report.canvas import Frame, Picture, Row
-from wiretrial.report.knees import Knee, Step
-from wiretrial.report.model import ReportModel
+from wiretrial.report.knees import Knee
 from wiretrial.report.views import lines
 from wiretrial.report.views.axes import domain_of
 from wiretrial.report.views.plot import Plot, split
-from wiretrial.report.views.ranking import swatch
 
 HEIGHTS = (340, 280)
 RING = 16
 WIDE_LETTER, NARROW_LETTER = 7.5, 7.0
 CROSS = "M-1,-1L1,1M-1,1L1,-1"
-
-
-def groups(model: ReportModel) -> tuple[tuple[Knee, ...], ...]:
-    """Searches that ask the same of different subjects, together."""
-    found: dict[tuple[str, object], list[Knee]] = {}
-    for knee in model.knees:
-        found.setdefault((knee.group, knee.objective), []).append(knee)
-    return tuple(tuple(knees) for knees in found.values())
 
 
 def can_be_drawn(knees: Sequence[Knee]) -> bool:
@@ -62,66 +50,6 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
     return plot.picture(_alternative(knees))
 
 
-def table(knees: Sequence[Knee]) -> Markup:
-    """One row per label."""
-    ordered = sorted(knees, key=lambda knee: knee.sustained or 0.0, reverse=True)
-    rows = Markup("").join(
-        Markup(
-            '<tr><td>{}{}</td><td class="num">{}{}</td><td class="num">{}</td>'
-            '<td class="num">{}</td><td class="num">{}</td><td>{}</td></tr>'
-        ).format(
-            swatch(knee.colour),
-            knee.label,
-            knee.figure,
-            Markup("<small>not confirmed</small>") if knee.is_open else Markup(""),
-            _time(knee.response_at(knee.sustained)) if knee.sustained else "–",
-            "–" if knee.refused is None else units.trimmed(knee.refused.offered),
-            len(knee.steps),
-            knee.why,
-        )
-        for knee in ordered
-    )
-    objective = knees[0].objective
-    return Markup(
-        '<div class="scroll"><table class="prose"><thead><tr><th>Subject</th>'
-        '<th class="num">Sustained, messages/s</th><th class="num">p{} there</th>'
-        '<th class="num">Refused at, messages/s</th><th class="num">Trials</th><th>Why</th></tr>'
-        "</thead><tbody>{}</tbody></table></div>"
-    ).format(f"{100 * objective.quantile:g}", rows)
-
-
-def steps(knees: Sequence[Knee]) -> Markup:
-    """Every trial of the searches, in order."""
-    rows = Markup("").join(
-        Markup(
-            '<tr><td>{}{}</td><td class="num">{}</td><td class="num">{}</td>'
-            '<td class="num">{}</td><td>{}</td></tr>'
-        ).format(
-            swatch(knee.colour),
-            knee.label,
-            units.trimmed(step.offered),
-            units.trimmed(step.achieved),
-            _time(step.response_ns),
-            _outcome(step),
-        )
-        for knee in knees
-        for step in knee.steps
-    )
-    return Markup(
-        '<div class="scroll"><table class="prose"><thead><tr><th>Subject</th>'
-        '<th class="num">Offered, messages/s</th><th class="num">Answered</th>'
-        '<th class="num">p{}</th><th>Outcome</th></tr></thead><tbody>{}</tbody></table></div>'
-    ).format(f"{100 * knees[0].objective.quantile:g}", rows)
-
-
-def _outcome(step: Step) -> str:
-    return "sustained" if step.refusal is None else f"refused: {step.refusal.text}"
-
-
-def _time(ns: float | None) -> str:
-    return "–" if ns is None else units.duration(ns)
-
-
 def _rows(knee: Knee, time: units.Unit, rate: units.Unit) -> list[Row]:
     return [
         {
@@ -130,7 +58,7 @@ def _rows(knee: Knee, time: units.Unit, rate: units.Unit) -> list[Row]:
             ),
             "refused": step.refusal is not None,
             "text": f"{knee.label} at {units.trimmed(step.offered)} messages/s: "
-            f"{units.duration(step.response_ns)}, {_outcome(step)}",
+            f"{units.duration(step.response_ns)}, {step.outcome}",
         }
         for step in knee.steps
         if step.response_ns

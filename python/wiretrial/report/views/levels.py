@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
-from wiretrial.report import metrics, palette, sentences, units
+from wiretrial.report import metrics, palette, units
 from wiretrial.report.canvas import Frame, Picture, Row
-from wiretrial.report.families import Family, Strip, unit_of
+from wiretrial.report.families import Strip, unit_of
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views import dots, lines
 from wiretrial.report.views.axes import with_air
 from wiretrial.report.views.plot import split
-from wiretrial.report.views.ranking import swatch
 
 HEIGHTS = (340, 240)
 MOST_LEVELS_NAMED = 7
@@ -79,41 +76,6 @@ def has(strip: Strip, metric: Metric) -> bool:
 
 def _is_known(scenario: ScenarioResult, metric: Metric) -> bool:
     return (scenario.median(metric) or 0.0) > 0
-
-
-def table(family: Family, metric: Metric) -> Markup:
-    """A row per label, a column per level; a figure with its interval in each."""
-    unit = unit_of(family.groups, metric)
-    head = Markup("").join(
-        Markup('<th class="num">{}</th>').format(family.level(group)) for group in family.groups
-    )
-    rows = Markup("").join(
-        Markup("<tr><td>{}{}</td>{}</tr>").format(
-            swatch(_colour(family, label)),
-            label,
-            Markup("").join(_cell(family.of(label, g), metric, unit) for g in family.groups),
-        )
-        for label in family.labels
-    )
-    return Markup(
-        '<div class="scroll"><table><thead><tr><th>{}, {}</th>{}</tr></thead>'
-        "<tbody>{}</tbody></table></div>"
-    ).format(metric.title, _per(metric, unit), head, rows)
-
-
-def _cell(scenario: ScenarioResult | None, metric: Metric, unit: units.Unit) -> Markup:
-    estimate = None if scenario is None else scenario.estimates.get(metric.key)
-    if scenario is None or estimate is None:
-        return Markup('<td class="num">–</td>')
-    return Markup('<td class="num">{}{}<small>{}</small></td>').format(
-        scenario.bound(metric),
-        unit.figure(estimate.median),
-        sentences.interval_text(estimate, unit) or "–",
-    )
-
-
-def _colour(family: Family, label: str) -> int:
-    return next(s.colour for g in family.groups if (s := family.of(label, g)) is not None)
 
 
 def _apart(strip: Strip, step: float) -> dict[str, float]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
-from wiretrial.report import metrics, units
+from wiretrial.report import units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row
 from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel
@@ -15,7 +13,6 @@ from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views import lines
 from wiretrial.report.views.axes import height_for
 from wiretrial.report.views.plot import Plot, linear, log
-from wiretrial.report.views.ranking import swatch
 
 HEIGHT = 320
 _MARKS = {0.5: "50", 0.9: "90", 0.99: "99", 0.999: "99.9", 0.9999: "99.99"}
@@ -64,31 +61,6 @@ def quantity(group: Group) -> str:
     if group.scenarios[0].is_driven:
         return "Round trip"
     return "Response time" if group.scenarios[0].is_open_loop else "Service time"
-
-
-def table(model: ReportModel, group: Group, level: str = "") -> Markup:
-    """The quantiles as text; `level` tells the table from the others of its family."""
-    unit = unit_of(model)
-    head = Markup("").join(
-        Markup('<th class="num">{}</th>').format(metric.title) for metric in metrics.WAITING
-    )
-    rows = Markup("").join(
-        Markup("<tr><td>{}{}</td>{}</tr>").format(
-            swatch(scenario.colour),
-            group.called[scenario.name],
-            Markup("").join(
-                Markup('<td class="num">{}</td>').format(
-                    "–" if (value := scenario.median(metric)) is None else unit.figure(value)
-                )
-                for metric in metrics.WAITING
-            ),
-        )
-        for scenario in group.ranked
-    )
-    return Markup(
-        '<div class="scroll"><table><thead><tr><th>{}, {}</th>{}</tr></thead>'
-        "<tbody>{}</tbody></table></div>"
-    ).format(level or quantity(group), unit.name, head, rows)
 
 
 def _nines(q: float) -> float:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
 from wiretrial.report import palette, sentences, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken
 from wiretrial.report.families import Group, unit_of
@@ -55,51 +53,6 @@ def figure(scenario: ScenarioResult, metric: Metric, unit: units.Unit) -> str:
     """The figure with its unit; a bound that the generator set is marked as one."""
     value = scenario.estimates[metric.key].median
     return f"{scenario.bound(metric)}{unit.text(value)}"
-
-
-def is_bound(scenario: ScenarioResult, metric: Metric) -> bool:
-    """Whether the figure is only a bound, because the generator was the limit."""
-    return bool(scenario.bound(metric))
-
-
-def table(group: Group) -> Markup:
-    """The same figures as text."""
-    metric = group.contest.metric
-    unit = unit_of((group,), metric)
-    rows = Markup("").join(_table_row(s, group, unit) for s in group.ranked)
-    return Markup(
-        '<div class="scroll"><table><thead><tr><th class="num">Place</th><th>Scenario</th>'
-        '<th class="num">{title}, {unit}</th><th class="num">95 % interval</th>'
-        '<th class="num">Trials</th><th class="num">Marked</th></tr></thead>'
-        "<tbody>{rows}</tbody></table></div>"
-    ).format(title=metric.title, unit=unit.name, rows=rows)
-
-
-def _table_row(scenario: ScenarioResult, group: Group, unit: units.Unit) -> Markup:
-    estimate = scenario.estimates.get(group.contest.metric.key)
-    marked = sum(row.is_marked for row in scenario.trials)
-    bound = scenario.bound(group.contest.metric)
-    return Markup(
-        '<tr><td class="num">{rank}</td><td>{swatch}{name}</td><td class="num">{bound}{median}</td>'
-        '<td class="num">{interval}</td><td class="num">{usable}</td>'
-        '<td class="num">{marked}</td></tr>'
-    ).format(
-        rank=group.contest.ranking.ranks.get(scenario.name, "–"),
-        swatch=swatch(scenario.colour),
-        name=group.called[scenario.name],
-        bound=bound,
-        median="–" if estimate is None else unit.figure(estimate.median),
-        interval=("" if estimate is None else sentences.interval_text(estimate, unit)) or "–",
-        usable=scenario.usable,
-        marked=marked or "–",
-    )
-
-
-def swatch(colour: int) -> Markup:
-    """A mark in the colour of the label at that place of the palette."""
-    return Markup('<span class="swatch {}" style="background:{}"></span>').format(
-        palette.shape(colour), palette.css(palette.scenario(colour))
-    )
 
 
 def _label(

@@ -1,6 +1,7 @@
-"""Who was the bottleneck, per scenario, with the evidence of its trials; marked trials by name.
+"""Who was the bottleneck, per scenario, with the evidence of its trials; and what is marked.
 
-Of a search for the highest rate: at the knee, and just above it.
+Of a search for the highest rate: at the knee, and just above it. Knows trials and their verdicts;
+must not know how a table is drawn.
 """
 
 from __future__ import annotations
@@ -8,41 +9,40 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from markupsafe import Markup
-
 from wiretrial.report import sentences, units
+from wiretrial.report.blocks import Cell, Item, Items, Table, words
 from wiretrial.report.knees import Step
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import TrialRow
-from wiretrial.report.views.ranking import swatch
 
 
-def table(model: ReportModel) -> Markup:
+def table(model: ReportModel) -> Table:
     """One row per scenario, and two per search."""
-    rows = Markup("").join(
-        Markup("<tr><td>{}{}</td><td>{}</td><td>{}</td></tr>").format(
-            swatch(colour), name, sentences.bottleneck_counts(trials), _evidence(trials)
+    rows = tuple(
+        (
+            Cell(name, colour=colour),
+            Cell(sentences.bottleneck_counts(trials)),
+            Cell(_evidence(trials)),
         )
         for colour, name, trials in _rows(model)
     )
-    return Markup(
-        '<div class="scroll"><table class="prose"><thead><tr><th>Scenario</th><th>Bottleneck</th>'
-        "<th>Evidence (a typical trial)</th></tr></thead><tbody>{}</tbody></table></div>"
-    ).format(rows)
+    return Table(words("Scenario", "Bottleneck", "Evidence (a typical trial)"), rows)
 
 
-def marked(model: ReportModel) -> Markup:
-    """The marked trials, empty if there are none."""
+def marked(model: ReportModel) -> Items | None:
+    """The trials that are not simply valid, None if there are none."""
     if not model.marked:
-        return Markup("")
-    items = Markup("").join(
-        Markup("<li>{}{}, block {}: <strong>{}</strong>, {}</li>").format(
-            swatch(scenario.colour), scenario.name, row.block + 1, row.verdict, row.evidence
-        )
-        for scenario, row in model.marked
-    )
-    return Markup('<h3>Marked trials (hollow in the ranking)</h3><ul class="plain">{}</ul>').format(
-        items
+        return None
+    return Items(
+        "marked",
+        tuple(
+            Item(
+                f"{scenario.name}, block {row.block + 1}, {row.verdict}",
+                rest=row.evidence,
+                colour=scenario.colour,
+            )
+            for scenario, row in model.marked
+        ),
     )
 
 

@@ -1,6 +1,6 @@
-"""What each subject is like to adopt, as text: the columns that every form of the report shows.
+"""What each subject is like to adopt.
 
-Knows figures and their units; must not know how a table is written.
+Knows figures and their units; must not know how a table is drawn.
 """
 
 from __future__ import annotations
@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from wiretrial.report import units
+from wiretrial.report.blocks import NOTHING, Block, Table, figures, key, plain, words
 from wiretrial.results.adoption import Adopted
-
-NOTHING = "–"
 
 COLUMNS: tuple[tuple[str, Callable[[Adopted], str]], ...] = (
     ("Licence", lambda row: row.licence),
@@ -23,7 +22,7 @@ COLUMNS: tuple[tuple[str, Callable[[Adopted], str]], ...] = (
     ("Build, s of CPU", lambda row: _figure(row.build_cpu_ns, 1e9)),
     ("Lines", lambda row: NOTHING if row.service_lines is None else f"{row.service_lines:,}"),
 )
-"""Head and text of each column, for every form of the report."""
+"""Head and text of each column."""
 
 KEY = (
     "Packages and their installed size: what comes on top of a compiler, CMake, OpenSSL and zlib. "
@@ -32,9 +31,14 @@ KEY = (
 )
 
 
-def rows(adopted: Sequence[Adopted]) -> list[list[str]]:
-    """A row per subject, its name first."""
-    return [[row.subject, *(text(row) for _, text in COLUMNS)] for row in adopted]
+def blocks(adopted: Sequence[Adopted]) -> tuple[Block, ...]:
+    """A row per subject, and what its figures are; nothing where there is no subject."""
+    if not adopted:
+        return ()
+    licence, version, *rest = (title for title, _ in COLUMNS)
+    columns = (*words("Subject", licence, version), *figures(*rest))
+    rows = plain([[row.subject, *(text(row) for _, text in COLUMNS)] for row in adopted])
+    return (Table(columns, rows), key(KEY))
 
 
 def _figure(value: int | None, size: float) -> str:

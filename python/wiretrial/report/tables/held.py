@@ -1,6 +1,6 @@
 """Held connections as a table: how fast they were opened, what each weighs, whether each was alive.
 
-Knows which figures belong there, in words; must not know how a table is drawn.
+Knows which figures belong there; must not know how a table is drawn.
 """
 
 from __future__ import annotations
@@ -8,24 +8,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from wiretrial.report import metrics, sentences, units
+from wiretrial.report import metrics, units
+from wiretrial.report.blocks import (
+    NO_FIGURE,
+    NOTHING,
+    Block,
+    Cell,
+    Table,
+    figures,
+    heading,
+    key,
+    words,
+)
 from wiretrial.report.measures import Measured, total
-from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.report.tables import cells
 from wiretrial.results.model import Trial
 from wiretrial.results.observation import PerConnection
 from wiretrial.stats import cost
 
 TITLE = "Held connections"
 COLUMNS = (
-    ("Connections", True),
-    ("Copies x threads", True),
-    ("Opened, per ms", True),
-    ("User memory each, bytes", True),
-    ("Kernel memory each, bytes", True),
-    ("Alive", True),
-    ("All answered in", True),
+    *words("Server"),
+    *figures(
+        "Connections",
+        "Copies x threads",
+        "Opened, per ms",
+        "User memory each, bytes",
+        "Kernel memory each, bytes",
+        "Alive",
+        "All answered in",
+    ),
 )
 KEY = (
     "User memory: growth of the server's proportional set size from before the first connection to"
@@ -34,7 +48,7 @@ KEY = (
     " Intervals: 95 %."
 )
 SLOPES_TITLE = "Memory of one more connection"
-SLOPE_COLUMNS = (("User, bytes", True), ("Kernel, bytes", True), ("From", False))
+SLOPE_COLUMNS = (*words("Server"), *figures("User, bytes", "Kernel, bytes"), *words("From"))
 SLOPES_KEY = (
     "The slope of the growth over all numbers of connections that were held, with what does not"
     " depend on their number apart; weighted least squares, 95 % intervals. –: lost in the noise,"
@@ -42,27 +56,18 @@ SLOPES_KEY = (
 )
 
 
-@dataclass(frozen=True)
-class Table:
-    """One table: the server's name stands before the columns of each row."""
-
-    title: str
-    columns: Sequence[tuple[str, bool]]
-    """Title, and whether figures stand in it."""
-    rows: Sequence[tuple[str, ...]]
-    key: str
-
-
-def tables(model: ReportModel) -> tuple[Table, ...]:
+def blocks(model: ReportModel) -> tuple[Block, ...]:
     """The tables that have rows: connections as they were held, and what one more weighs."""
-    found = (
-        Table(TITLE, COLUMNS, _rows(model), KEY),
-        Table(SLOPES_TITLE, SLOPE_COLUMNS, _slopes(model), SLOPES_KEY),
-    )
-    return tuple(table for table in found if table.rows)
+    found: list[Block] = []
+    if rows := _rows(model):
+        found += [Table(COLUMNS, rows), key(KEY)]
+    if slopes := _slopes(model):
+        found += [heading(SLOPES_TITLE)] if found else []
+        found += [Table(SLOPE_COLUMNS, slopes), key(SLOPES_KEY)]
+    return tuple(found)
 
 
-def _rows(model: ReportModel) -> tuple[tuple[str, ...], ...]:
+def _rows(model: ReportModel) -> tuple[tuple[Cell, ...], ...]:
     """A row for each scenario that was held: its label, then the columns."""
     found = (
         (scenario, trials)
@@ -73,7 +78,7 @@ def _rows(model: ReportModel) -> tuple[tuple[str, ...], ...]:
     return tuple(_row(scenario, trials) for scenario, trials in found)
 
 
-def _slopes(model: ReportModel) -> tuple[tuple[str, ...], ...]:
+def _slopes(model: ReportModel) -> tuple[tuple[Cell, ...], ...]:
     """A row for each server that was held at several numbers of connections."""
     by_label: dict[str, list[Trial]] = {}
     for trial in model.trials:
@@ -86,19 +91,19 @@ def _held(model: ReportModel, name: str) -> list[Trial]:
     return [t for t in model.trials if t.scenario.name == name and Measured(t).is_opening]
 
 
-def _row(scenario: ScenarioResult, trials: Sequence[Trial]) -> tuple[str, ...]:
+def _row(scenario: ScenarioResult, trials: Sequence[Trial]) -> tuple[Cell, ...]:
     connections = trials[0].plan.load.connections
     alive = min(trial.summary.counters.ok for trial in trials)
     answered = scenario.estimates.get(metrics.ALIVE.key)
     return (
-        scenario.label,
-        f"{connections:,}",
-        _processes(trials[0]),
-        _figure(scenario, metrics.CONNECT_RATE, units.CONNECT_RATES[-1]),
-        _figure(scenario, metrics.USER_MEMORY, units.BYTES[0]),
-        _figure(scenario, metrics.KERNEL_MEMORY, units.BYTES[0]),
-        "all" if alive == connections else f"{alive:,}",
-        units.duration(answered.median) if answered else "–",
+        Cell(scenario.label),
+        Cell(f"{connections:,}"),
+        Cell(_processes(trials[0])),
+        cells.of(scenario, metrics.CONNECT_RATE, units.CONNECT_RATES[-1]),
+        cells.of(scenario, metrics.USER_MEMORY, units.BYTES[0]),
+        cells.of(scenario, metrics.KERNEL_MEMORY, units.BYTES[0]),
+        Cell("all" if alive == connections else f"{alive:,}"),
+        Cell(units.duration(answered.median) if answered else NOTHING),
     )
 
 
@@ -109,15 +114,6 @@ def _processes(trial: Trial) -> str:
     return f"{subject.copies} x {subject.threads or '?'}"
 
 
-def _figure(scenario: ScenarioResult, metric: Metric, unit: units.Unit) -> str:
-    estimate = scenario.estimates.get(metric.key)
-    if estimate is None:
-        return "–"
-    interval = sentences.interval_text(estimate, unit)
-    figure = f"{scenario.bound(metric)}{unit.figure(estimate.median)}"
-    return f"{figure} ({interval})" if interval else figure
-
-
 @dataclass(frozen=True)
 class _Grown:
     """The growth of some memory in one trial, and the connections that it is due to."""
@@ -126,7 +122,7 @@ class _Grown:
     bytes: float
 
 
-def _slope_row(label: str, trials: Sequence[Trial]) -> Iterator[tuple[str, ...]]:
+def _slope_row(label: str, trials: Sequence[Trial]) -> Iterator[tuple[Cell, ...]]:
     levels = sorted({trial.plan.load.connections for trial in trials})
     if len(levels) < 2:
         return
@@ -135,10 +131,10 @@ def _slope_row(label: str, trials: Sequence[Trial]) -> Iterator[tuple[str, ...]]
     if user is None and kernel is None:
         return
     span = f"{units.plural(len(trials), 'trial')} at {levels[0]:,} to {levels[-1]:,} connections"
-    yield (label, user or "–", kernel or "–", span)
+    yield (Cell(label), user or NO_FIGURE, kernel or NO_FIGURE, Cell(span))
 
 
-def _slope(trials: Sequence[Trial], of: Callable[[PerConnection], float | None]) -> str | None:
+def _slope(trials: Sequence[Trial], of: Callable[[PerConnection], float | None]) -> Cell | None:
     grown = [found for trial in trials if (found := _grown(trial, of))]
     try:
         model = cost.fit(
@@ -154,7 +150,13 @@ def _slope(trials: Sequence[Trial], of: Callable[[PerConnection], float | None])
     if each is None:
         return None
     low, high = (units.significant(max(edge, 0.0)) for edge in (each.low, each.high))
-    return f"{units.significant(each.value)} ({low} to {high})"
+    return Cell(
+        units.significant(each.value),
+        aside=(f"{low} to {high}",),
+        value=each.value,
+        low=each.low,
+        high=each.high,
+    )
 
 
 def _grown(trial: Trial, of: Callable[[PerConnection], float | None]) -> _Grown | None:

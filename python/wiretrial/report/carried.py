@@ -1,4 +1,7 @@
-"""Facts, folded: tables of machine, versions, plans and order, and the trials themselves."""
+"""What a page carries along without showing it: its trials and its study, as data.
+
+Knows how they are packed; must not know the page.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from wiretrial.report import facts, merged
+from wiretrial.report import merged
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Trial
 
 MOST_WHOLE = 192 * 1024
 """Packed bytes up to which a page carries each interval's own histograms."""
-
-
-def sections(model: ReportModel) -> Markup:
-    """One folded table per section."""
-    return Markup("").join(_section(section) for section in model.facts)
 
 
 def raw_data(carried: Carried, document: str) -> Markup:
@@ -61,17 +59,3 @@ def study_data(document: str) -> Markup:
     return Markup('<script type="application/json" id="study">{}</script>\n').format(
         Markup(document.replace("</", "<\\/"))
     )
-
-
-def _section(section: facts.Section) -> Markup:
-    head = Markup("").join(Markup("<th>{}</th>").format(cell) for cell in section.head)
-    rows = Markup("").join(
-        Markup("<tr>{}</tr>").format(
-            Markup("").join(Markup("<td>{}</td>").format(cell) for cell in row)
-        )
-        for row in section.rows
-    )
-    return Markup(
-        '<details><summary>{}</summary><div class="scroll"><table class="prose facts"><thead><tr>'
-        "{}</tr></thead><tbody>{}</tbody></table></div></details>"
-    ).format(section.title, head, rows)

@@ -1,0 +1,141 @@
+"""What stands in a report, said once: its sections in order, as blocks.
+
+Knows which part of a model each section shows; must not know how a block is rendered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from wiretrial.report import knees as searches_of
+from wiretrial.report import moments, page_results, run
+from wiretrial.report.blocks import (
+    Block,
+    Drawing,
+    Item,
+    Items,
+    Section,
+    Table,
+    Text,
+    fold,
+    heading,
+    key,
+    plain,
+    words,
+)
+from wiretrial.report.break_even import Place
+from wiretrial.report.knees import Knee
+from wiretrial.report.model import ReportModel
+from wiretrial.report.tables import adoption, break_even, claims, held, limits, searches
+from wiretrial.report.views import amortised, courses, knee, over_time
+
+MOST_ROWS = 12
+"""A table of the page that is longer is folded."""
+KNEE_KEY = "Dot: a trial at that rate. Cross: the rate was refused. Ring: the knee."
+
+
+def sections(model: ReportModel) -> tuple[Section, ...]:
+    """The sections that have content."""
+    made = _of_run(model) if model.is_run else _of_study(model)
+    return tuple(section for section in (*made, *_ends(model)) if section.blocks)
+
+
+def _of_study(model: ReportModel) -> Iterator[Section]:
+    inside_first = sorted(model.families, key=lambda family: family.is_outside)
+    yield from page_results.side_by_side(model)
+    for family in inside_first:
+        yield from page_results.of_family(model, family)
+    for found in searches_of.together(model.knees):
+        yield _searches(found)
+    yield page_results.times(model, inside_first)
+    yield page_results.costs(model)
+    yield courses.section(model)
+    yield _break_even(model)
+    yield Section("Held connections", held.blocks(model))
+    yield Section("What each is like to adopt", adoption.blocks(model.adopted))
+    yield Section("Published / here", (claims.table(model.claims),) if model.claims else ())
+    yield _limits(model)
+    absent = (Item(row.reason) for row in model.absent)
+    yield Section("Not measured", (Items("not measured", tuple(absent)),) if model.absent else ())
+
+
+def _of_run(model: ReportModel) -> Iterator[Section]:
+    """One run by itself: what the terminal shows, its course, its distribution, its cost."""
+    (trial,) = model.trials
+    yield Section("What it took", (Table(words("", ""), plain(list(run.rows(trial)))),))
+    yield Section("Over time", tuple(_course(moments.course(trial))), is_detail=True)
+    yield page_results.times(model, model.families)
+    if any(scenario.estimates for scenario in model.scenarios):
+        yield page_results.costs(model)
+
+
+def _ends(model: ReportModel) -> Iterator[Section]:
+    yield Section("Warnings", (_warnings(model),))
+    tables = (
+        block
+        for one in model.facts
+        for block in fold(one.title, Table(words(*one.head), plain(one.rows)))
+    )
+    yield Section("Facts", tuple(tables), is_detail=True)
+
+
+def _warnings(model: ReportModel) -> Block:
+    if not model.warnings:
+        return Text("None.", is_detail=True)
+    return Items(
+        "warning",
+        tuple(
+            Item(f"{row.message[:1].upper()}{row.message[1:]}.", row.where, row.advice)
+            for row in model.warnings
+        ),
+    )
+
+
+def _course(course: moments.Course | None) -> Iterator[Block]:
+    if course is None:
+        return
+    for name in over_time.names(course):
+        yield Drawing(partial(over_time.picture, course, name))
+    if not course.has_errors:
+        yield Text("No message failed.")
+    yield key(over_time.key(course))
+
+
+def _searches(found: tuple[Knee, ...]) -> Section:
+    told: list[Block] = [searches.found(found)]
+    if knee.can_be_drawn(found):
+        read = key(KNEE_KEY, is_detail=True)
+        told = [Drawing(partial(knee.picture, found)), read, *told]
+    steps = fold("Every step of the search", searches.steps(found))
+    title = f"Highest rate with {found[0].objective.words}: {found[0].group}"
+    return Section(title, (*told, *steps))
+
+
+def _break_even(model: ReportModel) -> Section:
+    told: list[Block] = []
+    for number, place in enumerate(model.places):
+        told.append(heading(place.title[:1].upper() + place.title[1:]))
+        told += _drawn(model, place) if number == 0 else ()
+        told.append(break_even.table(place))
+    told += [key(break_even.KEY)] if told else ()
+    return Section("Break-even: set-up against messages", tuple(told))
+
+
+def _drawn(model: ReportModel, place: Place) -> Iterator[Block]:
+    quantities = amortised.quantities(place)
+    for quantity in quantities:
+        yield Drawing(partial(amortised.picture, model, place, quantity))
+    if quantities:
+        yield key(amortised.KEY, is_detail=True)
+
+
+def _limits(model: ReportModel) -> Section:
+    """Who limited how many trials; a long table of them is folded."""
+    table = limits.table(model)
+    is_long = len(model.scenarios) > MOST_ROWS
+    title = "By scenario, with the evidence" if is_long else "Evidence"
+    marked = limits.marked(model)
+    listed = (heading("Marked trials (hollow in the ranking)"), marked) if marked else ()
+    told = Text(model.bottleneck_sentence)
+    return Section("Who was the bottleneck", (told, *fold(title, table), *listed))

@@ -1,0 +1,60 @@
+"""What most tables share: a cell that names a row, and one that holds a figure.
+
+Knows estimates and units; must not know which table a cell is for.
+"""
+
+from __future__ import annotations
+
+from wiretrial.report import sentences, units
+from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Mark
+from wiretrial.report.families import Family, Group
+from wiretrial.report.metrics import PER_MESSAGE, Metric
+from wiretrial.report.scenarios import ScenarioResult
+
+
+def of(
+    scenario: ScenarioResult | None,
+    metric: Metric,
+    unit: units.Unit,
+    *,
+    mark: Mark = "",
+    with_unit: bool = False,
+) -> Cell:
+    """The median with its bound, and the interval beside it."""
+    estimate = scenario.estimates.get(metric.key) if scenario else None
+    if scenario is None or estimate is None:
+        return NO_FIGURE
+    figure = unit.text(estimate.median) if with_unit else unit.figure(estimate.median)
+    interval = sentences.interval_text(estimate, unit)
+    return Cell(
+        f"{scenario.bound(metric)}{figure}",
+        aside=(interval,) if interval else (),
+        mark=mark,
+        value=estimate.median,
+        low=estimate.low,
+        high=estimate.high,
+    )
+
+
+def named(group: Group, scenario: ScenarioResult) -> Cell:
+    """What the scenario is called within its group."""
+    return Cell(group.called[scenario.name], colour=scenario.colour)
+
+
+def mark_in(group: Group, scenario: ScenarioResult | None) -> Mark:
+    """Whether it is shown to be the best or the worst of its group."""
+    best, worst = group.contest.extremes
+    if scenario is None:
+        return ""
+    return "best" if scenario.name in best else "worst" if scenario.name in worst else ""
+
+
+def colour_of(family: Family, label: str) -> int:
+    """The label's place in the palette."""
+    return next(s.colour for g in family.groups if (s := family.of(label, g)) is not None)
+
+
+def column(metric: Metric, unit: units.Unit, *, is_spare: bool = False) -> Column:
+    """The metric's head: its title and what its figures are in."""
+    per = " per message" if metric in PER_MESSAGE else ""
+    return Column(f"{metric.title}, {unit.name}{per}", is_spare=is_spare)
