@@ -8,8 +8,11 @@ import sys
 
 import pytest
 
+from tests.lab.trials import interval
 from tests.report.synthetic import demo_trials
 from wiretrial.cli.board import RECENT, Board
+from wiretrial.cli.live import Live
+from wiretrial.plan import Load, Plan, Stop, Target
 from wiretrial.studies import demo, events
 from wiretrial.studies.order import Slot
 from wiretrial.studies.spec import Study
@@ -58,7 +61,24 @@ def test_a_pipe_gets_a_line_per_trial(study: Study, capsys: pytest.CaptureFixtur
     for number, (line, trial) in enumerate(zip(lines, TRIALS[:-1], strict=False), start=1):
         assert line.startswith(f"{number}/{len(TRIALS)} ")
         assert line.endswith(trial.scenario.name)
+        what = "requests/s" if trial.scenario.protocol == "http" else "messages/s"
+        assert f" {what} " in line
     assert lines[-1] == f"failed: block 1, {TRIALS[-1].scenario.name}: the server did not start"
+
+
+@pytest.mark.parametrize(
+    ("url", "what"), [("http://127.0.0.1:1/", "requests/s"), ("ws://127.0.0.1:1/", "messages/s")]
+)
+def test_the_block_of_a_load_names_what_is_sent(
+    url: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    plan = Plan(target=Target(url=url), load=Load(connections=1), stop=Stop(duration_ns=10**9))
+    with Live.for_plan(plan) as shown:
+        shown.see(interval(0))
+    assert f" {what} " in stream.getvalue()
 
 
 def test_a_terminal_gets_one_block(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

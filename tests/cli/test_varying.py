@@ -68,7 +68,7 @@ def test_a_run_in_which_every_message_fails_ends_at_once_and_names_the_option(
     assert result["duration_ns"] < 50e9
     done = wiretrial("load", application, "-d", "60s")
     text = " ".join(done.stdout.split())
-    assert "Every message failed in the first 0." in text, text
+    assert "Every request failed in the first 0." in text, text
     # Where the two differ depends on how many digits of their numbers are alike.
     assert re.search(r"from byte \d+ on it was '…[^']*\"id\": \d+\}', not '…", text), text
     assert "where replies vary, use --expect status, json:PATH=VALUE or regex:PATTERN" in text
@@ -132,10 +132,10 @@ def test_a_comparison_gives_up_what_fails_throughout_and_measures_the_other(
     rules = ("--expect", "learned", "--trials", "3", "-d", "20s")
     done = wiretrial("compare", application, other, *rules)
     assert done.returncode == 1
-    assert done.stderr.count("every message failed in the first 0.") == 2 + 2, done.stderr
+    assert done.stderr.count("every request failed in the first 0.") == 2 + 2, done.stderr
     assert "block 2" not in done.stderr
     for url in (application, other):
-        line = f"missing: {url} was asked for and has no figure: every message failed in the first"
+        line = f"missing: {url} was asked for and has no figure: every request failed in the first"
         assert line in done.stderr, done.stderr
     assert "use --expect status" in done.stderr
     [folder] = (tmp_path / "results").iterdir()
@@ -148,11 +148,11 @@ def test_some_errors_can_be_allowed(wiretrial: Run, application: str) -> None:
     done = wiretrial("load", *flaky)
     assert done.returncode == 4
     text = " ".join(done.stdout.split())
-    assert "invalid. 4 status of 400 messages failed (1 %)" in text, text
+    assert "invalid. 4 status of 400 requests failed (1 %)" in text, text
     done = wiretrial("load", *flaky, "--allow-errors", "2%")
     assert done.returncode == 0, done.stdout
     text = " ".join(done.stdout.split())
-    assert "4 status of 400 messages failed (1 %), of which 2 % may; " in text, text
+    assert "4 status of 400 requests failed (1 %), of which 2 % may; " in text, text
     assert "errors 4" in text
     assert "verified by 1 rule" in text
     assert "all verified" not in text
@@ -167,7 +167,7 @@ def test_a_gate_bounds_errors(wiretrial: Run, tmp_path: Path, application: str) 
     for bound, code in (("0.01%", 3), ("20%", 0)):
         done = wiretrial("gate", str(folder), "--threshold", f"errors <= {bound}")
         assert done.returncode == code, done.stdout
-        assert " messages failed, " in done.stdout
+        assert " requests failed, " in done.stdout
     done = wiretrial("gate", str(folder), "--threshold", "errors <= 0.9x")
     assert (
         "errors have an upper bound, which is a share: write it as 'errors <= 0.1%'" in done.stderr

@@ -15,6 +15,7 @@ from wiretrial.results.observation import CpuUse, LinkUse, Observation, SocketUs
 from wiretrial.studies import bottleneck
 from wiretrial.studies.bottleneck import Evidence
 from wiretrial.studies.overload import Offered
+from wiretrial.words import REQUEST
 
 SECOND_NS = 1_000_000_000
 CLOSED = Load(connections=10)
@@ -248,6 +249,8 @@ def test_a_throughput_is_held_against_what_the_generator_does_alone(
     found, text = bottleneck.find(evidence)
     assert found == expected
     assert words in text
+    _, of_http = bottleneck.find(replace(evidence, what=REQUEST))
+    assert of_http == text.replace("messages", "requests")
     # Over a network, what is missing may be on its way.
     if words.startswith("messages waited"):
         assert bottleneck.find(replace(evidence, direct=False))[0] == "unknown"

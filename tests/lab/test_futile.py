@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.lab.trials import interval, summary
+from wiretrial import words
 from wiretrial.plan import Load, Plan, Stop, Target
 from wiretrial.results.model import Use, Window
 from wiretrial.snapshot import Interval
@@ -46,7 +47,7 @@ def test_it_is_given_up_when_there_is_no_right_reply(
     assert [n for n, given_up in enumerate(told) if given_up] == (
         [] if found_at is None else [found_at]
     )
-    assert (futility.words is None) == (found_at is None)
+    assert (futility.words(words.REQUEST) is None) == (found_at is None)
 
 
 def test_time_without_load_does_not_count() -> None:
@@ -57,7 +58,8 @@ def test_time_without_load_does_not_count() -> None:
     assert not futility.see(failing(10, failed=50, sent=0))
     assert not futility.see(failing(11, failed=50))
     assert futility.see(failing(12, failed=50))
-    assert futility.words == "every message failed in the first 0.4 s"
+    assert futility.words(words.REQUEST) == "every request failed in the first 0.4 s"
+    assert futility.words(words.MESSAGE) == "every message failed in the first 0.4 s"
 
 
 def test_the_judgement_says_it() -> None:
@@ -67,12 +69,12 @@ def test_the_judgement_says_it() -> None:
         stop=Stop(duration_ns=10**9),
     )
     window = Window(start_ns=0, end_ns=10**9, steady=True, rule="r")
-    known = judge.Known(server=Use(0.5), futile="every message failed in the first 0.4 s")
+    known = judge.Known(server=Use(0.5), futile="every request failed in the first 0.4 s")
     found = judge.judge(
         [failing(0, failed=10)], summary(ok=0, errors={"mismatch": 50}), window, plan, known
     )
     assert found.verdict == "invalid"
     assert found.evidence.startswith(
-        "every message failed in the first 0.4 s, so the run was ended: "
-        "50 mismatch of 50 messages failed (100 %)"
+        "every request failed in the first 0.4 s, so the run was ended: "
+        "50 mismatch of 50 requests failed (100 %)"
     )

@@ -66,7 +66,7 @@ def test_an_error_makes_it_invalid_and_says_which() -> None:
     failed = summary(ok=990, errors={"mismatch": 10})
     found = judge.judge([interval(0)], failed, WINDOW, CLOSED, known(0.99))
     assert found.verdict == "invalid"
-    assert found.evidence.startswith("10 mismatch of 1,000 messages failed")
+    assert found.evidence.startswith("10 mismatch of 1,000 requests failed")
 
 
 @pytest.mark.parametrize(
@@ -84,13 +84,13 @@ def test_an_open_loop_that_kept_its_rate_was_limited_by_it(
     intervals = [interval(index, sent=sent) for index in range(10)]
     found = judge.judge(intervals, summary(), WINDOW, OPEN, known(0.5))
     assert (found.verdict, found.bottleneck) == (verdict, bottleneck)
-    assert f"{10 * sent:,} of 1,000 messages/s sent" in found.evidence
+    assert f"{10 * sent:,} of 1,000 requests/s sent" in found.evidence
 
 
 @pytest.mark.parametrize(
     ("server", "busy", "verdict", "words"),
     [
-        (0.99, 0.2, "overloaded", "the server was the bottleneck (600 of 1,000 messages/s sent"),
+        (0.99, 0.2, "overloaded", "the server was the bottleneck (600 of 1,000 requests/s sent"),
         (0.30, 0.2, "overloaded", "the connections were too few for the rate (all 10 places"),
         (None, 0.2, "overloaded", "if it had room, the connections were too few: all 10 places"),
         # It is the generator's fault, and the rate says nothing of the server.
@@ -110,9 +110,9 @@ def test_a_rate_that_is_not_reached_is_overload_and_says_why(
     assert words in found.evidence
     assert ("the offered rate was not reached" in found.evidence) == (verdict == "overloaded")
     if "too few" in words:
-        # 10 in flight at 600 messages/s take 16.7 ms each: 1,000 messages/s have 16.7 in flight.
+        # 10 in flight at 600 messages/s take 16.7 ms each: 1,000 requests/s have 16.7 in flight.
         assert (
-            "for 16.7 ms each; at that time 1,000 messages/s need 17 connections" in found.evidence
+            "for 16.7 ms each; at that time 1,000 requests/s need 17 connections" in found.evidence
         )
 
 
@@ -217,7 +217,7 @@ def test_where_all_messages_count_those_of_disturbed_intervals_do_too() -> None:
     [
         (paused(0, 1, 2, ok=100), None),
         (paused(0, 1, 2, 3, 4, 5, ok=100), "kept from running in 6 of 10 intervals"),
-        (paused(0, 1, ok=0), "no message came back in the measured time"),
+        (paused(0, 1, ok=0), "no request was answered in the measured time"),
     ],
 )
 def test_a_generator_that_was_paused_too_much_makes_it_invalid(
@@ -285,7 +285,7 @@ def test_a_share_of_errors_can_be_allowed(
     found = judge.judge([interval(0)], told, WINDOW, CLOSED, use)
     assert (found.verdict, found.allowed_errors) == (verdict, allowed)
     if errors and verdict == "valid":
-        begin = "10 mismatch of 1,000 messages failed (1 %), of which 1 % may; "
+        begin = "10 mismatch of 1,000 requests failed (1 %), of which 1 % may; "
         assert found.evidence.startswith(begin)
 
 
@@ -298,7 +298,7 @@ def test_a_connection_that_broke_counts_once() -> None:
     told = told.model_copy(update={"connections": broken})
     found = judge.judge([interval(0)], told, WINDOW, CLOSED, known(0.99))
     assert found.evidence.startswith(
-        "1 reset of 999 messages failed (0.1 %); 1 reset of 12 connections broke"
+        "1 reset of 999 requests failed (0.1 %); 1 reset of 12 connections broke"
     )
     use = known(0.99, allowed_errors=0.002)
     assert judge.judge([interval(0)], told, WINDOW, CLOSED, use).verdict == "valid"

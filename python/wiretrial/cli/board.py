@@ -12,6 +12,7 @@ from types import TracebackType
 from rich.console import Group
 from rich.text import Text
 
+from wiretrial import words
 from wiretrial.cli import live, output
 from wiretrial.report.measures import Measured
 from wiretrial.results import hdr
@@ -39,6 +40,9 @@ class Board:
         self._drawn = self._began = 0.0
         self._left_at_first_ns = 0
         self._scenario = ""
+        self._named = {one.scenario.name: words.of(one.protocol) for one in study.cases}
+        """What each scenario sends."""
+        self._what = words.MESSAGE
         self._told: set[str] = set()
         """What was said of replies that were learned."""
 
@@ -65,6 +69,7 @@ class Board:
                 self._line(f"left out: {reason}")
             case events.TrialBegun(slot, number, total, left_ns):
                 self._scenario = slot.scenario
+                self._what = self._named.get(slot.scenario, words.MESSAGE)
                 self._heading = f"{self._study.name}: trial {number} of {total}"
                 self._heading += f", about {left} left" if (left := self._left(left_ns)) else ""
                 self._show(f"{slot.scenario}: start")
@@ -74,7 +79,9 @@ class Board:
                 if time.monotonic() - self._drawn >= live.PERIOD_S:
                     length = max(snapshot.end_ns - snapshot.start_ns, 1)
                     rate = snapshot.counters.ok * 1e9 / length
-                    self._show(f"{self._scenario}: {snapshot.phase}, {rate:,.0f} messages/s")
+                    self._show(
+                        f"{self._scenario}: {snapshot.phase}, {rate:,.0f} {self._what.many}/s"
+                    )
             case events.TrialDone(trial, number, total):
                 self._finished(done_line(trial, number, total))
             case events.TrialFailed(slot, reason):
@@ -151,7 +158,7 @@ def _rate(trial: Trial) -> str:
     rate = measured.throughput
     if measured.elapsed_ns:
         rate = trial.summary.counters.ok / measured.elapsed_ns * 1e9
-    return f"{rate or 0:>11,.0f} messages/s"
+    return f"{rate or 0:>11,.0f} {words.of(trial.scenario.protocol).many}/s"
 
 
 def _driven(trial: Trial) -> str:

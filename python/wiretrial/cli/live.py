@@ -15,10 +15,11 @@ from rich.console import Console, Group
 from rich.live import Live as RichLive
 from rich.text import Text
 
-from wiretrial import redaction
+from wiretrial import redaction, words
 from wiretrial.plan import Plan
 from wiretrial.results import hdr, quantiles
 from wiretrial.snapshot import Interval, Snapshot, Start
+from wiretrial.words import Noun
 
 PERIOD_S = 0.5
 
@@ -39,12 +40,14 @@ class Live:
         heading: str,
         length_ns: int | None,
         requests: int | None,
+        what: Noun = words.MESSAGE,
         further: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._live = block()
         self._heading = heading
         self._length_ns = length_ns
         self._requests = requests
+        self._what = what
         self._further = further
         """Lines below."""
         self._sent = self._ok = self._errors = 0
@@ -64,6 +67,7 @@ class Live:
             heading or redaction.url(plan.target.url),
             None if length is None else length + plan.phases.warmup_ns,
             plan.stop.requests,
+            words.of_url(plan.target.url),
             further,
         )
 
@@ -104,7 +108,7 @@ class Live:
         rate = sum(i.counters.ok for i in self._pending) * 1e9 / elapsed_ns
         lines = [
             f"{self._heading}   {last.phase}{self._left(last)}",
-            f"  {rate:>12,.0f} messages/s   {self._times()}   errors {self._errors:,}",
+            f"  {rate:>12,.0f} {self._what.many}/s   {self._times()}   errors {self._errors:,}",
             (
                 f"  {self._sent:>12,} sent   {last.connections.open:,} connections"
                 f"   generator {100 * last.generator.loop_utilisation:.0f} % busy"

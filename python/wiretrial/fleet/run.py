@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from wiretrial import engine
+from wiretrial import engine, words
 from wiretrial.closing import Closing
 from wiretrial.errors import EngineFailed, FleetFailed, UsageProblem
 from wiretrial.fleet import conductor, split
@@ -106,9 +106,10 @@ class FleetRun(Closing):
 
     def progress(self) -> Sequence[str]:
         """A line for each agent, the slowest first: what it told last. Of many, only some."""
+        what = words.of_url(self.plan.target.url)
         known = sorted(self._last.items(), key=lambda item: _rate(item[1]))
         lines = [
-            f"  {_rate(last):>12,.0f} messages/s   {last.connections.open:,} connections"
+            f"  {_rate(last):>12,.0f} {what.many}/s   {last.connections.open:,} connections"
             f"   {100 * last.generator.loop_utilisation:.0f} % busy   {name}"
             for name, last in known
             if name not in self._losses

@@ -16,8 +16,8 @@ from wiretrial.report import units
 from wiretrial.report.measures import Measured, link_bytes
 from wiretrial.results.model import Trial
 from wiretrial.stats.break_even import BreakEven, Cost, find
+from wiretrial.words import HTTP
 
-HTTP = ("http", "https")
 NOT_PLACES = ("protocol", "requests_each")
 """Factors in which the two sides differ, and the one along which they are followed."""
 FEWEST_BLOCKS = 2

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import wiretrial
+from wiretrial import words
 from wiretrial.plan import MatchingContent, StatusContent
 from wiretrial.report import units
 from wiretrial.results.model import SubjectFacts, Trial
+from wiretrial.words import HTTP
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def verified_words(trial: Trial) -> str:
     every = "" if any(trial.summary.counters.errors.values()) else "all "
     match trial.plan.target.expect.content:
         case StatusContent():
-            is_http = trial.scenario.protocol in ("http", "https")
+            is_http = trial.scenario.protocol in HTTP
             how = f"with status {trial.plan.target.expect.status}" if is_http else "well-formed"
             return f"{every}{how}, content not checked"
         case MatchingContent(rules=rules):
@@ -131,11 +133,17 @@ def _ceilings(trials: Sequence[Trial]) -> Section:
     rows = tuple(
         (
             name,
-            f"{ceiling.messages_per_second:,.0f} messages/s",
-            f"{ceiling.reached:,.0f} messages/s, loop {100 * ceiling.loop_utilisation:.0f} % busy",
+            f"{ceiling.messages_per_second:,.0f} {what}/s",
+            f"{ceiling.reached:,.0f} {what}/s, loop {100 * ceiling.loop_utilisation:.0f} % busy",
         )
-        for name, ceiling in sorted(
-            {t.scenario.search or t.scenario.name: t.ceiling for t in trials}.items()
+        for name, (ceiling, what) in sorted(
+            {
+                t.scenario.search or t.scenario.name: (
+                    t.ceiling,
+                    words.of(t.scenario.protocol).many,
+                )
+                for t in trials
+            }.items()
         )
         if ceiling is not None
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from wiretrial import quantities, suggest
+from wiretrial import quantities, suggest, words
 from wiretrial.errors import UsageProblem
 from wiretrial.report import metrics, units
 from wiretrial.report.measures import Measured
@@ -285,15 +285,16 @@ def _row(
 
 def _of_errors(scenario: str, runs: Sequence[Measured], threshold: Threshold) -> Row:
     counters = [run.trial.summary.counters for run in runs]
+    what = words.of_all(run.trial.scenario.protocol for run in runs)
     failed, sent = sum(sum(c.errors.values()) for c in counters), sum(c.sent for c in counters)
     if not sent:
-        return _lacking(scenario, threshold, "no message was sent")
+        return _lacking(scenario, threshold, f"no {what.one} was sent")
     decision = of_share(failed, sent, threshold.bound)
-    text = f"{failed:,} of {sent:,} messages failed"
+    text = f"{failed:,} of {sent:,} {what.many} failed"
     if failed:
         text += f", {_percents(decision)}"
     if decision.outcome == "cannot tell":
-        text += "; more messages would tell"
+        text += f"; more {what.many} would tell"
     return Row(scenario, threshold, decision, text)
 
 

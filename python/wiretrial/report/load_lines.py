@@ -105,7 +105,7 @@ def _asked(trial: Trial, measured: Measured) -> list[str]:
     if load.pack > 1:
         parts.append(f"pack {load.pack}")
     if start.request_payload_bytes:
-        parts.append(f"{start.request_payload_bytes:,}-byte messages")
+        parts.append(f"{start.request_payload_bytes:,}-byte {load_words.noun(trial)}")
     warmup = trial.window.start_ns - trial.summary.first_send_ns
     counted = _length(measured.counted_ns)
     parts.append(f"{counted} after {_length(warmup)} of warm-up" if warmup > 0 else counted)

@@ -1,32 +1,31 @@
-"""One run in words: its answer, and what its messages are called.
+"""One run in words: its answer.
 
 Knows one trial; must not know what stands below the answer.
 """
 
 from __future__ import annotations
 
+from wiretrial import words
 from wiretrial.report import units
 from wiretrial.report.measures import Measured
 from wiretrial.results import quantiles
 from wiretrial.results.model import Trial
 
-HTTP = ("http", "https")
 TOLD = (0.5, 0.99)
 
 
 def noun(trial: Trial) -> str:
-    """What is sent: HTTP has requests, sockets have messages."""
-    scheme = trial.plan.target.url.partition("://")[0]
-    return "requests" if scheme in HTTP else "messages"
+    """What is sent, several of it."""
+    return words.of_url(trial.plan.target.url).many
 
 
 def found(trial: Trial) -> str:
     """`88,000 verified requests/s; service time p50 95.0 µs, p99 252 µs; no request failed.`"""
-    measured, what = Measured(trial), noun(trial)
+    measured, what = Measured(trial), words.of_url(trial.plan.target.url)
     errors = sum(trial.summary.counters.errors.values())
     least = "At least " if trial.judgement.verdict == "client-bound" else ""
     kind = "response time" if measured.is_open_loop else "service time"
-    told = [f"{least}{measured.throughput or 0:,.0f} verified {what}/s"]
+    told = [f"{least}{measured.throughput or 0:,.0f} verified {what.many}/s"]
     if measured.is_opening:
         told = [f"{measured.connect_rate or 0:,.0f} connections/s opened"]
     times = [
@@ -37,7 +36,7 @@ def found(trial: Trial) -> str:
     if times:
         told.append(f"{kind} {', '.join(times)}")
     sent = trial.summary.counters.sent
-    failed = f"{errors:,} of {sent:,} {what} failed" if errors else f"no {what[:-1]} failed"
+    failed = f"{errors:,} of {sent:,} {what.many} failed" if errors else f"no {what.one} failed"
     return f"{'; '.join((*told, failed))}."
 
 

@@ -47,10 +47,10 @@ def refusal(seen: Observation, objective_ns: float | None) -> Refusal | None:
     """Why this rate was not sustained; None where it was."""
     share = seen.achieved / seen.offered
     if share < ACHIEVED:
-        return Refusal("achieved", f"{100 * share:.1f} % of the offered messages were answered")
+        return Refusal("achieved", f"{100 * share:.1f} % of the offered rate was answered")
     growth = backlog_growth(seen.backlog)
     if growth is not None and growth > GROWTH * seen.offered:
-        return Refusal("backlog", f"the waiting line grew by {growth:,.0f} messages a second")
+        return Refusal("backlog", f"the waiting line grew by {growth:,.0f} a second")
     if objective_ns is not None and (seen.response_ns is None or seen.response_ns > objective_ns):
         told = "is unknown" if seen.response_ns is None else f"was {seen.response_ns / 1e6:.3g} ms"
         return Refusal("objective", f"the response time {told}, not {objective_ns / 1e6:.3g} ms")

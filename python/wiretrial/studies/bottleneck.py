@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from wiretrial import words
 from wiretrial.plan import AfterResponse, Hold, Load, OpenLoop
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Bottleneck, Use
 from wiretrial.results.observation import CpuUse, Observation, SocketUse
 from wiretrial.studies.overload import Offered
+from wiretrial.words import Noun
 
 CLIENT_BOUND = 0.95
 """A generator that is busy, or waits for a CPU, for this share of the time has no room left."""
@@ -58,6 +60,8 @@ class Evidence:
     """Share of its threads' time; less than the loop's where it was kept from running."""
     server: Use | None
     """None where nothing is known of it."""
+    what: Noun = words.MESSAGE
+    """What is sent."""
     unseen: str | None = None
     """Why that is, and what to do about it."""
     offered: Offered | None = None
@@ -103,7 +107,7 @@ def find(evidence: Evidence) -> tuple[Bottleneck, str]:
             f" could not be read: {evidence.unseen or TOO_SHORT}"
         )
         if evidence.offered and evidence.offered.is_missed and evidence.offered.is_full:
-            text += f"; if it had room, the connections were too few: {_little(evidence.offered)}"
+            text += f"; if it had room, the connections were too few: {_little(evidence)}"
         return "unknown", text
     return "unknown", f"neither side was at its limit ({details})"
 
@@ -167,7 +171,8 @@ def _ceiling(evidence: Evidence) -> _Found:
     if abs(evidence.answered / most - 1) > NEAR_CEILING:
         # Beyond it: what was measured as the ceiling is none.
         return None
-    return "generator", f"{_rated(evidence.answered)} where its own ceiling is {_rated(most)}"
+    reached = f"{evidence.answered:,.0f} {evidence.what.many}/s"
+    return "generator", f"{reached} where its own ceiling is {most:,.0f} {evidence.what.many}/s"
 
 
 def _full_link(evidence: Evidence) -> _Found:
@@ -198,7 +203,7 @@ def _few_connections(evidence: Evidence) -> _Found:
     offered = evidence.offered
     if offered is None or not offered.is_missed or not offered.is_full or evidence.server is None:
         return None
-    return "connections", _little(offered)
+    return "connections", _little(evidence)
 
 
 def _idle_server(evidence: Evidence) -> _Found:
@@ -209,7 +214,8 @@ def _idle_server(evidence: Evidence) -> _Found:
     share = evidence.answered / ceiling.reached
     if share >= FAR_BELOW or evidence.taken >= AT_REST:
         return None
-    return "server", f"messages waited in it: {percent(share)} of what the reference server answers"
+    waited = f"{evidence.what.many} waited in it"
+    return "server", f"{waited}: {percent(share)} of what the reference server answers"
 
 
 _RULES: tuple[Callable[[Evidence], _Found], ...] = (
@@ -229,7 +235,7 @@ _RULES: tuple[Callable[[Evidence], _Found], ...] = (
 def _details(evidence: Evidence) -> Iterator[str]:
     executor = evidence.load.executor
     if isinstance(executor, OpenLoop):
-        yield f"{evidence.sent:,.0f} of {executor.rate:,.0f} messages/s sent"
+        yield f"{evidence.sent:,.0f} of {executor.rate:,.0f} {evidence.what.many}/s sent"
         if evidence.offered and evidence.offered.is_missed and evidence.offered.growth:
             yield f"{evidence.offered.growth:,.0f} more each second without a reply"
     ours, server = evidence.generator, evidence.server
@@ -311,14 +317,12 @@ def _sockets(evidence: Evidence, side: str) -> list[SocketUse]:
     return [use for use in seen if use.side == side and use.followed_ns]
 
 
-def _little(offered: Offered) -> str:
+def _little(evidence: Evidence) -> str:
     """How many connections the rate takes, by Little's law."""
+    offered, what = evidence.offered, evidence.what.many
+    assert offered is not None
     took = offered.time_ns / 1e6
     return (
         f"all {offered.slots:,} places in flight were taken, for {took:.3g} ms each; at that time"
-        f" {offered.rate:,.0f} messages/s need {offered.needed:,} connections (Little's law)"
+        f" {offered.rate:,.0f} {what}/s need {offered.needed:,} connections (Little's law)"
     )
-
-
-def _rated(rate: float) -> str:
-    return f"{rate:,.0f} messages/s"

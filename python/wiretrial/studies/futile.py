@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from wiretrial.snapshot import Interval
+from wiretrial.words import Noun
 
 LEAST_FAILED = 10
 """No run is given up for fewer failures."""
@@ -40,9 +41,8 @@ class Futility:
         self.found_ns = lasted_ns
         return True
 
-    @property
-    def words(self) -> str | None:
+    def words(self, what: Noun) -> str | None:
         """`every message failed in the first 0.5 s`; None: not every one did."""
         if self.found_ns is None:
             return None
-        return f"every message failed in the first {self.found_ns / 1e9:.1f} s"
+        return f"every {what.one} failed in the first {self.found_ns / 1e9:.1f} s"

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wiretrial import words
 from wiretrial.plan import Hold, Plan
 from wiretrial.results import hdr
 from wiretrial.results.ceiling import Ceiling
@@ -19,6 +20,7 @@ from wiretrial.snapshot import Connections, Deliveries, Interval, Lobby, Summary
 from wiretrial.stats.steady import find_window
 from wiretrial.studies import bottleneck, overload
 from wiretrial.studies.bottleneck import Evidence
+from wiretrial.words import Noun
 
 KEPT_FROM_RUNNING = 0.5
 """A generator that was paused in more than this share of the intervals has measured itself."""
@@ -108,7 +110,8 @@ def judge(
     shown = _evidence(inside, summary, plan, known, offered)
     who, evidence = bottleneck.find(shown)
     verdict: Verdict = "valid"
-    problem = _problem(summary, inside, known, is_counted=plan.stop.is_counted)
+    what = words.of_url(plan.target.url)
+    problem = _problem(summary, inside, known, what, is_counted=plan.stop.is_counted)
     if is_opening(plan):
         problem = _unheld(summary, plan, known)
     if known.stalled and not known.server_died:
@@ -124,7 +127,7 @@ def judge(
         verdict = "client-bound"
     elif offered and offered.is_missed:
         verdict, evidence = "overloaded", f"the offered rate was not reached; {evidence}"
-    if not problem and (failures := _Failures.of(summary)).count:
+    if not problem and (failures := _Failures.of(summary, what)).count:
         evidence = f"{failures.words}, of which {_percent(known.allowed_errors)} may; {evidence}"
     return Judgement(
         verdict=verdict,
@@ -151,11 +154,16 @@ def loop_utilisation(intervals: Sequence[Interval]) -> float:
 
 
 def _problem(
-    summary: Summary, inside: Sequence[Interval], known: Known, *, is_counted: bool
+    summary: Summary,
+    inside: Sequence[Interval],
+    known: Known,
+    what: Noun,
+    *,
+    is_counted: bool,
 ) -> str | None:
     if known.server_died:
         return f"the server died in the middle: {known.server_died}"
-    failures = _Failures.of(summary)
+    failures = _Failures.of(summary, what)
     if known.futile:
         return f"{known.futile}, so the run was ended: {failures.words}"
     if failures.share > known.allowed_errors:
@@ -167,13 +175,13 @@ def _problem(
     if summary.end == "interrupted":
         return None
     if not summary.counters.ok:
-        return "no message came back"
+        return f"no {what.one} was answered"
     disturbed = sum(interval.disturbed for interval in inside)
     if disturbed > KEPT_FROM_RUNNING * len(inside):
         return f"the generator was kept from running in {disturbed} of {len(inside)} intervals"
     # Where all messages count, those of disturbed intervals do too.
     if not is_counted and inside and not any(i.counters.ok for i in inside if not i.disturbed):
-        return "no message came back in the measured time"
+        return f"no {what.one} was answered in the measured time"
     return None
 
 
@@ -184,12 +192,13 @@ class _Failures:
     errors: Counter[str]
     broken: Counter[str]
     summary: Summary
+    what: Noun
 
     @classmethod
-    def of(cls, summary: Summary) -> _Failures:
+    def of(cls, summary: Summary, what: Noun) -> _Failures:
         errors = Counter({name: n for name, n in summary.counters.errors.items() if n})
         # The connection of a message that failed has broken for the same reason.
-        return cls(errors, _broken(summary.connections) - errors, summary)
+        return cls(errors, _broken(summary.connections) - errors, summary, what)
 
     @property
     def count(self) -> int:
@@ -206,7 +215,7 @@ class _Failures:
         if self.errors:
             sent = self.summary.counters.sent
             share = _percent(self.errors.total() / max(sent, 1))
-            told.append(f"{_listed(self.errors)} of {sent:,} messages failed ({share})")
+            told.append(f"{_listed(self.errors)} of {sent:,} {self.what.many} failed ({share})")
         if self.broken:
             attempted = self.summary.connections.attempted
             told.append(f"{_listed(self.broken)} of {attempted:,} connections broke")
@@ -246,7 +255,8 @@ def _of_lobby(told: Lobby) -> str | None:
 def _unheld(summary: Summary, plan: Plan, known: Known) -> str | None:
     """Why connections were not all opened and held; None: each answered its message."""
     # How long a message took, and whether the generator was kept from asking, is no matter.
-    if problem := _problem(summary, (), known, is_counted=True):
+    what = words.of_url(plan.target.url)
+    if problem := _problem(summary, (), known, what, is_counted=True):
         return problem
     left = summary.connections.closed.get("server", 0)
     if left:
@@ -276,6 +286,7 @@ def _evidence(
     on_cpu = sum(i.generator.cpu_user_ns + i.generator.cpu_system_ns for i in inside)
     queued = sum(interval.generator.run_queue_ns for interval in inside)
     return Evidence(
+        what=words.of_url(plan.target.url),
         load=plan.load,
         offered=offered,
         is_opening=is_opening(plan),

@@ -12,7 +12,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Protocol, runtime_checkable
 
-from wiretrial import warnings
+from wiretrial import warnings, words
 from wiretrial.engine import Engine, Run
 from wiretrial.errors import EngineFailed
 from wiretrial.machine import facts, listeners, namespaces, shapers
@@ -36,6 +36,7 @@ from wiretrial.studies import judge, observed
 from wiretrial.studies.futile import Futility
 from wiretrial.studies.stall import Watch
 from wiretrial.subjects.observe import Observer
+from wiretrial.words import Noun
 
 WITHOUT_A_LINK = ("loopback", namespaces.ENVIRONMENT)
 """Environments in which nothing but the kernel lies between server and generator."""
@@ -140,6 +141,11 @@ class Recording:
         return "loopback" if all(map(listeners.is_here, hosts)) else "network"
 
     @property
+    def _what(self) -> Noun:
+        """What is sent."""
+        return words.of_url(self.plan.target.url)
+
+    @property
     def server_died(self) -> bool:
         """Whether the watched server ended during the run."""
         return self._observer is not None and self._observer.died
@@ -147,12 +153,12 @@ class Recording:
     @property
     def futile(self) -> str | None:
         """How every message failed, with the first one; None: not every one did."""
-        if not (words := self._futility.words) or self.summary is None:
+        if not (found := self._futility.words(self._what)) or self.summary is None:
             return None
         errors = self.summary.counters.errors
         class_ = max(errors, key=lambda name: errors[name])
         example = self.summary.examples.get(class_)
-        return f"{words} ({class_}{f': {example}' if example else ''})"
+        return f"{found} ({class_}{f': {example}' if example else ''})"
 
     def trial(
         self,
@@ -198,7 +204,7 @@ class Recording:
             direct=observation is not None and not apart,
             over_link=apart,
             stalled=self._watch.stall.words if self._watch and self._watch.stall else None,
-            futile=self._futility.words,
+            futile=self._futility.words(self._what),
             allowed_errors=allowed_errors,
             agents_lost=_lost(fleet) if fleet else None,
             server_died=(server_end or "how is not known") if self.server_died else None,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
+from wiretrial import words
 from wiretrial.results.fleet import Agent
 from wiretrial.results.model import Trial, Warning
 from wiretrial.results.quantiles import needed
@@ -35,6 +36,7 @@ def lost(trial: Trial) -> Iterator[Warning]:
 def stands_out(trial: Trial) -> Iterator[Warning]:
     """Agents that reached less, or waited longer, than the others did."""
     agents = trial.fleet.agents if trial.fleet else ()
+    what = words.of_url(trial.plan.target.url).many
     whole = [_Figures.of(one) for one in agents if one.summary and not one.loss]
     for own in whole:
         others = [one for one in whole if one is not own]
@@ -45,7 +47,7 @@ def stands_out(trial: Trial) -> Iterator[Warning]:
         if own.reached < LESS * reached:
             yield warn(
                 Code.AGENT_STANDS_OUT,
-                f"{own.name} reached {own.reached:,.1f} messages/s per connection, the others"
+                f"{own.name} reached {own.reached:,.1f} {what}/s per connection, the others"
                 f" {reached:,.1f}",
             )
         elif own.p99_ns > max(SLOWER * p99, MS) and min(one.replies for one in whole) >= needed(

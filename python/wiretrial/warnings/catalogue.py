@@ -61,7 +61,7 @@ def warn(code: Code, message: str) -> Warning:
 
 CATALOGUE: dict[Code, Entry] = {
     Code.ERRORS: Entry(
-        cause="Messages failed: refused, cut off, wrong, or too late.",
+        cause="Requests or messages failed: refused, cut off, wrong, or too late.",
         remedy="Look at the first excerpt per class; lower the load until the server answers all.",
     ),
     Code.CONNECT_FAILURES: Entry(
@@ -77,8 +77,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.STALLED: Entry(
         cause=(
-            "The server took requests and answered none any more: a deadlock, most often a handler"
-            " that waits for what another thread of the same pool must do."
+            "The server took requests or messages and no longer answered: a deadlock, most often a"
+            " handler that waits for what another thread of the same pool must do."
         ),
         remedy=(
             "Look for a wait in the handler; the trial was ended for it, and has no figure but when"
@@ -91,14 +91,14 @@ CATALOGUE: dict[Code, Entry] = {
             "its limit."
         ),
         remedy=(
-            "Read its throughput as “at least”; compare CPU per message, or give the generator "
-            "more threads."
+            "Read its throughput as “at least”; compare the server's CPU cost, or give the "
+            "generator more threads."
         ),
     ),
     Code.OVERLOADED: Entry(
         cause=(
-            "Messages were due faster than they were sent or answered: the server or the link was"
-            " at its limit, or the connections were too few."
+            "More was due than was sent or answered: the server or the link was at its limit, or"
+            " the connections were too few."
         ),
         remedy=(
             "Read its throughput as the most that could be reached, and do not use its response"
@@ -149,26 +149,20 @@ CATALOGUE: dict[Code, Entry] = {
         remedy="Give the generator cores of its own, or stop other work on the machine.",
     ),
     Code.LATE_SENDS: Entry(
-        cause="The generator could not keep the instants at which messages were due.",
+        cause="The generator could not keep the instants at which requests or messages were due.",
         remedy=(
             "Give the generator more threads or spinning pacing; response times include this lag."
         ),
     ),
     Code.NO_FREE_CONNECTION: Entry(
-        cause=(
-            "The generator had time, but no connection for another message: each waited for a"
-            " reply."
-        ),
+        cause=("The generator had time, but no free connection: each waited for a reply."),
         remedy=(
             "Give more connections (-c) or more in flight on each (--depth); response times include"
             " this wait."
         ),
     ),
     Code.BLOCKED: Entry(
-        cause=(
-            "A closed loop sends nothing while it waits, so a stall hides the messages that it "
-            "kept back."
-        ),
+        cause=("A closed loop sends nothing while it waits, so a stall hides what it kept back."),
         remedy=(
             "Measure with --rate: an open loop shows such stalls in full, a closed loop waits "
             "them out."

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from wiretrial import words
 from wiretrial.results import quantiles
 from wiretrial.results.model import Trial, Warning
 from wiretrial.results.observation import CpuUse
@@ -48,10 +49,11 @@ def of_study(usable: Mapping[str, int]) -> tuple[Warning, ...]:
 
 def _errors(trial: Trial) -> Iterator[Warning]:
     errors = {name: n for name, n in trial.summary.counters.errors.items() if n}
+    what = words.of_url(trial.plan.target.url)
     if errors:
         yield warn(
             Code.ERRORS,
-            f"{sum(errors.values()):,} of {trial.summary.counters.sent:,} messages failed "
+            f"{sum(errors.values()):,} of {trial.summary.counters.sent:,} {what.many} failed "
             f"({_classes(errors)})",
         )
 

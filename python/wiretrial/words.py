@@ -1,0 +1,43 @@
+"""What is sent is called by its name: HTTP has requests, all else has messages.
+
+Knows protocols by the scheme of their URLs; must not know what is said about them. Whoever names
+what is sent asks here, so that a run, its verdict and its report have the same word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Noun:
+    """One of them, and several."""
+
+    one: str
+    many: str
+
+    def in_text(self, template: str) -> str:
+        """The text with the noun in place of `{message}` and `{messages}`."""
+        return template.replace("{messages}", self.many).replace("{message}", self.one)
+
+
+MESSAGE: Final = Noun("message", "messages")
+REQUEST: Final = Noun("request", "requests")
+HTTP: Final = ("http", "https")
+
+
+def of(protocol: str) -> Noun:
+    """Of one protocol."""
+    return REQUEST if protocol in HTTP else MESSAGE
+
+
+def of_url(url: str) -> Noun:
+    """Of what is sent to the URL."""
+    return of(url.partition("://")[0].lower())
+
+
+def of_all(protocols: Iterable[str]) -> Noun:
+    """Of several protocols together: requests only where all of them have requests."""
+    return REQUEST if {of(protocol) for protocol in protocols} == {REQUEST} else MESSAGE
