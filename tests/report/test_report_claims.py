@@ -12,6 +12,7 @@ from wiretrial.results.claims import Claim, Side
 from wiretrial.results.model import Verdict
 from wiretrial.stats import summary
 from wiretrial.stats.bounds import Bound
+from wiretrial.words import MESSAGE
 
 SCATTER = (0.99, 1.0, 1.01, 1.0, 0.99, 1.01)
 MACHINE = "2 CPUs, Example CPU, Linux 6.1"
@@ -52,6 +53,7 @@ def scenario(
         at_least=bound,
         curve=(),
         bottlenecks={},
+        what=MESSAGE,
         label=label,
         levels={"workload": "echo", "payload": 20},
         twin_of=None,

@@ -55,7 +55,7 @@ def counted(count: int) -> Hdr:
 def test_each_quantile_needs_ten_values_beyond(q: float, name: str, needed: int) -> None:
     assert (quantiles.needed(q), quantiles.name(q)) == (needed, name)
     assert quantiles.withheld(needed, q) is None
-    reason = f"{name} needs {needed:,} messages; {needed - 1:,} came"
+    reason = f"{name} needs {needed:,} replies; {needed - 1:,} came"
     assert quantiles.withheld(needed - 1, q) == reason
 
 
@@ -71,7 +71,7 @@ def test_the_outputs_withhold_the_same_quantiles_and_say_why() -> None:
     few = trial(FEW)
     came = Measured(few).service_time.count
     assert 100 < came < 1_000
-    reason = f"p99 needs 1,000 messages; {came} came"
+    reason = f"p99 needs 1,000 replies; {came} came"
 
     assert f"({reason})" in load_lines.render(few)
     told = load_lines.render(few).splitlines()
@@ -119,7 +119,7 @@ def test_the_gate_judges_no_quantile_that_one_trial_lacks(lengths: Sequence[int]
     runs = [trial(length, block) for block, length in enumerate(lengths)]
     (row,) = gate.decide(runs, [], [gate.parse("service.p99 <= 1h")])
     assert row.outcome == "cannot tell"
-    assert row.text.startswith("p99 needs 1,000 messages; ")
+    assert row.text.startswith("p99 needs 1,000 replies; ")
     assert row.text.endswith(" came, in 1 of 3 trials")
     (scenario,) = build(runs, question="", title="", command="").scenarios
     assert "p99" not in scenario.estimates
@@ -129,7 +129,7 @@ def test_the_gate_names_the_baseline_where_that_is_too_short() -> None:
     new, old = [trial(MANY, n) for n in range(3)], [trial(FEW, n) for n in range(3)]
     (row,) = gate.decide(new, old, [gate.parse("service.p99 <= 1.1x")])
     assert row.outcome == "cannot tell"
-    assert row.text.startswith("the baseline: p99 needs 1,000 messages; ")
+    assert row.text.startswith("the baseline: p99 needs 1,000 replies; ")
 
 
 def test_times_of_connections_count_connections() -> None:
@@ -205,7 +205,4 @@ def test_failures_move_the_figure_that_is_ranked_and_gated() -> None:
         assert told["p99"] == metrics.P99.of(one_of_them)
     assert load_json(one)["time_with_failures"] is None
     reason = metrics.P99.withheld(many)
-    assert (
-        reason
-        == f"p99 lies among the {many.failed:,} of {count + many.failed:,} messages that failed"
-    )
+    assert reason == f"p99 lies among the {many.failed:,} of {count + many.failed:,} that failed"

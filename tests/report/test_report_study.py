@@ -25,6 +25,7 @@ from wiretrial.results import absent, offered
 from wiretrial.results.absent import Absent
 from wiretrial.results.model import Judgement
 from wiretrial.results.store import ResultsFolder
+from wiretrial.words import MESSAGE, REQUEST
 
 
 def made(shapes: tuple[Shape, ...], **options: object) -> ReportModel:
@@ -116,7 +117,9 @@ def test_more_subjects_than_colours_differ_in_shape_and_dash() -> None:
     ],
 )
 def test_each_figure_has_its_verb(metric: Metric, said: str) -> None:
-    assert sentences.opening("ws", metric, "7") == said
+    assert sentences.opening("ws", metric, "7", MESSAGE) == said
+    of_http = said.replace("message", "request")
+    assert sentences.opening("ws", metric, "7", REQUEST) == of_http
 
 
 def test_a_family_gets_a_sentence_per_metric_and_no_level_a_paragraph(study: ReportModel) -> None:

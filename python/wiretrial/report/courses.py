@@ -21,6 +21,7 @@ STEPS = 24
 MOST_TRIALS = 150
 """Of a report with more, no trial is drawn over time: its page would be too large."""
 CORES = (Unit("cores", "cores"),)
+ERRORS = (Unit("errors/s", "/s"), Unit("thousand errors/s", "k/s", 1e3))
 
 Point = tuple[float, float]
 
@@ -73,13 +74,13 @@ def _quantities(
     times = [moment for moment in course.times if moment.end_s <= until_s]
     if len(rates) < moments.FEWEST:
         return
-    yield "Throughput", units.RATES, tuple((m.middle_s, m.throughput) for m in rates)
+    yield "Throughput", units.rates(course.what), tuple((m.middle_s, m.throughput) for m in rates)
     for name, of in _QUANTILES.items():
         points = tuple((m.middle_s, value) for m in times if (value := of(m)))
         if len(points) > 1:
             yield f"{name} of the {kind}", units.TIMES, points
     if course.has_errors:
-        yield "Errors", units.RATES, tuple((m.middle_s, m.errors) for m in rates)
+        yield "Errors", ERRORS, tuple((m.middle_s, m.errors) for m in rates)
     if server := _server(trial):
         yield "Server CPU", CORES, server
     if generator := _generator(trial):

@@ -14,6 +14,7 @@ from wiretrial.report.contest import OUTSIDE, Contest, Pooled
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.results.model import WITHIN
+from wiretrial.words import Noun
 
 Level = int | float | str
 
@@ -24,15 +25,15 @@ NOUNS = {
     "depth": "depth",
     "pack": "size of the packs",
     "requests_per_connection": "number of requests per connection",
-    "requests": "number of messages",
+    "requests": "number of {messages}",
     "server_threads": "number of threads",
     "delay_ms": "amount of work",
 }
 AXES = {
     "connections": "connections",
-    "payload": "bytes per message",
-    "rate": "messages/s offered",
-    "depth": "messages in flight per connection",
+    "payload": "bytes per {message}",
+    "rate": "{messages}/s offered",
+    "depth": "{messages} in flight per connection",
     "requests_per_connection": "requests per connection",
 }
 CASES = "cases"
@@ -48,6 +49,11 @@ class Group:
     is_outside: bool
     scenarios: tuple[ScenarioResult, ...]
     contest: Contest
+
+    @property
+    def what(self) -> Noun:
+        """What its report's scenarios send."""
+        return self.scenarios[0].what
 
     @property
     def has_labels(self) -> bool:
@@ -84,7 +90,7 @@ class Strip:
     @property
     def axis(self) -> str:
         """What the factor counts."""
-        return AXES.get(self.factor, self.factor)
+        return self.groups[0].what.in_text(AXES.get(self.factor, self.factor))
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,11 @@ class Family:
     def metric(self) -> Metric:
         """What all its groups are ranked by."""
         return self.groups[0].contest.metric
+
+    @property
+    def what(self) -> Noun:
+        """What its report's scenarios send."""
+        return self.groups[0].what
 
     @property
     def heading(self) -> str:
@@ -144,7 +155,7 @@ class Family:
         factor = self.factor
         strips = []
         for combination, groups in found.items():
-            told = [_level(*pair) for pair in zip(others, combination, strict=True)]
+            told = [_level(*pair, self.what) for pair in zip(others, combination, strict=True)]
             title = ", ".join([self.title, *filter(None, told)])
             ordered = sorted(groups, key=lambda g: float(g.scenarios[0].levels[factor]))
             strips.append(Strip(title, factor, tuple(ordered)))
@@ -190,7 +201,7 @@ class Family:
         """All its levels in words: `at every number of connections`."""
         if self.is_cases or len(self.varied) != 1 or self.varied[0] not in NOUNS:
             return f"in {units.every(len(self.groups))} cases"
-        return f"at every {NOUNS[self.varied[0]]}"
+        return self.what.in_text(f"at every {NOUNS[self.varied[0]]}")
 
     def of(self, label: str, group: Group) -> ScenarioResult | None:
         """The group's scenario with that label."""
@@ -234,7 +245,7 @@ def families(groups: Sequence[Group], chart: str | None) -> tuple[Family, ...]:
 def unit_of(groups: Sequence[Group], metric: Metric) -> units.Unit:
     """One unit for all that they have of the metric: what fits their medians."""
     medians = (s.median(metric) for group in groups for s in group.scenarios)
-    return units.fitting(metric.units, (value for value in medians if value is not None))
+    return metric.unit((value for value in medians if value is not None), groups[0].what)
 
 
 def _apart(words: str) -> str:
@@ -243,11 +254,11 @@ def _apart(words: str) -> str:
     return words if is_clear else f"“{words}”"
 
 
-def _level(name: str, level: Level | None) -> str:
+def _level(name: str, level: Level | None, what: Noun) -> str:
     """A level in words: `20 bytes per message`."""
     if level is None or isinstance(level, str):
         return level or ""
-    return f"{units.asked(level)} {AXES.get(name, name)}"
+    return f"{units.asked(level)} {what.in_text(AXES.get(name, name))}"
 
 
 def _key(group: Group) -> tuple[object, ...]:

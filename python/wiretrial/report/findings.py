@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from wiretrial import words
 from wiretrial.report import case_tables, client_words, metrics, sentences, summaries
 from wiretrial.report.break_even import Crossing
 from wiretrial.report.contest import Pair
@@ -22,6 +23,7 @@ from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.stats.bounds import Bound
 from wiretrial.stats.compare import Comparison
 from wiretrial.stats.summary import Estimate
+from wiretrial.words import Noun
 
 Kind = Literal[
     "alone",  # one scenario, compared with nobody
@@ -80,6 +82,8 @@ class Finding:
     levels: int = 1
     knees: tuple[Knee, ...] = ()
     crossings: tuple[Crossing, ...] = ()
+    what: Noun = words.MESSAGE
+    """What the whole report's scenarios send."""
 
 
 def of_report(model: ReportModel) -> tuple[Finding, ...]:
@@ -95,14 +99,14 @@ def of_report(model: ReportModel) -> tuple[Finding, ...]:
     for title in searches:
         knees = tuple(knee for knee in model.knees if knee.group == title)
         found.append(Finding("knees", title if several else "", knees=knees))
-    return tuple(found)
+    return tuple(replace(finding, what=model.what) for finding in found)
 
 
 def by_workload(model: ReportModel) -> tuple[Finding, ...]:
     """Who leads each workload, whatever the study compares it with."""
     counted = [family for family in model.families if not family.is_outside]
     return tuple(
-        finding
+        replace(finding, what=model.what)
         for family in counted
         for finding in _of_family(family, (), family.title if len(counted) > 1 else "")
     )

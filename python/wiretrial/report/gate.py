@@ -261,7 +261,8 @@ def _row(
         )
         decision = bounded(decision, kind, at_least=threshold.at_least)
         # The reader knows the bound: it is the figure that must be easy to read.
-        unit = units.fitting(metric.units, (decision.value,))
+        what = words.of_all(run.trial.scenario.protocol for run in runs)
+        unit = metric.unit((decision.value,), what)
         yield Row(scenario, threshold, decision, _told(decision, unit, kind, is_run=is_run))
         return
     blocks = sorted(values.keys() & before.keys())

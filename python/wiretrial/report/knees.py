@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from wiretrial import words
 from wiretrial.report import units
 from wiretrial.results import offered
 from wiretrial.results.model import Trial, Verdict
 from wiretrial.stats.knee import Observation, Refusal, Search, refusal
+from wiretrial.words import Noun
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class Knee:
     refused: Step | None
     """The lowest rate above it that was not sustained."""
     is_confirmed: bool
+    what: Noun
+    """What the whole report's scenarios send."""
 
     @property
     def at_least(self) -> bool:
@@ -133,19 +137,26 @@ def knees(
     trials: Sequence[Trial], objectives: Mapping[str, Objective], colours: Mapping[str, int]
 ) -> tuple[Knee, ...]:
     """One per search that has an objective, in the order of the objectives."""
+    what = words.of_all(trial.scenario.protocol for trial in trials)
     steps: dict[str, list[Trial]] = {}
     for trial in trials:
         if trial.scenario.search is not None:
             steps.setdefault(trial.scenario.search, []).append(trial)
     return tuple(
-        _knee(name, sorted(steps[name], key=lambda t: (t.block, t.position)), objective, colours)
+        _knee(
+            name, sorted(steps[name], key=lambda t: (t.block, t.position)), objective, colours, what
+        )
         for name, objective in objectives.items()
         if name in steps
     )
 
 
 def _knee(
-    name: str, trials: Sequence[Trial], objective: Objective, colours: Mapping[str, int]
+    name: str,
+    trials: Sequence[Trial],
+    objective: Objective,
+    colours: Mapping[str, int],
+    what: Noun,
 ) -> Knee:
     scenario = trials[0].scenario
     steps = tuple(_step(trial, objective) for trial in trials)
@@ -167,6 +178,7 @@ def _knee(
         steps=steps,
         sustained=sustained,
         refused=min(telling, key=lambda step: step.offered, default=None),
+        what=what,
         is_confirmed=search.phase == "done" and sustained is not None,
     )
 

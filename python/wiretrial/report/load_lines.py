@@ -198,7 +198,7 @@ def _lobby(told: Lobby) -> str:
     return f"snapshots {told.ok:,}{wrongly}"
 
 
-def _quantiles(histogram: Hdr, values: str = quantiles.MESSAGES) -> str:
+def _quantiles(histogram: Hdr, values: str = quantiles.REPLIES) -> str:
     """The quantiles that can be told, the greatest value, and why the next quantile is withheld."""
     if not histogram.count:
         return "none recorded"

@@ -5,14 +5,16 @@ Knows names, units and how to take each figure from a trial; must not know how i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from wiretrial.report import units
 from wiretrial.report.measures import Measured, total
+from wiretrial.report.units import Unit
 from wiretrial.results import quantiles
 from wiretrial.results.hdr import Hdr
 from wiretrial.stats.bounds import Bound
+from wiretrial.words import Noun
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,15 @@ class Metric:
     withheld: Callable[[Measured], str | None] = lambda _: None
     """Why a trial has too few values to tell it; None: it has enough, or it takes none."""
 
+    def unit(self, values: Iterable[float], what: Noun) -> Unit:
+        """The unit that fits the values; of a rate, of what is sent."""
+        known = units.rates(what) if self.units is units.RATES else self.units
+        return units.fitting(known, values)
+
 
 def _waiting(key: str, q: float) -> Metric:
     """A quantile of the response or service time."""
-    told = _quantile(key, quantiles.name(q), q, lambda m: m.waiting_time, quantiles.MESSAGES)
+    told = _quantile(key, quantiles.name(q), q, lambda m: m.waiting_time, quantiles.REPLIES)
     # Of a rate that was not reached, they grow for as long as the trial lasts.
     overloaded = f"{told.title} grows with the run: the offered rate was not reached"
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from wiretrial import words
 from wiretrial.report import (
     alerts,
     break_even,
@@ -30,6 +31,7 @@ from wiretrial.results.absent import Absent, merged
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Trial
+from wiretrial.words import Noun
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ class ReportModel:
     """The study's own short sentences, which come before all others."""
     is_run: bool = False
     """It is of one run by itself, as `load` makes it: nothing is estimated or ranked."""
+
+    @property
+    def what(self) -> Noun:
+        """What was sent: requests where all of it was HTTP."""
+        return words.of_all(trial.scenario.protocol for trial in self.trials)
 
     @property
     def scenarios(self) -> tuple[ScenarioResult, ...]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wiretrial import words
 from wiretrial.report.measures import Measured
 from wiretrial.results import hdr, quantiles
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
 from wiretrial.snapshot import Interval
+from wiretrial.words import Noun
 
 MOST = 150
 """Steps of a picture: more would be narrower than its line."""
@@ -52,6 +54,8 @@ class Course:
     window: tuple[float, float]
     is_open_loop: bool
     """Times are response times then, else service times."""
+    what: Noun
+    """What was sent."""
 
     @property
     def has_errors(self) -> bool:
@@ -81,6 +85,7 @@ def course(trial: Trial, most: int = MOST) -> Course | None:
         times=joined(steps),
         window=((window.start_ns - begin) / 1e9, (window.end_ns - begin) / 1e9),
         is_open_loop=is_open_loop,
+        what=words.of_url(trial.plan.target.url),
     )
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from wiretrial.report import metrics, sentences, summaries, units
 from wiretrial.report.break_even import Crossing
 from wiretrial.report.findings import Finding, Multiple
-from wiretrial.report.metrics import Metric
 from wiretrial.stats import bounds
 
 MOST_NAMED = 3
@@ -33,7 +32,7 @@ WORDS = {
     metrics.THROUGHPUT.key: Words("highest throughput", "the throughput of"),
     metrics.CONNECT_RATE.key: Words("fastest connects", "the rate of"),
     metrics.BANDWIDTH.key: Words("most bytes per second", "the bytes of"),
-    metrics.SERVER.key: Words("least server CPU per message", "as much"),
+    metrics.SERVER.key: Words("least server CPU per {message}", "as much"),
     metrics.CLIENT.key: Words("least client CPU per round trip", "as much"),
     metrics.USER_MEMORY.key: Words("least memory per connection", "as much"),
     metrics.WALL.key: Words("shortest round trip", "as long"),
@@ -85,14 +84,18 @@ def leads(findings: Sequence[Finding]) -> str | None:
     return f"{text}; {summaries.unled(rest)}." if rest else f"{text}."
 
 
-def words_of(metric: Metric) -> Words:
-    """How the metric is spoken of; all others are quantiles of a time."""
-    return WORDS.get(metric.key, Words(f"shortest {metric.title}", "as long"))
+def words_of(finding: Finding) -> Words:
+    """How the finding's metric is spoken of; all others are quantiles of a time."""
+    metric = finding.metric
+    assert metric is not None
+    told = WORDS.get(metric.key, Words(f"shortest {metric.title}", "as long"))
+    return replace(told, superlative=finding.what.in_text(told.superlative))
 
 
-def quantity(metric: Metric) -> str:
-    """The metric within a sentence."""
-    return summaries.QUANTITIES.get(metric.key, metric.title)
+def quantity(finding: Finding) -> str:
+    """The finding's metric within a sentence."""
+    assert finding.metric is not None
+    return summaries.quantity(finding.metric, finding.what, finding.metric.title)
 
 
 def times(other: Multiple) -> str:
@@ -117,7 +120,7 @@ def figure(finding: Finding) -> str:
 
 def _alone(finding: Finding) -> str:
     assert finding.metric is not None
-    found, label, what = finding.figure, finding.leaders[0], quantity(finding.metric)
+    found, label, what = finding.figure, finding.leaders[0], quantity(finding)
     if found is None:
         return f"{label}: {what} is not known"
     unit = units.fitting(finding.metric.units, (found.median,))
@@ -132,7 +135,7 @@ def _alone(finding: Finding) -> str:
 def _best(finding: Finding) -> str:
     assert finding.metric is not None
     shown, is_tie = figure(finding), len(finding.leaders) > 1
-    text = f"{words_of(finding.metric).superlative} with {_names(finding.leaders)}"
+    text = f"{words_of(finding).superlative} with {_names(finding.leaders)}"
     asides = [shown] if shown else []
     asides += ["tie"] if is_tie else []
     asides += [f"over {units.every(finding.levels)} levels"] if finding.levels > 1 else []
@@ -145,7 +148,7 @@ def _behind(finding: Finding) -> str:
     assert finding.metric is not None
     if not finding.others:
         return ""
-    worse = words_of(finding.metric).worse
+    worse = words_of(finding).worse
     ends = dict.fromkeys((finding.others[0], finding.others[-1]))
     first, *last = ends
     if finding.metric.higher_is_better:
@@ -158,12 +161,12 @@ def _behind(finding: Finding) -> str:
 def _untold(finding: Finding) -> str:
     assert finding.metric is not None
     names = _names(finding.leaders)
-    return f"no difference in {quantity(finding.metric)} is shown between {names}"
+    return f"no difference in {quantity(finding)} is shown between {names}"
 
 
 def _bound(finding: Finding) -> str:
     assert finding.metric is not None
-    what = f"the {quantity(finding.metric)} of {_names(finding.leaders)}"
+    what = f"the {quantity(finding)} of {_names(finding.leaders)}"
     bound = summaries.bound_words(finding.metric)
     return f"{what} is {bound}, not ranked: the load generator saturated first"
 
@@ -174,7 +177,7 @@ def _lacking(finding: Finding) -> str:
 
 def _multiples(finding: Finding) -> str:
     assert finding.metric is not None
-    what = quantity(finding.metric)
+    what = quantity(finding)
     if len(finding.others) == 1:
         (other,) = finding.others
         return f"{other.label} has {_range(other, finding)} times the {what} of {finding.base}"
@@ -221,7 +224,7 @@ def _counted(finding: Finding) -> str:
     assert finding.metric is not None
     (first, n), *rest = finding.counts
     levels, at = ("cases", "in") if finding.metric is metrics.ELAPSED else ("levels", "at")
-    text = f"{words_of(finding.metric).superlative} with {first} {at} "
+    text = f"{words_of(finding).superlative} with {first} {at} "
     if n == finding.levels:
         return f"{text}{units.every(n)} {levels}"
     text += f"{n} of {finding.levels} {levels}"
@@ -236,7 +239,7 @@ def _knees(finding: Finding) -> str:
     if (more := len(ordered) - MOST_KNEES) > 0:
         told.append(f"{more} more")
     objective = finding.knees[0].objective.words
-    return f"highest rate with {objective}, messages/s: {units.listed(told)}"
+    return f"highest rate with {objective}, {finding.knees[0].what.many}/s: {units.listed(told)}"
 
 
 def _break_even(finding: Finding) -> str:

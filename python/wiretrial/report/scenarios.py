@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from wiretrial import words
 from wiretrial.report import metrics
 from wiretrial.report.curves import CurvePoint, curve
 from wiretrial.report.measures import Measured
@@ -17,6 +18,7 @@ from wiretrial.results.model import USABLE, Bottleneck, Trial, Verdict
 from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound
 from wiretrial.stats.summary import Estimate, summarise
+from wiretrial.words import Noun
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class ScenarioResult:
     at_least: bool
     curve: tuple[CurvePoint, ...]
     bottlenecks: Mapping[str, int]
+    what: Noun
+    """What the whole report's scenarios send: requests where all of them are HTTP."""
     label: str
     """What tells it from the others of its group."""
     levels: Mapping[str, int | float | str]
@@ -116,11 +120,15 @@ def scenario_results(
         by_name.setdefault(trial.scenario.name, []).append(Measured(trial))
     place = {name: i for i, name in enumerate(order)}
     names = sorted(by_name, key=lambda name: (place.get(name, len(place)), name))
-    return tuple(_scenario(by_name[name], colours, name in common_rate) for name in names)
+    what = words.of_all(trial.scenario.protocol for trial in trials)
+    return tuple(_scenario(by_name[name], colours, name in common_rate, what) for name in names)
 
 
 def _scenario(
-    measured: Sequence[Measured], colours: Mapping[str, int], is_at_common_rate: bool
+    measured: Sequence[Measured],
+    colours: Mapping[str, int],
+    is_at_common_rate: bool,
+    what: Noun,
 ) -> ScenarioResult:
     runs = sorted(measured, key=lambda m: (m.trial.block, m.trial.position))
     usable = [run for run in runs if run.is_usable]
@@ -147,6 +155,7 @@ def _scenario(
         is_overloaded=any(run.is_overloaded for run in usable),
         curve=curve(usable),
         bottlenecks=dict(Counter(run.trial.judgement.bottleneck for run in runs).most_common()),
+        what=what,
         label=scenario.label or scenario.name,
         levels=scenario.levels,
         twin_of=scenario.twin_of,

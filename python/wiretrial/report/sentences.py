@@ -21,6 +21,7 @@ from wiretrial.results.model import Warning
 from wiretrial.stats import bounds
 from wiretrial.stats.compare import Comparison
 from wiretrial.stats.summary import Estimate
+from wiretrial.words import Noun
 
 BOTTLENECKS = {
     "server": "the server",
@@ -33,7 +34,7 @@ BOTTLENECKS = {
     "waiting": "waiting",
 }
 OPENINGS = {
-    metrics.SERVER.key: "costs the server {figure} of CPU per message",
+    metrics.SERVER.key: "costs the server {figure} of CPU per {message}",
     metrics.CLIENT.key: "spends {figure} of CPU per round trip",
     metrics.WALL.key: "takes {figure} for a round trip",
     metrics.THROUGHPUT.key: "reaches {figure}",
@@ -222,10 +223,11 @@ def verdict_text(pair: Pair) -> str:
     return f"{pair.winner} faster"
 
 
-def opening(name: str, metric: Metric, figure: str) -> str:
+def opening(name: str, metric: Metric, figure: str, what: Noun) -> str:
     """What a scenario does, with its figure in the metric that it is ranked by."""
     does = OPENINGS.get(metric.key, "answers within {figure} ({title})")
-    return f"{name} {does.format(figure=figure, title=metric.title)}"
+    told = does.format(figure=figure, title=metric.title, message=what.one)
+    return f"{name} {told}"
 
 
 def _found(group: Group, baselines: Sequence[str], groups: int) -> list[str]:
@@ -242,7 +244,7 @@ def _untold(group: Group, groups: int) -> str | None:
         return None
     short = short_names(group, groups)
     names = units.listed(short.values())
-    what = _quantity(group.contest.metric)
+    what = summaries.quantity(group.contest.metric, group.what)
     bound = units.listed(short[s.name] for s in group.scenarios if s.at_least)
     if bound and "invalid" in verdicts:
         return (
@@ -250,7 +252,7 @@ def _untold(group: Group, groups: int) -> str | None:
             f"{summaries.bound_words(group.contest.metric)}."
         )
     if verdicts == {"invalid"} and summaries.lacks(group, group.contest.metric):
-        return f"too few messages came to tell a {group.contest.metric.title} of {names}."
+        return f"too few {group.what.many} came to tell a {group.contest.metric.title} of {names}."
     if verdicts == {"invalid"}:
         return f"the data cannot tell: too few valid trials to compare {names}."
     if verdicts <= {"no difference shown", "invalid"}:
@@ -278,7 +280,7 @@ def _metric_sentence(
     if base is None:
         return None
     estimate = base.estimates[metric.key]
-    unit = units.fitting(metric.units, (estimate.median,))
+    unit = metric.unit((estimate.median,), group.what)
     others = sorted(
         (pair for pair in group.contest.against(base.name, metric) if pair.comparison),
         key=lambda pair: pair.comparison.ratio if pair.comparison else 0.0,
@@ -291,7 +293,7 @@ def _metric_sentence(
         return None
     least = f"{summaries.bounded(metric)} " if base.bound(metric) else ""
     figure = f"{least}{unit.figure(estimate.median)} {unit.name}"
-    return f"{'; '.join((opening(short[base.name], metric, figure), *told))}."
+    return f"{'; '.join((opening(short[base.name], metric, figure, group.what), *told))}."
 
 
 def _base(group: Group, metric: Metric, baselines: Sequence[str]) -> ScenarioResult | None:
@@ -329,10 +331,6 @@ def short_names(group: Group, groups: int) -> Mapping[str, str]:
     if groups < 2 or len(prefixes) != 1 or not all(": " in name for name in called.values()):
         return called
     return {name: name.partition(": ")[2] for name in names}
-
-
-def _quantity(metric: Metric) -> str:
-    return summaries.QUANTITIES.get(metric.key, f"{metric.title} of the response time")
 
 
 def sentence(text: str, names: Sequence[str] = ()) -> str:

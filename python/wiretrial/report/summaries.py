@@ -17,11 +17,12 @@ from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound
+from wiretrial.words import Noun
 
 QUANTITIES = {
     metrics.THROUGHPUT.key: "throughput",
     metrics.ELAPSED.key: "time",
-    metrics.SERVER.key: "server CPU per message",
+    metrics.SERVER.key: "server CPU per {message}",
     metrics.WALL.key: "time per round trip",
     metrics.CLIENT.key: "client CPU per round trip",
     metrics.CONNECT_RATE.key: "rate of opening connections",
@@ -31,7 +32,7 @@ QUANTITIES = {
 BEST_IS = {
     metrics.THROUGHPUT.key: "throughput is highest",
     metrics.ELAPSED.key: "the time is shortest",
-    metrics.SERVER.key: "the server's CPU per message is least",
+    metrics.SERVER.key: "the server's CPU per {message} is least",
     metrics.WALL.key: "the round trip is shortest",
     metrics.CLIENT.key: "the client's CPU per round trip is least",
     metrics.CONNECT_RATE.key: "connections are opened fastest",
@@ -52,7 +53,7 @@ UNDECIDED = ("no difference shown", "invalid")
 def untold(family: Family) -> list[str]:
     """What the data cannot tell, at which levels."""
     metric = family.metric
-    what = QUANTITIES.get(metric.key, f"{metric.title} of the response time")
+    what = quantity(metric, family.what)
     labels = family.labels
     names = units.listed(labels) if len(labels) <= MOST_NAMED else f"any of the {len(labels)}"
     few: list[Group] = []
@@ -77,7 +78,9 @@ def untold(family: Family) -> list[str]:
             f"{_where(family, few)} the data cannot tell: too few valid trials to compare {names}."
         )
     if short:
-        said.append(f"{_where(family, short)} too few messages came to tell a {metric.title}.")
+        said.append(
+            f"{_where(family, short)} too few {family.what.many} came to tell a {metric.title}."
+        )
     if len(bound) > (0 if family.is_cases else MOST_SETS):
         # A sentence each would be a list of levels, which the table is already.
         anybody = units.listed(dict.fromkeys(label for limited in bound for label in limited))
@@ -170,7 +173,7 @@ def knees(searched: Sequence[Knee]) -> str:
     objective = searched[0].objective.words
     if not found:
         return f"no rate was found at which {units.listed(none)} kept {objective}."
-    unit = units.fitting(units.RATES, (k.sustained for k in found if k.sustained))
+    unit = units.fitting(units.rates(searched[0].what), (k.sustained for k in found if k.sustained))
     parts = []
     for knee in found:
         assert knee.sustained is not None
@@ -200,7 +203,7 @@ def _together(family: Family, metric: Metric) -> str | None:
     total = len(family.groups)
     levels = units.every(total) if found.levels == total else f"{found.levels} of {total}"
     together = f"over {levels} levels together ({'; '.join(clauses)})"
-    return f"{_best_is(metric)} with {found.best} {together}."
+    return f"{_best_is(metric, family.what)} with {found.best} {together}."
 
 
 def _shown(pair: Pair) -> str:
@@ -250,9 +253,9 @@ def _best(family: Family, metric: Metric) -> str | None:
     for label, groups in where.items():
         listed = "; ".join(_others(family, metric, label, groups))
         clauses.append(f"with {label} {_where(family, groups)} ({listed})")
-    said = [f"{_best_is(metric)} {', '.join(clauses)}"] if clauses else []
+    said = [f"{_best_is(metric, family.what)} {', '.join(clauses)}"] if clauses else []
     if shared:
-        what = QUANTITIES.get(metric.key, metric.title)
+        what = quantity(metric, family.what, metric.title)
         places = (f"{_where(family, at)} by {units.listed(names)}" for names, at in shared.items())
         said.append(f"the first place in {what} is shared {'; '.join(places)}")
     return f"{'; '.join(said)}." if said else None
@@ -272,7 +275,7 @@ def _against(family: Family, metric: Metric, label: str) -> str | None:
         f"{other} {_span([_ratio(pair) for _, pair in pairs])}{_lacking(family, groups, pairs)}"
         for other, pairs in found
     ]
-    what = QUANTITIES.get(metric.key, metric.title)
+    what = quantity(metric, family.what, metric.title)
     listed = "; ".join(few(clauses))
     return f"{what} {_where(family, groups)} as multiples of {label}'s: {listed}."
 
@@ -289,8 +292,8 @@ def _alone(family: Family, metric: Metric) -> str | None:
         return None
     known = [*medians.values()]
     lacking = [g for place, g in enumerate(family.groups) if place not in medians]
-    unit = units.fitting(metric.units, known)
-    what = QUANTITIES.get(metric.key, f"{metric.title} of the response time")
+    unit = metric.unit(known, family.what)
+    what = quantity(metric, family.what)
     span = f"{unit.figure(min(known))} to {unit.figure(max(known))} {unit.name}"
     over = f"over {len(known)} levels"
     if lacking:
@@ -314,8 +317,8 @@ def _cases(family: Family, metric: Metric) -> str | None:
     (first, n), *rest = winners
     total = len(family.groups)
     if n == total:
-        return f"{_best_is(metric)} with {first} {family.every}."
-    text = f"{_best_is(metric)} with {first} in {n} of {units.plural(total, 'case')}"
+        return f"{_best_is(metric, family.what)} with {first} {family.every}."
+    text = f"{_best_is(metric, family.what)} with {first} in {n} of {units.plural(total, 'case')}"
     text += "".join(f", with {label} in {m}" for label, m in rest)
     return f"{text}; {unled(undecided)}." if undecided else f"{text}."
 
@@ -467,5 +470,12 @@ def bound_words(metric: Metric) -> str:
     return "a lower bound" if metric.higher_is_better else "an upper bound"
 
 
-def _best_is(metric: Metric) -> str:
-    return BEST_IS.get(metric.key, f"the {metric.title} of the response time is least")
+def quantity(metric: Metric, what: Noun, otherwise: str = "") -> str:
+    """The metric within a sentence. `otherwise`: how a quantile of a time is called."""
+    otherwise = otherwise or f"{metric.title} of the response time"
+    return what.in_text(QUANTITIES.get(metric.key, otherwise))
+
+
+def _best_is(metric: Metric, what: Noun) -> str:
+    told = BEST_IS.get(metric.key, f"the {metric.title} of the response time is least")
+    return what.in_text(told)

@@ -9,6 +9,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from wiretrial import words
+from wiretrial.words import Noun
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -27,11 +30,16 @@ class Unit:
         return f"{self.figure(value)} {self.short}"
 
 
-RATES = (
-    Unit("messages/s", "/s"),
-    Unit("thousand messages/s", "k/s", 1e3),
-    Unit("million messages/s", "M/s", 1e6),
-)
+def rates(what: Noun) -> tuple[Unit, ...]:
+    """The units of a rate of what is sent."""
+    return (
+        Unit(f"{what.many}/s", "/s"),
+        Unit(f"thousand {what.many}/s", "k/s", 1e3),
+        Unit(f"million {what.many}/s", "M/s", 1e6),
+    )
+
+
+RATES = rates(words.MESSAGE)
 CONNECT_RATES = (Unit("connections/s", "/s"), Unit("connections/ms", "/ms", 1e3))
 BANDWIDTHS = (Unit("B/s", "B/s"), Unit("kB/s", "kB/s", 1e3), Unit("MB/s", "MB/s", 1e6))
 TIMES = (Unit("ns", "ns"), Unit("µs", "µs", 1e3), Unit("ms", "ms", 1e6), Unit("s", "s", 1e9))

@@ -19,7 +19,7 @@ FEWEST_BEYOND = 10
 SHOWN = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 """The quantiles that outputs show, by their names in JSON."""
 
-MESSAGES = "messages"
+REPLIES = "replies"
 CONNECTIONS = "connections"
 
 
@@ -38,7 +38,7 @@ def name(q: float) -> str:
     return f"p{float(100 * Fraction(str(q))):g}"
 
 
-def withheld(count: int, q: float, values: str = MESSAGES) -> str | None:
+def withheld(count: int, q: float, values: str = REPLIES) -> str | None:
     """Why the quantile of `count` values is withheld; None where it is not."""
     if count >= needed(q):
         return None
@@ -59,11 +59,11 @@ def of_all(times: Hdr, failed: int, q: float) -> int | None:
 
 
 def among_failed(failed: int, total: int, q: float) -> str:
-    """`p99 lies among the 12 of 1,000 messages that failed`."""
-    return f"{name(q)} lies among the {failed:,} of {total:,} messages that failed"
+    """`p99 lies among the 12 of 1,000 that failed`."""
+    return f"{name(q)} lies among the {failed:,} of {total:,} that failed"
 
 
-def document(times: Hdr, values: str = MESSAGES) -> dict[str, Any] | None:
+def document(times: Hdr, values: str = REPLIES) -> dict[str, Any] | None:
     """The times as a JSON object; None where none was recorded.
 
     A withheld quantile is null, and `withheld` says why.

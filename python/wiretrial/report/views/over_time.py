@@ -36,9 +36,9 @@ def picture(course: Course, name: str, frame: Frame) -> Picture:
     rates = [(m, m.throughput if name == "throughput" else m.errors) for m in course.rates]
     colour = palette.scenario(0 if name == "throughput" else ERRORS)
     values = [value for _, value in rates]
-    unit = units.fitting(units.RATES, [max(values)])
+    unit = units.fitting(units.rates(course.what), [max(values)])
     what = "Verified replies" if name == "throughput" else "Errors"
-    told = unit.name.replace("messages", "errors") if name == "errors" else unit.name
+    told = unit.name.replace(course.what.many, "errors") if name == "errors" else unit.name
     top = max(values) * AIR / unit.size or 1.0
     plot = _plot(course, name, frame, linear((0, top), tickCount=4))
     # Each step as long as it lasted: what was counted in it was not seen at an instant.
