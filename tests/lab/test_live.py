@@ -14,12 +14,13 @@ import pytest
 
 from tests.lab import trials
 from tests.lab.test_study import TWO, tiny
-from wiretrial.live import pages
+from wiretrial.live import charts, pages
 from wiretrial.live.server import LiveServer, is_loopback
 from wiretrial.live.site import Site
 from wiretrial.results import absent, beacon
 from wiretrial.results.absent import Absent
 from wiretrial.results.beacon import Beacon
+from wiretrial.results.lines import Line, Point
 from wiretrial.results.store import ResultsFolder
 
 TOKEN = "a-token-of-this-test"
@@ -183,6 +184,12 @@ def test_a_running_study_is_followed(results: ResultsFolder) -> None:
             lamp.show(scenario="two", number=3, at_once=True)
             seen = next(data for event, data in stream if event == "now")
             assert "two" in seen
+            drawn = Line(
+                scenario="two", colour=0, points=(Point(1.0, 5, 0, None, None, 0.5, None),)
+            )
+            lamp.show(lines=(drawn,), at_once=True)
+            course = next(data for event, data in stream if event == "course")
+            assert course == charts.drawn((drawn,))
             results.add(trials.trial(block=1))
             assert next(data for event, data in stream if event == "trials") == "2"
         assert next(event for event, _ in stream if event == "ended")

@@ -205,10 +205,11 @@ def _missing_lines(missing: Sequence[Missing]) -> Iterator[str]:
 def _measure(study: Study, results: ResultsFolder, engine: Engine, losses: Losses) -> None:
     try:
         with Board(study) as shown, Beacon(results.folder) as lamp:
+            teller = beacons.Teller(lamp, study)
             for event in runner.run(study, results, engine):
                 losses.see(event)
                 shown.see(event)
-                beacons.tell(lamp, event, left_s=shown.left_s)
+                teller.tell(event, left_s=shown.left_s)
                 interrupts.raise_lost()
     finally:
         losses.keep(results)

@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from wiretrial import words
+from wiretrial.live import charts
 from wiretrial.report.head import HEAD
 from wiretrial.results.beacon import State
 
@@ -107,8 +109,8 @@ def running(name: str, title: str, state: State, report: str | None) -> str:
     )
     body = Markup(
         '<p><a href="./">All results</a></p><header><h1>{}</h1></header>'
-        '<div id="now" aria-live="polite">{}</div>{}'
-    ).format(title, now(state), frame)
+        '<div id="now" aria-live="polite">{}</div><div id="course">{}</div>{}'
+    ).format(title, now(state), charts.drawn(state.lines), frame)
     return _page(title, body, name)
 
 
@@ -117,7 +119,7 @@ def now(state: State) -> Markup:
     figures = [
         ("trial", f"{state.number} of {state.total}" if state.total else "–"),
         ("now", state.step or "–"),
-        ("messages/s", f"{state.rate:,.0f}" if state.rate is not None else "–"),
+        (f"{_sent(state)}/s", f"{state.rate:,.0f}" if state.rate is not None else "–"),
         ("p50", _time(state.p50_ns)),
         ("p99", _time(state.p99_ns)),
         ("time left", _left(state.left_s)),
@@ -161,7 +163,13 @@ def card(one: Listed) -> Markup:
     )
 
 
-def _time(ns: int | None) -> str:
+def _sent(state: State) -> str:
+    """What the trial in progress sends."""
+    is_http = any(line.is_http for line in state.lines if line.scenario == state.scenario)
+    return (words.REQUEST if is_http else words.MESSAGE).many
+
+
+def _time(ns: float | None) -> str:
     if ns is None:
         return "–"
     return f"{ns / 1e6:.3g} ms" if ns >= 1e6 else f"{ns / 1e3:.3g} µs"

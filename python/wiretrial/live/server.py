@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from wiretrial.live import pages
+from wiretrial.live import charts, pages
 from wiretrial.live.site import Site
 
 COOKIE = "wiretrial"
@@ -157,6 +157,8 @@ class _Handler(BaseHTTPRequestHandler):
                 now = site.state(watched)
                 if now is not None and now != state:
                     yield "now", str(pages.now(now))
+                    if state is None or now.lines != state.lines:
+                        yield "course", str(charts.drawn(now.lines))
                 state = now
             else:
                 found = site.listed()

@@ -14,6 +14,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from wiretrial.results.lines import Line
+
 FILE: Final = "running.json"
 PERIOD_S = 0.5
 
@@ -34,9 +36,11 @@ class State(BaseModel):
     """What happens in it: a phase, or `install`, `verify`."""
     rate: float | None = None
     """Verified replies per second in the last interval."""
-    p50_ns: int | None = None
-    p99_ns: int | None = None
+    p50_ns: float | None = None
+    p99_ns: float | None = None
     left_s: float | None = None
+    lines: tuple[Line, ...] = ()
+    """A line per scenario, over the time of its latest trial."""
 
 
 class Beacon:

@@ -46,10 +46,20 @@ class TrialBegun:
 
 
 @dataclass(frozen=True)
+class Used:
+    """CPU time of the server's processes up to an instant of our monotonic clock."""
+
+    at_ns: int
+    cpu_ns: int
+
+
+@dataclass(frozen=True)
 class Seen:
     """The engine told something about the trial in progress."""
 
     snapshot: Snapshot
+    server: Used | None = None
+    """None where it is not watched."""
 
 
 @dataclass(frozen=True)

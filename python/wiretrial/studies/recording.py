@@ -33,6 +33,7 @@ from wiretrial.results.model import (
 from wiretrial.results.observation import Observation
 from wiretrial.snapshot import Interval, Snapshot, Start, Summary
 from wiretrial.studies import judge, observed
+from wiretrial.studies.events import Used
 from wiretrial.studies.futile import Futility
 from wiretrial.studies.stall import Watch
 from wiretrial.subjects.observe import Observer
@@ -129,6 +130,14 @@ class Recording:
     def progress(self) -> Sequence[str]:
         """A line for each machine that sends, where there are several."""
         return self._run.progress() if isinstance(self._run, _OfMany) else ()
+
+    @property
+    def server_used(self) -> Used | None:
+        """What the server used up to now, as it was read last; None where it is not watched."""
+        last = self._observer.seen.readings[-1:] if self._observer else ()
+        for one in last:
+            return Used(one.at_ns, one.cpu_user_ns + one.cpu_system_ns)
+        return None
 
     @property
     def environment(self) -> str:

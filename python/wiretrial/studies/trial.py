@@ -122,7 +122,7 @@ class Bench:
             keeps_secrets=self.study.keeps_secrets,
         ) as recording:
             for snapshot in recording:
-                yield Seen(snapshot)
+                yield Seen(snapshot, recording.server_used)
         if recording.futile and not recording.server_died:
             raise EveryMessageFailed(recording.futile)
         return recording.trial(

@@ -7,10 +7,12 @@ events.addEventListener("list", (event) => {
   const chosen = document.querySelector("input[name=name]:checked");
   if (list && !location.search && !chosen) list.innerHTML = JSON.parse(event.data);
 });
-events.addEventListener("now", (event) => {
-  const now = document.getElementById("now");
-  if (now) now.innerHTML = JSON.parse(event.data);
-});
+for (const name of ["now", "course"]) {
+  events.addEventListener(name, (event) => {
+    const place = document.getElementById(name);
+    if (place) place.innerHTML = JSON.parse(event.data);
+  });
+}
 events.addEventListener("trials", () => {
   const report = document.getElementById("report");
   if (report) report.contentWindow.location.reload();
