@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from wiretrial.report import brief, carried, html_blocks, page, palette
+from wiretrial.report import brief, carried, html_blocks, page, palette, sent
 from wiretrial.report.carried import Carried
 from wiretrial.report.head import HEAD
 from wiretrial.report.html_blocks import NOTHING, joined
@@ -23,6 +23,7 @@ _PAGE = (
 <header>
 <h1>{title}</h1>
 <p class="question">{question}</p>
+{sent}
 {verdict}
 </header>
 {sections}
@@ -43,6 +44,7 @@ def render(model: ReportModel) -> str:
             title=model.title,
             style=Markup(_style()),
             question=model.question,
+            sent=html_blocks.labelled(sent.rows(model)),
             verdict=_verdict(model),
             sections=joined(
                 [

@@ -127,6 +127,12 @@ def _(one: Table) -> Markup:
     )
 
 
+def labelled(rows: Iterable[tuple[str, str]]) -> Markup:
+    """Label and text, line by line, in a box."""
+    lines = (Markup('<tr><th scope="row">{}</th><td>{}</td></tr>').format(*row) for row in rows)
+    return Markup('<table class="sent"><tbody>{}</tbody></table>').format(NOTHING.join(lines))
+
+
 def swatch(colour: int) -> Markup:
     """A mark in the colour of the label at that place of the palette."""
     return Markup('<span class="swatch {}" style="background:{}"></span>').format(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from wiretrial.report import brief, page
+from wiretrial.report import brief, page, sent
 from wiretrial.report.blocks import SIGNS, Cell, Items, Section, Table, Text, Told
 from wiretrial.report.model import ReportModel
 from wiretrial.report.shown import told
@@ -28,6 +28,7 @@ def sections(shown: Iterable[Section]) -> Iterator[str]:
 
 def _parts(model: ReportModel) -> Iterator[str]:
     yield f"## {_text(model.title)}"
+    yield "\n".join(f"- {label}: {_text(text)}" for label, text in sent.rows(model))
     if model.is_run:
         yield from map(_text, model.all_sentences)
     else:

@@ -176,7 +176,7 @@ def _one(model: ReportModel, group: Group) -> Section:
 def _head(group: Group) -> str:
     metric, rate = group.contest.metric, group.scenarios[0].levels.get("rate")
     if metric is metrics.SERVER and isinstance(rate, int | float):
-        return f"Server CPU at {units.trimmed(rate)} messages/s"
+        return f"Server CPU at {units.trimmed(rate)} {group.what.many}/s"
     return metric.title
 
 

@@ -10,7 +10,6 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from wiretrial.plan import Target
 from wiretrial.report import load_lines, load_words, model
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Trial
@@ -37,17 +36,8 @@ def build(trial: Trial) -> ReportModel:
 
 def rows(trial: Trial) -> Iterator[tuple[str, str]]:
     """What the run took, label and value: the lines that `load` shows."""
-    yield "request", _request(trial.plan.target)
     for label, value in load_lines.rows(trial):
         yield label, _APART.sub(" · ", _micro(value))
-
-
-def _request(target: Target) -> str:
-    """What was sent, without secrets unless they were to be kept."""
-    method = target.http.method or ("GET" if target.message.source.source == "none" else "POST")
-    head = f"{method} {target.url}" if target.url.startswith("http") else target.url
-    fields = "; ".join(f"{name}: {value}" for name, value in target.http.headers)
-    return f"{head} with {fields}" if fields else head
 
 
 def _micro(words: str) -> str:

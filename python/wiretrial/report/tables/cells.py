@@ -10,6 +10,7 @@ from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Mark
 from wiretrial.report.families import Family, Group
 from wiretrial.report.metrics import PER_MESSAGE, Metric
 from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.words import Noun
 
 
 def of(
@@ -54,7 +55,7 @@ def colour_of(family: Family, label: str) -> int:
     return next(s.colour for g in family.groups if (s := family.of(label, g)) is not None)
 
 
-def column(metric: Metric, unit: units.Unit, *, is_spare: bool = False) -> Column:
+def column(metric: Metric, unit: units.Unit, what: Noun, *, is_spare: bool = False) -> Column:
     """The metric's head: its title and what its figures are in."""
-    per = " per message" if metric in PER_MESSAGE else ""
+    per = f" per {what.one}" if metric in PER_MESSAGE else ""
     return Column(f"{metric.title}, {unit.name}{per}", is_spare=is_spare)

@@ -24,7 +24,8 @@ def ranking(group: Group) -> Table:
     marked = [sum(row.is_marked for row in scenario.trials) for scenario in group.ranked]
     columns = [Column("Place"), *words("Scenario")]
     columns += [
-        cells.column(metric, fitted[metric.key], is_spare=metric is not ranked) for metric in shown
+        cells.column(metric, fitted[metric.key], group.what, is_spare=metric is not ranked)
+        for metric in shown
     ]
     columns.append(Column("Trials", is_spare=True))
     rows = []
@@ -68,7 +69,7 @@ def grid(family: Family, metric: Metric | None = None) -> Table:
     across, down = levels, labels
     if len(labels) <= len(levels):
         across, down, rows = labels, levels, list(zip(*rows, strict=True))
-    corner = cells.column(metric, unit).title
+    corner = cells.column(metric, unit, family.what).title
     heads = (Column(cell.text.replace(", ", "\n")) for cell in across)
     return Table(
         (*words(corner), *heads),
@@ -122,6 +123,7 @@ def quantiles(group: Group, unit: units.Unit, what: str) -> Table:
 def costs(model: ReportModel) -> Table:
     """All cost figures with their intervals, a row per scenario."""
     known = {key for scenario in model.scenarios for key in scenario.estimates}
+    what = model.groups[0].what
     shown = [metric for metric in metrics.COSTS if metric.key in known]
     fitted = {metric.key: unit_of(model.groups, metric) for metric in shown}
     rows = tuple(
@@ -132,5 +134,5 @@ def costs(model: ReportModel) -> Table:
         for group in model.groups
         for scenario in group.ranked
     )
-    heads = (cells.column(metric, fitted[metric.key]) for metric in shown)
+    heads = (cells.column(metric, fitted[metric.key], what) for metric in shown)
     return Table((*words("Scenario"), *heads), rows)

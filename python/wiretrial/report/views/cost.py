@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wiretrial.report import metrics, palette, units
 from wiretrial.report.canvas import NARROW, Frame, Padding, Picture, Row
@@ -12,6 +12,7 @@ from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.views.plot import Axis, Plot, placed
+from wiretrial.words import MESSAGE
 
 PITCH = 38
 GROUP_GAP = 0.4
@@ -35,18 +36,21 @@ class Panel:
 _SPLIT = "full colour: user; pale: system"
 _OF_CLIENT = (metrics.CLIENT_USER, metrics.CLIENT_SYSTEM)
 _OF_SERVER = (metrics.SERVER_USER, metrics.SERVER_SYSTEM)
-CLIENT = Panel("client", "Client CPU, µs per message", metrics.CLIENT, _SPLIT, _OF_CLIENT)
-SERVER = Panel("server", "Server CPU, µs per message", metrics.SERVER, _SPLIT, _OF_SERVER)
-GENERATOR = Panel("generator", "Generator CPU, µs per message", metrics.GENERATOR)
+CLIENT = Panel("client", "Client CPU, µs per {message}", metrics.CLIENT, _SPLIT, _OF_CLIENT)
+SERVER = Panel("server", "Server CPU, µs per {message}", metrics.SERVER, _SPLIT, _OF_SERVER)
+GENERATOR = Panel("generator", "Generator CPU, µs per {message}", metrics.GENERATOR)
 BYTES = Panel(
-    "bytes", "TCP payload, bytes per message", metrics.TRANSPORT_BYTES, "sent and received"
+    "bytes", "TCP payload, bytes per {message}", metrics.TRANSPORT_BYTES, "sent and received"
 )
 APPLICATION = Panel(
-    *("application", "Application, bytes per message", metrics.APPLICATION_BYTES),
+    *("application", "Application, bytes per {message}", metrics.APPLICATION_BYTES),
     "sent and received, inside TLS",
 )
 WIRE = Panel(
-    "wire", "Wire, bytes per message", metrics.WIRE_BYTES, "frames on a link of its own, both ways"
+    "wire",
+    "Wire, bytes per {message}",
+    metrics.WIRE_BYTES,
+    "frames on a link of its own, both ways",
 )
 USER_MEMORY = Panel(
     *("user-memory", "Memory per connection, user, kB", metrics.USER_MEMORY),
@@ -68,7 +72,12 @@ def panels(groups: Sequence[Group]) -> tuple[Panel, ...]:
     known = [panel for panel in wanted if _known(scenarios, panel.total)]
     if BYTES in known and any(_tls_adds(scenario) for scenario in scenarios):
         known.append(APPLICATION)
-    return tuple(panel for panel in known if not _is_constant(scenarios, panel.total))
+    what = groups[0].what if groups else MESSAGE
+    return tuple(
+        replace(panel, title=what.in_text(panel.title))
+        for panel in known
+        if not _is_constant(scenarios, panel.total)
+    )
 
 
 def constants(model: ReportModel) -> tuple[str, ...]:
@@ -76,7 +85,8 @@ def constants(model: ReportModel) -> tuple[str, ...]:
     if len(model.scenarios) < 2 or not _is_constant(model.scenarios, metrics.TRANSPORT_BYTES):
         return ()
     octets = model.scenarios[0].median(metrics.TRANSPORT_BYTES) or 0.0
-    return (f"TCP payload: {units.trimmed(octets)} bytes per message and reply, for all.",)
+    one = model.scenarios[0].what.one
+    return (f"TCP payload: {units.trimmed(octets)} bytes per {one} and reply, for all.",)
 
 
 def picture(ranked: Sequence[Group], panel: Panel) -> Picture:

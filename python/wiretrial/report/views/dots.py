@@ -10,6 +10,7 @@ from wiretrial.report.canvas import Row
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.units import Unit
+from wiretrial.words import Noun
 
 
 def median(
@@ -40,8 +41,8 @@ def trials(scenario: ScenarioResult, name: str, metric: Metric, unit: Unit, axis
     ]
 
 
-def axis_words(metric: Metric, unit: Unit) -> str:
+def axis_words(metric: Metric, unit: Unit, what: Noun) -> str:
     """What an axis of the metric counts, and which way is better."""
     direction = "more is better" if metric.higher_is_better else "less is better"
-    per = " per message" if metric in metrics.PER_MESSAGE else ""
+    per = f" per {what.one}" if metric in metrics.PER_MESSAGE else ""
     return f"{unit.name}{per}, log scale; {direction}"

@@ -57,7 +57,7 @@ def _rows(knee: Knee, time: units.Unit, rate: units.Unit) -> list[Row]:
                 knee.label, knee.colour, step.offered / rate.size, step.response_ns / time.size
             ),
             "refused": step.refusal is not None,
-            "text": f"{knee.label} at {units.trimmed(step.offered)} messages/s: "
+            "text": f"{knee.label} at {units.trimmed(step.offered)} {knee.what.many}/s: "
             f"{units.duration(step.response_ns)}, {step.outcome}",
         }
         for step in knee.steps
@@ -78,7 +78,7 @@ def _rings(knees: Sequence[Knee], time: units.Unit, rate: units.Unit) -> list[Ro
     return [
         lines.point(
             *(knee.label, knee.colour, knee.sustained / rate.size, response / time.size),
-            f"{knee.label} sustains {knee.figure} messages/s",
+            f"{knee.label} sustains {knee.figure} {knee.what.many}/s",
         )
         for knee in knees
         if knee.sustained and (response := knee.response_at(knee.sustained))
@@ -101,7 +101,9 @@ def _name(plot: Plot, knees: Sequence[Knee], medians: Sequence[Row], rings: Sequ
 
 def _alternative(knees: Sequence[Knee]) -> str:
     parts = units.listed(
-        f"{knee.label} {knee.figure} messages/s" if knee.sustained else f"{knee.label} no rate"
+        f"{knee.label} {knee.figure} {knee.what.many}/s"
+        if knee.sustained
+        else f"{knee.label} no rate"
         for knee in knees
     )
     return (

@@ -54,7 +54,7 @@ def picture(strip: Strip, metric: Metric, frame: Frame) -> Picture:
     plot.draw("line", points, strokeWidth=2.25)
     plot.draw("rule", points, y="low", y2="high", strokeWidth=2.5, strokeCap="round")
     plot.draw("point", points, size=64)
-    plot.caption(dots.axis_words(metric, unit))
+    plot.caption(dots.axis_words(metric, unit, strip.groups[0].what))
     plot.names(points)
     return plot.picture(_alternative(strip, metric, unit, points))
 
@@ -91,10 +91,6 @@ def _named(strip: Strip) -> list[float]:
     levels = [strip.at(group) for group in strip.groups]
     step = -(-len(levels) // MOST_LEVELS_NAMED)
     return levels[::step]
-
-
-def _per(metric: Metric, unit: units.Unit) -> str:
-    return f"{unit.name} per message" if metric in metrics.PER_MESSAGE else unit.name
 
 
 def _alternative(strip: Strip, metric: Metric, unit: units.Unit, points: Sequence[Row]) -> str:

@@ -38,7 +38,7 @@ def picture(group: Group, frame: Frame, metric: Metric | None = None) -> Picture
         medians.append({**dots.median(*shown), "y": y})
         trials += [{**row, "y": y + BELOW} for row in dots.trials(*shown)]
     values = [row[key] for row in (*medians, *trials) for key in ("x", "low", "high") if key in row]
-    x = log(domain_of(values), dots.axis_words(metric, unit))
+    x = log(domain_of(values), dots.axis_words(metric, unit, group.what))
     plot = Plot(frame, padding, pitch * len(rows), x, placed(-0.5, len(rows) - 0.5))
     counted, marked = split(trials, "marked")
     plot.draw("point", counted, opacity=0.45, size=30, strokeWidth=0)

@@ -1,0 +1,192 @@
+"""What was sent, how, and with which verdict: the first lines of every report.
+
+Knows trials and their plans; must not know where the lines are shown. What all trials share is said
+once; what differs between them is listed behind it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from wiretrial import redaction, words
+from wiretrial.plan import AfterResponse, Hold, OpenLoop, RandomBurst
+from wiretrial.report import units
+from wiretrial.report.measures import Measured
+from wiretrial.report.model import ReportModel
+from wiretrial.results.model import Trial
+
+MOST_LEVELS = 6
+"""Of more levels, only the ends are named, and how many there are."""
+Level = int | float | str
+_IN_SHORT = ("request", "headers", "payload bytes")
+"""Of a run: the line above names the rest."""
+_UNLIMITED = "unlimited"
+
+
+@dataclass(frozen=True)
+class Facet:
+    """One thing that trials may share. `of` gives a number, or words; None where it has none."""
+
+    name: str
+    of: Callable[[Trial], Level | None]
+    said: Callable[[str], str] = str
+    """A level within a sentence, as `{} connections`."""
+    figure: Callable[[float], str] = units.asked
+    is_optional: bool = False
+    """Trials without a level differ in nothing from those with one."""
+    follows: bool = False
+    """It is said in one breath with what stands before it."""
+
+
+def rows(model: ReportModel) -> tuple[tuple[str, str], ...]:
+    """Label and text: what was sent, what was varied, what came of it."""
+    shared, varied = _told(model.trials, is_run=model.is_run)
+    found = (("Sent", ", ".join(shared)), ("Varied", "; ".join(varied)), ("Result", _result(model)))
+    return tuple(row for row in found if row[1])
+
+
+def _result(model: ReportModel) -> str:
+    """A run's figure with its verdict; of several trials, how many have which verdict."""
+    verdicts = Counter(trial.judgement.verdict for trial in model.trials)
+    if model.is_run:
+        return f"{_headline(model.trials[0])}, {model.trials[0].judgement.verdict}"
+    told = ", ".join(f"{count:,} {verdict}" for verdict, count in verdicts.most_common())
+    return f"{units.plural(len(model.trials), 'trial')}: {told}"
+
+
+def _headline(trial: Trial) -> str:
+    measured, what = Measured(trial), words.of_url(trial.plan.target.url).many
+    if measured.is_opening:
+        return f"{measured.connect_rate or 0:,.0f} connections/s"
+    least = "at least " if trial.judgement.verdict == "client-bound" else ""
+    return f"{least}{measured.throughput or 0:,.0f} {what}/s"
+
+
+def _told(trials: Sequence[Trial], *, is_run: bool) -> tuple[list[str], list[str]]:
+    """What all trials share, and what they do not, in the order of the facets."""
+    shared: list[str] = []
+    varied: list[str] = []
+    for facet in _facets(trials, is_run=is_run):
+        if is_run and facet.name not in _IN_SHORT:
+            continue
+        levels = {facet.of(trial) for trial in trials}
+        known = [level for level in levels if level is not None]
+        if len(levels) == 1 or (facet.is_optional and len(known) == 1):
+            said = (facet.said(_word(facet, level)) for level in known)
+            text = "".join(said)
+            if facet.follows and shared and text:
+                shared[-1] += f" {text}"
+            elif text:
+                shared.append(text)
+        elif known:
+            varied.append(_levels(facet, known))
+    return shared, varied
+
+
+def _levels(facet: Facet, known: Sequence[Level]) -> str:
+    """`connections: 10, 100 and 500`."""
+    numbers = sorted(level for level in known if not isinstance(level, str))
+    ordered = [*numbers, *sorted(level for level in known if isinstance(level, str))]
+    told = [_word(facet, level) for level in ordered]
+    if len(told) <= MOST_LEVELS:
+        return f"{facet.name}: {units.listed(told)}"
+    if len(numbers) == len(told):
+        return f"{facet.name}: {told[0]} to {told[-1]} ({len(told)} levels)"
+    return f"{facet.name}: {len(told)}"
+
+
+def _word(facet: Facet, level: Level) -> str:
+    return level if isinstance(level, str) else facet.figure(level)
+
+
+def _facets(trials: Sequence[Trial], *, is_run: bool) -> Iterator[Facet]:
+    what = words.of_all(trial.scenario.protocol for trial in trials)
+    yield Facet("request", lambda t: _request(t, is_whole=is_run), is_optional=True)
+    yield Facet("headers", _headers, lambda told: f"with {told}", is_optional=True, follows=True)
+    yield Facet("protocol", lambda t: t.scenario.protocol, lambda told: f"over {told}")
+    yield Facet("payload bytes", _payload, _counted("byte", " of payload"))
+    yield Facet("connections", lambda t: t.plan.load.connections, _counted("connection"))
+    yield Facet(
+        f"{what.many} per connection",
+        lambda t: t.plan.load.requests_per_connection or _UNLIMITED,
+        lambda told: "" if told == _UNLIMITED else f"{told} {what.many} per connection",
+    )
+    yield Facet("depth", lambda t: t.plan.load.depth, lambda told: f"depth {told}")
+    yield Facet("pack", _pack, lambda told: f"packs of {told}")
+    rates = {rate for trial in trials if (rate := _rate(trial))}
+    at = f" at {units.trimmed(min(rates))} {what.many}/s" if len(rates) == 1 else ""
+    yield Facet("load", lambda t: _loop(t) + (at if _rate(t) else ""))
+    if len(rates) > 1:
+        yield Facet(f"{what.many}/s offered", _rate, figure=units.trimmed)
+    yield Facet("duration", lambda t: t.plan.stop.duration_ns, str, _length)
+    yield Facet("total", lambda t: t.plan.stop.requests, lambda told: f"{told} {what.many}")
+    yield Facet(
+        f"{what.many} each",
+        lambda t: t.plan.stop.requests_each,
+        lambda told: f"{told} {what.many} on each connection",
+    )
+    yield Facet("environment", lambda t: t.scenario.environment.replace("link:", "link "))
+    yield Facet("servers", _server, lambda told: f"server {told}")
+
+
+def _counted(noun: str, rest: str = "") -> Callable[[str], str]:
+    return lambda told: f"{told} {noun}{'' if told == '1' else 's'}{rest}"
+
+
+def _request(trial: Trial, *, is_whole: bool) -> str | None:
+    """`GET /items`; of a run, and of a server that was not started here, with its address."""
+    target = trial.plan.target
+    place = redaction.url(target.url)
+    if not is_whole and (trial.subject is not None or trial.driven):
+        # It has another port in each trial.
+        place = f"/{place.partition('://')[2].partition('/')[2]}"
+    if trial.scenario.protocol not in words.HTTP:
+        return place if len(place) > 1 else None
+    has_payload = target.message.source.source != "none"
+    return f"{target.http.method or ('POST' if has_payload else 'GET')} {place}"
+
+
+def _headers(trial: Trial) -> str | None:
+    fields = redaction.headers(trial.plan.target.http.headers)
+    return "; ".join(f"{name}: {value}" for name, value in fields) or None
+
+
+def _payload(trial: Trial) -> int | None:
+    return trial.start.request_payload_bytes or None
+
+
+def _pack(trial: Trial) -> int | None:
+    return trial.plan.load.pack if trial.plan.load.pack > 1 else None
+
+
+def _loop(trial: Trial) -> str:
+    match trial.plan.load.executor:
+        case OpenLoop():
+            return "open loop, its rate searched for" if trial.scenario.search else "open loop"
+        case RandomBurst():
+            return "bursts on connections drawn at random"
+        case AfterResponse(pause_ns=pause_ns):
+            return f"closed loop with {_length(pause_ns)} after each reply"
+        case Hold():
+            return "held connections"
+        case _:
+            return "closed loop"
+
+
+def _rate(trial: Trial) -> float | None:
+    executor = trial.plan.load.executor
+    if trial.scenario.search or not isinstance(executor, OpenLoop | Hold):
+        return None
+    return executor.rate or None
+
+
+def _length(ns: float) -> str:
+    unit = units.fitting(units.TIMES, (ns,))
+    return f"{units.trimmed(ns / unit.size)} {unit.short}"
+
+
+def _server(trial: Trial) -> str | None:
+    """Whom it was sent to, where that is no URL."""
+    return trial.scenario.subject if trial.subject is not None and not trial.driven else None
