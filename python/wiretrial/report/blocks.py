@@ -121,10 +121,11 @@ class Items:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture over the whole column, with its figures as a table."""
+    """A picture over the whole column, how to read it, and its figures as a table."""
 
     draw: Callable[[Frame], Picture]
     table: Table | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,10 +139,11 @@ class Panel:
 
 @dataclass(frozen=True)
 class Panels:
-    """Small pictures beside each other, with their figures as a table."""
+    """Small pictures beside each other, how to read them, and their figures as a table."""
 
     panels: tuple[Panel, ...]
     table: Table | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -178,9 +180,9 @@ def heading(text: str) -> Text:
     return Text(text, "heading")
 
 
-def key(text: str, *, is_detail: bool = False) -> Text:
-    """How to read what stands above; `is_detail`: of a picture, which the page alone has."""
-    return Text(text, "key", is_detail)
+def key(text: str) -> Text:
+    """How to read the table above."""
+    return Text(text, "key")
 
 
 def fold(title: str, *blocks: Block | None) -> tuple[Fold, ...]:

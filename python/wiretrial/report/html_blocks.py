@@ -5,7 +5,7 @@ Knows HTML's elements; must not know what the blocks say.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import singledispatch
 
 from markupsafe import Markup
@@ -25,6 +25,7 @@ from wiretrial.report.blocks import (
     Swatches,
     Table,
     Text,
+    key,
 )
 from wiretrial.report.canvas import NARROW, WIDE, Frame, inline_svg
 
@@ -83,7 +84,7 @@ def _(one: Drawing) -> Markup:
         Markup(inline_svg(one.draw(Frame(width)), "picture")) for width in (WIDE, NARROW)
     )
     both = Markup('<figure class="wide">{}</figure><figure class="narrow">{}</figure>')
-    return joined([both.format(wide, narrow), _behind(one.table)])
+    return joined([both.format(wide, narrow), *_below(one)])
 
 
 @block.register
@@ -100,7 +101,7 @@ def _(one: Panels) -> Markup:
         for panel in one.panels
     )
     shown = Markup('<div class="panels">{}</div>').format(NOTHING.join(figures))
-    return joined([shown, _behind(one.table)])
+    return joined([shown, *_below(one)])
 
 
 @block.register
@@ -149,9 +150,12 @@ def _item(item: Item) -> Markup:
     ).format(mark, item.text, item.aside, item.rest)
 
 
-def _behind(table: Table | None) -> Markup:
-    """The figures of a picture."""
-    return NOTHING if table is None else fold("Figures", block(table))
+def _below(one: Drawing | Panels) -> Iterator[Markup]:
+    """How to read a picture, and its figures."""
+    if one.key:
+        yield block(key(one.key))
+    if one.table is not None:
+        yield fold("Figures", block(one.table))
 
 
 def _head(column: Column) -> Markup:

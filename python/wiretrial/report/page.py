@@ -105,8 +105,7 @@ def _course(course: moments.Course | None) -> Iterator[Block]:
 def _searches(found: tuple[Knee, ...]) -> Section:
     told: list[Block] = [searches.found(found)]
     if knee.can_be_drawn(found):
-        read = key(KNEE_KEY, is_detail=True)
-        told = [Drawing(partial(knee.picture, found)), read, *told]
+        told = [Drawing(partial(knee.picture, found), key=KNEE_KEY), *told]
     steps = fold("Every step of the search", searches.steps(found))
     title = f"Highest rate with {found[0].objective.words}: {found[0].group}"
     return Section(title, (*told, *steps))
@@ -123,11 +122,8 @@ def _break_even(model: ReportModel) -> Section:
 
 
 def _drawn(model: ReportModel, place: Place) -> Iterator[Block]:
-    quantities = amortised.quantities(place)
-    for quantity in quantities:
-        yield Drawing(partial(amortised.picture, model, place, quantity))
-    if quantities:
-        yield key(amortised.KEY, is_detail=True)
+    for quantity in amortised.quantities(place):
+        yield Drawing(partial(amortised.picture, model, place, quantity), key=amortised.KEY)
 
 
 def _limits(model: ReportModel) -> Section:

@@ -6,6 +6,7 @@ Knows families, and which picture and table shows one; must not know how either 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from wiretrial.report import case_tables, metrics, units
@@ -32,6 +33,11 @@ from wiretrial.report.views import cost, levels, percentiles, ranking
 from wiretrial.stats import bounds
 
 SMALL = Frame(NARROW)
+DOTS = "Dot: median over trials. Line: 95 % interval. Small dots: trials."
+MARKS = key(
+    f"{SIGNS['best']} best, {SIGNS['worst']} worst of its case: several where no difference between"
+    " them is shown, none where none is shown at all."
+)
 FEW_GROUPS = 2
 MOST_BARS = 12
 LINES = (metrics.SERVER, metrics.GENERATOR, metrics.USER_MEMORY, metrics.KERNEL_MEMORY)
@@ -54,11 +60,13 @@ def of_family(model: ReportModel, family: Family) -> Iterator[Section]:
         drawn: list[Block] = []
         for index, strip in enumerate(strips):
             drawn += [heading(strip.title)] if len(strips) > 1 else []
-            table = rankings.grid(family) if index == len(strips) - 1 else None
-            drawn.append(Drawing(partial(levels.picture, strip, family.metric), table))
-        how = _how(family, "Point: median over trials. Bar: 95 % interval. Faint dots: trials.")
+            drawing = Drawing(partial(levels.picture, strip, family.metric))
+            if index == len(strips) - 1:
+                text = "Point: median over trials. Bar: 95 % interval. Faint dots: trials."
+                drawing = replace(drawing, table=rankings.grid(family), key=_how(family, text))
+            drawn.append(drawing)
         yield Section(
-            title, (*notes, *drawn, *_against_the_maximum(family), *how, *_folded(family))
+            title, (*notes, *drawn, *_against_the_maximum(family), MARKS, *_folded(family))
         )
     elif family.is_cases:
         found = case_tables.tables(family, model.absent)
@@ -68,9 +76,8 @@ def of_family(model: ReportModel, family: Family) -> Iterator[Section]:
             told.append(cases.table(one))
         yield Section(title, (*notes, *told, cases.how_to_read(found), *_folded(family)))
     elif len(family.groups) > FEW_GROUPS:
-        how = _how(family, "Dot: median over trials. Line: 95 % interval. Small dots: trials.")
-        shown = Panels(_rankings(family), rankings.grid(family))
-        yield Section(title, (*notes, shown, *how, *_pairs(family)))
+        shown = Panels(_rankings(family), rankings.grid(family), _how(family, DOTS))
+        yield Section(title, (*notes, shown, MARKS, *_pairs(family)))
     else:
         yield from (_one(model, group) for group in family.groups)
 
@@ -167,9 +174,9 @@ def _one(model: ReportModel, group: Group) -> Section:
     elif metric is metrics.SERVER:
         beside = [m for m in (metric, metrics.P99) if _has(group, m)]
         panels = (Panel(m.title, partial(ranking.picture, group, SMALL, m)) for m in beside)
-        found += [Panels(tuple(panels), table), _key(group)]
+        found.append(Panels(tuple(panels), table, _key(group)))
     else:
-        found += [Drawing(partial(ranking.picture, group), table), _key(group)]
+        found.append(Drawing(partial(ranking.picture, group), table, _key(group)))
     return Section(title, (*found, *fold("Pair by pair", rankings.pairs(group))))
 
 
@@ -280,21 +287,16 @@ def _has(group: Group, metric: Metric) -> bool:
     return any(metric.key in scenario.estimates for scenario in group.scenarios)
 
 
-def _how(family: Family, text: str) -> tuple[Text, Text]:
-    """How to read the pictures, and the table of their figures."""
+def _how(family: Family, text: str) -> str:
+    """How to read the pictures."""
     scenarios = [s for group in family.groups for s in group.scenarios]
-    if any(row.is_marked for s in scenarios for row in s.trials):
-        text += " Hollow: a marked trial."
-    marks = (
-        f"{SIGNS['best']} best, {SIGNS['worst']} worst of its case: several where no difference"
-        " between them is shown, none where none is shown at all."
-    )
-    return key(text, is_detail=True), key(marks)
+    is_marked = any(row.is_marked for s in scenarios for row in s.trials)
+    return f"{text} Hollow: a marked trial." if is_marked else text
 
 
-def _key(group: Group) -> Text:
+def _key(group: Group) -> str:
     """How to read the picture, in one line."""
-    text = "Dot: median over trials. Line: 95 % interval. Small dots: trials."
+    text = DOTS
     if any(row.is_marked for s in group.scenarios for row in s.trials):
         text += " Hollow: a marked trial."
     if group.contest.ranking.brackets:
@@ -304,4 +306,4 @@ def _key(group: Group) -> Text:
         text += f" {sign}: the load generator saturated first in a trial; the server may do better."
     if len(group.contest.ranking.ranks) < len(group.contest.ranking.order):
         text += " –: below others by a bound alone, so that its place cannot be told."
-    return key(text, is_detail=True)
+    return text
