@@ -13,7 +13,7 @@ from tests.report import synthetic_study
 from tests.report.synthetic import Shape, demo_trials
 from tests.report.synthetic_study import KNEES, SUBJECTS, USER_KB, echo
 from wiretrial.errors import StoreError
-from wiretrial.report import found, html_blocks, metrics, palette, sentences
+from wiretrial.report import brief, found, html_blocks, markdown, metrics, palette, sentences
 from wiretrial.report.alerts import WarningRow
 from wiretrial.report.blocks import Table
 from wiretrial.report.families import Family
@@ -23,7 +23,7 @@ from wiretrial.report.model import ReportModel, build
 from wiretrial.report.tables import limits
 from wiretrial.results import absent, offered
 from wiretrial.results.absent import Absent
-from wiretrial.results.model import Judgement
+from wiretrial.results.model import Judgement, Trial
 from wiretrial.results.store import ResultsFolder
 from wiretrial.words import MESSAGE, REQUEST
 
@@ -389,6 +389,27 @@ def test_a_subject_alone_has_a_range_and_no_rival() -> None:
     assert re.match(
         r"Throughput of ws: 2\d\.\d to 3\d\.\d thousand messages/s over 3 levels\.", said
     )
+
+
+def test_a_study_that_is_all_http_speaks_of_requests(study: ReportModel) -> None:
+    """The same study over HTTP: what is read has no messages, but for what others published."""
+
+    def over_http(trial: Trial) -> Trial:
+        scenario = trial.scenario.model_copy(update={"protocol": "http"})
+        target = trial.plan.target.model_copy(update={"url": "http://127.0.0.1:9001/"})
+        plan = trial.plan.model_copy(update={"target": target})
+        return trial.model_copy(update={"scenario": scenario, "plan": plan})
+
+    trials = [over_http(trial) for trial in study.trials]
+    objectives = {knee.name: knee.objective for knee in study.knees}
+    http = build(trials, question="Q?", title="T", command="again", objectives=objectives)
+    shown = (*http.all_sentences, *brief.answer(http, 80), markdown.render(http))
+    assert "thousand requests/s" in shown[-1]
+    for text in shown:
+        assert "message" not in text
+    # Beside a socket they are messages again.
+    mixed = build([*trials, *study.trials], question="Q?", title="T", command="again")
+    assert "request" not in " ".join(mixed.all_sentences)
 
 
 def test_what_is_kept_has_knees_and_warnings(study: ReportModel) -> None:
