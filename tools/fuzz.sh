@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for some seconds, on a stable compiler: libFuzzer wants
+# Runs every fuzz target for some seconds, one per core at a time, on a stable compiler: libFuzzer wants
 # only the coverage that LLVM's sancov pass adds, and stable passes it on.
 # Usage: tools/fuzz.sh SECONDS [TARGET...]
 set -euo pipefail
@@ -30,8 +30,9 @@ RUSTFLAGS=$flags cargo build --quiet --locked --release --manifest-path fuzz/Car
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-for target in "${targets[@]}"; do
-  corpus=$scratch/$target log=$scratch/$target.log crashes=fuzz/artifacts/$target
+# One target for its seconds; what it says goes to standard error where it fails.
+fuzz() {
+  local target=$1 corpus=$scratch/$1 log=$scratch/$1.log crashes=fuzz/artifacts/$1
   mkdir -p "$corpus" "$crashes"
   if [[ -d fuzz/corpus/$target ]]; then
     cp -r "fuzz/corpus/$target/." "$corpus/"
@@ -41,7 +42,12 @@ for target in "${targets[@]}"; do
     -artifact_prefix="$crashes/" >"$log" 2>&1; then
     tail -n 40 "$log" >&2
     echo "fuzz: $target failed; the input is kept in $crashes/ (run it again: fuzz/target/$host/release/$target FILE)" >&2
-    exit 1
+    return 1
   fi
   echo "fuzz: $target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$log") inputs in $seconds s, no crash"
-done
+}
+export -f fuzz
+export scratch seconds host
+
+# A core each; where one fails, those that run end, and no other begins.
+printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I {} bash -c 'fuzz {} || exit 255'
