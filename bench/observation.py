@@ -13,6 +13,7 @@ from bench.places import ended
 from wiretrial.engine import Engine
 from wiretrial.plan import GeneratorSettings, Load, Phases, Plan, Stop, Target
 from wiretrial.results.model import Scenario
+from wiretrial.studies import sent
 from wiretrial.studies.recording import Recording
 from wiretrial.subjects import build, registry
 from wiretrial.subjects.process import Server
@@ -53,16 +54,8 @@ def watched(engine: Engine, threads: int, connections: int, seconds: float) -> t
         with Recording(engine, plan, [server.pid]) as recording:
             for _ in recording:
                 pass
-        trial = recording.trial(
-            study="bench",
-            study_digest="",
-            block=0,
-            position=0,
-            order_seed=0,
-            scenario=Scenario(name="bench", subject="reference", protocol="http", workload=""),
-            subject=None,
-            machine={},
-        )
+        scenario = Scenario(name="bench", subject="reference", protocol="http", workload="")
+        trial = sent.record(recording.sent(), scenario, "bench", {})
     assert trial.observation is not None
     share = trial.observation.cost_ns / trial.observation.watched_ns
     return len(trial.subject_samples), share

@@ -13,7 +13,7 @@ from wiretrial.errors import UsageProblem
 from wiretrial.machine import links
 from wiretrial.machine.pinning import Pinning
 from wiretrial.plan import FixedContent, FixedPayload, Load
-from wiretrial.studies import admission, estimate, floors, matrix, runner, trial, workloads
+from wiretrial.studies import admission, estimate, floors, matrix, plans, runner, workloads
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects.spec import Part
 from wiretrial.subjects.verification import Verification
@@ -122,12 +122,12 @@ def test_each_producer_has_its_own_part_of_the_plan() -> None:
         duration_ns=1,
         warmup_allowance_ns=1,
     )
-    plan = trial.plan_of(study, case, "http://127.0.0.1:1/", Pinning((), (), None))
+    plan = plans.plan_of(study, case, "http://127.0.0.1:1/", Pinning((), (), None))
     assert (plan.stop.requests_each, plan.stop.requests, plan.stop.duration_ns) == (200, None, None)
     assert plan.phases.warmup_ns == 0
     # The watch ends a stall; a producer may wait its turn.
     assert plan.phases.timeout_ns > 3_600_000_000_000
-    timed = trial.plan_of(
+    timed = plans.plan_of(
         study, case.model_copy(update={"requests_each": None}), "http://127.0.0.1:1/",
         Pinning((), (), None),
     )  # fmt: skip

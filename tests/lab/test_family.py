@@ -11,7 +11,7 @@ from tests.lab.test_matrix import written
 from tests.lab.trials import SECOND_NS, interval, summary
 from wiretrial.errors import UsageProblem
 from wiretrial.machine.pinning import Pinning
-from wiretrial.studies import judge, matrix, trial
+from wiretrial.studies import judge, matrix, plans
 from wiretrial.studies.spec import Study
 
 TEXT = """
@@ -90,7 +90,7 @@ def test_an_opened_connection_is_used_for_all_of_its_messages(tmp_path: Path) ->
     fifty = study.case("one by HTTP: load, 50 messages each, over loopback")
     assert (fifty.load.requests_per_connection, fifty.requests_each) == (50, 50)
     assert fifty.sources == ()
-    plan = trial.plan_of(study, fifty, "http://127.0.0.1:1/", Pinning((), (), None))
+    plan = plans.plan_of(study, fifty, "http://127.0.0.1:1/", Pinning((), (), None))
     assert plan.times_setup
     kept = plan.model_copy(
         update={"load": plan.load.model_copy(update={"requests_per_connection": None})}

@@ -19,8 +19,7 @@ from wiretrial.plan import ClosedLoop, Deflate, Hold, Load, Plan, RandomBurst, S
 from wiretrial.report import html, markdown, model, text
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import admission, estimate, events, judge, matrix, runner
-from wiretrial.studies import trial as trials
+from wiretrial.studies import admission, estimate, events, judge, matrix, plans, runner
 from wiretrial.studies.spec import Study, parse
 from wiretrial.subjects import needs
 
@@ -155,7 +154,7 @@ def test_a_plan_has_a_thread_for_each_table_and_ends_when_all_were_asked(
     monkeypatch.setattr(preflight, "_descriptors", lambda: 300)
     study = expanded(tmp_path)
     case = study.case(HELD.format(400))
-    plan = trials.plan_of(study, case, "ws://h:1/", Pinning((), (), None), ("127.0.16.1:1",))
+    plan = plans.plan_of(study, case, "ws://h:1/", Pinning((), (), None), ("127.0.16.1:1",))
     assert plan.generator.threads == 2
     assert plan.stop.requests == 400
     assert plan.stop.duration_ns is not None

@@ -14,7 +14,7 @@ from wiretrial.machine import sockets
 from wiretrial.machine.namespaces import INTERFACE, Namespace
 from wiretrial.plan import GeneratorSettings, Load, Phases, Plan, Stop, Target
 from wiretrial.results.model import Scenario, SubjectFacts, Trial, Window
-from wiretrial.studies import observed
+from wiretrial.studies import observed, sent
 from wiretrial.studies.recording import Recording
 from wiretrial.subjects import build, registry
 from wiretrial.subjects.observe import Detail, Plateau, Seen
@@ -160,21 +160,18 @@ def record(engine: Engine, isolation: Namespace | None) -> Trial:
         with Recording(engine, plan, [server.pid]) as recording:
             for _ in recording:
                 pass
-        return recording.trial(
-            study="s",
-            study_digest="d",
-            block=0,
-            position=0,
-            order_seed=0,
-            scenario=Scenario(name="n", subject="reference", protocol="http", workload="w"),
-            subject=SubjectFacts(
-                name="reference",
-                version=built.version,
-                language="Rust",
-                threads=1,
-                isolation=observed.isolation(server),
-            ),
-            machine={},
+        told = SubjectFacts(
+            name="reference",
+            version=built.version,
+            language="Rust",
+            threads=1,
+            isolation=observed.isolation(server),
+        )
+        return sent.record(
+            recording.sent("loopback", subject=told),
+            Scenario(name="n", subject="reference", protocol="http", workload="w"),
+            "s",
+            {},
         )
 
 

@@ -9,7 +9,7 @@ from wiretrial.engine import Engine
 from wiretrial.machine.pinning import Pinning
 from wiretrial.plan import Hold, OpenLoop
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import estimate, events, priming, runner, trial
+from wiretrial.studies import estimate, events, plans, priming, runner
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects import registry
 
@@ -95,7 +95,7 @@ def test_memory_is_not_told_of_a_server_that_has_grown_already(seen: list[events
 
 def test_new_connections_have_ports_enough() -> None:
     study = tiny(NODE)
-    kept = trial.plan_of(study, NODE, "ws://127.0.0.1:1/", Pinning((), (), None))
+    kept = plans.plan_of(study, NODE, "ws://127.0.0.1:1/", Pinning((), (), None))
     fresh = kept.model_copy(
         update={"load": kept.load.model_copy(update={"requests_per_connection": 1})}
     )
@@ -106,7 +106,7 @@ def test_new_connections_have_ports_enough() -> None:
 
 @pytest.mark.parametrize(("depth", "pack", "primed"), [(1, 1, 1), (2000, 1, 10), (100, 50, 50)])
 def test_it_leaves_no_backlog(depth: int, pack: int, primed: int) -> None:
-    plan = trial.plan_of(tiny(NODE), NODE, "ws://127.0.0.1:1/", Pinning((), (), None))
+    plan = plans.plan_of(tiny(NODE), NODE, "ws://127.0.0.1:1/", Pinning((), (), None))
     deep = plan.model_copy(
         update={"load": plan.load.model_copy(update={"depth": depth, "pack": pack})}
     )

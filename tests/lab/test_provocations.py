@@ -36,6 +36,7 @@ from wiretrial.plan import (
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Scenario, SubjectFacts, Trial
 from wiretrial.snapshot import Start
+from wiretrial.studies import sent
 from wiretrial.studies.recording import Recording
 from wiretrial.subjects import build, registry
 from wiretrial.subjects.process import Server
@@ -127,20 +128,14 @@ def recorded(
         for snapshot in recording:
             if prefer_generator and isinstance(snapshot, Start):
                 prefer(snapshot.pid)
-    return recording.trial(
-        study="provocations",
-        study_digest="",
-        block=0,
-        position=0,
-        order_seed=0,
-        scenario=Scenario(
-            name="n", subject="s", protocol="http", workload="w", environment=environment
-        ),
-        subject=SubjectFacts(
-            name="s", version="1", language="", threads=1, cpus=(CPUS[0],) if pids else ()
-        ),
-        machine={},
-        ceiling=ceiling,
+    subject = SubjectFacts(
+        name="s", version="1", language="", threads=1, cpus=(CPUS[0],) if pids else ()
+    )
+    return sent.record(
+        recording.sent(environment, subject=subject, ceiling=ceiling),
+        Scenario(name="n", subject="s", protocol="http", workload="w"),
+        "provocations",
+        {},
     )
 
 

@@ -41,7 +41,7 @@ from wiretrial.plan import (
     WebSocket,
 )
 from wiretrial.snapshot import SNAPSHOT
-from wiretrial.studies import demo, trial
+from wiretrial.studies import demo, plans
 
 Schema = dict[str, Any]
 
@@ -243,7 +243,7 @@ PLANS = [
         stop=Stop(duration_ns=10**9),
     ),
     *(
-        trial.plan_of(
+        plans.plan_of(
             demo.study(5, 1), case, f"{case.protocol}://h:1{case.path}", Pinning((0,), (1,))
         )
         for case in demo.study(5, 1).cases

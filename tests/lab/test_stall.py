@@ -15,13 +15,14 @@ from wiretrial.plan import ClosedLoop, Load, OpenLoop
 from wiretrial.results.model import Trial
 from wiretrial.snapshot import Counters, Interval
 from wiretrial.studies import judge, stall
+from wiretrial.studies import trial as trials
+from wiretrial.studies.bench import Bench
 from wiretrial.studies.document import Workload
 from wiretrial.studies.events import Seen
 from wiretrial.studies.order import Slot
 from wiretrial.studies.prepare import Ready
 from wiretrial.studies.spec import Case, Study
 from wiretrial.studies.stall import Watch
-from wiretrial.studies.trial import Bench
 from wiretrial.studies.workloads import case as case_of
 from wiretrial.studies.workloads import request
 from wiretrial.subjects import build
@@ -163,7 +164,7 @@ def measured(
         warmup_allowance_ns=0,
     )
     ready = Ready(subject, build.install(subject, engine.binary))
-    run = Bench(study, engine, {}).measure(case, Slot(0, 0, "one", 1), ready)
+    run = trials.measure(Bench(study, engine, {}), case, Slot(0, 0, "one", 1), ready)
     events = []
     while True:
         try:

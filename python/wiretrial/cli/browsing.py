@@ -27,12 +27,12 @@ from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GOOD, SubjectFailed, UsageProblem
 from wiretrial.machine import facts
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import browsed, environments, prepare, ways
+from wiretrial.studies import browsed, environments, prepare, trial, ways
+from wiretrial.studies.bench import Bench
 from wiretrial.studies.browsed import Asking, Ran
 from wiretrial.studies.events import Unavailable
 from wiretrial.studies.order import Slot
 from wiretrial.studies.spec import Case, Study
-from wiretrial.studies.trial import Bench
 from wiretrial.studies.ways import Target, Way
 
 FAR = "broadband-far"
@@ -107,11 +107,10 @@ def by_hand(asked: Asked, port: int, results: Path) -> int:
     case = study.cases[0]
     with ExitStack() as stack:
         ready = _ready(study, case, engine)
-        isolation = stack.enter_context(environments.make(where, engine.binary))
-        asking = stack.enter_context(browsed.asking(bench, case, ready, isolation))
+        asking = stack.enter_context(browsed.asking(stack.enter_context(bench.stand(case, ready))))
         diary = Diary(bench, target, asking, where, results)
         about = {
-            **browsed.about(asking, case),
+            **asking.about(),
             "subject": f"{target.name}{'' if where == environments.LOOPBACK else f' over {where}'}",
             "transports": list(target.transports),
             "remedy": (
@@ -226,14 +225,10 @@ class Diary:
             begun_at=now.isoformat(timespec="milliseconds"),
             begun_unix_ns=round(now.timestamp() * 1e9),
             ended_ns=outcome.elapsed_ns,
-            samples=(),
-            died=None,
-            troubles={},
         )
         slot = Slot(self.count, 0, case.scenario.name, 0)
-        self.folder.add(
-            browsed.record(self.bench.study, case, slot, self.asked, ran, self.bench.machine)
-        )
+        sent = browsed.sent_of(self.asked, case, ran)
+        self.folder.add(trial.recorded(self.asked.stand, slot, sent, case))
         self.count += 1
         return f"{self.count} kept in {self.folder.folder}"
 

@@ -35,6 +35,7 @@ from wiretrial.plan import (
 from wiretrial.report import load_lines
 from wiretrial.results import hdr
 from wiretrial.results.model import Scenario, Trial
+from wiretrial.studies import sent
 from wiretrial.studies.recording import Recording
 
 AGENTS = 3
@@ -113,22 +114,8 @@ def measure(engine: Engine, plan: Plan) -> Trial:
     ):
         for snapshot in recording:
             live.see(snapshot)
-    return recording.trial(
-        study="fleet demo",
-        study_digest="",
-        block=0,
-        position=0,
-        order_seed=0,
-        scenario=Scenario(
-            name=plan.target.url,
-            subject="reference",
-            protocol="ws",
-            workload="echo",
-            environment="network",
-        ),
-        subject=None,
-        machine=facts.collect(),
-    )
+    scenario = Scenario(name=plan.target.url, subject="reference", protocol="ws", workload="echo")
+    return sent.record(recording.sent("network"), scenario, "fleet demo", facts.collect())
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from wiretrial.machine import facts, listeners, preflight
 from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
 from wiretrial.report import load_json, load_lines, load_text, run
 from wiretrial.results.model import Scenario, Trial
+from wiretrial.studies import sent
 from wiretrial.studies.recording import Recording
 
 FAILED = ("invalid", "overloaded")
@@ -191,22 +192,17 @@ def _run(
     ):
         for snapshot in recording:
             live.see(snapshot)
-    trial = recording.trial(
-        study="load",
-        study_digest="",
-        block=0,
-        position=0,
-        order_seed=0,
-        scenario=Scenario(
-            name=target.url,
-            subject=target.url,
-            protocol=target.protocol,
-            workload="from the command line",
-            environment=recording.environment,
-        ),
-        subject=None,
-        machine=facts.collect(),
-        allowed_errors=allowed_errors,
+    scenario = Scenario(
+        name=target.url,
+        subject=target.url,
+        protocol=target.protocol,
+        workload="from the command line",
+    )
+    trial = sent.record(
+        recording.sent(allowed_errors=allowed_errors),
+        scenario,
+        "load",
+        facts.collect(),
         command=shlex.join(("wiretrial", *sys.argv[1:])),
     )
     return trial, interrupt.number

@@ -35,8 +35,8 @@ from wiretrial.results.files import STUDY_FILE
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import asked, prepare, runner, spec
+from wiretrial.studies.plans import require_rules
 from wiretrial.studies.spec import Study
-from wiretrial.studies.trial import require_rules
 
 REPORT_FILE = "report.html"
 _STUDY_IN_PAGE = re.compile(r'<script type="application/json" id="study">(.*?)</script>', re.DOTALL)

@@ -198,7 +198,7 @@ def _measure(
 def _require_reachable(study: Study) -> None:
     """Raises where a scenario keeps its server, or its client, where no agent can be."""
     for case in study.cases:
-        if case.driving is not None:
+        if case.sending:
             raise UsageProblem(
                 f"{case.scenario.name}: a client library is measured on this machine",
                 "leave --fleet out",

@@ -32,13 +32,11 @@ def refusal(case: Case, found: Verification) -> str | None:
     lacking = found.missing(case.contract, case.protocol, needed, _forgiven(case))
     if not lacking:
         return None
-    scenario, driving = case.scenario, case.driving
-    who = driving.server if driving else scenario.subject
-    configuration = driving.configuration if driving else scenario.configuration
+    who, configuration = case.answering
     reasons = "; ".join(f"{part}: {why}" for part, why in lacking.items())
     return (
-        f"{scenario.name} is not measured: it needs parts of {case.contract} over {case.protocol}"
-        f" that {who} ({configuration}) does not keep ({reasons})"
+        f"{case.scenario.name} is not measured: it needs parts of {case.contract} over"
+        f" {case.protocol} that {who} ({configuration}) does not keep ({reasons})"
     )
 
 
@@ -52,8 +50,12 @@ def _forgiven(case: Case) -> frozenset[Part]:
 
 
 def driver_refusal(case: Case, found: Verification) -> str | None:
-    """The same for a client driver, which claims no contract but keeps the drivers'."""
-    assert case.driving is not None
+    """The same for a client driver, which claims no contract but keeps the drivers'.
+
+    None: there is none, or it may be.
+    """
+    if case.driving is None:
+        return None
     needed: set[Part] = {"exchange", "connections"}
     if case.driving.mode == "kept":
         needed.add("many")

@@ -1,7 +1,7 @@
-"""One trial in a browser: a fresh server, a front before it, a fresh browser, the record of all.
+"""A browser sends: a front before the server, a page in the browser, and what the page told.
 
-Knows how a case becomes a page's job, and what the page tells a record; must not know what comes
-before or after it. A browser is started anew for each trial, so its cache and its connections are.
+Knows how a case becomes a page's job; must not know what comes before or after it. A browser is
+started anew for each trial, so its cache and its connections are.
 """
 
 from __future__ import annotations
@@ -10,55 +10,39 @@ import contextlib
 import os
 import time
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
 from typing import Any
 
-from wiretrial import warnings
 from wiretrial.browser import front, programs
 from wiretrial.browser.desk import Desk
 from wiretrial.browser.front import PORTS, Front, Upstream
 from wiretrial.browser.jobs import LIMIT, Job, Outcome
 from wiretrial.browser.programs import Browser
 from wiretrial.errors import SubjectFailed, SubjectUnavailable, UsageProblem
-from wiretrial.machine import pinning
-from wiretrial.machine.namespaces import Namespace
 from wiretrial.results import hdr
-from wiretrial.results.model import (
-    Bottleneck,
-    Browsed,
-    Judgement,
-    Machine,
-    ProcessSample,
-    SubjectFacts,
-    Trial,
-    Window,
-)
-from wiretrial.snapshot import (
-    Blocked,
-    Bytes,
-    Connections,
-    Counters,
-    Interval,
-    Start,
-    Summary,
-)
-from wiretrial.snapshot import Generator as Used
-from wiretrial.studies import environments, floors, observed
+from wiretrial.results.model import Bottleneck, Browsed, ProcessSample, SubjectFacts
+from wiretrial.snapshot import Connections, Start
+from wiretrial.studies import floors, observed, sent
+from wiretrial.studies.bench import Stand
 from wiretrial.studies.events import Event, Seen
-from wiretrial.studies.order import Slot
-from wiretrial.studies.prepare import Ready
-from wiretrial.studies.recording import Troubles
-from wiretrial.studies.spec import Case, Study
-from wiretrial.studies.trial import Bench, plan_of
+from wiretrial.studies.plans import plan_of
+from wiretrial.studies.sent import Sent, Troubles, now
+from wiretrial.studies.spec import Case
 from wiretrial.subjects.observe import Observer
-from wiretrial.subjects.process import Server
 
 START_LIMIT_S = 60.0
 """What a browser may take to open the page."""
 REQUEST_LIMIT_S = 60.0
-FAILED = "failed"
 SOCKET_PATH = "/"
+
+
+def send(stand: Stand) -> Generator[Event, None, Sent]:
+    """A fresh browser asks the server, through a front of its own."""
+    with asking(stand) as asked:
+        ran = _run(asked)
+    found = sent_of(asked, stand.case, ran)
+    yield Seen(found.intervals[0])
+    return found
 
 
 @dataclass(frozen=True)
@@ -66,10 +50,9 @@ class Asking:
     """A front before a server, both running, and what is known of them."""
 
     front: Front
-    server: Server | None
+    stand: Stand
+    subject: SubjectFacts | None
     """None: the server is the user's own."""
-    ready: Ready | None
-    cpus: pinning.Pinning
     version: str
     """The front's."""
 
@@ -90,72 +73,35 @@ class Asking:
             warmup=min(LIMIT, case.requests or 1) if browsing.pattern == "parallel" else 1,
         )
 
+    def about(self) -> dict[str, Any]:
+        """What the page is told of the server that it may ask."""
+        return {
+            "subject": self.stand.case.scenario.subject,
+            "path": self.stand.case.path,
+            "socket_path": SOCKET_PATH,
+            "bases": {http: self.front.base(http) for http in PORTS},
+            "transports": ["fetch"],
+            "remedy": "",
+        }
+
 
 @contextlib.contextmanager
-def asking(
-    bench: Bench, case: Case, ready: Ready | None, isolation: Namespace | None
-) -> Generator[Asking, None, None]:
+def asking(stand: Stand) -> Generator[Asking, None, None]:
     """The case's server with a front before it, ready to be asked. Raises `SubjectFailed`."""
-    cpus = pinning.choose(1, bench.study.generator_threads)
-    engine = bench.engine.binary
-    with contextlib.ExitStack() as stack:
-        try:
-            built = front.installed(engine)
-        except SubjectUnavailable as error:
-            raise SubjectFailed(error.message, error.remedy) from error
-        server = None
-        if ready is None:
-            assert case.url is not None
-            upstream = Upstream.of_url(case.url)
-        else:
-            server = stack.enter_context(
-                Server(
-                    ready.subject,
-                    ready.build,
-                    case.scenario.configuration,
-                    engine=engine,
-                    cpus=cpus.server,
-                    isolation=isolation,
-                    delay_ms=case.delay_ms,
-                )
-            )
-            assert case.contract is not None
-            server.wait_ready([(case.contract, case.protocol)])
-            upstream = Upstream("http", server.host, server.ports["port"])
-        before = stack.enter_context(
-            Front(upstream, built, engine=engine, cpus=cpus.server, isolation=isolation)
-        )
+    running, cpus, engine = stand.running, stand.cpus.server, stand.bench.engine.binary
+    try:
+        built = front.installed(engine)
+    except SubjectUnavailable as error:
+        raise SubjectFailed(error.message, error.remedy) from error
+    if running is None:
+        assert stand.case.url is not None
+        upstream = Upstream.of_url(stand.case.url)
+    else:
+        upstream = Upstream("http", running.first.host, running.first.ports["port"])
+    subject = running.facts() if running else None
+    with Front(upstream, built, engine=engine, cpus=cpus, isolation=stand.isolation) as before:
         before.wait_ports()
-        yield Asking(before, server, ready, cpus, f"nginx {built.version}")
-
-
-def about(asked: Asking, case: Case) -> dict[str, Any]:
-    """What the page is told of the server that it may ask."""
-    return {
-        "subject": case.scenario.subject,
-        "path": case.path,
-        "socket_path": SOCKET_PATH,
-        "bases": {http: asked.front.base(http) for http in PORTS},
-        "transports": ["fetch"],
-        "remedy": "",
-    }
-
-
-def measure(
-    bench: Bench, case: Case, slot: Slot, ready: Ready | None
-) -> Generator[Event, None, Trial]:
-    """The trial of `case`. Raises `SubjectFailed` where server or browser fail altogether."""
-    assert case.browsing is not None
-    with contextlib.ExitStack() as stack:
-        isolation = stack.enter_context(
-            environments.make(case.scenario.environment, bench.engine.binary, slot.order_seed)
-        )
-        asked = stack.enter_context(asking(bench, case, ready, isolation))
-        ran = _run(asked, case)
-        environments.require_whole(isolation)
-        trial = record(bench.study, case, slot, asked, ran, bench.machine)
-    yield Seen(trial.intervals[0])
-    return trial
+        yield Asking(before, stand, subject, f"nginx {built.version}")
 
 
 @dataclass(frozen=True)
@@ -167,31 +113,28 @@ class Ran:
     begun_unix_ns: int
     ended_ns: int
     """When it was told, since the observing began."""
-    samples: tuple[ProcessSample, ...]
-    died: str | None
-    troubles: Mapping[str, int | None]
+    samples: tuple[ProcessSample, ...] = ()
+    died: str | None = None
+    troubles: Mapping[str, int | None] = field(default_factory=dict)
 
 
-def _run(asked: Asking, case: Case) -> Ran:
+def _run(asked: Asking) -> Ran:
+    case, running, cpus = asked.stand.case, asked.stand.running, asked.stand.cpus
     assert case.browsing is not None
     try:
         program = programs.find(case.browsing.program)
     except UsageProblem as problem:
         raise SubjectFailed(problem.message, problem.remedy) from problem
-    job, troubles = asked.job(case), Troubles()
-    limit_s = START_LIMIT_S + REQUEST_LIMIT_S
-    cpus = sorted(os.sched_getaffinity(0) - set(asked.cpus.server)) or asked.cpus.generator
-    begun_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
+    ours = sorted(os.sched_getaffinity(0) - set(cpus.server)) or cpus.generator
+    troubles, begun_at = Troubles(), now()
     with contextlib.ExitStack() as stack:
-        observer = None
-        if asked.server:
-            observer = stack.enter_context(Observer([asked.server.pid]))
+        observer = stack.enter_context(Observer(running.pids)) if running else None
         begun_ns, begun_unix_ns = time.monotonic_ns(), time.time_ns()
-        desk = stack.enter_context(Desk(about(asked, case), jobs=(job,)))
+        desk = stack.enter_context(Desk(asked.about(), jobs=(asked.job(case),)))
         browser = stack.enter_context(
-            Browser(program, desk.url, asked.front.certificate, cpus=cpus)
+            Browser(program, desk.url, asked.front.certificate, cpus=ours)
         )
-        outcome = desk.outcome(limit_s, browser.ended)
+        outcome = desk.outcome(START_LIMIT_S + REQUEST_LIMIT_S, browser.ended)
         ended_ns = time.monotonic_ns() - begun_ns
         if observer:
             observer.look()
@@ -204,31 +147,50 @@ def _run(asked: Asking, case: Case) -> Ran:
         begun_unix_ns=begun_unix_ns,
         ended_ns=ended_ns,
         samples=observed.samples(observer.seen.readings, begun_ns) if observer else (),
-        died=asked.server.ended() if asked.server and observer and observer.died else None,
+        died=running.ended() if running and observer and observer.died else None,
         troubles=troubles.since(),
     )
 
 
-def record(
-    study: Study, case: Case, slot: Slot, asked: Asking, ran: Ran, machine: Mapping[str, Any]
-) -> Trial:
-    """The trial's record of a job that was done."""
-    outcome, server = ran.outcome, asked.server
+def sent_of(asked: Asking, case: Case, ran: Ran) -> Sent:
+    """What a job comes to that was done."""
+    outcome, running = ran.outcome, asked.stand.running
+    base = asked.job(case).base
     start_ns = max(ran.ended_ns - outcome.elapsed_ns, 0)
-    end_ns = start_ns + outcome.elapsed_ns
-    trial = Trial(
-        study=study.name,
-        study_digest=study.digest(),
-        block=slot.block,
-        position=slot.position,
-        order_seed=slot.order_seed,
-        scenario=case.scenario,
-        started_at=ran.begun_at,
-        plan=plan_of(study, case, f"{asked.job(case).base}{case.path}", asked.cpus),
-        start=_start(asked, case, ran),
-        intervals=(_interval(outcome, start_ns, end_ns),),
-        summary=_summary(outcome, start_ns, end_ns),
-        subject=_facts(asked, case, server) if server else None,
+    times = hdr.Hdr(outcome.round_trips()).text
+    setups = {"connect_time": hdr.Hdr(outcome.setups()).text} if outcome.setup_ms else {}
+    connections = Connections(attempted=outcome.connections, opened=outcome.connections)
+    whole = sent.interval(
+        0,
+        (start_ns, start_ns + outcome.elapsed_ns),
+        ok=len(outcome.requests),
+        failed=len(outcome.failed),
+        opened=outcome.connections,
+        round_trips=times,
+    )
+    first_error = outcome.failed[0] if outcome.failed else None
+    problems = [f"{len(outcome.failed)} requests failed, the first: {first_error}"]
+    return Sent(
+        begun_at=ran.begun_at,
+        environment=case.scenario.environment,
+        plan=plan_of(asked.stand.bench.study, case, f"{base}{case.path}", asked.stand.cpus),
+        start=Start(
+            engine=outcome.agent,
+            pid=os.getpid(),
+            url=f"{base}{case.path}",
+            addresses=(base.partition("://")[2],),
+            started_unix_ns=ran.begun_unix_ns,
+            threads=1,
+            poller="the browser's own",
+            request_payload_bytes=0,
+            reply_payload_bytes=None,
+            tls="as front and browser agree" if base.startswith("https") else None,
+        ),
+        intervals=(whole,),
+        summary=sent.summary([whole], connections, {"service_time": times, **setups}),
+        window=sent.window([whole], "requests, after the connections stood"),
+        judgement=sent.judgement(*_limit(case, outcome), ran.died, problems if first_error else ()),
+        subject=running.facts_since(asked.subject) if running and asked.subject else None,
         browsed=Browsed(
             program=outcome.agent,
             front=asked.version,
@@ -237,88 +199,15 @@ def record(
             connections=outcome.connections,
             revalidated=outcome.revalidated,
             from_cache=outcome.from_cache,
-            first_error=outcome.failed[0] if outcome.failed else None,
+            first_error=first_error,
         ),
-        subject_samples=ran.samples,
-        window=Window(
-            start_ns=start_ns,
-            end_ns=end_ns,
-            steady=False,
-            rule="whole run: its length was given in requests, after the connections stood",
-        ),
-        judgement=_judgement(case, outcome, ran.died),
-        machine=Machine(
-            facts={**machine, "cpus_apart": asked.cpus.problem is None, **ran.troubles}
-        ),
-    )
-    return trial.model_copy(update={"warnings": warnings.of_trial(trial)})
-
-
-def _start(asked: Asking, case: Case, ran: Ran) -> Start:
-    base = asked.job(case).base
-    return Start(
-        engine=ran.outcome.agent,
-        pid=os.getpid(),
-        url=f"{base}{case.path}",
-        addresses=(base.partition("://")[2],),
-        started_unix_ns=ran.begun_unix_ns,
-        threads=1,
-        poller="the browser's own",
-        request_payload_bytes=0,
-        reply_payload_bytes=None,
-        tls="as front and browser agree" if base.startswith("https") else None,
+        samples=ran.samples,
+        troubles=ran.troubles,
     )
 
 
-def _counters(outcome: Outcome) -> Counters:
-    ok, failed = len(outcome.requests), len(outcome.failed)
-    return Counters(sent=ok + failed, ok=ok, errors={FAILED: failed} if failed else {})
-
-
-def _connections(outcome: Outcome) -> Connections:
-    return Connections(attempted=outcome.connections, opened=outcome.connections)
-
-
-def _times(outcome: Outcome) -> dict[str, str]:
-    return {"service_time": hdr.Hdr(outcome.round_trips()).text}
-
-
-def _interval(outcome: Outcome, start_ns: int, end_ns: int) -> Interval:
-    return Interval(
-        index=0,
-        start_ns=start_ns,
-        end_ns=end_ns,
-        phase="measure",
-        counters=_counters(outcome),
-        connections=_connections(outcome),
-        bytes=Bytes(),
-        generator=Used(),
-        disturbed=False,
-        histograms=_times(outcome),
-    )
-
-
-def _summary(outcome: Outcome, start_ns: int, end_ns: int) -> Summary:
-    setups = {"connect_time": hdr.Hdr(outcome.setups()).text} if outcome.setup_ms else {}
-    return Summary(
-        end="complete",
-        signal=None,
-        first_send_ns=start_ns,
-        measure_start_ns=start_ns,
-        measure_end_ns=end_ns,
-        end_ns=end_ns,
-        counters=_counters(outcome),
-        connections=_connections(outcome),
-        bytes=Bytes(),
-        generator=Used(),
-        blocked=Blocked(),
-        disturbed_intervals=0,
-        histograms={**_times(outcome), **setups},
-    )
-
-
-def _judgement(case: Case, outcome: Outcome, died: str | None) -> Judgement:
-    """Whether it may be published, and who kept the requests waiting, by what the browser tells."""
+def _limit(case: Case, outcome: Outcome) -> tuple[Bottleneck, str]:
+    """Who kept the requests waiting, by what the browser tells, and how that shows."""
     wanted, most = case.requests or 1, outcome.under_way
     held = case.browsing is not None and case.browsing.pattern == "parallel" and 0 < most < wanted
     who: Bottleneck = "unknown"
@@ -330,29 +219,4 @@ def _judgement(case: Case, outcome: Outcome, died: str | None) -> Judgement:
     evidence = f"{count} requests were under way at once, over {outcome.protocol}"
     if outcome.revalidated:
         evidence += f"; {outcome.revalidated} replies were in the cache, and asked about"
-    if died:
-        return Judgement(
-            verdict="invalid",
-            bottleneck=who,
-            evidence=f"the server died in the middle: {died}; {evidence}",
-        )
-    if outcome.failed:
-        said = f"{len(outcome.failed)} requests failed, the first: {outcome.failed[0]}"
-        return Judgement(verdict="invalid", bottleneck=who, evidence=f"{said}; {evidence}")
-    return Judgement(verdict="valid", bottleneck=who, evidence=evidence)
-
-
-def _facts(asked: Asking, case: Case, server: Server) -> SubjectFacts:
-    ready = asked.ready
-    assert ready is not None
-    return SubjectFacts(
-        name=ready.subject.spec.name,
-        version=ready.build.version,
-        language=ready.subject.spec.language,
-        digest=ready.build.digest,
-        # As the recipe gives it: ports and folders change from trial to trial.
-        command=ready.subject.configuration(case.scenario.configuration).command,
-        threads=1,
-        cpus=asked.cpus.server,
-        isolation=observed.isolation(server),
-    )
+    return who, evidence

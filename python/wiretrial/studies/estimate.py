@@ -13,7 +13,7 @@ from wiretrial.plan import Hold
 from wiretrial.studies import floors
 from wiretrial.studies.document import FIT
 from wiretrial.studies.rates import STEPS_OF_A_SEARCH
-from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.spec import Browsing, Case, Driving, Study
 
 START_AND_STOP_NS = 900_000_000
 """What a trial takes beside its load: starting a server, its readiness, the drain, the end."""
@@ -131,12 +131,13 @@ def _share_ns(study: Study, case: Case) -> int:
 
 
 def _trial_ns(study: Study, case: Case) -> int:
-    if case.driving:
-        each = ROUND_TRIP_NS[case.driving.mode]
-        return START_AND_STOP_NS + (case.driving.warmup + case.driving.messages) * each
-    if case.browsing:
-        waiting = (case.messages or 1) * floors.round_trip_ns(case)
-        return START_AND_STOP_NS + BROWSER_START_NS + waiting
+    match case.sending:
+        case Driving() as driving:
+            each = ROUND_TRIP_NS[driving.mode]
+            return START_AND_STOP_NS + (driving.warmup + driving.messages) * each
+        case Browsing():
+            waiting = (case.messages or 1) * floors.round_trip_ns(case)
+            return START_AND_STOP_NS + BROWSER_START_NS + waiting
     executor = case.load.executor
     if isinstance(executor, Hold):
         connections = case.load.connections

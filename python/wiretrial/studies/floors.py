@@ -27,7 +27,7 @@ def floor_of(case: Case) -> Floor | None:
     """The least time of a closed loop whose length is given in messages; None of any other."""
     if case.messages is None or not isinstance(case.load.executor, ClosedLoop):
         return None
-    if case.load.depth > 1 or case.knee or case.server_threads is None or _is_others(case):
+    if case.load.depth > 1 or case.knee or case.server_threads is None or case.sending:
         return None
     producers = case.load.connections
     return floor(
@@ -57,11 +57,6 @@ def _setup_ns(case: Case) -> int:
         # Counted with the one exchange.
         return 0
     return setup_round_trips(case.protocol) * round_trip_ns(case) // each
-
-
-def _is_others(case: Case) -> bool:
-    """Whether a client driver or a browser sends, each in a way of its own."""
-    return case.driving is not None or case.browsing is not None
 
 
 def exchange_ns(case: Case) -> int:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectFailed, SubjectUnavailable
 from wiretrial.machine import preflight
 from wiretrial.results.adoption import Adopted
+from wiretrial.results.model import SubjectFacts
 from wiretrial.studies import admission, environments
 from wiretrial.studies.events import Event, Preparing, Unavailable, Weighed
 from wiretrial.studies.spec import Case, Study
@@ -33,6 +35,23 @@ class Ready:
     build: Build
     server: Ready | None = None
     """Who answers, where the subject is a client driver."""
+
+    @property
+    def answering(self) -> Ready:
+        """Who answers."""
+        return self.server or self
+
+    def facts(self, configuration: ConfigurationName, **more: Any) -> SubjectFacts:
+        """What a record says of it; `more`: how it ran."""
+        return SubjectFacts(
+            name=self.subject.spec.name,
+            version=self.build.version,
+            language=self.subject.spec.language,
+            digest=self.build.digest,
+            # As the recipe gives it: ports and folders change from trial to trial.
+            command=self.subject.configuration(configuration).command,
+            **more,
+        )
 
 
 def require_named(study: Study) -> None:
@@ -157,10 +176,9 @@ class _Found:
 
 
 def _names(case: Case) -> Iterator[_Name]:
-    """Whom the case needs: its subject, and whoever answers it."""
-    yield (case.scenario.subject, case.scenario.configuration)
-    if case.driving:
-        yield (case.driving.server, case.driving.configuration)
+    """Whom the case needs: its subject, and whoever answers it where that is not the subject."""
+    subject = (case.scenario.subject, case.scenario.configuration)
+    yield from dict.fromkeys((subject, case.answering))
 
 
 def _look(
@@ -188,16 +206,13 @@ def _look(
 def _refusal(case: Case, subject: _Found, servers: Sequence[_Found]) -> str | None:
     """Why those who are there can't be measured for it; None: they can."""
     name = case.scenario.name
-    kind = "client" if case.driving else "server"
     assert subject.subject is not None
     assert subject.verified is not None
-    if subject.subject.spec.kind != kind:
-        return f"{name} is not measured: {case.scenario.subject} is no {kind}"
-    if case.driving is None:
-        return admission.refusal(case, subject.verified)
-    for server in servers:
-        if server.verified is None:
-            return f"{name} is not measured: {server.reason}"
-        if refused := admission.refusal(case, server.verified):
+    if subject.subject.spec.kind != case.subject_kind:
+        return f"{name} is not measured: {case.scenario.subject} is no {case.subject_kind}"
+    for answering in servers or (subject,):
+        if answering.verified is None:
+            return f"{name} is not measured: {answering.reason}"
+        if refused := admission.refusal(case, answering.verified):
             return refused
     return admission.driver_refusal(case, subject.verified)

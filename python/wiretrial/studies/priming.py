@@ -72,8 +72,7 @@ def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
 
 
 def _primed(study: Study, case: Case) -> Case:
-    ours = case.url is None and case.driving is None and case.browsing is None
-    if not ours or case.is_held:
+    if case.url or case.sending or case.is_held:
         return case
     wanted_ns = round(_priming_s(case.scenario.subject) * NS_PER_S)
     return case.model_copy(update={"priming_ns": min(wanted_ns, study.duration_of(case))})

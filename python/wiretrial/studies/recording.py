@@ -1,40 +1,32 @@
-"""One run of the engine beside one watched server, and the trial's record made from it.
+"""One run of the engine beside one watched server, and what is known of it then.
 
-Knows how the two clocks are laid on each other and what a record needs; must not know in what
-order trials run or where they are kept.
+Knows how the two clocks are laid on each other; must not know in what order trials run or where
+they are kept.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
 from types import TracebackType
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from wiretrial import warnings, words
+from wiretrial import words
 from wiretrial.engine import Engine, Run
 from wiretrial.errors import EngineFailed
-from wiretrial.machine import facts, listeners, namespaces, shapers
+from wiretrial.machine import listeners, namespaces, shapers
 from wiretrial.plan import Plan
 from wiretrial.redaction import Secrets
 from wiretrial.results import redacted
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.fleet import Fleet
-from wiretrial.results.model import (
-    Machine,
-    ProcessSample,
-    Scenario,
-    SubjectFacts,
-    Trial,
-    Use,
-    Window,
-)
+from wiretrial.results.model import ProcessSample, SubjectFacts, Use, Window
 from wiretrial.results.observation import Observation
 from wiretrial.snapshot import Interval, Snapshot, Start, Summary
 from wiretrial.studies import judge, observed
 from wiretrial.studies.events import Used
 from wiretrial.studies.futile import Futility
+from wiretrial.studies.sent import Sent, Troubles, now
 from wiretrial.studies.stall import Watch
 from wiretrial.subjects.observe import Observer
 from wiretrial.words import Noun
@@ -61,7 +53,7 @@ class Recording:
         self._secrets = Secrets(()) if keeps_secrets else redacted.secrets_of(plan)
         self._watch = watch
         self._unseen = unseen
-        self.begun_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
+        self.begun_at = now()
         self.start: Start | None = None
         self.intervals: list[Interval] = []
         self.summary: Summary | None = None
@@ -169,26 +161,21 @@ class Recording:
         example = self.summary.examples.get(class_)
         return f"{found} ({class_}{f': {example}' if example else ''})"
 
-    def trial(
+    def sent(
         self,
+        environment: str | None = None,
         *,
-        study: str,
-        study_digest: str,
-        block: int,
-        position: int,
-        order_seed: int,
-        scenario: Scenario,
-        subject: SubjectFacts | None,
-        machine: dict[str, Any],
+        subject: SubjectFacts | None = None,
         server_end: str | None = None,
         ceiling: Ceiling | None = None,
         allowed_errors: float = 0,
-        command: str | None = None,
-    ) -> Trial:
-        """The record, judged. `server_end` says how a server that died ended.
+    ) -> Sent:
+        """The run, judged. `environment`: None, where it was found that the server is.
 
-        `allowed_errors`: the share of messages that may fail.
+        `server_end` says how a server that died ended, `allowed_errors` which share of messages may
+        fail.
         """
+        environment = self.environment if environment is None else environment
         if self.start is None or self.summary is None:
             raise EngineFailed("the engine ended before its summary", "run it again")
         window = judge.window_of(
@@ -203,7 +190,7 @@ class Recording:
         fleet = self._run.account() if isinstance(self._run, _OfMany) else None
         if fleet and not self._keeps_secrets:
             fleet = redacted.fleet(fleet, self._secrets)
-        apart = fleet is not None or scenario.environment not in WITHOUT_A_LINK
+        apart = fleet is not None or environment not in WITHOUT_A_LINK
         known = judge.Known(
             server=self._server_use(window, subject),
             unseen=self._unseen,
@@ -218,30 +205,23 @@ class Recording:
             agents_lost=_lost(fleet) if fleet else None,
             server_died=(server_end or "how is not known") if self.server_died else None,
         )
-        trial = Trial(
-            keeps_secrets=self._keeps_secrets,
-            study=study,
-            study_digest=study_digest,
-            block=block,
-            position=position,
-            order_seed=order_seed,
-            scenario=scenario,
-            started_at=self.begun_at,
-            command=command,
+        return Sent(
+            begun_at=self.begun_at,
+            environment=environment,
             plan=self.plan,
             start=self.start,
             intervals=tuple(self.intervals),
             summary=self.summary,
-            subject=subject,
-            subject_samples=self._samples(),
-            observation=observation,
-            fleet=fleet,
-            ceiling=ceiling,
             window=window,
             judgement=judge.judge(self.intervals, self.summary, window, self.plan, known),
-            machine=Machine(facts={**machine, **self._troubles.since()}),
+            subject=subject,
+            samples=self._samples(),
+            observation=observation,
+            troubles=self._troubles.since(),
+            fleet=fleet,
+            ceiling=ceiling,
+            keeps_secrets=self._keeps_secrets,
         )
-        return trial.model_copy(update={"warnings": warnings.of_trial(trial)})
 
     def _watch_plateaus(self, observer: Observer, snapshot: Interval | Summary) -> None:
         """Memory is read when all connections stand, and again as soon as the load is over."""
@@ -328,25 +308,6 @@ def _lost(fleet: Fleet) -> str | None:
         if agent.loss
     ]
     return "; ".join(told) or None
-
-
-class Troubles:
-    """What the machine does to everybody on it, from now on."""
-
-    def __init__(self) -> None:
-        self._steal = facts.steal_ticks()
-        self._throttles = facts.throttles()
-
-    def since(self) -> dict[str, int | None]:
-        """As facts of a record."""
-        return {
-            "steal_ticks": _growth(self._steal, facts.steal_ticks()),
-            "throttled": _growth(self._throttles, facts.throttles()),
-        }
-
-
-def _growth(before: int | None, after: int | None) -> int | None:
-    return None if before is None or after is None else after - before
 
 
 def _observer(plan: Plan, pids: Sequence[int], on_death: Callable[[], None]) -> Observer:

@@ -21,14 +21,15 @@ from wiretrial.errors import EngineFailed, EveryMessageFailed, SubjectFailed, Us
 from wiretrial.machine import facts
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import browsed, calibration, driven, order, rates
+from wiretrial.studies import calibration, order, rates
+from wiretrial.studies.bench import Bench
 from wiretrial.studies.estimate import estimate, left_ns
 from wiretrial.studies.events import Event, TrialBegun, TrialDone, TrialFailed, Unavailable
 from wiretrial.studies.order import Slot
 from wiretrial.studies.prepare import Ready, prepare, require
 from wiretrial.studies.spec import Case, Study
 from wiretrial.studies.together import Begun, Ended, Job, together
-from wiretrial.studies.trial import Bench
+from wiretrial.studies.trial import measure
 
 COMPARE = "compare"
 """The study whose command takes headers again, to go on with."""
@@ -44,8 +45,8 @@ def run(study: Study, results: ResultsFolder, engine: Engine) -> Iterator[Event]
         return
     _require_secrets(study, results)
     ready = yield from prepare(study, engine)
-    # Where a client driver or a browser sends, our own generator takes no part.
-    ours = [case for case in study.cases if case.driving is None and case.browsing is None]
+    # Where others send, our own generator takes no part.
+    ours = [case for case in study.cases if case.sending is None]
     cases = [case for case in ours if case.url or case.scenario.name in ready]
     budget_ns = round(calibration.SHARE * estimate(study).total_ns)
     alone = yield from calibration.ensure(study, cases, results, engine, budget_ns)
@@ -224,19 +225,11 @@ class _Run:
         return TrialDone(trial=trial, number=number, total=self._total)
 
     def _measure(self, case: Case, slot: Slot) -> Generator[Event, None, Trial]:
-        ready = self._ready_for(case)
-        if case.browsing:
-            return (yield from browsed.measure(self._bench, case, slot, ready))
-        if case.driving is None:
-            return (yield from self._bench.measure(case, slot, ready))
-        assert ready is not None
-        return (yield from driven.measure(self._bench, case, slot, ready))
+        ready = self._ready.get(case.scenario.search or case.scenario.name)
+        return (yield from measure(self._bench, case, slot, ready))
 
     def _can_run(self, case: Case) -> bool:
         return case.url is not None or case.scenario.name in self._ready
-
-    def _ready_for(self, case: Case) -> Ready | None:
-        return self._ready.get(case.scenario.search or case.scenario.name)
 
 
 def _is_complete(study: Study, stored: list[Trial]) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from wiretrial.machine import preflight
 from wiretrial.machine.namespaces import Namespace
 from wiretrial.results.model import SubjectFacts
-from wiretrial.studies import observed
+from wiretrial.studies import environments, observed
 from wiretrial.studies.document import FIT
 from wiretrial.studies.prepare import Ready
 from wiretrial.studies.spec import Case
@@ -57,21 +57,19 @@ class Running:
 
     def facts(self) -> SubjectFacts:
         """What the record says of it."""
-        spec, build = self.ready.subject.spec, self.ready.build
-        configuration = self.ready.subject.configuration(self.case.scenario.configuration)
-        return SubjectFacts(
-            name=spec.name,
-            version=build.version,
-            language=spec.language,
-            digest=build.digest,
-            # As the recipe gives it: ports and folders change from trial to trial.
-            command=configuration.command,
+        return self.ready.facts(
+            self.case.answering[1],
             threads=self.threads,
             cpus=tuple(self.cpus),
             copies=len(self.servers),
             isolation=observed.isolation(self.first),
             primed_ns=self.case.priming_ns,
         )
+
+    def facts_since(self, before: SubjectFacts) -> SubjectFacts:
+        """The same, with what its link carried since. Raises `EngineFailed` where that ended."""
+        environments.require_whole(self.first.isolation)
+        return observed.carried(before, self.first)
 
     def ended(self) -> str | None:
         """How the first one that is gone ended, in words; None while all run."""
@@ -103,7 +101,8 @@ def started(
     Raises `SubjectFailed`.
     """
     assert case.contract is not None
-    configuration, count = case.scenario.configuration, copies_of(case)
+    ready = ready.answering
+    configuration, count = case.answering[1], copies_of(case)
     with ExitStack() as stack:
         servers: Sequence[Server]
         if count > 1:

@@ -134,6 +134,23 @@ class Case(_Part):
     """A browser sends, so many `requests`, through a front before the subject."""
 
     @property
+    def sending(self) -> Driving | Browsing | None:
+        """What sends in place of our own engine, which is the usual; None: the engine does."""
+        return self.driving or self.browsing
+
+    @property
+    def subject_kind(self) -> Literal["client", "server"]:
+        """What the subject must be."""
+        return "client" if self.driving else "server"
+
+    @property
+    def answering(self) -> tuple[str, ConfigurationName]:
+        """Who answers, and in which configuration: the subject, where that is no client."""
+        if self.driving:
+            return self.driving.server, self.driving.configuration
+        return self.scenario.subject, self.scenario.configuration
+
+    @property
     def is_counted(self) -> bool:
         """Whether its length is given in messages."""
         return self.requests is not None or self.requests_each is not None

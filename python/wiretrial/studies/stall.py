@@ -35,11 +35,15 @@ class Stall:
         return f"no reply for {silent} after {self.replies:,} of {self.wanted:,}"
 
 
+def watch(case: Case) -> Watch | None:
+    """Whoever sees that the server no longer gets on; None where nobody has to."""
+    return Watch(patience_ns(case), case.messages or 0) if is_watched(case) else None
+
+
 def is_watched(case: Case) -> bool:
     """Whether the case's result is when the last reply comes, so that none may be waited out."""
-    if case.knee or case.driving or case.browsing:
-        return False
-    return case.is_counted and isinstance(case.load.executor, ClosedLoop)
+    ours = case.sending is None and case.knee is None
+    return ours and case.is_counted and isinstance(case.load.executor, ClosedLoop)
 
 
 def patience_ns(case: Case) -> int:

@@ -5,7 +5,7 @@ Pure: knows repetitions, instants and readings; must not know how they came abou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
@@ -13,15 +13,13 @@ from typing import Self
 from wiretrial.results import hdr
 from wiretrial.results.model import Bottleneck, Judgement, ProcessSample, Window
 from wiretrial.results.observation import Observation
-from wiretrial.snapshot import Blocked, Bytes, Connections, Counters, Generator, Interval, Summary
-from wiretrial.studies import observed
+from wiretrial.snapshot import Connections, Generator, Interval, Summary
+from wiretrial.studies import observed, sent
 from wiretrial.studies.bottleneck import percent
 from wiretrial.studies.observed import Origin
 from wiretrial.subjects.driver import Repetition
 from wiretrial.subjects.observe import Seen
 
-FAILED = "failed"
-"""The one class of errors that a driver counts."""
 RENEWED = "renewed"
 """Connections that ended while they were to be kept, whoever ended them."""
 
@@ -53,12 +51,7 @@ class Told:
         intervals = tuple(
             _interval(one, *span) for one, span in zip(repetitions, spans, strict=True)
         )
-        window = Window(
-            start_ns=intervals[0].start_ns,
-            end_ns=intervals[-1].end_ns,
-            steady=False,
-            rule=f"whole run: its length was given in iterations, after {warmup:,} unrecorded ones",
-        )
+        window = sent.window(intervals, f"iterations, after {warmup:,} unrecorded ones")
         return cls(
             library=repetitions[0].library,
             first_error=next((one.first_error for one in repetitions if one.errors), None),
@@ -82,18 +75,13 @@ class Told:
         who: Bottleneck = max(where, key=where.__getitem__)
         if rest > where[who]:
             who = "waiting"
-        if problem := self._problem(server_died):
-            return Judgement(verdict="invalid", bottleneck=who, evidence=f"{problem}; {evidence}")
-        return Judgement(verdict="valid", bottleneck=who, evidence=evidence)
+        return sent.judgement(who, evidence, server_died, self._problems())
 
-    def _problem(self, server_died: str | None) -> str | None:
-        if server_died:
-            return f"the server died in the middle: {server_died}"
-        failed = self.summary.counters.errors.get(FAILED, 0)
-        if failed:
-            sent = self.summary.counters.sent
-            return f"{failed:,} of {sent:,} iterations failed, the first: {self.first_error}"
-        return None
+    def _problems(self) -> Iterator[str]:
+        counters = self.summary.counters
+        if failed := counters.errors.get(sent.FAILED, 0):
+            of = f"{failed:,} of {counters.sent:,} iterations failed"
+            yield f"{of}, the first: {self.first_error}"
 
     def _client_share(self) -> float:
         used = self.summary.generator
@@ -124,25 +112,25 @@ def _spans(repetitions: Sequence[Repetition], ends: Sequence[int]) -> list[tuple
 
 
 def _interval(one: Repetition, start_ns: int, end_ns: int) -> Interval:
-    return Interval(
-        index=one.repetition,
-        start_ns=start_ns,
-        end_ns=end_ns,
-        phase="measure",
-        counters=Counters(
-            sent=one.iterations,
-            ok=one.iterations - one.errors,
-            errors={FAILED: one.errors} if one.errors else {},
-        ),
-        connections=Connections(opened=_opened(one)),
-        bytes=Bytes(),
-        generator=Generator(
-            cpu_user_ns=one.cpu_user_ns,
-            cpu_system_ns=one.cpu_system_ns,
-            loop_utilisation=(one.cpu_user_ns + one.cpu_system_ns) / one.wall_ns,
-        ),
-        disturbed=False,
-        histograms={"service_time": one.histogram},
+    return sent.interval(
+        one.repetition,
+        (start_ns, end_ns),
+        ok=one.iterations - one.errors,
+        failed=one.errors,
+        opened=_opened(one),
+        round_trips=one.histogram,
+        generator=_used([one]),
+    )
+
+
+def _used(repetitions: Sequence[Repetition]) -> Generator:
+    """The driver's own CPU."""
+    user = sum(one.cpu_user_ns for one in repetitions)
+    system = sum(one.cpu_system_ns for one in repetitions)
+    return Generator(
+        cpu_user_ns=user,
+        cpu_system_ns=system,
+        loop_utilisation=(user + system) / sum(one.wall_ns for one in repetitions),
     )
 
 
@@ -152,37 +140,17 @@ def _opened(one: Repetition) -> int:
 
 
 def _summary(repetitions: Sequence[Repetition], intervals: Sequence[Interval]) -> Summary:
-    sent, ok = (
-        sum(getattr(interval.counters, name) for interval in intervals) for name in ("sent", "ok")
-    )
     opened = sum(interval.connections.opened for interval in intervals)
     kept = repetitions[0].mode == "kept"
-    user, system = (
-        sum(getattr(one, name) for one in repetitions) for name in ("cpu_user_ns", "cpu_system_ns")
-    )
-    last = intervals[-1].end_ns
-    return Summary(
-        end="complete",
-        signal=None,
-        first_send_ns=intervals[0].start_ns,
-        measure_start_ns=intervals[0].start_ns,
-        measure_end_ns=last,
-        end_ns=last,
-        counters=Counters(sent=sent, ok=ok, errors={FAILED: sent - ok} if sent > ok else {}),
-        connections=Connections(
+    return sent.summary(
+        intervals,
+        Connections(
             attempted=opened + kept,
             opened=opened + kept,
             closed={RENEWED: opened} if kept and opened else {},
         ),
-        bytes=Bytes(),
-        generator=Generator(
-            cpu_user_ns=user,
-            cpu_system_ns=system,
-            loop_utilisation=(user + system) / sum(one.wall_ns for one in repetitions),
-        ),
-        blocked=Blocked(),
-        disturbed_intervals=0,
-        histograms={"service_time": hdr.merge(one.histogram for one in repetitions).text},
+        {"service_time": hdr.merge(one.histogram for one in repetitions).text},
+        _used(repetitions),
     )
 
 

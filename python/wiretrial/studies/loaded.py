@@ -1,0 +1,67 @@
+"""The engine sends: a server that compiles itself is primed, then asked as the case says.
+
+Knows how a case and its server become a plan; must not know what comes before or after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from wiretrial.errors import EveryMessageFailed
+from wiretrial.machine import listeners
+from wiretrial.plan import Plan
+from wiretrial.studies import plans, priming, stall
+from wiretrial.studies.bench import Stand
+from wiretrial.studies.events import Event, Seen
+from wiretrial.studies.recording import Recording
+from wiretrial.studies.sent import Sent
+from wiretrial.studies.workloads import FRESH_SOURCES
+
+
+def send(stand: Stand) -> Generator[Event, None, Sent]:
+    """The engine asks the server as the case says, after priming it."""
+    bench, case, running = stand.bench, stand.case, stand.running
+    plan, subject = _plan(stand), None
+    if running:
+        here = stand.isolation.sources if stand.isolation else FRESH_SOURCES
+        yield from priming.prime(bench.engine, case, plan, here)
+        # Told now: what a link has carried by now is no part of the trial.
+        subject = running.facts()
+    found = listeners.Found(running.pids) if running else listeners.of_url(plan.target.url)
+    with Recording(
+        bench.engine,
+        plan,
+        found.pids,
+        stall.watch(case),
+        found.unseen,
+        keeps_secrets=bench.study.keeps_secrets,
+    ) as recording:
+        for snapshot in recording:
+            yield Seen(snapshot, recording.server_used)
+    if recording.futile and not recording.server_died:
+        raise EveryMessageFailed(recording.futile)
+    return recording.sent(
+        case.scenario.environment if running else None,
+        subject=running.facts_since(subject) if running and subject else None,
+        server_end=running.ended() if running else None,
+        ceiling=bench.alone.ceiling(bench.study, case),
+        allowed_errors=bench.study.allow_errors,
+    )
+
+
+def _plan(stand: Stand) -> Plan:
+    case, running = stand.case, stand.running
+    if running is None:
+        assert case.url is not None
+        return plans.plan_of(stand.bench.study, case, case.url, stand.cpus)
+    endpoint = running.endpoint
+    here: dict[str, object] = {}
+    if endpoint.tls():
+        trusted = {"ca_file": str(endpoint.authority), "insecure": False}
+        here["tls"] = case.tls.model_copy(update=trusted)
+    if stand.isolation and case.sources:
+        # Loopback's addresses are no use on the link.
+        here["sources"] = stand.isolation.sources
+    there = case.model_copy(update=here)
+    url = endpoint.url(case.path)
+    return plans.plan_of(stand.bench.study, there, url, stand.cpus, running.addresses)
