@@ -16,7 +16,14 @@ from wiretrial.cli import gate, output, report, serving
 from wiretrial.cli import results as stored
 from wiretrial.cli.forms import ExportForm, ReportForm
 from wiretrial.engine import Engine
-from wiretrial.errors import EXIT_FAILED, EXIT_GATE, EXIT_GOOD, EXIT_INVALID, StoreError
+from wiretrial.errors import (
+    EXIT_FAILED,
+    EXIT_GATE,
+    EXIT_GOOD,
+    EXIT_INVALID,
+    StoreError,
+    UsageProblem,
+)
 from wiretrial.live.site import Site
 from wiretrial.results.store import loads, read_all, read_trial
 
@@ -110,6 +117,8 @@ def test_it_is_held_against_bounds(load: Path, capsys: Captured) -> None:
     assert "in this one run" in said
     assert gate.gate(load, ["service.p50 <= 1ns"]) == EXIT_GATE
     assert capsys.readouterr().out.startswith("broken")
+    with pytest.raises(UsageProblem, match=r"there are no response times of http.*, a closed loop"):
+        gate.gate(load, ["response.p50 <= 1s"])
 
 
 def test_one_run_against_another_tells_no_difference(load: Path, capsys: Captured) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
@@ -95,8 +96,25 @@ def test_a_bound_at_the_value_itself_says_how_many_trials_would_tell() -> None:
 def test_a_bound_about_nothing_is_refused() -> None:
     with pytest.raises(UsageProblem, match="matches no scenario"):
         gate.decide(TRIALS, [], [gate.parse("throughput >= 1 @ Firefox")])
-    with pytest.raises(UsageProblem, match="matches no scenario"):
-        gate.decide(TRIALS, [], [gate.parse("response.p99 <= 1s")])
+
+
+def test_a_bound_on_the_times_of_the_other_kind_of_load_says_which_there_are() -> None:
+    with pytest.raises(UsageProblem) as told:
+        gate.decide(TRIALS, [], [gate.parse("response.p99 <= 1s @ Raw*")])
+    assert told.value.line() == (
+        "--threshold 'response.p99 <= 1s @ Raw*': there are no response times of Raw TCP, a closed"
+        " loop: write service.p99"
+    )
+    with pytest.raises(UsageProblem, match="of Raw TCP and WebSocket, closed loops"):
+        gate.decide(
+            [trial for trial in TRIALS if trial.scenario.name in ("Raw TCP", "WebSocket")],
+            [],
+            [gate.parse("response.p50 <= 1s")],
+        )
+    open_loop = dataclasses.replace(GONE, is_open_loop=True)
+    with pytest.raises(UsageProblem) as told:
+        gate.decide([], [], [gate.parse("service.p99 <= 1s")], [open_loop])
+    assert "no service times of bad, an open loop: write response.p99" in told.value.line()
 
 
 GONE = Missing("bad", "./bad", is_open_loop=False, why="it ended at its start")
@@ -115,7 +133,7 @@ def test_a_scenario_that_was_asked_for_and_has_no_trial_fails_each_bound_about_i
     # Also where nothing else is left that a bound could be about.
     (row,) = gate.decide([], [], [gate.parse("throughput >= 9 @ bad")], [GONE])
     assert row.outcome == "missing"
-    with pytest.raises(UsageProblem, match="matches no scenario"):
+    with pytest.raises(UsageProblem, match="no response times of bad, a closed loop"):
         gate.decide([], [], [gate.parse("response.p99 <= 1s")], [GONE])
 
 

@@ -50,6 +50,9 @@ NAMES: dict[str, Metric] = {
 """What a threshold may be about. CPU is per message; `response` is for open loops, `service` for
 closed ones."""
 
+_TIMES = {True: "response", False: "service"}
+"""The times of a scenario that is an open loop, or is not."""
+
 _FORM = re.compile(
     r"^\s*(?P<name>[a-z0-9.]+)\s*(?P<sign><=|>=)\s*(?P<bound>[^@]+?)\s*(@\s*(?P<only>.+?)\s*)?$"
 )
@@ -71,9 +74,11 @@ class Threshold:
 
     def fits(self, scenario: str, *, is_open_loop: bool) -> bool:
         """Whether it is about this scenario."""
-        kind = self.name.partition(".")[0]
-        if kind in ("response", "service") and (kind == "response") != is_open_loop:
-            return False
+        kind, _, _ = self.name.partition(".")
+        return self.names(scenario) and kind != _TIMES[not is_open_loop]
+
+    def names(self, scenario: str) -> bool:
+        """Whether its pattern does."""
         return self.only is None or fnmatchcase(scenario, self.only)
 
 
@@ -218,13 +223,34 @@ def _complete(
             if threshold.fits(one.scenario, is_open_loop=one.is_open_loop)
         ),
     ]
+    known = {name: runs[0].is_open_loop for name, runs in new.items()}
+    known |= {one.scenario: one.is_open_loop for one in missing}
     for threshold in thresholds:
         if not any(row.threshold is threshold for row in rows):
-            raise UsageProblem(
-                f"--threshold {threshold.text!r} matches no scenario",
-                f"there are {units.listed((*new, *(one.scenario for one in missing)))}",
-            )
+            raise _about_none(threshold, known)
     return rows
+
+
+def _about_none(threshold: Threshold, known: Mapping[str, bool]) -> UsageProblem:
+    """What is there instead. `known`: each scenario, and whether it is an open loop."""
+    named = [name for name in known if threshold.names(name)]
+    others = [name for name in named if not threshold.fits(name, is_open_loop=known[name])]
+    if not others:
+        return UsageProblem(
+            f"--threshold {threshold.text!r} matches no scenario",
+            f"there are {units.listed(known)}",
+        )
+    is_open_loop = known[others[0]]
+    kind, _, quantile = threshold.name.partition(".")
+    one, many = (
+        ("an open loop", "open loops") if is_open_loop else ("a closed loop", "closed loops")
+    )
+    loops = one if len(others) == 1 else many
+    return UsageProblem(
+        f"--threshold {threshold.text!r}: there are no {kind} times of {units.listed(others)},"
+        f" {loops}",
+        f"write {_TIMES[is_open_loop]}.{quantile}",
+    )
 
 
 def _row(
