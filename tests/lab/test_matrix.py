@@ -18,7 +18,7 @@ from wiretrial.plan import (
     OpenLoop,
     SequencePayload,
 )
-from wiretrial.studies import document, estimate, matrix
+from wiretrial.studies import document, estimate, matrix, registry
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Study
 
@@ -309,6 +309,25 @@ def test_a_workload_with_a_server_has_drivers_for_subjects(tmp_path: Path) -> No
         connections=1
     )
     assert study.baselines[0].startswith("raw-client: page")
+
+
+def test_a_baseline_that_is_compared_with_nothing_is_refused(tmp_path: Path) -> None:
+    """It may be a subject, or what a family's scenarios or levels are called."""
+    written(tmp_path, DRIVEN.replace('baseline = "raw-client"', 'baseline = "row-client"'))
+    with pytest.raises(UsageProblem) as told:
+        registry.find(f"{tmp_path}/")
+    line = told.value.line()
+    assert str(tmp_path / document.DOCUMENT) in line
+    assert "baseline = 'row-client' is not among what is compared" in line
+    assert "did you mean raw-client?" in line
+    assert "libcurl-client:tuned" in line
+    levels = BOTS.replace(
+        "[[workload]]", 'baseline = "JSON over WebSocket, lobby on"\n[[workload]]'
+    )
+    assert len(expanded(tmp_path, levels).baselines) == 8
+    assert registry.find(f"{tmp_path}/").document.baseline == "JSON over WebSocket, lobby on"
+    # One that a pattern leaves out is no mistake.
+    assert expanded(tmp_path, DRIVEN, only=["libcurl*"]).baselines == ()
 
 
 def test_a_driver_s_message_is_as_long_as_its_contract_s(tmp_path: Path) -> None:

@@ -112,6 +112,12 @@ def expand(
     )
 
 
+def labels(document: Document) -> list[str]:
+    """What its scenarios are called within their groups: what can be compared with."""
+    cases = (case for workload in document.workload for case in _cases(document, workload))
+    return list(dict.fromkeys(_label(case.scenario) for case in cases))
+
+
 def is_wanted(scenario: Scenario, only: Sequence[str]) -> bool:
     """Whether one of the patterns names it or its subject; no pattern: all are wanted."""
     names = (scenario.name, scenario.subject, _label(scenario))

@@ -11,8 +11,8 @@ from pathlib import Path
 from wiretrial import suggest
 from wiretrial.catalogues import STUDIES
 from wiretrial.errors import UsageProblem
-from wiretrial.studies import demo
-from wiretrial.studies.document import Document, read
+from wiretrial.studies import demo, matrix
+from wiretrial.studies.document import DOCUMENT, Document, read
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Found:
 
 def catalogue() -> list[Found]:
     """Every study that comes with wiretrial, by name."""
-    return [Found(folder.name, read(folder), folder) for folder in STUDIES.members()]
+    return [Found(folder.name, _read(folder), folder) for folder in STUDIES.members()]
 
 
 def find(name: str) -> Found:
@@ -34,10 +34,10 @@ def find(name: str) -> Found:
     if "/" in name or name in {".", ".."} or name.endswith(".toml"):
         path = Path(name)
         folder = path.parent if path.suffix == ".toml" else path
-        return Found(folder.resolve().name, read(path), folder)
+        return Found(folder.resolve().name, _read(path), folder)
     root = STUDIES.root()
     if root and STUDIES.is_one(root / name):
-        return Found(name, read(root / name), root / name)
+        return Found(name, _read(root / name), root / name)
     raise UsageProblem(
         f"there is no study {name!r}",
         f"write ./{name} for the folder"
@@ -48,6 +48,20 @@ def find(name: str) -> Found:
             f"see `wiretrial study list`, or name a folder such as ./{name}",
         ),
     )
+
+
+def _read(path: Path) -> Document:
+    """The document, with a baseline that its scenarios know."""
+    document = read(path)
+    if document.baseline is not None:
+        known = matrix.labels(document)
+        if document.baseline not in known:
+            file = path / DOCUMENT if path.is_dir() else path
+            raise UsageProblem(
+                f"{file}: baseline = {document.baseline!r} is not among what is compared",
+                suggest.remedy(document.baseline, known, f"use one of {', '.join(known)}"),
+            )
+    return document
 
 
 def subjects_of(name: str) -> list[str]:
