@@ -18,6 +18,7 @@ from wiretrial.machine.namespaces import Namespace
 from wiretrial.subjects import build, process, registry, spec
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.process import LOOPBACK, Server
+from wiretrial.words import HTTP
 
 FOLDER = Path(__file__).parent / "front"
 PORTS: dict[Http, str] = {"1.1": "port", "1.1 over TLS": "tls_port", "2": "multiplexed_port"}
@@ -40,7 +41,7 @@ class Upstream:
             port = parts.port
         except ValueError as error:
             raise UsageProblem(f"--target {url}: {error}", "write it as http://host:port") from None
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if parts.scheme not in HTTP or not parts.hostname:
             raise UsageProblem(
                 f"--target {url} is not an HTTP URL", "write it as http://host:port/path"
             )

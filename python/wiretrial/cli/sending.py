@@ -19,6 +19,7 @@ from wiretrial.plan import (
     TemplatePayload,
 )
 from wiretrial.studies.spec import Case
+from wiretrial.words import HTTP
 
 DIGITS = 16
 """Of a message's number in a text."""
@@ -55,7 +56,7 @@ def _opening(case: Case) -> str:
         return f"{case.protocol}: "
     parts = urlsplit(case.url) if case.url else urlsplit(case.path)
     path = f"{parts.path or '/'}{'?...' if parts.query else ''}"
-    if case.protocol in ("http", "https"):
+    if case.protocol in HTTP:
         default = "GET" if case.message.source.source == "none" else "POST"
         return f"{case.http.method or default} {path} with "
     return f"{case.protocol} {path}, {case.message.kind} messages of "
@@ -83,15 +84,14 @@ def _expected(case: Case) -> str:
     """The status, and what the content must be."""
     rule = case.expect.content.rule
     if rule == "auto":
-        rule = "learned" if case.protocol in ("http", "https") else "echo"
+        rule = "learned" if case.protocol in HTTP else "echo"
     if isinstance(case.expect.content, MatchingContent):
         content = " and ".join(case.expect.content.rules)
     else:
         content = _CONTENTS.get(rule, rule)
-    return f"status {case.expect.status}, {content}" if case.protocol in HAS_STATUS else content
+    return f"status {case.expect.status}, {content}" if case.protocol in HTTP else content
 
 
-HAS_STATUS = ("http", "https")
 _CONTENTS = {
     "echo": "the message back",
     "learned": "the content of the first reply",

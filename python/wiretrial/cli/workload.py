@@ -47,8 +47,9 @@ from wiretrial.plan import (
     WebSocket,
 )
 from wiretrial.subjects.spec import Protocol
+from wiretrial.words import HTTP
 
-SCHEMES: tuple[Protocol, ...] = ("http", "https", "ws", "wss", "tcp", "tls")
+SCHEMES: tuple[Protocol, ...] = (*HTTP, "ws", "wss", "tcp", "tls")
 """What subjects are compared over."""
 LOADED: tuple[Protocol, ...] = (
     *SCHEMES,
@@ -85,7 +86,7 @@ def length_ns(duration: str) -> int:
 
 def is_http(protocol: Protocol) -> bool:
     """Whether requests have methods and headers."""
-    return protocol in ("http", "https")
+    return protocol in HTTP
 
 
 def has_payload(protocol: Protocol) -> bool:

@@ -27,6 +27,7 @@ from wiretrial.plan import RULE, SECURE, Content
 from wiretrial.results.claims import Claim
 from wiretrial.studies import environments
 from wiretrial.subjects.spec import DRIVEN, PROTOCOLS_OF, ContractName, Mode, Protocol
+from wiretrial.words import HTTP
 
 DOCUMENT = STUDIES.document
 
@@ -273,7 +274,7 @@ class Workload(_Part):
             if protocol not in PROTOCOLS_OF[self.contract]:
                 known = ", ".join(PROTOCOLS_OF[self.contract])
                 raise ValueError(f"{self.contract} is not kept over {protocol}, but over {known}")
-        is_http = {"http", "https"} >= set(self._spoken())
+        is_http = set(HTTP) >= set(self._spoken())
         if not is_http and (self.method or self.expect_status):
             raise ValueError("`method` and `expect_status` are for http and https")
         if self.headers and {"tcp", "tls", "styx"} & set(self._spoken()):

@@ -29,6 +29,7 @@ from wiretrial.subjects.driver import SCHEMA, Driver, Job
 from wiretrial.subjects.endpoint import Broken, Endpoint
 from wiretrial.subjects.http_connection import HTTP_ERRORS, HttpConnection, Request
 from wiretrial.subjects.observe import Observer
+from wiretrial.words import HTTP
 
 START_LIMIT_S = 60.0
 """What a driver may take beside its iterations: an interpreter's start, a virtual machine's."""
@@ -116,7 +117,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
 def _job(case: Case, driving: Driving, endpoint: Endpoint, scratch: Path) -> Job:
     there = endpoint.model_copy(update={"host": driving.host}) if driving.host else endpoint
     page = None
-    if case.protocol in ("http", "https") and not driving.payload:
+    if case.protocol in HTTP and not driving.payload:
         page = scratch / "page"
         page.write_bytes(_page(endpoint, case.path))
     return Job(

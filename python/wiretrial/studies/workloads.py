@@ -29,6 +29,7 @@ from wiretrial.results.model import Scenario
 from wiretrial.studies.document import Document, Workload
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.spec import ConfigurationName, ContractName, Protocol
+from wiretrial.words import HTTP
 
 PATHS: dict[ContractName, str] = {
     "http-echo": "/echo",
@@ -136,7 +137,7 @@ def request(
 
 def adapted(usual: Request, document: Document, workload: Workload, protocol: Protocol) -> Request:
     """The contract's request with what a study says of it: its own header replaces the usual."""
-    has_headers = protocol in ("http", "https", "ws", "wss") and workload.server is None
+    has_headers = protocol in (*HTTP, "ws", "wss") and workload.server is None
     http = usual.http
     if has_headers:
         own = {**document.headers, **workload.headers}

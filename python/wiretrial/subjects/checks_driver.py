@@ -25,6 +25,7 @@ from wiretrial.subjects.process import Server
 from wiretrial.subjects.relay import Relay
 from wiretrial.subjects.spec import ConfigurationName, Mode, Part, Protocol, Subject
 from wiretrial.subjects.verify import Outcome, outcome_of
+from wiretrial.words import HTTP
 
 REFERENCE = "reference"
 PATHS: dict[Protocol, str] = {"http": "/echo", "https": "/echo", "ws": "/", "wss": "/"}
@@ -191,7 +192,7 @@ def _connections(place: _Place) -> None:
 
 _CHECKS: tuple[_Check, ...] = (
     _Check("exchange", "right replies", _exchange),
-    _Check("exchange", "a page", _page, frozenset({"http", "https"})),
+    _Check("exchange", "a page", _page, frozenset(HTTP)),
     _Check("many", "many iterations", _many),
     _Check("large", "64 KiB", _large),
     _Check("connections", "connections", _connections),

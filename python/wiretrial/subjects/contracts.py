@@ -27,6 +27,7 @@ from wiretrial.subjects.checks import Check, address
 from wiretrial.subjects.endpoint import Broken, Endpoint
 from wiretrial.subjects.http_connection import HTTP_ERRORS
 from wiretrial.subjects.spec import ContractName, Protocol
+from wiretrial.words import HTTP
 
 _SOURCES = (
     *("checks*.py", "contracts.py", "*_parts.py", "*_packets.py", "*_connection.py", "endpoint.py"),
@@ -50,7 +51,7 @@ def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
     if contract == "table":
         over_websocket = protocol.endswith(("+ws", "+wss"))
         found = checks_table.MESSAGE if over_websocket else checks_table.STREAM
-    elif protocol in ("http", "https"):
+    elif protocol in HTTP:
         found = _OVER_HTTP[contract]
     elif protocol in ("socketio+ws", "socketio+wss"):
         found = _OVER_SOCKETIO[contract]

@@ -17,6 +17,7 @@ from wiretrial import suggest
 from wiretrial.catalogues import SUBJECTS
 from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
+from wiretrial.words import HTTP
 
 SPEC_FILE = SUBJECTS.document
 SHARED = "_shared"
@@ -48,12 +49,12 @@ ConfigurationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.
 Mode = Literal["kept", "fresh"]
 
 PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
-    "http-echo": ("http", "https"),
-    "static": ("http", "https"),
+    "http-echo": HTTP,
+    "static": HTTP,
     "ws-echo": ("ws", "wss", "socketio+ws", "socketio+wss"),
     "ws-broadcast": ("ws", "wss"),
-    "rest": ("http", "https"),
-    "rpc": ("http", "https", "socketio+ws", "socketio+wss"),
+    "rest": HTTP,
+    "rpc": (*HTTP, "socketio+ws", "socketio+wss"),
     "raw-echo": ("tcp", "tls"),
     "table": (*("styx", "styx+json", "styx+ws", "styx+wss", "styx+json+ws", "styx+json+wss"),),
 }
