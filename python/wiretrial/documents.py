@@ -64,7 +64,15 @@ def _fields(where: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
             if part in (name, field.alias)
         )
         model = next((found for one in named for found in _models(one)), model)
-    return [field.alias or name for name, field in model.model_fields.items()]
+    kinds = (model, *_kinds(model))
+    return [field.alias or name for kind in kinds for name, field in kind.model_fields.items()]
+
+
+def _kinds(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """What may stand in its place, with fields of their own."""
+    for kind in model.__subclasses__():
+        yield kind
+        yield from _kinds(kind)
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -10,7 +10,7 @@ from wiretrial.plan import OpenLoop
 from wiretrial.results.absent import Absent
 from wiretrial.results.model import Trial
 from wiretrial.studies import asked
-from wiretrial.studies.document import Knee
+from wiretrial.studies.fields import Knee
 from wiretrial.studies.spec import Case, Study, parse
 
 FIRST, SECOND = (case.scenario.name for case in TWO)

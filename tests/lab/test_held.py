@@ -131,7 +131,7 @@ def test_compression_is_a_factor(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('hold = "300ms"', 'hold = "300ms"\nrate = 5', "held connections carry one message each"),
+        ('hold = "300ms"', 'hold = "300ms"\nrate = 5', "`rate` is for workloads with an open loop"),
         ('hold = "300ms"', 'hold = "0ms"', "greater than 0"),
         ("copies = 2", 'copies = 2\nenvironment = "vpn"', "copies are on addresses of loopback"),
         ("copies = 2", 'copies = "many"', "copies"),

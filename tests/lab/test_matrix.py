@@ -18,7 +18,7 @@ from wiretrial.plan import (
     OpenLoop,
     SequencePayload,
 )
-from wiretrial.studies import document, estimate, matrix, registry
+from wiretrial.studies import document, estimate, matrix, registry, targets
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Study
 
@@ -193,9 +193,21 @@ def test_a_single_workload_is_named_by_its_subjects(tmp_path: Path) -> None:
         ('title = "Which?"', 'titel = "Which?"', "title"),
         ("trials = 4", "trials = ", "line 5"),
         ("trials = 4", 'trials = 4\ntwin = "three"', "is not among the subjects"),
-        ('rate_of = "echo"', 'rate_of = "echo"\nrate_each = 1', "`rate_each` is an open loop's"),
-        ("payload = [20, 1024]", 'pacing = "phased"', "`pacing` is an open loop's"),
-        ("payload = [20, 1024]", 'pacing = "after-response"', "needs `rate_each`"),
+        (
+            'rate_of = "echo"',
+            'rate_of = "echo"\nrate_each = 1',
+            "`rate_each` of one",
+        ),
+        ("payload = [20, 1024]", 'pacing = "phased"', "or an open loop (`rate`, `rate_each`)"),
+        ("payload = [20, 1024]", 'rate = 5\npacing = "after-response"', "needs `rate_each`"),
+        ("payload = [20, 1024]", "rate_share = 0.5", "workloads with an open loop"),
+        (
+            "payload = [20, 1024]",
+            "quick = { hold = '1s' }",
+            "is for workloads with held conn",
+        ),
+        ('knee = { objective = "5ms" }', "knee = {}\nrate = 5", "this one has a search"),
+        ("payload = [20, 1024]", "requests = 5\nrequests_each = 5", "exclude each other"),
         ("payload = [20, 1024]", "table_size = [2]", "are for the contract `table`"),
         ("payload = [20, 1024]", 'compare = ["payload"]', "compare"),
     ],
@@ -364,7 +376,7 @@ def test_a_provocation_is_a_small_study_of_its_own(tmp_path: Path) -> None:
     ("old", "new", "words"),
     [
         ('name = "echo"\n', 'name = "echo"\nconnections = 5\n', "`connections` is for workloads"),
-        ('server = "uwebsockets"\n', "mode = 'fresh'\n", "`mode` is for workloads of client"),
+        ('server = "uwebsockets"\n', "mode = 'fresh'\n", "`mode` is for workloads with client"),
         ('"static"\npath = "/"', '"rest"\npath = "/"', "a client driver can ask for"),
         ("mode = [", 'mode = ["new", ', "mode"),
         ("iterations = [50", "iterations = [0", "iterations"),
@@ -377,6 +389,14 @@ def test_what_makes_no_sense_of_a_driver_is_refused(
     with pytest.raises(UsageProblem) as told:
         written(tmp_path, DRIVEN.replace(old, new, 1))
     assert words in told.value.line()
+
+
+def test_a_study_of_client_drivers_has_no_place_for_a_target(tmp_path: Path) -> None:
+    with pytest.raises(UsageProblem) as told:
+        targets.parse(["http://192.0.2.7:80"], written(tmp_path, DRIVEN))
+    assert told.value.line() == (
+        "--target takes the place of servers, and this study measures client libraries: leave it out"
+    )
 
 
 BOTS = """

@@ -8,7 +8,7 @@ from tests.lab import trials
 from wiretrial.plan import Load, OpenLoop, SequencePayload
 from wiretrial.results.model import Judgement, Trial
 from wiretrial.studies import rates
-from wiretrial.studies.document import Knee
+from wiretrial.studies.fields import Knee
 from wiretrial.studies.spec import RateFrom
 from wiretrial.studies.workloads import case
 

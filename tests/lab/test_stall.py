@@ -17,7 +17,6 @@ from wiretrial.snapshot import Counters, Interval
 from wiretrial.studies import judge, stall
 from wiretrial.studies import trial as trials
 from wiretrial.studies.bench import Bench
-from wiretrial.studies.document import Workload
 from wiretrial.studies.events import Seen
 from wiretrial.studies.order import Slot
 from wiretrial.studies.prepare import Ready
@@ -139,7 +138,6 @@ def measured(
     engine: Engine, subject: Subject, contract: ContractName, *, threads: int, each: int = 20
 ) -> Trial:
     """One trial of four producers, without the verification that comes before it in a study."""
-    workload = Workload(name="w", protocol="http", contract=contract)
     asked = request(contract)
     case = counted(threads=threads).model_copy(
         update={
@@ -153,7 +151,7 @@ def measured(
         }
     )
     study = Study(
-        name=workload.name,
+        name="w",
         title="T",
         question="Q?",
         command="c",

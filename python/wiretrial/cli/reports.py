@@ -17,7 +17,7 @@ from wiretrial.report.model import ReportModel
 from wiretrial.results import absent, adoption
 from wiretrial.results.store import ResultsFolder, read_trial
 from wiretrial.studies import demo, rates, spec, ways
-from wiretrial.studies.document import Knee
+from wiretrial.studies.fields import Knee
 from wiretrial.studies.spec import Case, Study
 
 Verdict = Callable[[ReportModel], Sequence[str]]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import Hold
 from wiretrial.studies import floors
-from wiretrial.studies.document import FIT
+from wiretrial.studies.fields import FIT
 from wiretrial.studies.rates import STEPS_OF_A_SEARCH
 from wiretrial.studies.spec import Browsing, Case, Driving, Study
 

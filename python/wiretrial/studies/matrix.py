@@ -8,56 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from wiretrial import suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
-    AfterResponse,
-    ClosedLoop,
-    Deflate,
-    Hold,
-    Load,
     OpenLoop,
-    RandomBurst,
-    Styx,
     Tls,
-    WebSocket,
 )
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import WITHIN, Scenario
 from wiretrial.studies import environments, floors, wording
-from wiretrial.studies.document import (
-    AFTER_RESPONSE,
-    COMMON,
-    KEPT,
-    OPENED,
-    STEADY,
-    Document,
-    Quick,
-    Workload,
-)
-from wiretrial.studies.spec import Case, Driving, RateFrom, Study
-from wiretrial.studies.wording import Level
-from wiretrial.studies.workloads import (
-    FRESH_SOURCES,
-    adapted,
-    driver_bytes,
-    driver_message,
-    held_sources,
-    request,
-)
-
-Item = TypeVar("Item")
+from wiretrial.studies.document import Document
+from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.workload import Workload
 
 TWIN_GROUP = "A/A"
-CONNECT_RATE = "connect_rate"
-"""Key of the figure that held connections are ranked by."""
 SERVER_CPU = "server"
 """Key of the server's CPU per message: what a twin too can be ranked by."""
-UNKNOWN_RATE = 1.0
-QUICK_TOLERANCE = 0.25
-"""A quick search for the highest rate looks no closer."""
 
 
 def expand(
@@ -131,61 +99,13 @@ def _quickened(document: Document) -> Document:
             "trials": quick.trials,
             "duration": min(quick.duration, document.duration),
             "warmup": min(quick.warmup, document.warmup),
-            "workload": tuple(
-                _fewer_steps(_fewer_iterations(_fewer_levels(workload, quick.levels), quick))
-                for workload in document.workload
-            ),
+            "workload": tuple(workload.quickened(quick) for workload in document.workload),
         }
     )
-
-
-def _fewer_levels(workload: Workload, most: int) -> Workload:
-    update: dict[str, Any] = {"duration": None, "warmup": None}
-    for field in (
-        *("payload", "connections", "depth", "pack", "requests_per_connection", "rate"),
-        "table_size",
-    ):
-        levels = getattr(workload, field)
-        if isinstance(levels, tuple):
-            update[field] = _spread(levels, most)
-    if workload.quick:
-        update |= workload.quick.model_dump(exclude_none=True)
-    return workload.model_copy(update=update)
-
-
-def _fewer_iterations(workload: Workload, quick: Quick) -> Workload:
-    """A driver's repetitions, shorter."""
-    return workload.model_copy(
-        update={
-            "iterations": tuple(
-                dict.fromkeys(min(levels, quick.iterations) for levels in workload.iterations)
-            ),
-            "warmup_iterations": min(workload.warmup_iterations, quick.warmup_iterations),
-        }
-    )
-
-
-def _fewer_steps(workload: Workload) -> Workload:
-    """A search that ends sooner, with a coarser answer."""
-    if workload.knee is None:
-        return workload
-    tolerance = max(workload.knee.tolerance, QUICK_TOLERANCE)
-    return workload.model_copy(
-        update={"knee": workload.knee.model_copy(update={"tolerance": tolerance})}
-    )
-
-
-def _spread(levels: tuple[Item, ...], most: int) -> tuple[Item, ...]:
-    """At most so many of them, the first and the last among them."""
-    if len(levels) <= most:
-        return levels
-    if most == 1:
-        return levels[:1]
-    return tuple(levels[round(at * (len(levels) - 1) / (most - 1))] for at in range(most))
 
 
 def _cases(document: Document, workload: Workload) -> Iterator[Case]:
-    factors = _factors(workload)
+    factors = workload.factors()
     varied = _varied(document, workload)
     several = len(document.workload) > 1
     titled = workload.family or workload.name
@@ -223,11 +143,11 @@ LABELLED = ("protocol", "payload")
 
 def _varied(document: Document, workload: Workload) -> list[str]:
     """The factors that tell its scenarios apart, and from those of others in its family."""
-    own = _factors(workload)
+    own = workload.factors()
     relatives = [own]
     if workload.family is not None:
         same = (other for other in document.workload if other.family == workload.family)
-        relatives = [_factors(other) for other in same]
+        relatives = [other.factors() for other in same]
     found = []
     for name, levels in own.items():
         seen = {level for factors in relatives for level in factors.get(name, ())}
@@ -236,69 +156,22 @@ def _varied(document: Document, workload: Workload) -> list[str]:
     return found
 
 
-def _factors(workload: Workload) -> dict[str, Sequence[Level | None]]:
-    common: dict[str, Sequence[Level | None]] = {
-        "protocol": workload.protocols(),
-        "payload": workload.payload if isinstance(workload.payload, tuple) else (workload.payload,),
-    }
-    if workload.server:
-        return {
-            **common,
-            "mode": workload.mode,
-            "iterations": workload.iterations,
-            "ipv6": workload.ipv6,
-            "environment": workload.environment,
-            "server_threads": workload.server_threads,
-        }
-    if workload.pattern != (STEADY,):
-        common["pattern"] = workload.pattern
-    if any(workload.deflate):
-        common["deflate"] = tuple("on" if on else "off" for on in workload.deflate)
-    return {
-        **common,
-        "connections": workload.connections,
-        "depth": workload.depth,
-        "pack": workload.pack,
-        "requests_per_connection": workload.requests_per_connection or (None,),
-        "requests_each": workload.requests_each or (None,),
-        "rate": workload.rate if isinstance(workload.rate, tuple) else (workload.rate,),
-        "requests": workload.requests or (None,),
-        "delay_ms": workload.delay_ms,
-        "environment": workload.environment,
-        "server_threads": workload.server_threads,
-        **({"pacing": workload.pacing} if len(workload.pacing) > 1 else {}),
-        **(
-            {"table_size": workload.table_size, "lobby": workload.lobby}
-            if workload.contract == "table"
-            else {}
-        ),
-    }
-
-
 def _case(
     document: Document, workload: Workload, subject: str, chosen: Mapping[str, Any], names: _Names
 ) -> Case:
     name, _, configuration = subject.partition(":")
-    levels = _fitted(workload, name, chosen)
-    asked = request(workload.contract, levels["payload"], workload.path, levels["protocol"])
-    asked = adapted(asked, document, workload, levels["protocol"])
-    driving = _driving(workload, levels)
-    if driving:
-        asked = asked._replace(message=driver_message(driving.payload))
-    load = _load(workload, levels) if driving is None else driving.load()
-    opened = levels.get("requests_per_connection") == OPENED
+    levels = workload.fitted(name, chosen)
+    request = workload.request(levels, document.headers)
     shown = {factor: level for factor, level in levels.items() if level is not None}
     if workload.environment == (environments.LOOPBACK,) and workload.family is None:
         del shown["environment"]
-    if workload.host is None:
-        shown.pop("ipv6", None)
     case = Case(
         scenario=Scenario(
             name=names.name,
             subject=name,
             configuration=configuration or "default",
             protocol=levels["protocol"],
-            workload=wording.description(workload, levels),
+            workload=workload.description(levels),
             environment=levels["environment"],
             group=workload.group or names.title,
             label=names.label,
@@ -307,118 +180,27 @@ def _case(
                 **({WITHIN: names.within} if names.within else {}),
                 **shown,
             },
-            together=workload.together,
-            ranked_by=CONNECT_RATE if workload.hold else workload.rank,
+            together=workload.at_a_time,
+            ranked_by=workload.ranked_by,
         ),
         protocol=levels["protocol"],
-        path=asked.path,
+        path=request.path,
         contract=workload.contract,
-        http=asked.http,
-        message=asked.message,
-        expect=asked.expect,
+        http=request.http,
+        message=request.message,
+        expect=request.expect,
         tls=Tls(insecure=document.insecure, ca_file=document.cacert),
-        load=load,
-        # Connections that are opened once need no more ports than there are of them.
-        sources=() if driving or opened else _sources(load),
-        copies=workload.copies,
-        websocket=WebSocket(deflate=Deflate() if levels.get("deflate") == "on" else None),
-        requests=levels.get("requests") if driving is None else driving.messages,
-        requests_each=levels.get("requests_each"),
         trials=workload.trials,
-        duration_ns=workload.duration,
-        warmup_allowance_ns=workload.warmup,
         server_threads=levels["server_threads"],
-        delay_ms=0 if workload.contract == "table" else levels.get("delay_ms", 0),
-        styx=_tables(levels) if workload.contract == "table" else Styx(),
-        # Which scenarios those are is known once all are.
-        rate_from=RateFrom(scenarios=(str(workload.rate_of),), share=workload.rate_share)
-        if levels.get("rate") == COMMON
-        else None,
-        knee=workload.knee,
-        driving=driving,
+        **workload.asked(levels),
     )
     told = floors.told(case)
-    if workload.together > 1 and told.scenario.floor_ns is None:
+    if workload.at_a_time > 1 and told.scenario.floor_ns is None:
         raise UsageProblem(
-            f"together = {workload.together}: {told.scenario.name} has no known waiting time",
+            f"together = {workload.at_a_time}: {told.scenario.name} has no known waiting time",
             "leave it out of workloads without requests_each, and without delay_ms or a link",
         )
     return told
-
-
-def _fitted(workload: Workload, subject: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """The levels, as the subject speaks and as a pack needs them."""
-    levels = dict(chosen)
-    levels["protocol"] = workload.protocol_of.get(subject, levels["protocol"])
-    if "pack" in levels:
-        levels["depth"] = max(levels["depth"], levels["pack"])
-    return levels
-
-
-def _load(workload: Workload, levels: Mapping[str, Any]) -> Load:
-    fresh_after = levels["requests_per_connection"]
-    if fresh_after == OPENED:
-        # So it is opened when the load begins, and closed with its last message.
-        fresh_after = levels["requests_each"]
-    return Load(
-        connections=levels["connections"],
-        depth=levels["depth"],
-        pack=levels["pack"],
-        requests_per_connection=None if fresh_after == KEPT else fresh_after,
-        executor=_executor(workload, levels),
-    )
-
-
-def _executor(
-    workload: Workload, levels: Mapping[str, Any]
-) -> ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst:
-    if workload.hold:
-        return Hold(idle_ns=workload.hold)
-    if levels.get("pattern", STEADY) != STEADY:
-        return RandomBurst()
-    pacing = levels.get("pacing", workload.pacing[0])
-    if workload.rate_each:
-        if pacing == AFTER_RESPONSE:
-            return AfterResponse(pause_ns=round(1e9 / workload.rate_each))
-        return OpenLoop(rate=levels["connections"] * workload.rate_each, pacing=pacing)
-    if levels["rate"] is None and not workload.knee:
-        return ClosedLoop()
-    rate = levels["rate"] if isinstance(levels["rate"], float | int) else UNKNOWN_RATE
-    return OpenLoop(rate=rate, pacing=pacing)
-
-
-def _tables(levels: Mapping[str, Any]) -> Styx:
-    """Where its players sit, and what they see."""
-    return Styx(
-        table_size=levels["table_size"],
-        lobby=levels["lobby"] == "on",
-        delay_ms=levels["delay_ms"],
-    )
-
-
-def _sources(load: Load) -> tuple[str, ...]:
-    """Local addresses to connect from; none: one is enough."""
-    if isinstance(load.executor, Hold):
-        return held_sources(load.connections)
-    return FRESH_SOURCES if load.requests_per_connection else ()
-
-
-def _driving(workload: Workload, levels: Mapping[str, Any]) -> Driving | None:
-    """What a client driver is to do; None where the subject is a server."""
-    if workload.server is None:
-        return None
-    server, _, configuration = workload.server.partition(":")
-    return Driving(
-        server=server,
-        configuration=configuration or "default",
-        mode=levels["mode"],
-        payload=driver_bytes(workload.contract, levels["payload"]),
-        iterations=levels["iterations"],
-        repetitions=workload.repetitions,
-        warmup=workload.warmup_iterations,
-        host=workload.host,
-        ipv6=levels["ipv6"],
-    )
 
 
 def _with_rate(case: Case, cases: Sequence[Case]) -> Case:

@@ -14,7 +14,7 @@ from wiretrial.plan import OpenLoop
 from wiretrial.results import offered
 from wiretrial.results.model import Trial
 from wiretrial.stats.knee import Observation, Refusal, Search, refusal
-from wiretrial.studies.document import Knee
+from wiretrial.studies.fields import Knee
 from wiretrial.studies.spec import Case, RateFrom
 
 STEPS_OF_A_SEARCH = 16

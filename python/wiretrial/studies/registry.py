@@ -13,6 +13,7 @@ from wiretrial.catalogues import STUDIES
 from wiretrial.errors import UsageProblem
 from wiretrial.studies import demo, matrix
 from wiretrial.studies.document import DOCUMENT, Document, read
+from wiretrial.studies.workload import Driven
 
 
 @dataclass(frozen=True)
@@ -75,5 +76,5 @@ def subjects_of(name: str) -> list[str]:
     workloads = [workload for part in parts for workload in part.workload]
     named = [subject for part in parts for subject in part.subjects]
     named += [subject for workload in workloads for subject in workload.subjects or ()]
-    named += [workload.server for workload in workloads if workload.server]
+    named += [workload.server for workload in workloads if isinstance(workload, Driven)]
     return list(dict.fromkeys(subject.partition(":")[0] for subject in named))

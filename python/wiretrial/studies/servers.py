@@ -14,7 +14,7 @@ from wiretrial.machine import preflight
 from wiretrial.machine.namespaces import Namespace
 from wiretrial.results.model import SubjectFacts
 from wiretrial.studies import environments, observed
-from wiretrial.studies.document import FIT
+from wiretrial.studies.fields import FIT
 from wiretrial.studies.prepare import Ready
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.copies import Copies

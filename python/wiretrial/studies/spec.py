@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from wiretrial import redaction
 from wiretrial.browser.jobs import CacheMode, Pattern, Transport, Urls
@@ -20,7 +20,7 @@ from wiretrial.plan import Expect, Hold, Http, Load, Message, Styx, Tls, WebSock
 from wiretrial.results import redacted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
-from wiretrial.studies.document import Fit, IPv6, Knee
+from wiretrial.studies.fields import Fit, IPv6, Knee, Part
 from wiretrial.subjects.spec import ConfigurationName, ContractName, Mode, Protocol
 
 STUDY_SCHEMA: Final = "wiretrial-study"
@@ -37,18 +37,14 @@ _WORDING = (
 """What a study says, allows and keeps, and how often it measures: more trials are the same."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-class RateFrom(_Part):
+class RateFrom(Part):
     """A rate that all sustain: a share of what the slowest of these scenarios reached."""
 
     scenarios: tuple[str, ...] = Field(min_length=1)
     share: float = Field(gt=0, lt=1)
 
 
-class Driving(_Part):
+class Driving(Part):
     """What a client driver is asked to do, and of whom."""
 
     server: str
@@ -76,7 +72,7 @@ class Driving(_Part):
         return Load(connections=1, requests_per_connection=1 if self.mode == "fresh" else None)
 
 
-class Browsing(_Part):
+class Browsing(Part):
     """How a browser is to ask; how often, the case says."""
 
     program: Literal["chromium", "firefox"]
@@ -87,7 +83,7 @@ class Browsing(_Part):
     pattern: Pattern = "parallel"
 
 
-class Case(_Part):
+class Case(Part):
     """One scenario and how its load is made."""
 
     scenario: Scenario
@@ -193,7 +189,7 @@ class Case(_Part):
         return self.model_copy(update={"http": self.http.model_copy(update={"headers": fields})})
 
 
-class Study(_Part):
+class Study(Part):
     """A question with its matrix. Everything that decides what is measured is in here."""
 
     schema_name: Literal["wiretrial-study"] = Field(default=STUDY_SCHEMA, alias="schema")

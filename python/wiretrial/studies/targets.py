@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 from wiretrial import redaction, suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.studies import environments
-from wiretrial.studies.document import Document, Workload
+from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Case, Study
+from wiretrial.studies.workload import Driven, Workload
 from wiretrial.subjects.spec import Protocol
 
 NAME = "target"
@@ -22,7 +23,13 @@ NAME = "target"
 
 def parse(given: Sequence[str], document: Document) -> dict[Protocol, str]:
     """Where each protocol is spoken: `HOST:PORT` for the study's first one, or `SCHEME://HOST:PORT`."""
-    spoken: list[Protocol] = [p for workload in document.workload for p in workload.protocols()]
+    served = [one for one in document.workload if not isinstance(one, Driven)]
+    if given and not served:
+        raise UsageProblem(
+            "--target takes the place of servers, and this study measures client libraries",
+            "leave it out",
+        )
+    spoken: list[Protocol] = [protocol for one in served for protocol in one.protocol]
     found: dict[Protocol, str] = {}
     for text in given:
         url = text if "://" in text else f"{spoken[0]}://{text}"
@@ -78,8 +85,8 @@ def _put(case: Case, targets: dict[Protocol, str]) -> Case:
 
 
 def _workload(workload: Workload, targets: dict[Protocol, str]) -> Workload | None:
-    protocols = tuple(protocol for protocol in workload.protocols() if protocol in targets)
-    if not protocols or workload.server:
+    protocols = tuple(protocol for protocol in workload.protocol if protocol in targets)
+    if not protocols or isinstance(workload, Driven):
         return None
     quick = workload.quick.model_copy(update={"subjects": None}) if workload.quick else None
     return workload.model_copy(

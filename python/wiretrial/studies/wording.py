@@ -1,24 +1,27 @@
 """What a workload and its levels are called, as people say it.
 
-Pure. Knows documents and their factors; must not know what becomes of a scenario.
+Pure. Knows factors; must not know what becomes of a scenario.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wiretrial.machine import links
 from wiretrial.studies import environments
-from wiretrial.studies.document import COMMON, KEPT, OPENED, STEADY, Workload
+from wiretrial.studies.fields import COMMON, KEPT, OPENED, STEADY
 
 Level = int | float | str
 
-_TOLD = (
+BEFORE = (
     *("payload", "connections", "depth", "pack"),
     *("requests_per_connection", "requests", "requests_each", "table_size"),
 )
-"""Factors that a workload's description names."""
+BEHIND = ("lobby", "deflate", "delay_ms", "environment")
+"""Factors that a workload's description names before and behind how it is sent."""
+_UNTOLD = {"lobby": "off", "delay_ms": 0, "environment": environments.LOOPBACK}
+"""Levels that are no news."""
 
 CARRIED = {
     "styx": "binary over TCP",
@@ -36,36 +39,13 @@ PACINGS = {
 }
 
 
-def description(workload: Workload, levels: Mapping[str, Any]) -> str:
-    """The workload in words, whole."""
-    told = [words(name, level) for name in _TOLD if (level := levels.get(name)) is not None]
-    if workload.server:
-        told += [words("mode", levels["mode"]), f"{workload.repetitions} times"]
-        told += [words("iterations", levels["iterations"]), f"against {workload.server}"]
-        told += [f"as {workload.host}"] if workload.host else []
-    elif workload.knee:
-        objective = workload.knee.objective / 1e6
-        told.append(f"knee at p{100 * workload.knee.quantile:g} of {objective:g} ms")
-    elif workload.rate_each:
-        pacing = levels.get("pacing", workload.pacing[0])
-        told.append(f"{workload.rate_each:g}/s from each, {words('pacing', pacing)}")
-    elif workload.hold:
-        told.append(f"held idle for {workload.hold / 1e9:g} s, then a message each")
-    elif levels.get("pattern", STEADY) != STEADY:
-        told.append("closed loop, random bursts")
-    elif levels["rate"] is not None:
-        told.append(f"open loop {words('rate', levels['rate'])}")
-    else:
-        told.append("closed loop")
-    if levels.get("lobby") == "on":
-        told.append(words("lobby", "on"))
-    if levels.get("deflate"):
-        told.append(words("deflate", levels["deflate"]))
-    if levels.get("delay_ms"):
-        told.append(words("delay_ms", levels["delay_ms"]))
-    if levels["environment"] != environments.LOOPBACK:
-        told.append(words("environment", levels["environment"]))
-    return f"{workload.name}: {', '.join(told)}"
+def told(levels: Mapping[str, Any], factors: Sequence[str]) -> list[str]:
+    """Those of the levels that are worth a word, in the order of these factors."""
+    return [
+        words(factor, levels[factor])
+        for factor in factors
+        if levels.get(factor, _UNTOLD.get(factor)) != _UNTOLD.get(factor)
+    ]
 
 
 def words(factor: str, level: Level | None) -> str:

@@ -26,10 +26,8 @@ from wiretrial.plan import (
     TemplatePayload,
 )
 from wiretrial.results.model import Scenario
-from wiretrial.studies.document import Document, Workload
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.spec import ConfigurationName, ContractName, Protocol
-from wiretrial.words import HTTP
 
 PATHS: dict[ContractName, str] = {
     "http-echo": "/echo",
@@ -133,25 +131,6 @@ def request(
                 source=_echoed(contract, size),
             )
             return Request(path, Http(), message, Expect(content=EchoContent()))
-
-
-def adapted(usual: Request, document: Document, workload: Workload, protocol: Protocol) -> Request:
-    """The contract's request with what a study says of it: its own header replaces the usual."""
-    has_headers = protocol in (*HTTP, "ws", "wss") and workload.server is None
-    http = usual.http
-    if has_headers:
-        own = {**document.headers, **workload.headers}
-        replaced = {name.lower() for name in own}
-        kept = [pair for pair in http.headers if pair[0].lower() not in replaced]
-        http = http.model_copy(update={"headers": (*kept, *own.items())})
-    if workload.method:
-        http = http.model_copy(update={"method": workload.method.upper()})
-    expect: dict[str, object] = {}
-    if workload.expect is not None:
-        expect["content"] = workload.expect
-    if workload.expect_status is not None:
-        expect["status"] = workload.expect_status
-    return usual._replace(http=http, expect=usual.expect.model_copy(update=expect))
 
 
 def held_sources(connections: int) -> tuple[str, ...]:
