@@ -395,7 +395,8 @@ def test_a_study_of_client_drivers_has_no_place_for_a_target(tmp_path: Path) -> 
     with pytest.raises(UsageProblem) as told:
         targets.parse(["http://192.0.2.7:80"], written(tmp_path, DRIVEN))
     assert told.value.line() == (
-        "--target takes the place of servers, and this study measures client libraries: leave it out"
+        "--target takes the place of servers, and this study measures client libraries:"
+        " leave it out"
     )
 
 

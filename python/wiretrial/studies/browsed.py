@@ -128,7 +128,7 @@ def _run(asked: Asking) -> Ran:
     ours = sorted(os.sched_getaffinity(0) - set(cpus.server)) or cpus.generator
     troubles, begun_at = Troubles(), now()
     with contextlib.ExitStack() as stack:
-        observer = stack.enter_context(Observer(running.pids)) if running else None
+        observer = stack.enter_context(Observer(running.copies.pids)) if running else None
         begun_ns, begun_unix_ns = time.monotonic_ns(), time.time_ns()
         desk = stack.enter_context(Desk(asked.about(), jobs=(asked.job(case),)))
         browser = stack.enter_context(
@@ -147,7 +147,7 @@ def _run(asked: Asking) -> Ran:
         begun_unix_ns=begun_unix_ns,
         ended_ns=ended_ns,
         samples=observed.samples(observer.seen.readings, begun_ns) if observer else (),
-        died=running.ended() if running and observer and observer.died else None,
+        died=running.copies.ended() if running and observer and observer.died else None,
         troubles=troubles.since(),
     )
 
@@ -171,7 +171,7 @@ def sent_of(asked: Asking, case: Case, ran: Ran) -> Sent:
     first_error = outcome.failed[0] if outcome.failed else None
     problems = [f"{len(outcome.failed)} requests failed, the first: {first_error}"]
     return Sent(
-        begun_at=ran.begun_at,
+        started_at=ran.begun_at,
         environment=case.scenario.environment,
         plan=plan_of(asked.stand.bench.study, case, f"{base}{case.path}", asked.stand.cpus),
         start=Start(
@@ -201,7 +201,7 @@ def sent_of(asked: Asking, case: Case, ran: Ran) -> Sent:
             from_cache=outcome.from_cache,
             first_error=first_error,
         ),
-        samples=ran.samples,
+        subject_samples=ran.samples,
         troubles=ran.troubles,
     )
 

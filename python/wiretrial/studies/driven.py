@@ -81,7 +81,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
     for interval in told.intervals:
         yield Seen(interval)
     return Sent(
-        begun_at=begun_at,
+        started_at=begun_at,
         environment=case.scenario.environment,
         plan=plan_of(stand.bench.study, case, job.url, cpus),
         start=Start(
@@ -108,7 +108,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
             host=driving.host,
             first_error=told.first_error,
         ),
-        samples=told.samples,
+        subject_samples=told.samples,
         observation=told.observation,
         troubles=troubles.since(),
     )

@@ -27,7 +27,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
         yield from priming.prime(bench.engine, case, plan, here)
         # Told now: what a link has carried by now is no part of the trial.
         subject = running.facts()
-    found = listeners.Found(running.pids) if running else listeners.of_url(plan.target.url)
+    found = listeners.Found(running.copies.pids) if running else listeners.of_url(plan.target.url)
     with Recording(
         bench.engine,
         plan,
@@ -43,7 +43,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
     return recording.sent(
         case.scenario.environment if running else None,
         subject=running.facts_since(subject) if running and subject else None,
-        server_end=running.ended() if running else None,
+        server_end=running.copies.ended() if running else None,
         ceiling=bench.alone.ceiling(bench.study, case),
         allowed_errors=bench.study.allow_errors,
     )

@@ -206,7 +206,7 @@ class Recording:
             server_died=(server_end or "how is not known") if self.server_died else None,
         )
         return Sent(
-            begun_at=self.begun_at,
+            started_at=self.begun_at,
             environment=environment,
             plan=self.plan,
             start=self.start,
@@ -215,7 +215,7 @@ class Recording:
             window=window,
             judgement=judge.judge(self.intervals, self.summary, window, self.plan, known),
             subject=subject,
-            samples=self._samples(),
+            subject_samples=self._samples(),
             observation=observation,
             troubles=self._troubles.since(),
             fleet=fleet,

@@ -7,7 +7,7 @@ driver of a client library (`driven`) or a browser (`browsed`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -47,10 +47,15 @@ FAILED = "failed"
 
 @dataclass(frozen=True)
 class Sent:
-    """One run: what its sender told, and what was seen of the server meanwhile."""
+    """One run: what its sender told, and what was seen of the server meanwhile.
 
-    begun_at: str
+    But for the first two, the fields are those of a trial.
+    """
+
     environment: str
+    troubles: Mapping[str, int | None]
+    """What the machine did meanwhile to everybody on it."""
+    started_at: str
     plan: Plan
     start: Start
     intervals: tuple[Interval, ...]
@@ -58,10 +63,8 @@ class Sent:
     window: Window
     judgement: Judgement
     subject: SubjectFacts | None = None
-    samples: tuple[ProcessSample, ...] = ()
+    subject_samples: tuple[ProcessSample, ...] = ()
     observation: Observation | None = None
-    troubles: Mapping[str, int | None] = field(default_factory=dict)
-    """What the machine did meanwhile to everybody on it."""
     driven: Driven | None = None
     browsed: Browsed | None = None
     fleet: Fleet | None = None
@@ -81,30 +84,18 @@ def record(
 ) -> Trial:
     """The trial of what was sent. `slot`: its place in a study of several."""
     slot = slot or Slot(0, 0, scenario.name, 0)
+    told = {**vars(sent)}
+    environment, troubles = told.pop("environment"), told.pop("troubles")
     trial = Trial(
-        keeps_secrets=sent.keeps_secrets,
         study=study,
         study_digest=study_digest,
         block=slot.block,
         position=slot.position,
         order_seed=slot.order_seed,
-        scenario=scenario.model_copy(update={"environment": sent.environment}),
-        started_at=sent.begun_at,
+        scenario=scenario.model_copy(update={"environment": environment}),
         command=command,
-        plan=sent.plan,
-        start=sent.start,
-        intervals=sent.intervals,
-        summary=sent.summary,
-        subject=sent.subject,
-        driven=sent.driven,
-        browsed=sent.browsed,
-        subject_samples=sent.samples,
-        observation=sent.observation,
-        fleet=sent.fleet,
-        ceiling=sent.ceiling,
-        window=sent.window,
-        judgement=sent.judgement,
-        machine=Machine(facts={**machine, **sent.troubles}),
+        machine=Machine(facts={**machine, **troubles}),
+        **told,
     )
     return trial.model_copy(update={"warnings": warnings.of_trial(trial)})
 

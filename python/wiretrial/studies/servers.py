@@ -6,7 +6,7 @@ Knows how a case's server is started and reached; must not know what is asked of
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,21 +26,15 @@ from wiretrial.subjects.process import Server
 class Running:
     """One server, or several copies of it on the same port of different addresses."""
 
-    servers: tuple[Server, ...]
+    copies: Copies
     case: Case
     ready: Ready
-    threads: int
     cpus: Sequence[int]
 
     @property
     def first(self) -> Server:
         """The one that speaks for all where they are alike."""
-        return self.servers[0]
-
-    @property
-    def pids(self) -> tuple[int, ...]:
-        """The first process of each."""
-        return tuple(server.pid for server in self.servers)
+        return self.copies.servers[0]
 
     @property
     def endpoint(self) -> Endpoint:
@@ -50,18 +44,16 @@ class Running:
     @property
     def addresses(self) -> tuple[str, ...]:
         """Where all of them do, as `HOST:PORT`; none where there is one."""
-        if len(self.servers) == 1:
-            return ()
-        found = (server.endpoint(self.case.protocol) for server in self.servers)
-        return tuple(f"{endpoint.host}:{endpoint.port}" for endpoint in found)
+        found = [server.endpoint(self.case.protocol) for server in self.copies.servers]
+        return tuple(f"{one.host}:{one.port}" for one in found) if len(found) > 1 else ()
 
     def facts(self) -> SubjectFacts:
         """What the record says of it."""
         return self.ready.facts(
             self.case.answering[1],
-            threads=self.threads,
+            threads=self.first.threads,
             cpus=tuple(self.cpus),
-            copies=len(self.servers),
+            copies=len(self.copies.servers),
             isolation=observed.isolation(self.first),
             primed_ns=self.case.priming_ns,
         )
@@ -70,14 +62,6 @@ class Running:
         """The same, with what its link carried since. Raises `EngineFailed` where that ended."""
         environments.require_whole(self.first.isolation)
         return observed.carried(before, self.first)
-
-    def ended(self) -> str | None:
-        """How the first one that is gone ended, in words; None while all run."""
-        for server in self.servers:
-            how = server.ended()
-            if how:
-                return f"{server.host}: {how}" if len(self.servers) > 1 else how
-        return None
 
 
 def copies_of(case: Case) -> int:
@@ -102,34 +86,17 @@ def started(
     """
     assert case.contract is not None
     ready = ready.answering
-    configuration, count = case.answering[1], copies_of(case)
-    with ExitStack() as stack:
-        servers: Sequence[Server]
-        if count > 1:
-            copies = Copies(
-                ready.subject,
-                ready.build,
-                configuration,
-                count,
-                engine=engine,
-                threads=threads,
-                cpus=cpus,
-                isolation=isolation,
-            )
-            servers = stack.enter_context(copies).servers
-        else:
-            server = Server(
-                ready.subject,
-                ready.build,
-                configuration,
-                engine=engine,
-                threads=threads,
-                cpus=cpus,
-                isolation=isolation,
-                host=host,
-                delay_ms=case.delay_ms,
-            )
-            servers = [stack.enter_context(server)]
-        for server in servers:
-            server.wait_ready([(case.contract, case.protocol)])
-        yield Running(tuple(servers), case, ready, threads, cpus)
+    with Copies(
+        ready.subject,
+        ready.build,
+        case.answering[1],
+        copies_of(case),
+        engine=engine,
+        threads=threads,
+        cpus=cpus,
+        isolation=isolation,
+        host=host,
+        delay_ms=case.delay_ms,
+    ) as copies:
+        copies.wait_ready([(case.contract, case.protocol)])
+        yield Running(copies, case, ready, cpus)

@@ -23,7 +23,7 @@ BEHIND = ("lobby", "deflate", "delay_ms", "environment")
 _UNTOLD = {"lobby": "off", "delay_ms": 0, "environment": environments.LOOPBACK}
 """Levels that are no news."""
 
-CARRIED = {
+CARRIED: dict[Level, str] = {
     "styx": "binary over TCP",
     "styx+json": "JSON over TCP",
     "styx+ws": "binary over WebSocket",
@@ -32,11 +32,6 @@ CARRIED = {
     "styx+json+wss": "JSON over WebSocket and TLS",
 }
 """Protocols whose names don't say what they are."""
-
-PACINGS = {
-    "phased": "each at a phase of its own",
-    "after-response": "each after its response",
-}
 
 
 def told(levels: Mapping[str, Any], factors: Sequence[str]) -> list[str]:
@@ -52,46 +47,41 @@ def words(factor: str, level: Level | None) -> str:
     """A level as people say it."""
     if level is None:
         return ""
-    match factor:
-        case "protocol":
-            return CARRIED.get(str(level), str(level))
-        case "payload":
-            return "64 bytes of JSON" if level == "json" else f"{level:,} bytes"
-        case "connections":
-            return f"{level:,} connections"
-        case "depth":
-            return f"depth {level:,}"
-        case "pack":
-            return "one at a time" if level == 1 else f"packs of {level:,}"
-        case "pattern":
-            return "steady" if level == STEADY else "random bursts"
-        case "deflate":
-            return "compressed" if level == "on" else "as they are"
-        case "requests_per_connection":
-            if level == OPENED:
-                return "connections opened in the time"
-            return "kept connections" if level == KEPT else f"{level:,} per connection"
-        case "mode":
-            return "a kept connection" if level == "kept" else "a new one each"
-        case "iterations":
-            return f"{level:,} iterations"
-        case "ipv6":
-            return f"::1 {'refuses' if level == 'refused' else 'is silent'}"
-        case "rate":
-            return "at a common rate" if level == COMMON else f"{level:,}/s"
-        case "requests":
-            return f"{level:,} messages"
-        case "requests_each":
-            return "1 message each" if level == 1 else f"{level:,} messages each"
-        case "environment":
-            return f"over {str(level).removeprefix(links.PREFIX)}"
-        case "table_size":
-            return f"tables of {level:,}"
-        case "lobby":
-            return f"lobby {level}"
-        case "pacing":
-            return PACINGS.get(str(level), str(level))
-        case "delay_ms":
-            return f"{level} ms of work" if level else "no work"
-        case _:
-            return f"{level} server threads"
+    if said := _LEVELS.get(factor, {}).get(level):
+        return said
+    if factor == "environment":
+        return f"over {str(level).removeprefix(links.PREFIX)}"
+    return _FACTORS.get(factor, "{}").format(level)
+
+
+_LEVELS: dict[str, dict[Level, str]] = {
+    "protocol": CARRIED,
+    "payload": {"json": "64 bytes of JSON"},
+    "pack": {1: "one at a time"},
+    "pattern": {STEADY: "steady", "random-burst": "random bursts"},
+    "deflate": {"on": "compressed", "off": "as they are"},
+    "requests_per_connection": {OPENED: "connections opened in the time", KEPT: "kept connections"},
+    "mode": {"kept": "a kept connection", "fresh": "a new one each"},
+    "ipv6": {"refused": "::1 refuses", "silent": "::1 is silent"},
+    "rate": {COMMON: "at a common rate"},
+    "requests_each": {1: "1 message each"},
+    "pacing": {"phased": "each at a phase of its own", "after-response": "each after its response"},
+    "delay_ms": {0: "no work"},
+}
+"""Levels with words of their own."""
+_FACTORS = {
+    "payload": "{:,} bytes",
+    "connections": "{:,} connections",
+    "depth": "depth {:,}",
+    "pack": "packs of {:,}",
+    "requests_per_connection": "{:,} per connection",
+    "iterations": "{:,} iterations",
+    "rate": "{:,}/s",
+    "requests": "{:,} messages",
+    "requests_each": "{:,} messages each",
+    "table_size": "tables of {:,}",
+    "lobby": "lobby {}",
+    "delay_ms": "{} ms of work",
+    "server_threads": "{} server threads",
+}
+"""All others."""

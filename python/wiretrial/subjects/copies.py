@@ -15,7 +15,7 @@ from wiretrial.errors import UsageProblem
 from wiretrial.machine.namespaces import Namespace
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.process import Server, free_ports
-from wiretrial.subjects.spec import ConfigurationName, Subject
+from wiretrial.subjects.spec import ConfigurationName, ContractName, Protocol, Subject
 
 FIRST_LOOPBACK = IPv4Address("127.0.16.1")
 """Far from 127.0.0.1, where everything else is, and from our own sources."""
@@ -25,7 +25,8 @@ class Copies:
     """`count` starts of one subject on the same ports of different addresses.
 
     A context manager: leaving it ends all. Without `isolation` they are on 127.0.16.1 and those
-    after it; with it, on the addresses of the namespace. They share the CPUs that are given.
+    after it; with it, on the addresses of the namespace. They share the CPUs that are given. One
+    alone is where it always is, or at `host`.
     """
 
     def __init__(
@@ -39,12 +40,14 @@ class Copies:
         threads: int = 1,
         cpus: Sequence[int] = (),
         isolation: Namespace | None = None,
+        host: str | None = None,
+        delay_ms: int = 0,
     ) -> None:
-        hosts = _hosts(count, isolation)
-        ports = free_ports(hosts, subject.spec.port_names(), isolation)
+        hosts = _hosts(count, isolation) if count > 1 else []
+        ports = free_ports(hosts, subject.spec.port_names(), isolation) if hosts else None
         self.servers: list[Server] = []
         with ExitStack() as started:
-            for host in hosts:
+            for place in hosts or (host,):
                 server = Server(
                     subject,
                     build,
@@ -53,8 +56,9 @@ class Copies:
                     threads=threads,
                     cpus=cpus,
                     isolation=isolation,
-                    host=host,
+                    host=place,
                     ports=ports,
+                    delay_ms=delay_ms,
                 )
                 self.servers.append(started.enter_context(server))
             self._started = started.pop_all()
@@ -75,17 +79,17 @@ class Copies:
         """The first process of each copy: what an observer adds up."""
         return tuple(server.pid for server in self.servers)
 
-    def wait_ready(self) -> None:
-        """Returns when every copy keeps its contracts."""
+    def wait_ready(self, claims: Sequence[tuple[ContractName, Protocol]] | None = None) -> None:
+        """Returns when every copy keeps these contracts: None, all of its."""
         for server in self.servers:
-            server.wait_ready()
+            server.wait_ready(claims)
 
     def ended(self) -> str | None:
-        """How the first copy that is gone ended, in words; None while all run."""
+        """How the first one that is gone ended, in words; None while all run."""
         for server in self.servers:
             how = server.ended()
             if how:
-                return f"{server.host}: {how}"
+                return f"{server.host}: {how}" if len(self.servers) > 1 else how
         return None
 
 
