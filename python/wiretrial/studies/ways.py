@@ -12,12 +12,15 @@ from typing import Final, Literal
 
 from wiretrial import redaction
 from wiretrial.browser.jobs import CacheMode, Http, Transport, Urls
+from wiretrial.catalogues import STUDIES
+from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import links
 from wiretrial.plan import Load
-from wiretrial.results.claims import Claim, Side
+from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
 from wiretrial.studies import environments
+from wiretrial.studies.fields import Part
 from wiretrial.studies.spec import Browsing, Case, Study
 from wiretrial.studies.workloads import PATHS
 from wiretrial.subjects import registry
@@ -127,7 +130,6 @@ def study(
         for pattern, count, those in patterns
         for way in those
     ]
-    claims = _claims(program, requests, over)
     return Study(
         name=NAME,
         title=f"What does a browser make of {requests} requests at once?",
@@ -141,52 +143,31 @@ def study(
         seed=seed,
         duration_ns=DURATION_NS,
         warmup_allowance_ns=0,
-        claims=claims,
+        claims=_claims(program, requests, over),
     )
 
 
 FAR = "broadband-far"
 PUBLISHED = 50
 """Requests at once in the article whose page this reproduces."""
+ARTICLE = ("http-vs-websocket", "browser.toml")
+"""What it found, beside the study that has its other claims."""
+
+
+class _Article(Part):
+    claim: tuple[Claim, ...]
 
 
 def _claims(program: str, requests: int, over: Sequence[str]) -> tuple[Claim, ...]:
     """What the article found with its page, where the same is asked here."""
-    if requests != PUBLISHED or FAR not in over:
+    root = STUDIES.root()
+    if requests != PUBLISHED or FAR not in over or root is None:
         return ()
-    source = f"Feathers, HTTP vs WebSockets, 2018, in a browser; here in {program}"
-    at_once: dict[str, int | float | str] = {"pattern": "at once", "environment": FAR}
-    alone: dict[str, int | float | str] = {"pattern": "one by one", "environment": FAR}
-
-    def side(way: Way, levels: dict[str, int | float | str]) -> Side:
-        return Side(subject=way.label, workload=NAME, levels=levels)
-
-    return (
-        Claim(
-            text="One request takes 1.29 times as long over HTTP as over Socket.IO",
-            source=f"{source}: 107 and 83 ms",
-            metric="elapsed",
-            published=1.289,
-            of=side(UNIQUE, alone),
-            to=side(SOCKET_IO, alone),
-        ),
-        Claim(
-            text="50 at once to one URL take 27.8 times as long over HTTP as over Socket.IO",
-            source=f"{source}: about 5 s and 180 ms",
-            metric="elapsed",
-            published=27.8,
-            of=side(SAME, at_once),
-            to=side(SOCKET_IO, at_once),
-        ),
-        Claim(
-            text="The same with a URL each, where only the limit of connections holds them up",
-            source=f"{source}: about 5 s and 180 ms",
-            is_ours=True,
-            metric="elapsed",
-            published=27.8,
-            of=side(UNIQUE, at_once),
-            to=side(SOCKET_IO, at_once),
-        ),
+    file = root.joinpath(*ARTICLE)
+    claims = read_toml(file, _Article, "it comes with wiretrial").claim if file.is_file() else ()
+    return tuple(
+        claim.model_copy(update={"source": claim.source.format(program=program)})
+        for claim in claims
     )
 
 
