@@ -5,19 +5,23 @@ Knows how these are made and in what order they end; must not know who sends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from wiretrial.engine import Engine
-from wiretrial.machine import pinning
+from wiretrial.machine import pinning, preflight
 from wiretrial.machine.namespaces import Namespace
-from wiretrial.studies import environments, servers
+from wiretrial.results.model import SubjectFacts
+from wiretrial.studies import environments, observed
 from wiretrial.studies.calibration import NOTHING, Calibration
+from wiretrial.studies.fields import FIT
 from wiretrial.studies.prepare import Ready
-from wiretrial.studies.servers import Running
 from wiretrial.studies.spec import Case, Study
+from wiretrial.subjects.copies import Copies
+from wiretrial.subjects.endpoint import Endpoint
+from wiretrial.subjects.process import Server
 
 
 @dataclass(frozen=True)
@@ -34,27 +38,35 @@ class Bench:
     def stand(self, case: Case, ready: Ready | None, seed: int = 0) -> Iterator[Stand]:
         """The case's server, ready to be asked; `ready` is None where it is the user's own.
 
-        `seed` decides what a link loses.
+        `seed` decides what a link loses. Raises `SubjectFailed`.
         """
-        threads = self.study.threads_of(case)
+        engine, threads = self.engine, self.study.threads_of(case)
         cpus = pinning.choose(threads, self.study.generator_threads)
         with ExitStack() as stack:
             isolation = stack.enter_context(
-                environments.make(case.scenario.environment, self.engine.binary, seed)
+                environments.make(case.scenario.environment, engine.binary, seed)
             )
             running = None
             if ready:
-                running = stack.enter_context(
-                    servers.started(
-                        case,
-                        ready,
-                        engine=self.engine.binary,
-                        threads=threads,
-                        cpus=cpus.server,
-                        isolation=isolation,
-                        host=self.engine.server_host,
-                    )
+                assert case.contract is not None
+                found, number = ready.answering, case.copies
+                if number == FIT:
+                    number = preflight.copies_for(case.load.connections)
+                copies = Copies(
+                    found.subject,
+                    found.build,
+                    case.answering[1],
+                    number,
+                    engine=engine.binary,
+                    threads=threads,
+                    cpus=cpus.server,
+                    isolation=isolation,
+                    # Where others reach it, not loopback.
+                    host=engine.server_host,
+                    delay_ms=case.delay_ms,
                 )
+                stack.enter_context(copies).wait_ready([(case.contract, case.protocol)])
+                running = Running(copies, case, found, cpus.server)
             yield Stand(self, case, ready, cpus, isolation, running)
 
 
@@ -69,3 +81,45 @@ class Stand:
     isolation: Namespace | None
     running: Running | None
     """None where the server is the user's own."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """One server, or several copies of it on the same port of different addresses."""
+
+    copies: Copies
+    case: Case
+    ready: Ready
+    cpus: Sequence[int]
+
+    @property
+    def first(self) -> Server:
+        """The one that speaks for all where they are alike."""
+        return self.copies.servers[0]
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where the first one speaks the case's protocol."""
+        return self.first.endpoint(self.case.protocol)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where all of them do, as `HOST:PORT`; none where there is one."""
+        found = [server.endpoint(self.case.protocol) for server in self.copies.servers]
+        return tuple(f"{one.host}:{one.port}" for one in found) if len(found) > 1 else ()
+
+    def facts(self) -> SubjectFacts:
+        """What the record says of it."""
+        return self.ready.facts(
+            self.case.answering[1],
+            threads=self.first.threads,
+            cpus=tuple(self.cpus),
+            copies=len(self.copies.servers),
+            isolation=observed.isolation(self.first),
+            primed_ns=self.case.priming_ns,
+        )
+
+    def facts_since(self, before: SubjectFacts) -> SubjectFacts:
+        """The same, with what its link carried since. Raises `EngineFailed` where that ended."""
+        environments.require_whole(self.first.isolation)
+        return observed.carried(before, self.first)

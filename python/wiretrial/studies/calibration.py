@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 import math
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -18,7 +18,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from wiretrial.engine import Engine
 from wiretrial.errors import EngineFailed, SubjectFailed
 from wiretrial.machine import pinning
-from wiretrial.machine.namespaces import Namespace
 from wiretrial.plan import (
     ClosedLoop,
     EchoContent,
@@ -101,13 +100,12 @@ def ensure(
     for environment in dict.fromkeys(_place(case) for case in chosen):
         here = [case for case in chosen if _place(case) == environment]
         try:
-            with _Bench(study, engine, environment) as bench:
+            with _reference(study, engine, environment) as ask:
                 for case in here:
-                    ceiling = bench.ceiling(case, length_ns)
-                    if ceiling:
+                    if ceiling := _ceiling(ask(_closed(case), length_ns)):
                         found[load_of(study, case)] = ceiling
                 if paced and pacing is None:
-                    pacing = bench.pacing(here[0])
+                    pacing = _pacing(ask, here[0])
         except (SubjectFailed, EngineFailed):
             # Trials go without: what can't be measured here they will say themselves.
             continue
@@ -159,86 +157,73 @@ def _fitting(cases: Sequence[Case], budget_ns: int) -> tuple[Sequence[Case], int
     return (cases[:many], min(LONGEST_NS, left // many - around)) if many else ((), 0)
 
 
-class _Bench:
-    """A reference server, and the generator on the CPUs of the trials. A context manager."""
+_Asks = Callable[[Case, int], list[Snapshot]]
+"""Puts a case's load to the reference server for so long."""
 
-    def __init__(self, study: Study, engine: Engine, environment: str) -> None:
-        self._study = study
-        self._engine = engine
-        self._cpus = pinning.choose(study.server_threads, study.generator_threads)
-        self._stack = contextlib.ExitStack()
-        self._environment = environment
-        self._isolation: Namespace | None = None
 
-    def __enter__(self) -> _Bench:
-        subject = registry.find(REFERENCE)
-        with contextlib.ExitStack() as stack:
-            self._isolation = stack.enter_context(
-                environments.make(self._environment, self._engine.binary)
+@contextlib.contextmanager
+def _reference(study: Study, engine: Engine, environment: str) -> Iterator[_Asks]:
+    """A reference server, and the generator on the CPUs of the trials."""
+    subject = registry.find(REFERENCE)
+    cpus = pinning.choose(study.server_threads, study.generator_threads)
+    with (
+        environments.make(environment, engine.binary) as isolation,
+        Server(
+            subject,
+            build.install(subject, engine.binary),
+            "default",
+            engine=engine.binary,
+            threads=max(1, len(cpus.server)),
+            cpus=cpus.server,
+            isolation=isolation,
+            host=engine.server_host,
+        ) as server,
+    ):
+        server.wait_ports()
+
+        def ask(case: Case, length_ns: int) -> list[Snapshot]:
+            endpoint, target = server.endpoint(case.protocol), _asked(case)
+            here: dict[str, object] = {"url": endpoint.url(target.url), "sources": case.sources}
+            if endpoint.tls():
+                trusted = {"ca_file": str(endpoint.authority), "server_name": None}
+                here["tls"] = case.tls.model_copy(update=trusted)
+            if isolation and case.sources:
+                here["sources"] = isolation.sources
+            plan = Plan(
+                target=target.model_copy(update=here),
+                load=case.load,
+                stop=Stop(duration_ns=length_ns),
+                phases=Phases(warmup_ns=WARMUP_NS, drain_ns=WARMUP_NS),
+                generator=GeneratorSettings(threads=study.generator_threads, cpus=cpus.generator),
             )
-            self._server = stack.enter_context(
-                Server(
-                    subject,
-                    build.install(subject, self._engine.binary),
-                    "default",
-                    engine=self._engine.binary,
-                    threads=max(1, len(self._cpus.server)),
-                    cpus=self._cpus.server,
-                    isolation=self._isolation,
-                    host=self._engine.server_host,
-                )
-            )
-            self._server.wait_ports()
-            self._stack = stack.pop_all()
-        return self
+            with engine.run(plan) as run:
+                return list(run)
 
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        yield ask
 
-    def ceiling(self, case: Case, length_ns: int) -> Ceiling | None:
-        """What the generator reaches with the case's load; None where that is not clean."""
-        seen = self._run(_closed(case), length_ns)
-        if any(isinstance(one, Summary) and any(one.counters.errors.values()) for one in seen):
-            return None
-        measured = [one for one in seen if isinstance(one, Interval) and one.phase == "measure"]
-        return upper([one for one in measured if not one.disturbed] or measured)
 
-    def pacing(self, case: Case) -> Pacing | None:
-        """How late the generator sends what is due, where it has hardly anything to do."""
-        executor = OpenLoop(rate=PACING_RATE)
-        load = Load(connections=case.load.connections, executor=executor)
-        seen = self._run(case.model_copy(update={"load": load, "sources": ()}), PACING_NS)
-        (summary,) = (one for one in seen if isinstance(one, Summary))
-        lag = hdr.merge(filter(None, [summary.histograms.get("pacing_lag")]))
-        if not lag.count:
-            return None
-        return Pacing(
-            rate=PACING_RATE,
-            messages=lag.count,
-            lag_p50_ns=quantiles.told(lag, 0.5),
-            lag_p99_ns=quantiles.told(lag, 0.99),
-        )
+def _ceiling(seen: Sequence[Snapshot]) -> Ceiling | None:
+    """What the generator reached; None where that is not clean."""
+    if any(isinstance(one, Summary) and any(one.counters.errors.values()) for one in seen):
+        return None
+    measured = [one for one in seen if isinstance(one, Interval) and one.phase == "measure"]
+    return upper([one for one in measured if not one.disturbed] or measured)
 
-    def _run(self, case: Case, length_ns: int) -> list[Snapshot]:
-        endpoint = self._server.endpoint(case.protocol)
-        target = _asked(case)
-        here: dict[str, object] = {"url": endpoint.url(target.url), "sources": case.sources}
-        if endpoint.tls():
-            authority = str(self._server.certificate.authority)
-            here["tls"] = case.tls.model_copy(update={"ca_file": authority, "server_name": None})
-        if self._isolation and case.sources:
-            here["sources"] = self._isolation.sources
-        plan = Plan(
-            target=target.model_copy(update=here),
-            load=case.load,
-            stop=Stop(duration_ns=length_ns),
-            phases=Phases(warmup_ns=WARMUP_NS, drain_ns=WARMUP_NS),
-            generator=GeneratorSettings(
-                threads=self._study.generator_threads, cpus=self._cpus.generator
-            ),
-        )
-        with self._engine.run(plan) as run:
-            return list(run)
+
+def _pacing(ask: _Asks, case: Case) -> Pacing | None:
+    """How late the generator sends what is due, where it has hardly anything to do."""
+    load = Load(connections=case.load.connections, executor=OpenLoop(rate=PACING_RATE))
+    seen = ask(case.model_copy(update={"load": load, "sources": ()}), PACING_NS)
+    (summary,) = (one for one in seen if isinstance(one, Summary))
+    lag = hdr.merge(filter(None, [summary.histograms.get("pacing_lag")]))
+    if not lag.count:
+        return None
+    return Pacing(
+        rate=PACING_RATE,
+        messages=lag.count,
+        lag_p50_ns=quantiles.told(lag, 0.5),
+        lag_p99_ns=quantiles.told(lag, 0.99),
+    )
 
 
 def upper(intervals: Sequence[Interval]) -> Ceiling | None:

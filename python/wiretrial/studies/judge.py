@@ -232,24 +232,20 @@ def _percent(share: float) -> str:
 
 
 def _of_copies(copies: Deliveries) -> str | None:
-    wrong = {
-        "missing": copies.missing,
-        "with other content": copies.mismatch,
-        "out of order": copies.out_of_order,
-        "too many": copies.duplicate,
-    }
-    listed = ", ".join(f"{count:,} {name}" for name, count in wrong.items() if count)
-    return f"{listed} of {copies.expected:,} copies" if listed else None
+    lost = _lost(copies, "with other content")
+    if copies.duplicate:
+        lost.append(f"{copies.duplicate:,} too many")
+    return f"{', '.join(lost)} of {copies.expected:,} copies" if lost else None
 
 
 def _of_lobby(told: Lobby) -> str | None:
-    wrong = {
-        "missing": told.missing,
-        "that contradict themselves": told.mismatch,
-        "out of order": told.out_of_order,
-    }
-    listed = ", ".join(f"{count:,} {name}" for name, count in wrong.items() if count)
+    listed = ", ".join(_lost(told, "that contradict themselves"))
     return f"snapshots of the lobby: {listed}, beside {told.ok:,} right ones" if listed else None
+
+
+def _lost(told: Deliveries | Lobby, wrong: str) -> list[str]:
+    counts = {"missing": told.missing, wrong: told.mismatch, "out of order": told.out_of_order}
+    return [f"{count:,} {name}" for name, count in counts.items() if count]
 
 
 def _unheld(summary: Summary, plan: Plan, known: Known) -> str | None:

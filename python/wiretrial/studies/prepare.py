@@ -137,13 +137,12 @@ def _too_large(case: Case) -> str | None:
 def adopted(subject: Subject, built: Build | None) -> Adopted:
     """What the subject is like to adopt, as far as its installation tells."""
     spec = subject.spec
-    known = {"subject": spec.name, "language": spec.language, "licence": spec.licence}
+    known = Adopted(subject=spec.name, language=spec.language, licence=spec.licence)
     if built is None:
-        return Adopted.model_validate(known)
+        return known
     weight = built.weight
-    return Adopted.model_validate(
-        {
-            **known,
+    return known.model_copy(
+        update={
             "version": built.version,
             "released": spec.version.released,
             "dependencies": weight.dependencies,

@@ -137,15 +137,8 @@ class _Run:
 
     def _wanted(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Slot]]:
         """Whatever is missing, in order."""
-        by_name = {case.scenario.name: case for case in cases if self._can_run(case)}
-        done = {(trial.block, trial.scenario.name) for trial in self._trials}
-        # The order is that of all cases: a subject that is missing changes nobody else's place.
-        names = [case.scenario.name for case in cases]
-        for slot in order.slots(names, self._study.trials, self._study.seed):
-            case = by_name.get(slot.scenario)
-            if case is None or slot.block >= self._study.trials_of(case):
-                continue
-            if (slot.block, slot.scenario) not in done:
+        for case, slot in _missing(self._study, cases, self._trials):
+            if self._can_run(case):
                 yield case, slot
 
     def _searches(self) -> Iterator[Event]:
@@ -154,11 +147,8 @@ class _Run:
         for turn in range(MOST_STEPS):
             steps: list[tuple[Case, float]] = []
             for case in cases:
-                name = case.scenario.name
-                made = [trial for trial in self._trials if trial.scenario.search == name]
-                assert case.knee is not None
-                rate = rates.search(case.knee, self._study.duration_of(case), made).next_rate()
-                if rate is not None and len(made) <= turn and name not in given_up:
+                made, rate = _next_step(self._study, case, self._trials)
+                if rate is not None and made <= turn and case.scenario.name not in given_up:
                     steps.append((case, rate))
             seed = random.Random(f"{self._study.seed}/search/{turn}").getrandbits(32)
             random.Random(seed).shuffle(steps)
@@ -232,19 +222,30 @@ class _Run:
         return case.url is not None or case.scenario.name in self._ready
 
 
-def _is_complete(study: Study, stored: list[Trial]) -> bool:
+def _missing(
+    study: Study, cases: Sequence[Case], stored: Sequence[Trial]
+) -> Iterator[tuple[Case, Slot]]:
+    """The trials of these cases that are not stored, in the order of all."""
+    by_name = {case.scenario.name: case for case in cases}
     done = {(trial.block, trial.scenario.name) for trial in stored}
-    wanted = (*study.stage(1), *study.stage(2))
-    for case in wanted:
-        name = case.scenario.name
-        if any((block, name) not in done for block in range(study.trials_of(case))):
-            return False
-    for case in study.stage(3):
-        steps = [trial for trial in stored if trial.scenario.search == case.scenario.name]
-        assert case.knee is not None
-        if rates.search(case.knee, study.duration_of(case), steps).next_rate() is not None:
-            return False
-    return True
+    # A subject that can't be measured changes nobody else's place.
+    for slot in order.slots(list(by_name), study.trials, study.seed):
+        case = by_name[slot.scenario]
+        if slot.block < study.trials_of(case) and (slot.block, slot.scenario) not in done:
+            yield case, slot
+
+
+def _next_step(study: Study, case: Case, stored: Sequence[Trial]) -> tuple[int, float | None]:
+    """How many steps a search has made, and at which rate the next one is; None: it has ended."""
+    assert case.knee is not None
+    made = [trial for trial in stored if trial.scenario.search == case.scenario.name]
+    return len(made), rates.search(case.knee, study.duration_of(case), made).next_rate()
+
+
+def _is_complete(study: Study, stored: Sequence[Trial]) -> bool:
+    timed = (*study.stage(1), *study.stage(2))
+    searches = (_next_step(study, case, stored) for case in study.stage(3))
+    return not any(_missing(study, timed, stored)) and all(rate is None for _, rate in searches)
 
 
 def _stored(study: Study, results: ResultsFolder) -> list[Trial]:
