@@ -25,8 +25,8 @@ from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
 from wiretrial.stats.compare import ALPHA, compare, holm, verdict
 from wiretrial.studies import events, runner
+from wiretrial.studies.contracts import case
 from wiretrial.studies.spec import Case, Study
-from wiretrial.studies.workloads import case
 from wiretrial.subjects.spec import ContractName, Protocol
 
 SUITES = 100

@@ -13,7 +13,7 @@ from wiretrial.errors import UsageProblem
 from wiretrial.machine import links
 from wiretrial.machine.pinning import Pinning
 from wiretrial.plan import FixedContent, FixedPayload, Load
-from wiretrial.studies import admission, estimate, floors, matrix, plans, runner, workloads
+from wiretrial.studies import admission, contracts, estimate, floors, matrix, plans, runner
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects.spec import Part
 from wiretrial.subjects.verification import Verification
@@ -183,7 +183,7 @@ def test_the_body_of_the_contract_rest_may_be_json() -> None:
     import base64
     import json
 
-    asked = workloads.request("rest", "json")
+    asked = contracts.request("rest", "json")
     assert isinstance(asked.message.source, FixedPayload)
     assert isinstance(asked.expect.content, FixedContent)
     sent = base64.b64decode(asked.message.source.base64)

@@ -14,7 +14,7 @@ from wiretrial.plan import (
     TemplatePayload,
 )
 from wiretrial.studies import admission
-from wiretrial.studies.workloads import JSON_MESSAGE, case
+from wiretrial.studies.contracts import JSON_MESSAGE, case
 from wiretrial.subjects.needs import LARGE_BYTES, Workload, needed_parts
 from wiretrial.subjects.spec import Part
 

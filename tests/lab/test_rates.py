@@ -8,9 +8,9 @@ from tests.lab import trials
 from wiretrial.plan import Load, OpenLoop, SequencePayload
 from wiretrial.results.model import Judgement, Trial
 from wiretrial.studies import rates
+from wiretrial.studies.contracts import case
 from wiretrial.studies.fields import Knee
 from wiretrial.studies.spec import RateFrom
-from wiretrial.studies.workloads import case
 
 
 def closed(name: str, rate: int, block: int = 0) -> Trial:

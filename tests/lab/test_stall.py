@@ -17,13 +17,13 @@ from wiretrial.snapshot import Counters, Interval
 from wiretrial.studies import judge, stall
 from wiretrial.studies import trial as trials
 from wiretrial.studies.bench import Bench
+from wiretrial.studies.contracts import case as case_of
+from wiretrial.studies.contracts import request
 from wiretrial.studies.events import Seen
 from wiretrial.studies.order import Slot
 from wiretrial.studies.prepare import Ready
 from wiretrial.studies.spec import Case, Study
 from wiretrial.studies.stall import Watch
-from wiretrial.studies.workloads import case as case_of
-from wiretrial.studies.workloads import request
 from wiretrial.subjects import build
 from wiretrial.subjects.spec import ContractName, Subject
 

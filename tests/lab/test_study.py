@@ -19,8 +19,8 @@ from wiretrial.plan import Load, SequencePayload
 from wiretrial.results.store import ResultsFolder, read_trial
 from wiretrial.snapshot import Interval
 from wiretrial.studies import events, runner
+from wiretrial.studies.contracts import JSON_MESSAGE, case
 from wiretrial.studies.spec import Case, Study, parse
-from wiretrial.studies.workloads import JSON_MESSAGE, case
 from wiretrial.subjects.spec import ContractName, Protocol
 
 pytestmark = pytest.mark.alone

@@ -14,7 +14,7 @@ from wiretrial.engine import Engine
 from wiretrial.errors import SubjectFailed
 from wiretrial.plan import Load, SequencePayload
 from wiretrial.studies import admission
-from wiretrial.studies.workloads import case
+from wiretrial.studies.contracts import case
 from wiretrial.subjects import build, contracts, endpoint, registry, verification
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.spec import (

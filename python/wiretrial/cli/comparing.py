@@ -32,8 +32,8 @@ from wiretrial.plan import (
 )
 from wiretrial.results.model import Scenario
 from wiretrial.studies import priming
+from wiretrial.studies.contracts import COMPARED, FRESH_SOURCES, PATHS
 from wiretrial.studies.spec import Case, Study
-from wiretrial.studies.workloads import COMPARED, FRESH_SOURCES, PATHS
 from wiretrial.subjects import registry
 from wiretrial.subjects.spec import (
     PROTOCOLS_OF,

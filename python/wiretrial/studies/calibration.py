@@ -38,9 +38,9 @@ from wiretrial.results.ceiling import Ceiling, Pacing
 from wiretrial.results.store import ResultsFolder
 from wiretrial.snapshot import Interval, Snapshot, Summary
 from wiretrial.studies import environments
+from wiretrial.studies.contracts import PATHS
 from wiretrial.studies.events import Event, Preparing
 from wiretrial.studies.spec import Case, Study
-from wiretrial.studies.workloads import PATHS
 from wiretrial.subjects import build, registry
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.spec import ContractName

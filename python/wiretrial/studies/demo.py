@@ -8,8 +8,8 @@ verdict.
 from __future__ import annotations
 
 from wiretrial.plan import Load
+from wiretrial.studies.contracts import JSON_MESSAGE, case
 from wiretrial.studies.spec import OUTSIDE, Case, Study
-from wiretrial.studies.workloads import JSON_MESSAGE, case
 from wiretrial.subjects.spec import ContractName, Protocol
 
 NAME = "demo"

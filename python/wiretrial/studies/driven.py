@@ -56,7 +56,6 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
     with contextlib.ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiretrial-page-")))
         job = _job(case, driving, endpoint, scratch)
-        expected = job.expect.stat().st_size if job.expect else job.payload
         if driving.ipv6 == "silent":
             stack.enter_context(_silence(endpoint.port))
         limit_s = START_LIMIT_S + ITERATION_LIMIT_S * (
@@ -70,7 +69,8 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
                 instants.append(instant)
                 observer.look()
             # The server is as it was: what follows is no part of it.
-        repetitions = driver.told(job, process.ended(), limit_s)
+        repetitions, since = driver.told(job, process.ended(), limit_s), troubles.since()
+        start = _start(case, endpoint, job, process.pid, began_unix_ns, repetitions[0].version)
     origin = Origin(
         begun_ns=began_ns,
         alone=observer.alone,
@@ -84,18 +84,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
         started_at=begun_at,
         environment=case.scenario.environment,
         plan=plan_of(stand.bench.study, case, job.url, cpus),
-        start=Start(
-            engine=f"{SCHEMA} {repetitions[0].version}",
-            pid=process.pid,
-            url=job.url,
-            addresses=_addresses(driving.host or endpoint.host, endpoint.port),
-            started_unix_ns=began_unix_ns,
-            threads=1,
-            poller="the library's own",
-            request_payload_bytes=job.payload,
-            reply_payload_bytes=expected,
-            tls="as server and library agree" if case.protocol in SECURE else None,
-        ),
+        start=start,
         intervals=told.intervals,
         summary=told.summary,
         window=told.window,
@@ -110,7 +99,23 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
         ),
         subject_samples=told.samples,
         observation=told.observation,
-        troubles=troubles.since(),
+        troubles=since,
+    )
+
+
+def _start(case: Case, endpoint: Endpoint, job: Job, pid: int, unix_ns: int, version: int) -> Start:
+    host = case.driving.host if case.driving else None
+    return Start(
+        engine=f"{SCHEMA} {version}",
+        pid=pid,
+        url=job.url,
+        addresses=_addresses(host or endpoint.host, endpoint.port),
+        started_unix_ns=unix_ns,
+        threads=1,
+        poller="the library's own",
+        request_payload_bytes=job.payload,
+        reply_payload_bytes=job.expect.stat().st_size if job.expect else job.payload,
+        tls="as server and library agree" if case.protocol in SECURE else None,
     )
 
 

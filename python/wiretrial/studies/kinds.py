@@ -24,6 +24,7 @@ from wiretrial.plan import (
     WebSocket,
 )
 from wiretrial.studies import environments, wording
+from wiretrial.studies.contracts import FRESH_SOURCES, Request, held_sources
 from wiretrial.studies.fields import (
     AFTER_RESPONSE,
     COMMON,
@@ -44,7 +45,6 @@ from wiretrial.studies.fields import (
 )
 from wiretrial.studies.spec import RateFrom
 from wiretrial.studies.workload import Driven, Factors, Quick, Workload, several
-from wiretrial.studies.workloads import FRESH_SOURCES, Request, held_sources
 from wiretrial.subjects.spec import Protocol
 from wiretrial.words import HTTP
 
@@ -58,6 +58,8 @@ QUICK_TOLERANCE = 0.25
 NUMBER_BYTES = 16
 MOST_IN_BROADCAST = 1000
 """What the load generator can tell apart of a broadcast."""
+_BY_KIND = ("requests_per_connection", "requests_each", "rate", "requests")
+"""Factors that only some kinds have."""
 
 
 class Served(Workload):
@@ -101,17 +103,15 @@ class Served(Workload):
         elsewhere = self.environment != (environments.LOOPBACK,)
         if self.copies != 1 and (elsewhere or SECURE & spoken):
             raise ValueError("copies are on addresses of loopback, without TLS")
-        renews = getattr(self, "requests_per_connection", None) is not None
         if self.contract == "table":
-            if self.payload is not None or renews:
-                raise ValueError("players carry no payload, and stay: leave both out")
+            if self.payload is not None:
+                raise ValueError("players carry no payload: leave it out")
         elif self.table_size != (1,) or self.lobby != ("off",):
             raise ValueError("`table_size` and `lobby` are for the contract `table`")
         if self.contract == "ws-broadcast":
-            if renews or not self.is_steady:
+            if not self.is_steady:
                 raise ValueError(
-                    "who hears a broadcast stays: leave `requests_per_connection`, `hold` and"
-                    " `pattern` out"
+                    "a broadcast goes to steady connections: leave `hold` and `pattern` out"
                 )
             if self.payload == "json" or min(self.payload or (20,)) < NUMBER_BYTES:
                 raise ValueError(
@@ -134,20 +134,12 @@ class Served(Workload):
         """Whether every connection is asked all the time."""
         return True
 
-    def factors(self) -> Factors:
-        found = super().factors()
-        own = type(self).model_fields
-        if (patterns := getattr(self, "pattern", (STEADY,))) != (STEADY,):
-            found["pattern"] = patterns
+    def levels(self) -> Factors:
+        found = super().levels()
+        found |= {"connections": self.connections, "delay_ms": self.delay_ms}
+        found |= {"depth": (1,), "pack": (1,)} | dict.fromkeys(_BY_KIND, (None,))
         if any(self.deflate):
             found["deflate"] = tuple("on" if on else "off" for on in self.deflate)
-        usual = {"connections": None, "depth": 1, "pack": 1, "requests_per_connection": None}
-        usual |= {"requests_each": None, "rate": None, "requests": None, "delay_ms": None}
-        for name, level in usual.items():
-            found[name] = several(getattr(self, name) if name in own else level)
-        found |= {"environment": self.environment, "server_threads": self.server_threads}
-        if len(pacing := getattr(self, "pacing", ())) > 1:
-            found["pacing"] = pacing
         if self.contract == "table":
             found |= {"table_size": self.table_size, "lobby": self.lobby}
         return found
@@ -251,11 +243,24 @@ class Flowing(Served):
     either, and its set-up is part of the time (with `requests_each`)."""
 
     @model_validator(mode="after")
-    def _opens(self) -> Self:
-        opened = OPENED in (self.requests_per_connection or ())
-        if opened and not getattr(self, "requests_each", None):
+    def _stays(self) -> Self:
+        if self.requests_per_connection is not None and self.contract in ("table", "ws-broadcast"):
+            raise ValueError(
+                f"connections of the contract {self.contract} stay: leave"
+                " `requests_per_connection` out"
+            )
+        if OPENED in (self.requests_per_connection or ()) and not self.ends_each:
             raise ValueError('requests_per_connection = "opened" needs `requests_each`')
         return self
+
+    @property
+    def ends_each(self) -> bool:
+        """Whether each connection comes to its own end."""
+        return False
+
+    def levels(self) -> Factors:
+        found = super().levels() | {"depth": self.depth, "pack": self.pack}
+        return found | {"requests_per_connection": several(self.requests_per_connection)}
 
 
 class Closed(Flowing):
@@ -288,6 +293,15 @@ class Closed(Flowing):
         return self.together
 
     @property
+    def ends_each(self) -> bool:
+        return self.requests_each is not None
+
+    def levels(self) -> Factors:
+        found = super().levels() | {"requests": several(self.requests)}
+        found["requests_each"] = several(self.requests_each)
+        return found if self.is_steady else found | {"pattern": self.pattern}
+
+    @property
     def is_steady(self) -> bool:
         return self.pattern == (STEADY,)
 
@@ -303,6 +317,10 @@ class _Paced(Flowing):
     pacing: Levels[Pacing] = ("constant",)
     """When messages are due. `phased`: each connection has instants of its own. `after-response`:
     no open loop, each connection's next message goes so long after a reply."""
+
+    def levels(self) -> Factors:
+        found = super().levels()
+        return found | {"pacing": self.pacing} if len(self.pacing) > 1 else found
 
     def _pacing(self, levels: Mapping[str, Any]) -> Any:
         return levels.get("pacing", self.pacing[0])
@@ -334,6 +352,10 @@ class Open(_Paced):
         if AFTER_RESPONSE in self.pacing and self.rate_each is None:
             raise ValueError('pacing = "after-response" needs `rate_each`')
         return self
+
+    def levels(self) -> Factors:
+        own = {"rate": several(self.rate), "requests": several(self.requests)}
+        return super().levels() | own
 
     def executor(self, levels: Mapping[str, Any]) -> Executor:
         pacing, rate = self._pacing(levels), levels["rate"]

@@ -12,10 +12,10 @@ from wiretrial.machine import listeners
 from wiretrial.plan import Plan
 from wiretrial.studies import plans, priming, stall
 from wiretrial.studies.bench import Stand
+from wiretrial.studies.contracts import FRESH_SOURCES
 from wiretrial.studies.events import Event, Seen
 from wiretrial.studies.recording import Recording
 from wiretrial.studies.sent import Sent
-from wiretrial.studies.workloads import FRESH_SOURCES
 
 
 def send(stand: Stand) -> Generator[Event, None, Sent]:

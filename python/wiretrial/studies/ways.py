@@ -20,9 +20,9 @@ from wiretrial.plan import Load
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
 from wiretrial.studies import environments
+from wiretrial.studies.contracts import PATHS
 from wiretrial.studies.fields import Part
 from wiretrial.studies.spec import Browsing, Case, Study
-from wiretrial.studies.workloads import PATHS
 from wiretrial.subjects import registry
 from wiretrial.subjects.spec import ContractName, Protocol
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from wiretrial.studies import environments, wording
+from wiretrial.studies.contracts import Request, driver_bytes, driver_message, request
 from wiretrial.studies.fields import (
     Count,
     Counts,
@@ -25,11 +26,15 @@ from wiretrial.studies.fields import (
 )
 from wiretrial.studies.spec import Driving
 from wiretrial.studies.wording import Level
-from wiretrial.studies.workloads import Request, driver_bytes, driver_message, request
 from wiretrial.subjects.spec import DRIVEN, PROTOCOLS_OF, ContractName, Mode, Protocol
 
 Factors = dict[str, Sequence[Level | None]]
 
+_ORDER = (
+    *("protocol", "payload", "mode", "iterations", "ipv6", "pattern", "deflate", "connections"),
+    *("depth", "pack", "requests_per_connection", "requests_each", "rate", "requests", "delay_ms"),
+    *("environment", "server_threads", "pacing", "table_size", "lobby"),
+)
 _SPREAD = (
     *("payload", "connections", "depth", "pack", "requests_per_connection", "rate", "table_size"),
 )
@@ -120,8 +125,14 @@ class Workload(Part):
         return 1
 
     def factors(self) -> Factors:
-        """What is varied, and its levels."""
-        return {"protocol": self.protocol, "payload": several(self.payload)}
+        """What is varied, and its levels, in the order of the scenarios' names."""
+        found = self.levels()
+        return {name: found[name] for name in _ORDER if name in found}
+
+    def levels(self) -> Factors:
+        """The same in any order."""
+        found: Factors = {"protocol": self.protocol, "payload": several(self.payload)}
+        return found | {"environment": self.environment, "server_threads": self.server_threads}
 
     def fitted(self, _subject: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
         """The levels, as the subject and each other need them."""
@@ -185,15 +196,9 @@ class Driven(Workload):
             raise ValueError(f"a client driver can ask for {known}, with a number of bytes")
         return self
 
-    def factors(self) -> Factors:
-        return {
-            **super().factors(),
-            "mode": self.mode,
-            "iterations": self.iterations,
-            **({"ipv6": self.ipv6} if self.host else {}),
-            "environment": self.environment,
-            "server_threads": self.server_threads,
-        }
+    def levels(self) -> Factors:
+        found = super().levels() | {"mode": self.mode, "iterations": self.iterations}
+        return found | {"ipv6": self.ipv6} if self.host else found
 
     def request(self, levels: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
         size = driver_bytes(self.contract, levels["payload"])

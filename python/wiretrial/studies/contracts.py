@@ -1,6 +1,6 @@
-"""Workloads that studies use: the message, and how each contract asks for it.
+"""How each contract is asked: the route, the message, and what a right reply is.
 
-Knows contracts' routes and the plan's parts; must not know subjects.
+Knows contracts and the plan's parts; must not know subjects.
 """
 
 from __future__ import annotations
