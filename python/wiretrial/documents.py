@@ -30,7 +30,8 @@ def read_toml(path: Path, model: type[Model], missing: str) -> Model:
         raise UsageProblem(f"{path}: {error}", "correct the TOML") from error
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        # What stands in brackets is how a field is read, and no place in the document.
+        where = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
         what = first["msg"].removeprefix("Value error, ")
         raise UsageProblem(
             f"{path}: {where + ': ' if where else ''}{what}", _remedy(first, model)
@@ -60,7 +61,8 @@ def _fields(where: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
     for part in where:
         named = (
             field.annotation
-            for name, field in model.model_fields.items()
+            for kind in (model, *_kinds(model))
+            for name, field in kind.model_fields.items()
             if part in (name, field.alias)
         )
         model = next((found for one in named for found in _models(one)), model)

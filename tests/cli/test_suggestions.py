@@ -65,6 +65,7 @@ def test_the_name_that_was_meant(wiretrial: Run, arguments: tuple[str, ...], mea
         ('name = "echo"', 'name = "echo"\nenvironment = "satelite"', "satellite"),
         ('name = "echo"', 'name = "echo"\nduration = "5 minuts"', "minutes"),
         ('title = "t"', 'title = "t"\ntwin = "refrence"', "reference"),
+        ('name = "echo"', 'name = "echo"\nknee = { objectiv = "5ms" }', "objective"),
         ('name = "echo"', 'name = "echo"\nrate = "common"\nrate_of = "ecko"', "echo"),
     ],
     ids=lambda words: str(words)[-30:],

@@ -198,6 +198,7 @@ def test_a_single_workload_is_named_by_its_subjects(tmp_path: Path) -> None:
         ),
         ("payload = [20, 1024]", 'pacing = "phased"', "or an open loop (`rate`, `rate_each`)"),
         ("payload = [20, 1024]", 'rate = 5\npacing = "after-response"', "needs `rate_each`"),
+        ("payload = [20, 1024]", "rate = ['a']", "workload.0.rate.0: Input should be a valid num"),
         ("payload = [20, 1024]", "rate_share = 0.5", "workloads with an open loop"),
         (
             "payload = [20, 1024]",

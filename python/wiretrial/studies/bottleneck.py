@@ -46,8 +46,24 @@ UNREAD = "server: its CPU unknown"
 TOO_SHORT = "the run was too short to read it twice"
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, kw_only=True)
+class Around:
+    """What is known beside what the generator told."""
+
+    server: Use | None = None
+    """None where nothing is known of it."""
+    unseen: str | None = None
+    """Why that is, and what to do about it."""
+    seen: Observation | None = None
+    ceiling: Ceiling | None = None
+    server_cpus: tuple[int, ...] = ()
+    """Those that it is pinned to; empty: any."""
+    direct: bool = False
+    """Nothing but the kernel lies between both sides, and both were watched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence(Around):
     """Everything that the rules ask for, over the window that counts."""
 
     load: Load
@@ -58,22 +74,12 @@ class Evidence:
     generator: Use
     generator_on_cpu: float
     """Share of its threads' time; less than the loop's where it was kept from running."""
-    server: Use | None
-    """None where nothing is known of it."""
     what: Noun = words.MESSAGE
     """What is sent."""
-    unseen: str | None = None
-    """Why that is, and what to do about it."""
     offered: Offered | None = None
     """Of an open loop: whether its rate was reached."""
     is_opening: bool = False
     """What is timed is how connections are opened."""
-    seen: Observation | None = None
-    ceiling: Ceiling | None = None
-    server_cpus: tuple[int, ...] = ()
-    """Those that it is pinned to; empty: any."""
-    direct: bool = False
-    """Nothing but the kernel lies between both sides."""
     round_trip_ns: float | None = None
     """Over a link: what a connection took to be established, in the middle."""
     service_ns: float = 0.0

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from wiretrial import words
 from wiretrial.plan import Hold, Plan
 from wiretrial.results import hdr
-from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Judgement, Use, Verdict, Window
-from wiretrial.results.observation import Observation
 from wiretrial.results.offered import within
 from wiretrial.snapshot import Connections, Deliveries, Interval, Lobby, Summary
 from wiretrial.stats.steady import find_window
 from wiretrial.studies import bottleneck, overload
-from wiretrial.studies.bottleneck import Evidence
+from wiretrial.studies.bottleneck import Around, Evidence
 from wiretrial.words import Noun
 
 KEPT_FROM_RUNNING = 0.5
@@ -30,19 +28,10 @@ WHOLE_RUN = "whole run: its length was given in requests"
 OPENING = "from the first connection asked for to the last one that stood"
 
 
-@dataclass(frozen=True)
-class Known:
+@dataclass(frozen=True, kw_only=True)
+class Known(Around):
     """What is known of a trial beside what its generator told."""
 
-    server: Use | None = None
-    unseen: str | None = None
-    """Why nothing is known of the server, where its processes can't be watched."""
-    observation: Observation | None = None
-    ceiling: Ceiling | None = None
-    server_cpus: tuple[int, ...] = ()
-    """Those that it is pinned to; empty: any."""
-    direct: bool = False
-    """Nothing but the kernel lies between server and generator, and both were watched."""
     over_link: bool = False
     """A link is known to lie between them."""
     server_died: str | None = None
@@ -290,14 +279,9 @@ def _evidence(
         answered=sum(interval.counters.ok for interval in inside) * 1e9 / max(elapsed, 1),
         generator=Use(busy=loop_utilisation(inside), queued=min(1.0, queued / threads_ns)),
         generator_on_cpu=on_cpu / threads_ns,
-        server=known.server,
-        unseen=known.unseen,
-        seen=known.observation,
-        ceiling=known.ceiling,
-        server_cpus=known.server_cpus,
-        direct=known.direct,
         round_trip_ns=_median(summary, "connect_time") if known.over_link else None,
         service_ns=_median(summary, "service_time") or 0.0,
+        **{field.name: getattr(known, field.name) for field in fields(Around)},
     )
 
 

@@ -44,17 +44,7 @@ def plan_of(
     if case.is_held:
         threads = max(threads, preflight.threads_for(case.load.connections))
     return Plan(
-        target=Target(
-            url=url,
-            addresses=addresses,
-            sources=case.sources,
-            http=case.http,
-            tls=case.tls,
-            styx=case.styx,
-            websocket=case.websocket,
-            message=case.message,
-            expect=case.expect,
-        ),
+        target=case.target(url, addresses=addresses, sources=case.sources),
         load=case.load,
         stop=stop,
         phases=phases,

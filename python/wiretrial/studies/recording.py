@@ -194,7 +194,7 @@ class Recording:
         known = judge.Known(
             server=self._server_use(window, subject),
             unseen=self._unseen,
-            observation=observation,
+            seen=observation,
             ceiling=ceiling,
             server_cpus=subject.cpus if subject else (),
             direct=observation is not None and not apart,

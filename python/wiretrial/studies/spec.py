@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -16,7 +16,7 @@ from wiretrial import redaction
 from wiretrial.browser.jobs import CacheMode, Pattern, Transport, Urls
 from wiretrial.browser.jobs import Http as HttpVersion
 from wiretrial.errors import StoreError
-from wiretrial.plan import Expect, Hold, Http, Load, Message, Styx, Tls, WebSocket
+from wiretrial.plan import Expect, Hold, Http, Load, Message, Styx, Target, Tls, WebSocket
 from wiretrial.results import redacted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
@@ -169,6 +169,19 @@ class Case(Part):
         if self.knee:
             return 3
         return 2 if self.rate_from else 1
+
+    def target(self, url: str, **here: Any) -> Target:
+        """Where it goes, and what is sent there; `here`: what only its place tells."""
+        return Target(
+            url=url,
+            http=self.http,
+            tls=self.tls,
+            styx=self.styx,
+            websocket=self.websocket,
+            message=self.message,
+            expect=self.expect,
+            **here,
+        )
 
     def redacted(self) -> Case:
         """The same without secrets, as it is kept."""
