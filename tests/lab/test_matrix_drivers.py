@@ -146,6 +146,7 @@ def test_a_provocation_is_a_small_study_of_its_own(tmp_path: Path) -> None:
         ('server = "uwebsockets"\n', "mode = 'fresh'\n", "`mode` is for workloads with client"),
         ('"static"\npath = "/"', '"rest"\npath = "/"', "a client driver can ask for"),
         ("mode = [", 'mode = ["new", ', "mode"),
+        ('host = "localhost"\n', "", "`ipv6` is about a name: give `host`"),
         ("iterations = [50", "iterations = [0", "iterations"),
     ],
 )

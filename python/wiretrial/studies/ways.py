@@ -7,8 +7,8 @@ compared differ in one thing: the URL, the cache, the version of HTTP, the trans
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
 
 from wiretrial import redaction
 from wiretrial.browser.jobs import CacheMode, Http, Transport, Urls
@@ -187,6 +187,8 @@ def case(
     turns = 1 if pattern == "parallel" else requests
     floor = turns * link.round_trip_ns if link else None
     protocol, contract = _asked(target, way)
+    asked: dict[str, Any] = asdict(way)
+    del asked["label"]
     return Case(
         scenario=Scenario(
             name=f"{way.label}: {group}",
@@ -202,10 +204,7 @@ def case(
                 "pattern": how,
                 "requests": requests,
                 "environment": where,
-                "transport": way.transport,
-                "http": way.http,
-                "urls": way.urls,
-                "cache": way.cache,
+                **asked,
             },
             floor_ns=floor,
             floor_formula=f"{turns} RTT" if floor else None,
@@ -216,14 +215,7 @@ def case(
         contract=contract,
         load=Load(connections=1),
         requests=requests,
-        browsing=Browsing(
-            program=program,
-            transport=way.transport,
-            http=way.http,
-            urls=way.urls,
-            cache=way.cache,
-            pattern=pattern,
-        ),
+        browsing=Browsing(program=program, pattern=pattern, **asked),
     )
 
 

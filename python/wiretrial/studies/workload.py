@@ -194,6 +194,8 @@ class Driven(Workload):
         if self.contract not in DRIVEN or self.payload == "json":
             known = ", ".join(DRIVEN)
             raise ValueError(f"a client driver can ask for {known}, with a number of bytes")
+        if "ipv6" in self.model_fields_set and self.host is None:
+            raise ValueError("`ipv6` is about a name: give `host`")
         return self
 
     def levels(self) -> Factors:
