@@ -24,7 +24,7 @@ CRATES = ROOT / "crates"
 # know nobody.
 LEAVES = {
     *("catalogues", "closing", "documents", "errors", "launch", "plan", "quantities", "redaction"),
-    *("snapshot", "suggest", "words"),
+    *("plan_traffic", "snapshot", "suggest", "words"),
 }
 LEAF_NEEDS = {
     "catalogues": set[str](),
@@ -32,6 +32,7 @@ LEAF_NEEDS = {
     "errors": {"redaction"},
     "documents": {"errors", "suggest"},
     "quantities": {"errors", "suggest"},
+    "plan": {"plan_traffic"},
     "snapshot": {"plan", "errors"},
 }
 

@@ -10,6 +10,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from wiretrial.plan_traffic import Traffic
+
 PLAN_SCHEMA: Final = "wiretrial-plan"
 PLAN_VERSION: Final = 1
 
@@ -266,11 +268,13 @@ class Stop(_Part):
     requests: int | None = None
     requests_each: int | None = None
     """Of each connection, which is closed for good then."""
+    sessions: int | None = None
+    """Of traffic; each is carried to its end."""
 
     @property
     def is_counted(self) -> bool:
-        """Whether the run's length is given in messages."""
-        return self.requests is not None or self.requests_each is not None
+        """Whether the run's length is given in messages, or in sessions."""
+        return any(of is not None for of in (self.requests, self.requests_each, self.sessions))
 
 
 class Phases(_Part):
@@ -311,6 +315,7 @@ class Plan(_Part):
     schema_name: Literal["wiretrial-plan"] = Field(default=PLAN_SCHEMA, alias="schema")
     version: Literal[1] = PLAN_VERSION
     target: Target
+    traffic: Traffic | None = None
     load: Load
     stop: Stop
     phases: Phases = Field(default_factory=Phases)

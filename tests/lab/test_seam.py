@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any
+from typing import Any, Literal
 
 import jsonschema
 import pytest
@@ -40,6 +40,38 @@ from wiretrial.plan import (
     Tls,
     WebSocket,
 )
+from wiretrial.plan_traffic import (
+    Capture,
+    Check,
+    Compared,
+    Contains,
+    CookieOf,
+    Empty,
+    Ends,
+    Exists,
+    Feed,
+    Flow,
+    HeaderOf,
+    IsType,
+    JsonAt,
+    JsonOf,
+    JsonOperand,
+    LognormalThink,
+    MadeOf,
+    Matches,
+    RegexIn,
+    Route,
+    RouteExpect,
+    Starts,
+    StatusIn,
+    Step,
+    TextOperand,
+    Traffic,
+    UniformThink,
+    UrlOf,
+    ValueOf,
+    Words,
+)
 from wiretrial.snapshot import SNAPSHOT
 from wiretrial.studies import demo, plans
 
@@ -49,8 +81,10 @@ NAMED_ELSEWHERE = {"schema", "version"}
 """The engine checks these two by value when it reads a plan; our models have them as constants."""
 
 
-def _shape(node: Schema, defs: Schema) -> Any:
+def _shape(node: Schema | Literal[True], defs: Schema) -> Any:
     """What a schema admits, without words, formats and the ways of writing the same thing."""
+    if node is True or not node.keys() - {"title", "description"}:
+        return "anything"
     if "$ref" in node:
         target = defs[node["$ref"].rsplit("/", 1)[1]]
         beside = {key: value for key, value in node.items() if key == "properties"}
@@ -144,8 +178,10 @@ def test_the_models_have_the_engine_s_fields(engine: Engine, document: str, ours
     assert _explain(_shape(ours, ours["$defs"])) == _explain(_shape(theirs, theirs["$defs"]))
 
 
-def _defaults(node: Schema, defs: Schema, path: str = "") -> dict[str, Any]:
+def _defaults(node: Schema | Literal[True], defs: Schema, path: str = "") -> dict[str, Any]:
     """Every default of a plain value, by its place."""
+    if node is True:
+        return {}
     if "$ref" in node:
         return _defaults(defs[node["$ref"].rsplit("/", 1)[1]], defs, path)
     found: dict[str, Any] = {}
@@ -249,6 +285,72 @@ PLANS = [
         for case in demo.study(5, 1).cases
     ),
 ]
+
+
+TRAFFIC = Traffic(
+    feeds=(Feed(name="users", columns=("user",), rows=(("ann",), ("bob",)), order="unique"),),
+    routes=(
+        Route(
+            name="POST /login",
+            method="POST",
+            target=(Words(text="/login?of="), UrlOf(url="user")),
+            headers=(("Content-Type", (Words(text="application/json"),)),),
+            body=(Words(text='{"user": "'), JsonOf(name="user"), Words(text='"}')),
+            expect=RouteExpect(
+                status=StatusIn(statuses=(200, 201)),
+                checks=(
+                    Check(of="status", test=Compared(how="<", operand=JsonOperand(value=300))),
+                    Check(
+                        of=JsonAt(path="$.user"),
+                        test=Compared(how="==", operand=TextOperand(text=(ValueOf(value="user"),))),
+                    ),
+                    Check(
+                        of=JsonAt(path="$.roles[*]"),
+                        test=Contains(operand=JsonOperand(value={"a": [1.5, None]})),
+                    ),
+                    Check(of="bytes", test=IsType(name="integer")),
+                    Check(of=HeaderOf(header="Server"), negated=True, test=Exists()),
+                    Check(of="body", test=Starts(text=(Words(text="{"),))),
+                    Check(of="body", test=Ends(text=(Words(text="}"),))),
+                    Check(of=RegexIn(regex="a(.)"), test=Matches(pattern="b")),
+                    Check(of=JsonAt(path="$.left"), count=True, test=Empty()),
+                ),
+            ),
+            captures=(
+                Capture(name="token", of=JsonAt(path="$.token"), most=100),
+                Capture(name="sid", of=CookieOf(cookie="sid")),
+            ),
+        ),
+        Route(
+            name="GET /items",
+            method="GET",
+            target=(Words(text="/items"),),
+            headers=(("Authorization", (Words(text="Bearer "), ValueOf(value="token"))),),
+            expect=RouteExpect(status="any", body=(MadeOf(make="seq"),)),
+        ),
+    ),
+    flows=(
+        Flow(
+            name="browse",
+            weight=8,
+            feed="users",
+            steps=(
+                Step(route=0),
+                Step(route=1, think=UniformThink(low_ns=1, high_ns=2)),
+                Step(route=1, think=LognormalThink(median_ns=10**9, sigma=0.6)),
+            ),
+        ),
+    ),
+)
+
+PLANS.append(
+    Plan(
+        target=Target(url="https://h/"),
+        traffic=TRAFFIC,
+        load=Load(connections=2, executor=OpenLoop(rate=5)),
+        stop=Stop(sessions=100),
+    )
+)
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: str(plan.target.message.source.source))

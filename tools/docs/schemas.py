@@ -53,7 +53,8 @@ def _variant(schema: Schema) -> tuple[str, str, str]:
     words = _line(schema.get("description", ""))
     if "const" in schema:
         return f"`{json.dumps(schema['const'])}`", "", words
-    members = schema["properties"]
+    # Where anything may stand, the schema is no object but `true`.
+    members = {name: {} if of is True else of for name, of in schema["properties"].items()}
     tags = [name for name, member in members.items() if "const" in member]
     shown = ", ".join(f"`{name}: {json.dumps(members[name]['const'])}`" for name in tags)
     others = [
@@ -73,7 +74,7 @@ def _kind(schema: Schema) -> str:
         return f"[{title}](#{title.lower()})"
     if "anyOf" in schema:
         return " or ".join(map(_kind, schema["anyOf"]))
-    kind = schema["type"]
+    kind = schema.get("type", "anything")
     if isinstance(kind, list):
         return " or ".join(kind)
     if kind == "array" and "items" in schema:

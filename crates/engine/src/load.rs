@@ -53,6 +53,7 @@ fn document(flags: &LoadFlags) -> Result<PlanDocument, Failed> {
         schema: PLAN_SCHEMA.to_owned(),
         version: PLAN_VERSION,
         target: target(flags)?,
+        traffic: None,
         load: LoadDocument {
             connections: flags.connections,
             depth: flags.depth,

@@ -7,6 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::traffic::document::TrafficDocument;
+
 /// The `schema` member of every plan.
 pub const PLAN_SCHEMA: &str = "wiretrial-plan";
 /// The version of the plan that this engine reads.
@@ -22,6 +24,9 @@ pub struct PlanDocument {
     pub version: u32,
     /// Address and request.
     pub target: TargetDocument,
+    /// Requests to many routes in sessions (http, https); null: the one message of the target.
+    #[serde(default)]
+    pub traffic: Option<TrafficDocument>,
     /// How many connections, and who sends next.
     pub load: LoadDocument,
     /// When the run stops.
@@ -401,6 +406,8 @@ pub struct StopDocument {
     pub requests: Option<u64>,
     /// Messages that each connection sends before it is closed for good (closed loop).
     pub requests_each: Option<u64>,
+    /// Sessions begun in the whole run (traffic); each is carried to its end.
+    pub sessions: Option<u64>,
 }
 
 /// Durations around the measure phase, nanoseconds.

@@ -11,6 +11,7 @@ mod parse;
 pub mod redaction;
 mod rule;
 mod target;
+pub mod traffic;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

@@ -30,6 +30,9 @@ impl Plan {
                 document.version
             ));
         }
+        if document.traffic.is_some() || document.stop.sessions.is_some() {
+            return wrong("traffic: this engine only checks its form; use the next one".to_owned());
+        }
         let generator = generator(document.generator)?;
         let target = target(document.target)?;
         let load = load(&document.load, &generator)?;

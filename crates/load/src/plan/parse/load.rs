@@ -92,7 +92,7 @@ pub(super) fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result
 }
 
 pub(super) fn stop(document: &StopDocument, load: &Load) -> Result<Stop, PlanError> {
-    let StopDocument { duration_ns, requests, requests_each } = *document;
+    let StopDocument { duration_ns, requests, requests_each, .. } = *document;
     if duration_ns.is_none() && requests.is_none() && requests_each.is_none() {
         return wrong("stop: neither a duration nor a number of requests; give one".to_owned());
     }

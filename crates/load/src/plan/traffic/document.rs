@@ -1,0 +1,361 @@
+//! Traffic as it crosses the seam: routes, what right replies are, flows of them, feeds of data.
+//!
+//! Knows the names and defaults of the JSON; must not know what makes traffic runnable.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Requests to many routes in sessions, instead of one message. Each connection is a user's, who has one
+/// session after the other; who begins one when is the executor's: `closed`, or `open` with sessions per second.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrafficDocument {
+    /// Data for sessions.
+    #[serde(default)]
+    pub feeds: Vec<FeedDocument>,
+    /// Requests, each with what a right reply is.
+    pub routes: Vec<RouteDocument>,
+    /// Sessions.
+    pub flows: Vec<FlowDocument>,
+}
+
+/// Rows of data, of which each session of a flow gets one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FeedDocument {
+    /// Unlike those of other feeds.
+    pub name: String,
+    /// Names of the values in each row.
+    pub columns: Vec<String>,
+    /// At least one; each has a value for each column.
+    pub rows: Vec<Vec<String>>,
+    /// Which row is next.
+    #[serde(default)]
+    pub order: OrderDocument,
+}
+
+/// Which row of a feed is next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OrderDocument {
+    /// One after the other, and then again.
+    #[default]
+    Sequential,
+    /// The same, in an order that the seed draws.
+    Shuffled,
+    /// A row is one user's. Closed loop: each connection keeps its own. Open loop: each session is another user;
+    /// where no row is left it fails (`feed`).
+    Unique,
+}
+
+/// A request, and what a right reply to it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RouteDocument {
+    /// By which it is counted: unlike those of other routes, and no longer than 200 bytes.
+    pub name: String,
+    /// Request method.
+    pub method: String,
+    /// Path and query. Of values, bytes that can't stand there are percent-encoded.
+    pub target: Vec<PartDocument>,
+    /// Further header fields, in order, behind those of `target.http.headers`. Host, Connection, Content-Length and
+    /// Cookie are the engine's own.
+    #[serde(default)]
+    pub headers: Vec<(String, Vec<PartDocument>)>,
+    /// Empty: none.
+    #[serde(default)]
+    pub body: Vec<PartDocument>,
+    /// What a right reply is.
+    #[serde(default)]
+    pub expect: RouteExpectDocument,
+    /// What later requests need of the reply.
+    #[serde(default)]
+    pub captures: Vec<CaptureDocument>,
+}
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PartDocument {
+    /// As it stands.
+    Text(String),
+    /// The value with this name: a column of the flow's feed, or a capture of an earlier step.
+    Value(String),
+    /// The same, percent-encoded but for letters, digits and `-._~`: for queries, forms and segments of paths.
+    Url(String),
+    /// The same, as it stands inside a string of JSON.
+    Json(String),
+    /// Made by the engine.
+    Make(MadeDocument),
+}
+
+/// What the engine makes for each message; the same wherever it stands in the message and in what is expected of
+/// its reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MadeDocument {
+    /// The message's number, unlike all others of the run.
+    Seq,
+    /// The user's number, from 0, among all connections.
+    User,
+    /// The session's number, unlike all others of the run.
+    Iteration,
+    /// A UUID (version 4), drawn by the seed and the message's number.
+    Uuid,
+    /// When the message was due: RFC 3339, UTC, with microseconds.
+    Time,
+}
+
+/// What a right reply is: of this status, with this body, and with all of these checks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RouteExpectDocument {
+    /// HTTP status.
+    pub status: StatusDocument,
+    /// Exactly this text; null: any.
+    pub body: Option<Vec<PartDocument>>,
+    /// All of them must hold.
+    pub checks: Vec<CheckDocument>,
+}
+
+/// Which status is right.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StatusDocument {
+    /// Each one.
+    Any,
+    /// 200 to 299.
+    #[default]
+    Success,
+    /// One of these; at least one.
+    In(Vec<u16>),
+}
+
+/// A check of a reply. What is not there fails each test but `exists`, also where `not` is set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckDocument {
+    /// What is looked at.
+    pub of: FoundDocument,
+    /// Not the value itself: how many it has, of a list its elements, of an object its members, of a text its
+    /// characters.
+    #[serde(default)]
+    pub count: bool,
+    /// The test must fail.
+    #[serde(default)]
+    pub not: bool,
+    /// What must hold.
+    pub test: TestDocument,
+}
+
+/// Something in a reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FoundDocument {
+    /// The status, a number.
+    Status,
+    /// The body, as text.
+    Body,
+    /// The length of the body in bytes, a number.
+    Bytes,
+    /// What is at this place of the body: `$.a.b[0]["c d"]`; with `[*]` in it the list of all that are there.
+    Json(String),
+    /// The value of this header field, the first one.
+    Header(String),
+    /// The value of this cookie, as this reply sets it.
+    Cookie(String),
+    /// What this pattern matches first in the body; of its first group, where it has one.
+    Regex(String),
+}
+
+/// What must hold of a value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase", tag = "is", deny_unknown_fields)]
+pub enum TestDocument {
+    /// It is there.
+    Exists,
+    /// It has no element, member or character.
+    Empty,
+    /// It compares so with another one.
+    #[serde(rename = "compared")]
+    Compared {
+        /// How.
+        how: ComparisonDocument,
+        /// With what.
+        with: OperandDocument,
+    },
+    /// A text that has this one in it, or a list that has this element.
+    Contains {
+        /// What.
+        with: OperandDocument,
+    },
+    /// A text that begins so.
+    Starts {
+        /// How.
+        with: Vec<PartDocument>,
+    },
+    /// A text that ends so.
+    Ends {
+        /// How.
+        with: Vec<PartDocument>,
+    },
+    /// A text in which this pattern matches somewhere.
+    Matches {
+        /// A regular expression.
+        pattern: String,
+    },
+    /// It is of this type.
+    Type {
+        /// Which.
+        name: TypeDocument,
+    },
+}
+
+/// How a value compares with another one. Only numbers, and texts with texts, are less or greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum ComparisonDocument {
+    /// It is equal.
+    #[serde(rename = "==")]
+    Equal,
+    /// It is not equal.
+    #[serde(rename = "!=")]
+    Unequal,
+    /// It is less.
+    #[serde(rename = "<")]
+    Less,
+    /// It is less or equal.
+    #[serde(rename = "<=")]
+    AtMost,
+    /// It is greater.
+    #[serde(rename = ">")]
+    Greater,
+    /// It is greater or equal.
+    #[serde(rename = ">=")]
+    AtLeast,
+}
+
+/// What a value is compared with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OperandDocument {
+    /// This value.
+    Json(Value),
+    /// What this comes to be for the message. A number in the reply is compared with it by its digits, as a number.
+    Text(Vec<PartDocument>),
+}
+
+/// The type of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TypeDocument {
+    /// Text.
+    String,
+    /// A number.
+    Number,
+    /// A number without a fraction.
+    Integer,
+    /// A number with a fraction or an exponent.
+    Float,
+    /// True or false.
+    Boolean,
+    /// Nothing.
+    Null,
+    /// A list.
+    List,
+    /// An object.
+    Object,
+    /// A text that is a UUID.
+    Uuid,
+    /// A text that is a date and time of RFC 3339.
+    Time,
+}
+
+/// What later requests need of a reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CaptureDocument {
+    /// The value's name; a later capture of the same name takes its place.
+    pub name: String,
+    /// What is captured. A list or an object is captured as its JSON.
+    pub of: FoundDocument,
+    /// The longest that it may be, bytes.
+    #[serde(default = "most_captured")]
+    pub most: u32,
+}
+
+fn most_captured() -> u32 {
+    8192
+}
+
+/// A session: requests one after the other. After one that fails the session ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowDocument {
+    /// By which it is counted: unlike those of other flows, and no longer than 200 bytes.
+    pub name: String,
+    /// So many of all sessions, of the sum of all weights, are of this flow: exactly, not on average.
+    #[serde(default = "one")]
+    pub weight: u32,
+    /// Name of the feed of which each session gets a row; null: none.
+    #[serde(default)]
+    pub feed: Option<String>,
+    /// Cookies that replies set are sent with the later requests of the session.
+    #[serde(default = "yes")]
+    pub cookies: bool,
+    /// At least one.
+    pub steps: Vec<StepDocument>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A request of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepDocument {
+    /// Index of the route.
+    pub route: u32,
+    /// From the end of the step before, or, closed loop, of the session before, to the instant at which this one is
+    /// due.
+    #[serde(default)]
+    pub think: ThinkDocument,
+}
+
+/// How long a user thinks, nanoseconds; drawn by the seed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase", tag = "kind", deny_unknown_fields)]
+pub enum ThinkDocument {
+    /// Not at all.
+    #[default]
+    None,
+    /// Always so long.
+    Constant {
+        /// How long.
+        ns: u64,
+    },
+    /// Each time between these with the same chance.
+    Uniform {
+        /// At least.
+        low_ns: u64,
+        /// At most.
+        high_ns: u64,
+    },
+    /// Exponentially distributed.
+    Exponential {
+        /// On average.
+        mean_ns: u64,
+    },
+    /// Log-normally distributed.
+    Lognormal {
+        /// Half of them are shorter.
+        median_ns: u64,
+        /// Standard deviation of the natural logarithm.
+        sigma: f64,
+    },
+}

@@ -1,0 +1,285 @@
+"""The traffic of a load plan, as the engine reads it: routes, right replies, flows, feeds.
+
+Knows names, types and defaults of the member `traffic`; must not know where traffic comes from. All
+durations are nanoseconds. A test compares these models with the engine's schema.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Words(_Part):
+    """A part of a text, as it stands."""
+
+    text: str
+
+
+class ValueOf(_Part):
+    """The value with this name: a column of the flow's feed, or a capture of an earlier step."""
+
+    value: str
+
+
+class UrlOf(_Part):
+    """The same, percent-encoded but for letters, digits and `-._~`: for queries and forms."""
+
+    url: str
+
+
+class JsonOf(_Part):
+    """The same, as it stands inside a string of JSON."""
+
+    name: str = Field(alias="json")
+
+
+Made = Literal["seq", "user", "iteration", "uuid", "time"]
+
+
+class MadeOf(_Part):
+    """Made by the engine for each message; the same wherever it stands in it and its reply."""
+
+    make: Made
+
+
+Text = tuple[Words | ValueOf | UrlOf | JsonOf | MadeOf, ...]
+
+
+class Feed(_Part):
+    """Rows of data, of which each session of a flow gets one.
+
+    `unique`: a row is one user's. Closed loop: each connection keeps its own; open loop: each
+    session is another user, and fails where no row is left.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    order: Literal["sequential", "shuffled", "unique"] = "sequential"
+
+
+class StatusIn(_Part):
+    """One of these statuses."""
+
+    statuses: tuple[int, ...] = Field(alias="in")
+
+
+class JsonAt(_Part):
+    """What is at this place of the body; with `[*]` in it the list of all that are there."""
+
+    path: str = Field(alias="json")
+
+
+class HeaderOf(_Part):
+    """The value of this header field, the first one."""
+
+    header: str
+
+
+class CookieOf(_Part):
+    """The value of this cookie, as this reply sets it."""
+
+    cookie: str
+
+
+class RegexIn(_Part):
+    """What this pattern matches first in the body; of its first group, where it has one."""
+
+    regex: str
+
+
+Found = Literal["status", "body", "bytes"] | JsonAt | HeaderOf | CookieOf | RegexIn
+
+
+class JsonOperand(_Part):
+    """A value to compare with."""
+
+    value: JsonValue = Field(alias="json")
+
+
+class TextOperand(_Part):
+    """What this comes to be for the message."""
+
+    text: Text
+
+
+Operand = JsonOperand | TextOperand
+
+
+class Exists(_Part):
+    """It is there."""
+
+    test: Literal["exists"] = Field(default="exists", alias="is")
+
+
+class Empty(_Part):
+    """It has no element, member or character."""
+
+    test: Literal["empty"] = Field(default="empty", alias="is")
+
+
+class Compared(_Part):
+    """It compares so with another value."""
+
+    test: Literal["compared"] = Field(default="compared", alias="is")
+    how: Literal["==", "!=", "<", "<=", ">", ">="]
+    operand: Operand = Field(alias="with")
+
+
+class Contains(_Part):
+    """A text that has this one in it, or a list that has this element."""
+
+    test: Literal["contains"] = Field(default="contains", alias="is")
+    operand: Operand = Field(alias="with")
+
+
+class Starts(_Part):
+    """A text that begins so."""
+
+    test: Literal["starts"] = Field(default="starts", alias="is")
+    text: Text = Field(alias="with")
+
+
+class Ends(_Part):
+    """A text that ends so."""
+
+    test: Literal["ends"] = Field(default="ends", alias="is")
+    text: Text = Field(alias="with")
+
+
+class Matches(_Part):
+    """A text in which this pattern matches somewhere."""
+
+    test: Literal["matches"] = Field(default="matches", alias="is")
+    pattern: str
+
+
+TypeName = Literal[
+    "string", "number", "integer", "float", "boolean", "null", "list", "object", "uuid", "time"
+]
+
+
+class IsType(_Part):
+    """It is of this type."""
+
+    test: Literal["type"] = Field(default="type", alias="is")
+    name: TypeName
+
+
+Test = Annotated[
+    Exists | Empty | Compared | Contains | Starts | Ends | Matches | IsType,
+    Field(discriminator="test"),
+]
+
+
+class Check(_Part):
+    """A check of a reply. What is not there fails each test but `exists`, also where `not` is set.
+
+    `count`: not the value itself, but how many elements, members or characters it has.
+    """
+
+    of: Found
+    count: bool = False
+    negated: bool = Field(default=False, alias="not")
+    test: Test
+
+
+class RouteExpect(_Part):
+    """What a right reply is: of this status, with this body (None: any), and with all checks."""
+
+    status: Literal["any", "success"] | StatusIn = "success"
+    body: Text | None = None
+    checks: tuple[Check, ...] = ()
+
+
+class Capture(_Part):
+    """What later requests need of a reply. `most`: the longest that it may be, bytes."""
+
+    name: str
+    of: Found
+    most: int = 8192
+
+
+class Route(_Part):
+    """A request, and what a right reply to it is."""
+
+    name: str
+    method: str
+    target: Text
+    headers: tuple[tuple[str, Text], ...] = ()
+    body: Text = ()
+    expect: RouteExpect = Field(default_factory=RouteExpect)
+    captures: tuple[Capture, ...] = ()
+
+
+class NoThink(_Part):
+    """Nobody thinks."""
+
+    kind: Literal["none"] = "none"
+
+
+class ConstantThink(_Part):
+    """Always so long."""
+
+    kind: Literal["constant"] = "constant"
+    ns: int
+
+
+class UniformThink(_Part):
+    """Each time between these with the same chance."""
+
+    kind: Literal["uniform"] = "uniform"
+    low_ns: int
+    high_ns: int
+
+
+class ExponentialThink(_Part):
+    """Exponentially distributed."""
+
+    kind: Literal["exponential"] = "exponential"
+    mean_ns: int
+
+
+class LognormalThink(_Part):
+    """Log-normally distributed; `sigma`: standard deviation of the natural logarithm."""
+
+    kind: Literal["lognormal"] = "lognormal"
+    median_ns: int
+    sigma: float
+
+
+Think = Annotated[
+    NoThink | ConstantThink | UniformThink | ExponentialThink | LognormalThink,
+    Field(discriminator="kind"),
+]
+
+
+class Step(_Part):
+    """A request of a session. `think`: from the end of the step before to when this one is due."""
+
+    route: int
+    think: Think = Field(default_factory=NoThink)
+
+
+class Flow(_Part):
+    """A session: requests one after the other. After one that fails the session ends."""
+
+    name: str
+    weight: int = 1
+    feed: str | None = None
+    cookies: bool = True
+    steps: tuple[Step, ...]
+
+
+class Traffic(_Part):
+    """Requests to many routes in sessions, instead of one message. Each connection is a user's."""
+
+    feeds: tuple[Feed, ...] = ()
+    routes: tuple[Route, ...]
+    flows: tuple[Flow, ...]
