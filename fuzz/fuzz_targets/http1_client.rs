@@ -73,7 +73,7 @@ fn client(methods: &[&str]) -> Http1Client {
     });
     let mut codec = Http1Client::new(heads.collect());
     for route in 0..methods.len() {
-        codec.encode(&Message { number: 0, route, payload: b"" }, &mut Vec::new());
+        codec.encode(&Message { number: 0, route, payload: b"", fill: None }, &mut Vec::new());
     }
     codec
 }

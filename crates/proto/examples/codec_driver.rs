@@ -61,7 +61,7 @@ fn http1_client(methods: &str) -> Option<Http1Client> {
     let count = heads.len();
     let mut codec = Http1Client::new(heads.into());
     for route in 0..count {
-        codec.encode(&Message { number: 0, route, payload: b"" }, &mut Vec::new());
+        codec.encode(&Message { number: 0, route, payload: b"", fill: None }, &mut Vec::new());
     }
     Some(codec)
 }

@@ -21,4 +21,6 @@ pub use codec::{Close, Condition, MessageKind, ServerCodec, ServerEvent, ServerR
 pub use error::{ErrorClass, ProtocolError};
 pub use head::Extensions;
 pub use scratch::Scratch;
-pub use session::{Bulletin, ClientSession, Delivery, Event, Message, Pieces, Reply, Tag};
+pub use session::{
+    Bulletin, ClientSession, Delivery, Event, Fill, Message, Pieces, Reply, ReplyHead, Tag,
+};

@@ -8,6 +8,7 @@
 
 use crate::codec::{Close, MessageKind, Step};
 use crate::error::ProtocolError;
+use crate::head::ParsedResponse;
 use crate::mask;
 use crate::scratch::Scratch;
 
@@ -108,13 +109,27 @@ pub struct Message<'a> {
     pub route: usize,
     /// Body or message.
     pub payload: &'a [u8],
+    /// What is laid into the holes of the message's head; none where it has no holes.
+    pub fill: Option<&'a Fill<'a>>,
 }
 
 impl<'a> Message<'a> {
     /// A message on the first route.
     pub const fn new(number: u64, payload: &'a [u8]) -> Self {
-        Self { number, route: 0, payload }
+        Self { number, route: 0, payload, fill: None }
     }
+}
+
+/// What makes a head one message's own. Whoever fills it sees to it that each value may stand where
+/// its hole is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Fill<'a> {
+    /// The values of all holes, one after the other.
+    pub values: &'a [u8],
+    /// Where the value of each hole ends in these: as many as the head has holes.
+    pub ends: &'a [u32],
+    /// Cookies, as they stand in a field; empty: none.
+    pub cookies: &'a [u8],
 }
 
 /// A payload that goes out in pieces.
@@ -153,6 +168,8 @@ pub enum Event<'a> {
     Open,
     /// [`room`](ClientSession::room) has changed.
     Room,
+    /// The head of a reply, before anything else of it; only where the session tells of heads.
+    Head(ReplyHead<'a>),
     /// A piece of a reply's payload, not the last.
     Chunk {
         /// Which message the reply answers.
@@ -175,6 +192,31 @@ pub enum Event<'a> {
     Bulletin(Bulletin),
     /// The peer closed the conversation in the protocol's own way.
     Close(Close),
+}
+
+/// The head of a reply that follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplyHead<'a> {
+    /// Which message it answers.
+    pub tag: Tag,
+    /// HTTP status.
+    pub status: u16,
+    /// As it came.
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> ReplyHead<'a> {
+    /// Its length.
+    pub const fn length(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Names and values of its fields, in order; case does not count in names.
+    pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        let parsed = ParsedResponse::parse(self.bytes);
+        let fields = parsed.map(|parsed| parsed.fields).unwrap_or_default();
+        fields.map_while(Result::ok).map(|field| (field.name, field.value))
+    }
 }
 
 /// A complete reply.

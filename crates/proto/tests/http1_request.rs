@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use wiretrial_proto::http1::{BadRequest, Http1Client, PayloadLength, RequestHead};
-use wiretrial_proto::{ClientSession, Message};
+use wiretrial_proto::http1::{BadRequest, HeadPart, Http1Client, PayloadLength, RequestHead};
+use wiretrial_proto::{ClientSession, Fill, Message};
 
 #[test]
 fn requests_are_what_was_asked_for() {
@@ -22,7 +22,7 @@ fn requests_are_what_was_asked_for() {
     let mut by_pieces = Http1Client::new(heads);
     let (mut out, mut in_pieces) = (Vec::new(), Vec::new());
     for (route, payload) in [b"".as_slice(), b"", b"ab", b"0123456789"].into_iter().enumerate() {
-        codec.encode(&Message { number: 0, route, payload }, &mut out);
+        codec.encode(&Message { number: 0, route, payload, fill: None }, &mut out);
         let pieces = by_pieces.begin(route, payload.len() as u64, &mut in_pieces);
         let mut pieces = pieces.expect("HTTP needs no payload whole");
         payload.chunks(3).for_each(|piece| pieces.append(piece, &mut in_pieces));
@@ -35,6 +35,45 @@ fn requests_are_what_was_asked_for() {
         PUT /a?b=c HTTP/1.1\r\nHost: h:1\r\nAccept: text/plain\r\nConnection: close\r\n\
         Content-Length: 10\r\n\r\n0123456789";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn values_are_laid_into_the_holes_of_a_head() {
+    let target = [HeadPart::Text("/a/"), HeadPart::Hole, HeadPart::Text("?b="), HeadPart::Hole];
+    let token = ("Authorization", vec![HeadPart::Text(" Bearer "), HeadPart::Hole]);
+    let headers = [("Accept", vec![HeadPart::Text("text/plain ")]), token];
+    let head = |length| {
+        RequestHead::with_holes("POST", &target, "h", &headers, false, length).expect("good")
+    };
+    let heads = [head(PayloadLength::Varying), head(PayloadLength::Fixed(2))];
+    let mut codec = Http1Client::new(heads.into());
+    let mut out = Vec::new();
+    let mut encode = |route, cookies: &[u8]| {
+        let fill = Fill { values: b"7onetwo", ends: &[1, 4, 7], cookies };
+        codec.encode(&Message { number: 0, route, payload: b"ab", fill: Some(&fill) }, &mut out);
+    };
+    encode(0, b"");
+    encode(1, b"a=b; c=d");
+    let fields = "POST /a/7?b=one HTTP/1.1\r\nHost: h\r\nAccept: text/plain\r\n\
+        Authorization: Bearer two\r\n";
+    let expected = format!(
+        "{fields}Content-Length: 2\r\n\r\nab{fields}Cookie: a=b; c=d\r\nContent-Length: 2\r\n\r\nab"
+    );
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn a_head_is_bad_whatever_is_laid_into_its_holes() {
+    let new = |target: &[HeadPart<'_>], value: &[HeadPart<'_>]| {
+        let headers = [("A", value.to_vec())];
+        RequestHead::with_holes("GET", target, "h", &headers, false, PayloadLength::None)
+    };
+    let root = [HeadPart::Text("/")];
+    assert!(new(&[HeadPart::Hole], &[HeadPart::Hole]).is_ok());
+    let bad = [HeadPart::Text("a"), HeadPart::Hole];
+    assert_eq!(new(&bad, &root).unwrap_err(), BadRequest::Target("ax".to_owned()));
+    let bad = [HeadPart::Hole, HeadPart::Text("\r\n")];
+    assert_eq!(new(&root, &bad).unwrap_err(), BadRequest::HeaderValue("A".to_owned()));
 }
 
 #[test]

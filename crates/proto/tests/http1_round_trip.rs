@@ -35,7 +35,7 @@ proptest! {
         let mut client = Http1Client::new(heads.collect());
         let mut requests = Vec::new();
         for route in 0..exchanges.len() {
-            client.encode(&Message { number: 0, route, payload: b"" }, &mut requests);
+            client.encode(&Message { number: 0, route, payload: b"", fill: None }, &mut requests);
         }
         let mut server = Http1Server::new();
         let asked = run_server(&mut server, &requests, &cuts_from(&distances, requests.len())).seen;
@@ -63,7 +63,7 @@ proptest! {
         let mut client = Http1Client::new(heads.collect());
         let mut bytes = Vec::new();
         for (route, (_, payload)) in payloads.iter().enumerate() {
-            client.encode(&Message { number: 0, route, payload }, &mut bytes);
+            client.encode(&Message { number: 0, route, payload, fill: None }, &mut bytes);
         }
         let cuts = cuts_from(&distances, bytes.len());
         let transcript = run_server(&mut Http1Server::new(), &bytes, &cuts);

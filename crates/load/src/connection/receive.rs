@@ -209,6 +209,13 @@ impl Connection {
                 received.opened = self.greetings == 0;
             }
             Event::Room => received.room_changed = true,
+            Event::Head(head) => {
+                let Some((_, begun)) = self.begun(head.tag) else {
+                    received.ending = Some(self.unasked(&[]));
+                    return;
+                };
+                begun.first_byte.get_or_insert(received.at);
+            }
             Event::Chunk { tag, piece } => {
                 let Some((number, begun)) = self.begun(*tag) else {
                     received.ending = Some(self.unasked(piece));

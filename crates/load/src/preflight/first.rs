@@ -98,7 +98,11 @@ impl<'p> FirstReply<'p> {
                 let text = format!("the server closed with code {}", close.code);
                 return Err((Class::Closed, text));
             }
-            Event::Open | Event::Room | Event::Delivery(_) | Event::Bulletin(_) => {}
+            Event::Open
+            | Event::Room
+            | Event::Head(_)
+            | Event::Delivery(_)
+            | Event::Bulletin(_) => {}
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! Knows which request a reply answers and where a reply ends (RFC 9112 section 6.3); must not
 //! know what the reply should have been.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::chunked::Chunked;
@@ -12,8 +13,8 @@ use super::waiting::Waiting;
 use crate::head::{HeadEnd, MAX_HEAD, ParsedResponse};
 use crate::scratch::{KnownHead, Verdict};
 use crate::{
-    ClientSession, ErrorClass, Event, Message, MessageKind, Pieces, ProtocolError, Reply, Scratch,
-    Step, Tag,
+    ClientSession, ErrorClass, Event, Message, MessageKind, Pieces, ProtocolError, Reply,
+    ReplyHead, Scratch, Step, Tag,
 };
 
 /// HTTP/1.1 as a client speaks it, one connection.
@@ -28,6 +29,8 @@ pub struct Http1Client {
     last: bool,
     /// A part of the oldest request's answer was read, if only an interim response.
     begun: bool,
+    /// The head of each reply is reported.
+    tells_heads: bool,
     sending: Sending,
 }
 
@@ -66,8 +69,14 @@ impl Http1Client {
             status: 0,
             last: false,
             begun: false,
+            tells_heads: false,
             sending: Sending::Open,
         }
+    }
+
+    /// The same, and it tells of the head of each reply.
+    pub fn telling_heads(heads: Arc<[RequestHead]>) -> Self {
+        Self { tells_heads: true, ..Self::new(heads) }
     }
 }
 
@@ -81,7 +90,7 @@ impl ClientSession for Http1Client {
     #[inline]
     fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
         debug_assert!(self.is_open(), "no request may follow");
-        self.heads[message.route].write(message.payload, out);
+        self.heads[message.route].write(message.payload, message.fill, out);
         self.asked(message.route);
     }
 
@@ -100,7 +109,15 @@ impl ClientSession for Http1Client {
         _out: &mut Vec<u8>,
     ) -> Result<Step<Event<'a>>, ProtocolError> {
         let offset = match self.state {
-            State::Head(_) => self.read_heads(input, &mut scratch.head)?,
+            State::Head(_) => {
+                let last = self.read_heads(input, &mut scratch.head)?;
+                if self.tells_heads && !matches!(self.state, State::Head(_)) {
+                    let (consumed, bytes) = (last.end, &input[last]);
+                    let head = ReplyHead { tag: Tag::Oldest, status: self.status, bytes };
+                    return Ok(Step { consumed, event: Some(Event::Head(head)) });
+                }
+                last.end
+            }
             _ => 0,
         };
         let (taken, event) = self.read_body(&input[offset..])?;
@@ -159,6 +176,7 @@ impl Http1Client {
     fn waits_for_a_head(&self) -> bool {
         matches!(self.state, State::Head(end) if !end.has_looked())
             && !self.begun
+            && !self.tells_heads
             && self.sending != Sending::AskedToClose
             && !self.waiting.is_empty()
             && self.waiting.oldest().is_none()
@@ -174,10 +192,14 @@ impl Http1Client {
         }
     }
 
-    /// Reads heads up to and with that of a final response; returns their length.
+    /// Reads heads up to and with that of a final response; returns where the last one stands.
     #[inline]
-    fn read_heads(&mut self, input: &[u8], known: &mut KnownHead) -> Result<usize, ProtocolError> {
-        let mut offset = 0;
+    fn read_heads(
+        &mut self,
+        input: &[u8],
+        known: &mut KnownHead,
+    ) -> Result<Range<usize>, ProtocolError> {
+        let (mut begin, mut offset) = (0, 0);
         while let State::Head(end) = self.state {
             let rest = &input[offset..];
             if rest.is_empty() {
@@ -191,9 +213,9 @@ impl Http1Client {
                 break;
             };
             self.state = state;
-            offset += length;
+            (begin, offset) = (offset, offset + length);
         }
-        Ok(offset)
+        Ok(begin..offset)
     }
 
     /// What follows the head at the front, and the head's length; none where more bytes are

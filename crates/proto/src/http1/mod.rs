@@ -16,6 +16,6 @@ mod waiting;
 
 pub use client::Http1Client;
 pub use date::DateField;
-pub use request::{BadRequest, PayloadLength, RequestHead};
+pub use request::{BadRequest, HeadPart, PayloadLength, RequestHead};
 pub use respond::BodyLength;
 pub use server::Http1Server;

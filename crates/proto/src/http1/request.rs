@@ -3,15 +3,29 @@
 //! Knows what a request may look like; must not know when it is sent.
 
 use super::target::{is_host, may_be_sent};
+use crate::Fill;
 use crate::head::scan;
 
 /// A request's head: checked and rendered when it is made, copied when it is sent.
 #[derive(Debug, Clone)]
 pub struct RequestHead {
     bytes: Box<[u8]>,
+    /// Where values are laid in, in order.
+    holes: Box<[u32]>,
+    /// Where fields end that are the caller's.
+    fields_end: u32,
     length: PayloadLength,
     is_head: bool,
     closes: bool,
+}
+
+/// A part of a text with holes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadPart<'a> {
+    /// As it stands.
+    Text(&'a str),
+    /// Another value for each message.
+    Hole,
 }
 
 /// What a request says about the length of its body.
@@ -92,19 +106,44 @@ impl RequestHead {
         close: bool,
         payload: PayloadLength,
     ) -> Result<Self, BadRequest> {
+        let whole = |text| vec![HeadPart::Text(text)];
+        let headers: Vec<_> =
+            headers.iter().map(|(name, value)| (name.as_str(), whole(value.as_str()))).collect();
+        Self::with_holes(method, &whole(target), host, &headers, close, payload)
+    }
+
+    /// The same, with holes in the target and in values of headers.
+    ///
+    /// # Errors
+    /// As there, whatever is laid into the holes.
+    pub fn with_holes(
+        method: &str,
+        target: &[HeadPart<'_>],
+        host: &str,
+        headers: &[(&str, Vec<HeadPart<'_>>)],
+        close: bool,
+        payload: PayloadLength,
+    ) -> Result<Self, BadRequest> {
         check_method(method)?;
-        if !may_be_sent(method, target) {
-            return Err(BadRequest::Target(target.to_owned()));
+        let example = example(target, "/");
+        if !may_be_sent(method, &example) {
+            return Err(BadRequest::Target(example));
         }
         if host.is_empty() || !is_host(host.as_bytes()) {
             return Err(BadRequest::Host(host.to_owned()));
         }
         check_content(method, headers, payload)?;
-        let mut text = format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n");
+        let mut holes = Vec::new();
+        let mut text = format!("{method} ");
+        lay(target, &mut text, &mut holes);
+        text.extend([" HTTP/1.1\r\nHost: ", host, "\r\n"]);
         for (name, value) in headers {
-            check_header(name, value)?;
-            text.extend([name, ": ", value.trim_matches([' ', '\t']), "\r\n"]);
+            check_header(name, &self::example(value, ""))?;
+            text.extend([name, ": "]);
+            lay(&trimmed(value), &mut text, &mut holes);
+            text.push_str("\r\n");
         }
+        let fields_end = text.len() as u32;
         if close {
             text.push_str("Connection: close\r\n");
         }
@@ -120,6 +159,8 @@ impl RequestHead {
         }
         Ok(Self {
             bytes: text.into_bytes().into_boxed_slice(),
+            holes: holes.into_boxed_slice(),
+            fields_end,
             length: payload,
             is_head: method == "HEAD",
             closes: close,
@@ -128,10 +169,13 @@ impl RequestHead {
 
     /// Appends one request. The payload's length must be the one that was promised.
     #[inline]
-    pub(super) fn write(&self, payload: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn write(&self, payload: &[u8], fill: Option<&Fill<'_>>, out: &mut Vec<u8>) {
         // The longest number and two line ends beside head and payload.
         out.reserve(self.bytes.len() + payload.len() + 24);
-        self.begin(payload.len() as u64, out);
+        match fill {
+            None => self.begin(payload.len() as u64, out),
+            Some(fill) => self.begin_filled(payload.len() as u64, fill, out),
+        }
         if !payload.is_empty() {
             out.extend_from_slice(payload);
         }
@@ -140,6 +184,34 @@ impl RequestHead {
     /// Appends what goes before a payload of `length` bytes, which must be the promised length.
     #[inline]
     pub(super) fn begin(&self, length: u64, out: &mut Vec<u8>) {
+        debug_assert!(self.holes.is_empty(), "its holes are not filled");
+        out.extend_from_slice(&self.bytes);
+        self.say_length(length, out);
+    }
+
+    /// The same, with these values in its holes.
+    fn begin_filled(&self, length: u64, fill: &Fill<'_>, out: &mut Vec<u8>) {
+        debug_assert_eq!(self.holes.len(), fill.ends.len(), "a value for each hole");
+        let (mut from, mut value_from) = (0, 0);
+        for (&hole, &end) in self.holes.iter().zip(fill.ends) {
+            let (hole, end) = (hole as usize, end as usize);
+            out.extend_from_slice(&self.bytes[from..hole]);
+            out.extend_from_slice(&fill.values[value_from..end]);
+            (from, value_from) = (hole, end);
+        }
+        let fields_end = self.fields_end as usize;
+        out.extend_from_slice(&self.bytes[from..fields_end]);
+        if !fill.cookies.is_empty() {
+            out.extend_from_slice(b"Cookie: ");
+            out.extend_from_slice(fill.cookies);
+            out.extend_from_slice(b"\r\n");
+        }
+        out.extend_from_slice(&self.bytes[fields_end..]);
+        self.say_length(length, out);
+    }
+
+    #[inline]
+    fn say_length(&self, length: u64, out: &mut Vec<u8>) {
         debug_assert!(
             match self.length {
                 PayloadLength::None => length == 0,
@@ -148,7 +220,6 @@ impl RequestHead {
             },
             "the payload is not as long as its head says"
         );
-        out.extend_from_slice(&self.bytes);
         if self.length == PayloadLength::Varying {
             super::respond::decimal(length, out);
             out.extend_from_slice(b"\r\n\r\n");
@@ -166,6 +237,41 @@ impl RequestHead {
     }
 }
 
+/// A text with something in each hole, as it may be sent; a hole at its begin holds such a one.
+fn example(parts: &[HeadPart<'_>], begin: &str) -> String {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            HeadPart::Text(part) => text.push_str(part),
+            HeadPart::Hole => text.push_str(if text.is_empty() { begin } else { "x" }),
+        }
+    }
+    text
+}
+
+/// Appends a text, and notes where its holes are.
+fn lay(parts: &[HeadPart<'_>], text: &mut String, holes: &mut Vec<u32>) {
+    for part in parts {
+        match part {
+            HeadPart::Text(part) => text.push_str(part),
+            HeadPart::Hole => holes.push(text.len() as u32),
+        }
+    }
+}
+
+/// A value without the white space around it.
+fn trimmed<'a>(parts: &[HeadPart<'a>]) -> Vec<HeadPart<'a>> {
+    const BLANK: [char; 2] = [' ', '\t'];
+    let mut parts = parts.to_vec();
+    if let Some(HeadPart::Text(first)) = parts.first_mut() {
+        *first = first.trim_start_matches(BLANK);
+    }
+    if let Some(HeadPart::Text(last)) = parts.last_mut() {
+        *last = last.trim_end_matches(BLANK);
+    }
+    parts
+}
+
 fn check_method(method: &str) -> Result<(), BadRequest> {
     if method.is_empty() || !method.bytes().all(scan::is_token) {
         return Err(BadRequest::Method(method.to_owned()));
@@ -179,7 +285,7 @@ fn check_method(method: &str) -> Result<(), BadRequest> {
 /// Some methods have rules for their content.
 fn check_content(
     method: &str,
-    headers: &[(String, String)],
+    headers: &[(&str, Vec<HeadPart<'_>>)],
     payload: PayloadLength,
 ) -> Result<(), BadRequest> {
     if payload == PayloadLength::None {

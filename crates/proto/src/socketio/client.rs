@@ -81,9 +81,13 @@ impl SocketIoClient {
         let found = match step.event {
             // A WebSocket alone has no more than the others.
             None
-            | Some(Event::Room | Event::Failed { .. } | Event::Delivery(_) | Event::Bulletin(_)) => {
-                Found::Nothing
-            }
+            | Some(
+                Event::Room
+                | Event::Head(_)
+                | Event::Failed { .. }
+                | Event::Delivery(_)
+                | Event::Bulletin(_),
+            ) => Found::Nothing,
             Some(Event::Open) => Found::Upgraded,
             Some(Event::Close(close)) => Found::Closed(close),
             Some(Event::Chunk { piece, .. }) => {

@@ -207,7 +207,11 @@ impl StyxClient {
                 }
                 // A WebSocket alone has none of these.
                 Some(
-                    Event::Room | Event::Failed { .. } | Event::Delivery(_) | Event::Bulletin(_),
+                    Event::Room
+                    | Event::Head(_)
+                    | Event::Failed { .. }
+                    | Event::Delivery(_)
+                    | Event::Bulletin(_),
                 ) => {}
             }
         }

@@ -13,7 +13,7 @@ fn sent(methods: &[&str]) -> Http1Client {
     };
     let mut codec = Http1Client::new(methods.iter().map(head).collect());
     for route in 0..methods.len() {
-        codec.encode(&Message { number: 0, route, payload: b"" }, &mut Vec::new());
+        codec.encode(&Message { number: 0, route, payload: b"", fill: None }, &mut Vec::new());
     }
     codec
 }
