@@ -97,10 +97,11 @@ LOAD_ROOMS: dict[str, set[str]] = {
     "protocol": {"source"},
     "outgoing": {"protocol", "source"},
     "connection": {"outgoing", "protocol", "source", "measure", "deliveries", "mutation"},
+    "users": {"connection", "executor", "source", "measure", "mutation"},
     "control": {"measure"},
     "preflight": {"connection", "deliveries", "protocol", "source", "measure", "control"},
     "worker": {
-        *("executor", "pacing", "source", "connection", "protocol", "measure"),
+        *("executor", "pacing", "source", "connection", "protocol", "measure", "users"),
         *("control", "preflight", "deliveries", "machine", "mutation"),
     },
     "emit": {"measure"},

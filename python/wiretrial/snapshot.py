@@ -41,6 +41,55 @@ class Learned(_Part):
         return f"{begin}: {self.bytes:,} {unit}{echo}, {self.excerpt}"
 
 
+class TrafficNames(_Part):
+    """Names of routes and flows, by whose order figures are given."""
+
+    routes: tuple[str, ...]
+    flows: tuple[str, ...]
+
+
+class RouteFigures(_Part):
+    """Messages of a route. Over a whole run: sent = ok + the sum of errors + in_flight.
+
+    `histograms`: `response_time` (open loop) and `service_time`. `examples`: of a whole run only.
+    """
+
+    sent: int = 0
+    ok: int = 0
+    errors: dict[str, int] = Field(default_factory=dict)
+    in_flight: int = 0
+    bytes_sent: int = 0
+    bytes_received: int = 0
+    examples: dict[str, str] = Field(default_factory=dict)
+    histograms: dict[str, str] = Field(default_factory=dict)
+
+
+class FlowFigures(_Part):
+    """Sessions of a flow. Over a whole run: begun = done + the sum of failed + open.
+
+    `failed`: by the class of what failed; `feed` where no row of data was left. `histograms`:
+    `iteration_time` and `session_wait`.
+    """
+
+    begun: int = 0
+    done: int = 0
+    failed: dict[str, int] = Field(default_factory=dict)
+    open: int = 0
+    histograms: dict[str, str] = Field(default_factory=dict)
+
+
+class TrafficFigures(_Part):
+    """Traffic of an interval or a run, routes and flows in the order of the plan.
+
+    Open loop: `waiting` sessions were due and have not begun; `dropped` ones never did.
+    """
+
+    routes: tuple[RouteFigures, ...]
+    flows: tuple[FlowFigures, ...]
+    waiting: int = 0
+    dropped: int = 0
+
+
 class Start(_Part):
     """The first line: what is about to run."""
 
@@ -61,6 +110,7 @@ class Start(_Part):
     insecure: bool = False
     deflate: str | None = None
     learned: Learned | None = None
+    traffic: TrafficNames | None = None
 
 
 class Connected(_Part):
@@ -157,6 +207,7 @@ class Interval(_Part):
     generator: Generator
     disturbed: bool
     histograms: dict[str, str] = Field(default_factory=dict)
+    traffic: TrafficFigures | None = None
 
 
 class Blocked(_Part):
@@ -187,6 +238,7 @@ class Summary(_Part):
     disturbed_intervals: int
     examples: dict[str, str] = Field(default_factory=dict)
     histograms: dict[str, str] = Field(default_factory=dict)
+    traffic: TrafficFigures | None = None
 
 
 class Failure(_Part):

@@ -12,15 +12,14 @@ mod setup;
 mod witness;
 
 use wiretrial_net::{Driver, NetError, NetErrorClass, Transport};
-use wiretrial_proto::{ClientSession as _, Message};
+use wiretrial_proto::{ClientSession as _, Fill, Message};
 
 pub(crate) use buffers::Buffers;
 pub(crate) use ledger::Ledger;
 pub(crate) use outcome::Expected;
-#[cfg(test)]
 pub(crate) use outcome::FORESEEN;
 pub(crate) use queue::{Queue, Waiting};
-pub(crate) use witness::{Nobody, Testimony, Witness};
+pub(crate) use witness::{Judged, Nobody, Testimony, Witness};
 
 use receive::Partial;
 
@@ -29,6 +28,7 @@ use crate::measure::{Class, Recorder};
 use crate::mutation::{self, Mutation};
 use crate::outgoing::Outgoing;
 use crate::protocol::Protocol;
+use crate::source::traffic::Request;
 use crate::source::{LONG, Payloads};
 
 /// What is said of a message that was not answered in time.
@@ -211,6 +211,30 @@ impl Connection {
         recorder.bytes.payload_sent += payload_sent as u64;
         recorder.bytes.application_sent += (out.len() - before) as u64;
         self.requests = self.requests.saturating_add(count);
+    }
+
+    /// Encodes the request with this number to a route, which is new or goes again; it is stamped by the next
+    /// flush. Gives its length.
+    pub(crate) fn encode_request(
+        &mut self,
+        number: u64,
+        route: usize,
+        request: &Request<'_>,
+        buffers: &mut Buffers,
+        recorder: &mut Recorder,
+    ) -> usize {
+        let Some(Link { transport, session }) = &mut self.link else { return 0 };
+        let out = transport.out();
+        buffers.lend(out);
+        let before = out.len();
+        let Request { values, ends, cookies, body: payload } = *request;
+        let fill = Some(&Fill { values, ends, cookies });
+        session.encode(&Message { number, route, payload, fill }, out);
+        let bytes = out.len() - before;
+        recorder.bytes.payload_sent += payload.len() as u64;
+        recorder.bytes.application_sent += bytes as u64;
+        self.requests = self.requests.saturating_add(1);
+        bytes
     }
 
     /// Encodes all that was in flight when the last connection ended; where replies are numbered, as

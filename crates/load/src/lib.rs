@@ -22,6 +22,7 @@ pub mod schema;
 #[cfg(test)]
 mod simulation;
 pub mod source;
+mod users;
 mod worker;
 
 pub use control::Control;

@@ -30,6 +30,10 @@ pub(crate) enum Mutation {
     Uncompared,
     /// What is owed to a member of a company that leaves is not counted as missing.
     OwedForgotten,
+    /// A reply without what a later request needs is taken to be right.
+    CaptureMissed,
+    /// A session that has failed is not counted.
+    SessionLost,
 }
 
 /// Whether this fault is in.

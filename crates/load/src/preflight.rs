@@ -15,6 +15,7 @@ pub(crate) use capacity::Tables;
 pub use refusal::Refusal;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use wiretrial_net::machine::resolve;
 use wiretrial_net::{Alpn, ClientTls, ClientTlsSettings, Driver, DriverConfig, PollerKind};
@@ -27,6 +28,7 @@ use crate::measure::snapshot::Learned;
 use crate::plan::{Carrier, Plan, PollerDocument, Scheme, Target};
 use crate::protocol::ProtocolFactory;
 use crate::source::Verifier;
+use crate::source::traffic::Routes;
 
 use answer::Answer;
 use exchange::{Exchange, Line};
@@ -38,7 +40,7 @@ const PREFLIGHT_NUMBER: u64 = u64::MAX;
 const RETRY: Nanos = Nanos::from_millis(50);
 
 /// What all workers share: made once, proven by one exchange.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Setup {
     pub(crate) plan: Plan,
     pub(crate) addresses: Vec<SocketAddr>,
@@ -59,6 +61,10 @@ pub(crate) struct Setup {
     /// Why it is not the fastest there is.
     pub(crate) poller_shortfall: Option<String>,
     pub(crate) tables: Tables,
+    /// Requests to many routes, and what right replies are; none where there is one message.
+    pub(crate) routes: Option<Arc<Routes>>,
+    /// Wall clock at offset 0 of the run, nanoseconds since 1970.
+    pub(crate) started_unix_ns: u64,
 }
 
 /// Gives the run's clock when it begins to run.
@@ -82,8 +88,14 @@ pub(crate) fn await_start(
 }
 
 /// Makes ready, and proves that the target answers rightly.
-pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Result<Setup, Refusal> {
-    let factory = ProtocolFactory::new(&plan)?;
+pub(crate) fn prepare(
+    plan: Plan,
+    clock: &impl Clock,
+    started_unix_ns: u64,
+    control: &Control,
+) -> Result<Setup, Refusal> {
+    let routes = routes(&plan);
+    let factory = ProtocolFactory::new(&plan, routes.as_deref())?;
     let tls = client_tls(&plan.target)?;
     let candidates = addresses(&plan.target)?;
     let tables = capacity::check(&plan, &candidates).map_err(Refusal::Capacity)?;
@@ -107,7 +119,11 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
             Err(refusal) => return Err(refusal),
         }
     };
-    let (verifier, learned) = answer.verifier(&plan.target.expect.content);
+    let (verifier, learned) = match routes {
+        // Each route has its own.
+        Some(_) => (Verifier::Any, None),
+        None => answer.verifier(&plan.target.expect.content),
+    };
     Ok(Setup {
         addresses: if plan.target.addresses.is_empty() { vec![answer.address] } else { candidates },
         kind: factory.reply_kind().filter(|_| verifier.is_exact()),
@@ -122,8 +138,15 @@ pub(crate) fn prepare(plan: Plan, clock: &impl Clock, control: &Control) -> Resu
         poller: answer.poller,
         poller_shortfall: answer.poller_shortfall,
         tables,
+        routes,
+        started_unix_ns,
         plan,
     })
+}
+
+/// The routes of a plan, ready to be used.
+pub(crate) fn routes(plan: &Plan) -> Option<Arc<Routes>> {
+    plan.traffic.as_ref().map(|traffic| Arc::new(Routes::new(traffic, plan)))
 }
 
 /// The driver that a plan asks for.

@@ -5,6 +5,7 @@
 
 mod merge;
 mod oversight;
+mod rehearsal;
 
 use std::io;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::clock::Monotonic;
 use crate::control::{Control, Report};
 use crate::emit::Emit;
 use crate::executor::Budget;
+use crate::measure::figures::TrafficNames;
 use crate::measure::snapshot::{
     Failure, Learned, SNAPSHOT_SCHEMA, SNAPSHOT_VERSION, Snapshot, Start, Summary,
 };
@@ -31,9 +33,13 @@ use crate::source::Payloads;
 use crate::worker::{Share, Wires, Worker};
 
 pub(crate) use oversight::Oversight;
+use rehearsal::rehearse;
 
 /// Where no worker says anything for so long they are lost: each reports its intervals, and closing.
 const SILENCE: Duration = Duration::from_secs(30);
+
+/// So many rows of data are looked through for secrets that a server may send back.
+const MOST_SECRETS: usize = 1000;
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -73,8 +79,9 @@ fn try_run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<S
         Some(origin) => await_start(&plan, Monotonic::since(origin), control)?,
     };
     let started_unix_ns = realtime_ns();
-    let setup = Arc::new(prepare(plan, &clock, control)?);
-    emit.emit(&Snapshot::Start(start(&setup, started_unix_ns)))?;
+    let setup = Arc::new(prepare(plan, &clock, started_unix_ns, control)?);
+    rehearse(&setup, clock, control)?;
+    emit.emit(&Snapshot::Start(start(&setup)))?;
 
     let mut crew = Crew::default();
     let outcome = crew
@@ -87,7 +94,7 @@ fn try_run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<S
     outcome
 }
 
-fn start(setup: &Setup, started_unix_ns: u64) -> Start {
+fn start(setup: &Setup) -> Start {
     let payloads = Payloads::new(&setup.plan.target.payload);
     Start {
         schema: SNAPSHOT_SCHEMA.to_owned(),
@@ -96,12 +103,12 @@ fn start(setup: &Setup, started_unix_ns: u64) -> Start {
         pid: std::process::id(),
         url: setup.plan.target.url.text.clone(),
         addresses: setup.addresses.iter().map(ToString::to_string).collect(),
-        started_unix_ns,
+        started_unix_ns: setup.started_unix_ns,
         threads: setup.plan.generator.threads,
         poller: setup.poller.to_owned(),
         poller_shortfall: setup.poller_shortfall.clone(),
         request_payload_bytes: payloads.fixed_length().unwrap_or_default() as u64,
-        reply_payload_bytes: Some(setup.reply_bytes),
+        reply_payload_bytes: setup.routes.is_none().then_some(setup.reply_bytes),
         tls: setup.tls_description.clone(),
         insecure: setup.plan.target.tls.as_ref().is_some_and(|tls| tls.insecure),
         deflate: setup.deflate.clone(),
@@ -109,12 +116,20 @@ fn start(setup: &Setup, started_unix_ns: u64) -> Start {
             excerpt: secrets(&setup.plan).hidden_in(&learned.excerpt),
             ..learned
         }),
+        traffic: setup.plan.traffic.as_ref().map(|traffic| TrafficNames {
+            routes: traffic.routes.iter().map(|route| route.name.clone()).collect(),
+            flows: traffic.flows.iter().map(|flow| flow.name.clone()).collect(),
+        }),
     }
 }
 
 /// What a server may send back, and an excerpt must not show.
 pub(crate) fn secrets(plan: &Plan) -> Secrets {
-    Secrets::of(&plan.target.url.path, &plan.target.headers)
+    let mut named = plan.target.headers.clone();
+    if let Some(traffic) = &plan.traffic {
+        named.extend(traffic.named_texts(MOST_SECRETS));
+    }
+    Secrets::of(&plan.target.url.path, &named)
 }
 
 /// What a failed run says on its last line; nothing where the output itself failed.
@@ -197,7 +212,8 @@ pub(crate) fn shares(plan: &Plan) -> Vec<Share> {
             let groups = part(all.div_ceil(together).into(), worker, threads) as u32;
             let connections = (groups * together).min(all - given);
             let each = plan.stop.requests_each.map(|each| each * u64::from(connections));
-            let requests = plan.stop.requests.map(|requests| part(requests, worker, threads));
+            let counted = plan.stop.requests.or(plan.stop.sessions);
+            let requests = counted.map(|requests| part(requests, worker, threads));
             let budget = match (requests, each) {
                 (Some(requests), Some(each)) => Some(requests.min(each)),
                 (requests, each) => requests.or(each),

@@ -12,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 
 use binary::Respond;
-use serde_json::json;
+use serde_json::{Value, json};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use wiretrial_load::Control;
 use wiretrial_load::emit::Emit;
@@ -42,6 +42,12 @@ impl Emit for Counted {
 fn a_message_allocates_nothing() {
     let server = Respond::start(&[]);
     for poller in ["uring", "epoll"] {
+        for executor in [json!({"kind": "closed"}), json!({"kind": "open", "rate": 20_000.0})] {
+            let of = |sessions| {
+                of_traffic(&format!("http://{}", server.http), poller, &executor, sessions)
+            };
+            grows_with_intervals(&format!("traffic with {poller}, {executor}"), of);
+        }
         let schemes = ["ws", "http", "http rules", "socketio+ws", "styx+ws", "styx+json+ws"];
         for kind in schemes {
             let (scheme, rules) = kind.split_once(' ').map_or((kind, false), |it| (it.0, true));
@@ -52,21 +58,70 @@ fn a_message_allocates_nothing() {
                 }
                 let url = format!("{scheme}://{}{path}", server.http);
                 let name = format!("{kind} at {url} with {poller}, {executor}, depth {depth}");
-                // What is allocated once is allocated now.
                 let load = (depth, executor);
-                allocations(&url, rules, poller, load, FEW);
-                let (few, few_intervals) = allocations(&url, rules, poller, load, FEW);
-                let (many, many_intervals) = allocations(&url, rules, poller, load, MANY);
-                let allowed = many_intervals.saturating_sub(few_intervals) * PER_INTERVAL;
-                let grown = many.saturating_sub(few).saturating_sub(allowed);
-                assert!(
-                    grown < (MANY - FEW) as usize / 100,
-                    "{name}: {few} for {FEW} messages, {many} for {MANY}, of these {allowed} for \
-                     intervals"
-                );
+                grows_with_intervals(&name, |count| allocations(&url, rules, poller, load, count));
             }
         }
     }
+}
+
+/// Of many messages a run allocates no more than of few, but for its intervals.
+fn grows_with_intervals(name: &str, of: impl Fn(u64) -> (usize, usize)) {
+    // What is allocated once is allocated now.
+    of(FEW);
+    let (few, few_intervals) = of(FEW);
+    let (many, many_intervals) = of(MANY);
+    let allowed = many_intervals.saturating_sub(few_intervals) * PER_INTERVAL;
+    let grown = many.saturating_sub(few).saturating_sub(allowed);
+    assert!(
+        grown < (MANY - FEW) as usize / 100,
+        "{name}: {few} for {FEW} messages, {many} for {MANY}, of these {allowed} for intervals"
+    );
+}
+
+/// The same of sessions of two steps, with a feed, a capture, cookies and all kinds of checks.
+fn of_traffic(url: &str, poller: &str, executor: &Value, messages: u64) -> (usize, usize) {
+    let compared = |of: Value, with: Value| json!({"of": of, "test": {"is": "compared", "how": "==", "with": with}});
+    let token = json!({"name": "token", "of": {"json": "$.parts[0].token"}});
+    let part = |name: &str| json!({"value": name});
+    let echo = |name: &str, value: &str, captures: Value| {
+        json!({
+            "name": name, "method": "POST",
+            "target": [{"text": "/echo?of="}, {"url": value}],
+            "headers": [["X-Token", [part(value)]]],
+            "body": [
+                {"text": "{\"id\":"}, {"make": "seq"}, {"text": ",\"parts\":[{\"token\":\""}, {"json": value},
+                {"text": "\"}],\"all\":[{\"n\":1},{\"n\":2}]}"},
+            ],
+            "expect": {"checks": [
+                compared(json!({"json": "$.id"}), json!({"text": [{"make": "seq"}]})),
+                compared(json!({"json": "$.all[1].n"}), json!({"json": 2})),
+                {"of": {"json": "$.all[*].n"}, "count": true,
+                 "test": {"is": "compared", "how": "==", "with": {"json": 2}}},
+                {"of": {"regex": "token\":\"(.*?)\""}, "test": {"is": "exists"}},
+                {"of": {"header": "Content-Length"}, "test": {"is": "matches", "pattern": "^\\d+$"}},
+                compared(json!("status"), json!({"json": 200})),
+            ]},
+            "captures": captures,
+        })
+    };
+    let plan = json!({
+        "schema": "wiretrial-plan",
+        "version": 1,
+        "target": {"url": url},
+        "traffic": {
+            "feeds": [{"name": "f", "columns": ["user"], "rows": [["ann"], ["bob"], ["a longer name"]]}],
+            "routes": [echo("one", "user", json!([token])), echo("two", "token", json!([]))],
+            "flows": [
+                {"name": "both", "weight": 3, "feed": "f", "steps": [{"route": 0}, {"route": 1}]},
+                {"name": "one", "feed": "f", "steps": [{"route": 0}, {"route": 0}]},
+            ],
+        },
+        "load": {"connections": 10, "executor": executor},
+        "stop": {"sessions": messages / 2},
+        "generator": {"poller": poller},
+    });
+    counted(&plan, messages)
 }
 
 /// How often a run allocates, and how many intervals it has.
@@ -103,6 +158,11 @@ fn allocations(
         "stop": {"requests": messages},
         "generator": {"poller": poller},
     });
+    counted(&plan, messages)
+}
+
+/// The same of this plan, of which so many messages are to be right.
+fn counted(plan: &Value, messages: u64) -> (usize, usize) {
     let plan = Plan::from_json(&plan.to_string()).expect("a right plan");
     let mut counted = Counted { intervals: 0 };
     let region = Region::new(ALLOCATOR);

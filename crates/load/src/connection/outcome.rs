@@ -4,8 +4,8 @@
 
 use wiretrial_proto::{MessageKind, Reply};
 
-use super::Ending;
 use super::ledger::{Begun, Pending};
+use super::{Ending, Judged, Witness};
 use crate::clock::Nanos;
 use crate::deliveries::Deliveries;
 use crate::measure::{Class, Recorder, Timeline};
@@ -26,6 +26,14 @@ pub(crate) struct Expected<'w, W> {
     pub(crate) recorder: &'w mut Recorder,
     /// Who is owed what, and whose bytes these are; none where replies are nobody else's.
     pub(crate) deliveries: Option<(&'w mut Deliveries, u32)>,
+}
+
+impl<'w, W> Expected<'w, W> {
+    /// The same, and somebody else hears it.
+    pub(crate) fn heard_by<V>(self, witness: V) -> Expected<'w, V> {
+        let Self { verifier, status, kind, open_loop, payloads, recorder, deliveries, .. } = self;
+        Expected { witness, verifier, status, kind, open_loop, payloads, recorder, deliveries }
+    }
 }
 
 /// What one fill brought.
@@ -80,16 +88,31 @@ impl Received {
 
 /// A reply came whole: is it right? `begun` is what came of it before, if anything did.
 #[inline]
-pub(super) fn judge<W>(
+pub(super) fn judge<W: Witness>(
     reply: &Reply<'_>,
     pending: &Pending,
-    begun: Option<&mut Begun>,
+    mut begun: Option<&mut Begun>,
     received: &mut Received,
     expected: &mut Expected<'_, W>,
 ) {
     let (now, number) = (received.at, pending.number);
     let Expected { verifier, payloads, recorder, .. } = expected;
     recorder.bytes.payload_received += reply.payload.len() as u64;
+    if W::JUDGES {
+        let first_byte = begun.as_ref().and_then(|it| it.first_byte).unwrap_or(now);
+        if let Some(begun) = &mut begun {
+            begun.clear();
+        }
+        let timeline = Timeline { due: pending.due, sent: pending.sent, first_byte, done: now };
+        let open_loop = expected.open_loop;
+        let judged = Judged { timeline: &timeline, number, recorder, open_loop };
+        expected.witness.judge(reply, judged);
+        received.done += 1;
+        if reply.last {
+            received.ending = Some(Ending::Orderly("server"));
+        }
+        return;
+    }
     let begun = begun.and_then(|it| Some((it.first_byte.take()?, &mut it.progress)));
     let (first_byte, content) = match begun {
         None => (now, verifier.check(number, reply.payload, payloads)),

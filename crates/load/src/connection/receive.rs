@@ -348,7 +348,7 @@ impl Connection {
     }
 
     #[inline]
-    fn reply<W>(
+    fn reply<W: Witness>(
         &mut self,
         reply: &Reply<'_>,
         received: &mut Received,

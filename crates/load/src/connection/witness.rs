@@ -1,20 +1,39 @@
-//! Somebody who looks at what comes before it is taken in: the preflight, for its first reply.
+//! Somebody who looks at what comes before it is taken in: the preflight, for its first reply; a user of
+//! traffic, for all of its own.
 
-use wiretrial_proto::Event;
+use wiretrial_proto::{Event, Reply};
 
 use super::Ending;
+use crate::measure::{Recorder, Timeline};
 use crate::source::Payloads;
 
 /// Sees all that comes on a connection.
 pub(crate) trait Witness {
     /// Does it want to see each event? Else those of right replies need not be made.
     const LOOKS: bool = true;
+    /// Does it judge replies itself?
+    const JUDGES: bool = false;
 
     /// These bytes came.
     fn bytes(&mut self, bytes: &[u8]) -> Testimony;
 
     /// This is what the session made of them.
     fn event(&mut self, event: &Event<'_>, payloads: &mut Payloads) -> Testimony;
+
+    /// All of a reply came: is it right? Only who [judges](Self::JUDGES) is asked, and records it.
+    fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) {
+        let _ = (reply, judged);
+    }
+}
+
+/// What there is to know of a reply beside itself, and where outcomes go.
+#[derive(Debug)]
+pub(crate) struct Judged<'r> {
+    pub(crate) timeline: &'r Timeline,
+    /// Of the message that it answers.
+    pub(crate) number: u64,
+    pub(crate) recorder: &'r mut Recorder,
+    pub(crate) open_loop: bool,
 }
 
 /// What is to be done with what came.
@@ -30,6 +49,7 @@ pub(crate) enum Testimony {
 
 impl<W: Witness> Witness for &mut W {
     const LOOKS: bool = W::LOOKS;
+    const JUDGES: bool = W::JUDGES;
 
     fn bytes(&mut self, bytes: &[u8]) -> Testimony {
         (**self).bytes(bytes)
@@ -37,6 +57,10 @@ impl<W: Witness> Witness for &mut W {
 
     fn event(&mut self, event: &Event<'_>, payloads: &mut Payloads) -> Testimony {
         (**self).event(event, payloads)
+    }
+
+    fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) {
+        (**self).judge(reply, judged);
     }
 }
 

@@ -3,7 +3,9 @@
 //! Knows forms of output; must not know how a run works.
 
 mod ndjson;
+mod routes;
 mod text;
+mod words;
 
 pub use ndjson::Ndjson;
 pub use text::Text;

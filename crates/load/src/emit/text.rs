@@ -1,14 +1,10 @@
 //! Lines for people: the engine's standalone face.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
-
-use super::Emit;
+use super::words::{decode, grouped, quantiles, time};
+use super::{Emit, routes};
+use crate::measure::figures::TrafficNames;
 use crate::measure::snapshot::{
     Counters, Deliveries, Interval, Lobby, Phase, Snapshot, Start, Summary,
 };
@@ -22,6 +18,8 @@ pub struct Text<W, P> {
     deflate: bool,
     /// Replies may vary.
     varies: bool,
+    /// Of routes and flows.
+    names: Option<TrafficNames>,
 }
 
 impl<W: Write, P: Write> Emit for Text<W, P> {
@@ -41,7 +39,7 @@ impl<W: Write, P: Write> Text<W, P> {
     /// The result goes to `result`, and to `progress` one line that is written over, while it
     /// runs; none when nobody watches.
     pub fn new(result: W, progress: Option<P>) -> Self {
-        Self { result, progress, deflate: false, varies: false }
+        Self { result, progress, deflate: false, varies: false, names: None }
     }
 
     fn start(&mut self, start: &Start) -> io::Result<()> {
@@ -50,6 +48,7 @@ impl<W: Write, P: Write> Text<W, P> {
         let deflate = start.deflate.as_ref().map_or(String::new(), |agreed| format!(", {agreed}"));
         self.deflate = start.deflate.is_some();
         self.varies = start.learned.as_ref().is_some_and(|first| first.varies);
+        self.names.clone_from(&start.traffic);
         let shortfall = start.poller_shortfall.as_ref();
         let shortfall = shortfall.map_or(String::new(), |why| format!(" ({why})"));
         let addresses = start.addresses.join(", ");
@@ -145,6 +144,9 @@ impl<W: Write, P: Write> Text<W, P> {
                 writeln!(out, "  {label:<13}  {}", quantiles(&histogram, values))?;
             }
         }
+        if let (Some(names), Some(figures)) = (&self.names, &summary.traffic) {
+            routes::write(out, names, figures)?;
+        }
         if self.deflate {
             let bytes = &summary.bytes;
             writeln!(
@@ -221,79 +223,4 @@ fn errors(counters: &Counters) -> u64 {
 fn ratio(bytes: u64, payload: u64) -> String {
     let share = if payload > 0 { bytes as f64 / payload as f64 * 100.0 } else { 0.0 };
     format!("{} bytes for {} of payload ({share:.1} %)", grouped(bytes), grouped(payload))
-}
-
-fn decode(text: &str) -> Option<Histogram<u64>> {
-    let bytes = BASE64_STANDARD.decode(text).ok()?;
-    Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
-}
-
-/// The quantiles that can be told, the greatest value, and why the next quantile is withheld.
-///
-/// Ten values must lie beyond a quantile, or one stall more or less decides it.
-fn quantiles(histogram: &Histogram<u64>, values: &str) -> String {
-    let mut line = String::new();
-    let mut withheld = String::new();
-    for (name, quantile, needed) in
-        [("p50", 0.5, 20), ("p90", 0.9, 100), ("p99", 0.99, 1_000), ("p99.9", 0.999, 10_000)]
-    {
-        if histogram.len() < needed {
-            let (needed, came) = (grouped(needed), grouped(histogram.len()));
-            withheld = format!("   ({name} needs {needed} {values}; {came} came)");
-            break;
-        }
-        // Writing to a String can't fail.
-        let _ = write!(line, "{name} {}   ", time(histogram.value_at_quantile(quantile)));
-    }
-    let _ = write!(line, "max {}{withheld}", time(histogram.max()));
-    line
-}
-
-/// Three significant digits, with the unit that suits.
-fn time(ns: u64) -> String {
-    let ns = ns as f64;
-    let (value, unit) = match ns {
-        ns if ns < 1e3 => return format!("{ns} ns"),
-        ns if ns < 1e6 => (ns / 1e3, "us"),
-        ns if ns < 1e9 => (ns / 1e6, "ms"),
-        ns => (ns / 1e9, "s"),
-    };
-    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
-    format!("{value:.digits$} {unit}")
-}
-
-/// Digits in groups of three.
-fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{grouped, time};
-
-    #[test]
-    fn table_of_figures() {
-        let times = [
-            (999, "999 ns"),
-            (1_500, "1.50 us"),
-            (99_960, "100 us"),
-            (12_345_678, "12.3 ms"),
-            (2_000_000_000, "2.00 s"),
-        ];
-        for (ns, text) in times {
-            assert_eq!(time(ns), text);
-        }
-        let numbers = [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")];
-        for (number, text) in numbers {
-            assert_eq!(grouped(number), text);
-        }
-    }
 }

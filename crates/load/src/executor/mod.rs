@@ -10,6 +10,7 @@ mod hold;
 mod open;
 mod phased;
 mod random_burst;
+mod sessions;
 mod slots;
 
 pub use after_response::AfterResponse;
@@ -18,6 +19,7 @@ pub use hold::Hold;
 pub use open::Open;
 pub use phased::Phased;
 pub use random_burst::RandomBurst;
+pub use sessions::{Part, Session, Sessions};
 pub use slots::Slots;
 
 use crate::clock::Nanos;
@@ -61,6 +63,8 @@ pub enum Executor {
     AfterResponse(AfterResponse),
     /// A pack for each connection, on connections drawn at random; then the next burst.
     RandomBurst(RandomBurst),
+    /// Users who send one request after the other.
+    Sessions(Box<Sessions>),
 }
 
 impl Executor {
@@ -69,6 +73,15 @@ impl Executor {
     pub(crate) fn resting(&self, connection: u32) -> u32 {
         match self {
             Self::AfterResponse(executor) => executor.resting(connection),
+            _ => 0,
+        }
+    }
+
+    /// Sessions that have begun and not ended.
+    #[cfg(test)]
+    pub(crate) fn begun(&self) -> u64 {
+        match self {
+            Self::Sessions(executor) => executor.begun(),
             _ => 0,
         }
     }
@@ -82,6 +95,7 @@ impl Executor {
             Self::Phased(executor) => executor.next(now, slots),
             Self::AfterResponse(executor) => executor.next(now, slots),
             Self::RandomBurst(executor) => executor.next(now, slots),
+            Self::Sessions(executor) => executor.next(now, slots),
         }
     }
 
@@ -93,29 +107,43 @@ impl Executor {
             Self::Hold(executor) => executor.peek(now),
             Self::Phased(executor) => executor.peek(),
             Self::AfterResponse(executor) => executor.peek(),
+            Self::Sessions(executor) => executor.peek(now),
         }
     }
 
-    /// Messages that are due at `now` and not yet assigned (open loop).
+    /// The sessions, where users have such.
+    pub fn sessions(&mut self) -> Option<&mut Sessions> {
+        match self {
+            Self::Sessions(executor) => Some(executor),
+            _ => None,
+        }
+    }
+
+    /// Messages, or sessions, that are due at `now` and not yet assigned (open loop).
     pub fn waiting(&mut self, now: Nanos) -> u64 {
         match self {
             Self::Closed(_) | Self::Hold(_) | Self::AfterResponse(_) | Self::RandomBurst(_) => 0,
             Self::Open(executor) => executor.waiting(now),
             Self::Phased(executor) => executor.waiting(now),
+            Self::Sessions(executor) => executor.waiting(now),
         }
     }
 
     /// Messages given up so far because no slot was free (open loop).
     pub fn dropped(&self) -> u64 {
         match self {
-            Self::Closed(_) | Self::Hold(_) | Self::AfterResponse(_) | Self::RandomBurst(_) => 0,
+            Self::Closed(_)
+            | Self::Hold(_)
+            | Self::AfterResponse(_)
+            | Self::RandomBurst(_)
+            | Self::Sessions(_) => 0,
             Self::Open(executor) => executor.dropped(),
             Self::Phased(executor) => executor.dropped(),
         }
     }
 }
 
-/// How many messages may still be sent: the share of the stop rule `requests`.
+/// How many messages may still be sent, or sessions begin: the share of a stop rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget(Option<u64>);
 

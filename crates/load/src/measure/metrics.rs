@@ -23,10 +23,14 @@ pub enum Metric {
     FailedTime,
     /// From the instant a message was due to the copy of it at one of its receivers.
     DeliveryTime,
+    /// From the instant a session was due to the end of its last step.
+    IterationTime,
+    /// From the instant a session was due to its begin.
+    SessionWait,
 }
 
 /// Number of metrics.
-pub const COUNT: usize = 9;
+pub const COUNT: usize = 11;
 
 /// Metric, name in snapshots, meaning; in the order in which reports show them.
 pub const TABLE: [(Metric, &str, &str); COUNT] = [
@@ -39,7 +43,16 @@ pub const TABLE: [(Metric, &str, &str); COUNT] = [
     (Metric::UpgradeTime, "upgrade_time", "upgrade accepted - transport established"),
     (Metric::FailedTime, "failed_time", "failure seen - sent"),
     (Metric::DeliveryTime, "delivery_time", "copy there - due of its message, each receiver"),
+    (Metric::IterationTime, "iteration_time", "last step done - due, of sessions"),
+    (Metric::SessionWait, "session_wait", "begun - due, of sessions"),
 ];
+
+impl Metric {
+    /// Name in snapshots.
+    pub const fn name(self) -> &'static str {
+        TABLE[self as usize].1
+    }
+}
 
 #[cfg(test)]
 mod tests {

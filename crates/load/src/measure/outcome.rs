@@ -36,6 +36,10 @@ pub enum Class {
     Status,
     /// A reply with wrong content.
     Mismatch,
+    /// A reply without what a later request needs.
+    Capture,
+    /// No row of data was left for a session.
+    Feed,
     /// The peer closed the conversation while a reply was awaited.
     Closed,
     /// The generator's own fault: no descriptors, no ports. The trial is invalid.
@@ -63,7 +67,7 @@ pub enum Arrival {
 
 impl Class {
     /// Every class.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::Refused,
         Self::Reset,
         Self::Unreachable,
@@ -78,6 +82,8 @@ impl Class {
         Self::Protocol,
         Self::Status,
         Self::Mismatch,
+        Self::Capture,
+        Self::Feed,
         Self::Closed,
         Self::Client,
         Self::System,
@@ -100,6 +106,8 @@ impl Class {
             Self::Protocol => "protocol",
             Self::Status => "status",
             Self::Mismatch => "mismatch",
+            Self::Capture => "capture",
+            Self::Feed => "feed",
             Self::Closed => "closed",
             Self::Client => "client",
             Self::System => "system",

@@ -3,16 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use wiretrial_proto::Bulletin;
 
+use super::figures::TrafficFigures;
 use super::metrics::{self, Metric};
 use super::snapshot::{Blocked, Bytes, Connections, Counters, Deliveries, Lobby};
-use super::times::Times;
-use super::{Arrival, Class, Timeline};
+use super::times::{Times, encode};
+use super::traffic::by_name;
+use super::{Arrival, Class, FlowRecord, RouteRecord, Timeline, TrafficStanding};
 use crate::clock::Nanos;
 
 /// Counters and histograms of one interval or of their sum.
@@ -39,6 +38,10 @@ pub struct Recorder {
     pub idle: Nanos,
     times: [Times; metrics::COUNT],
     examples: BTreeMap<&'static str, String>,
+    /// By route, as far as any was used.
+    routes: Vec<RouteRecord>,
+    /// By flow, as far as any has begun.
+    flows: Vec<FlowRecord>,
 }
 
 /// One worker's interval, on its way to the run.
@@ -62,6 +65,8 @@ pub struct IntervalRecord {
     pub disturbed: bool,
     /// Time that the worker's thread was runnable and not running, so far.
     pub run_queue_ns: u64,
+    /// The same of traffic; empty where there is none.
+    pub traffic: TrafficStanding,
 }
 
 impl Recorder {
@@ -151,6 +156,16 @@ impl Recorder {
         self.times[metric as usize].record(value, 1);
     }
 
+    /// The record of this route.
+    pub fn route(&mut self, index: usize) -> &mut RouteRecord {
+        at(&mut self.routes, index)
+    }
+
+    /// The record of this flow.
+    pub fn flow(&mut self, index: usize) -> &mut FlowRecord {
+        at(&mut self.flows, index)
+    }
+
     /// The histogram of a metric; none: nothing was recorded.
     pub fn histogram(&self, metric: Metric) -> Option<Cow<'_, Histogram<u64>>> {
         self.times[metric as usize].histogram()
@@ -187,13 +202,23 @@ impl Recorder {
         for (mine, theirs) in self.times.iter_mut().zip(&other.times) {
             mine.add(theirs);
         }
+        for (index, route) in other.routes.iter().enumerate() {
+            self.route(index).add(route);
+        }
+        for (index, flow) in other.flows.iter().enumerate() {
+            self.flow(index).add(flow);
+        }
     }
 
     /// Empties it and keeps its memory.
     pub fn clear(&mut self) {
         let mut times = std::mem::take(&mut self.times);
         times.iter_mut().for_each(Times::clear);
-        *self = Self { times, ..Self::default() };
+        let (mut routes, mut flows) =
+            (std::mem::take(&mut self.routes), std::mem::take(&mut self.flows));
+        routes.iter_mut().for_each(RouteRecord::clear);
+        flows.iter_mut().for_each(FlowRecord::clear);
+        *self = Self { times, routes, flows, ..Self::default() };
     }
 
     /// As counted in snapshots.
@@ -227,6 +252,40 @@ impl Recorder {
         self.examples.iter().map(|(class, text)| ((*class).to_owned(), text.clone())).collect()
     }
 
+    /// Of so many routes and flows, as they stand at the end; of a whole run with examples.
+    pub fn traffic(
+        &self,
+        (routes, flows): (usize, usize),
+        standing: &TrafficStanding,
+        examples: bool,
+    ) -> TrafficFigures {
+        let at = |counts: &[u64], index| counts.get(index).copied().unwrap_or_default();
+        let (no_route, no_flow) = (RouteRecord::default(), FlowRecord::default());
+        let route = |index| {
+            let record = self.routes.get(index).unwrap_or(&no_route);
+            let mut figures = record.figures(at(&standing.in_flight, index));
+            if examples {
+                figures.examples = record.examples();
+            }
+            figures
+        };
+        let flow =
+            |index| self.flows.get(index).unwrap_or(&no_flow).figures(at(&standing.open, index));
+        TrafficFigures {
+            routes: (0..routes).map(route).collect(),
+            flows: (0..flows).map(flow).collect(),
+            waiting: standing.waiting,
+            dropped: standing.dropped,
+        }
+    }
+
+    /// The first route of which a message has failed, how, and what people are told of it.
+    pub fn first_failure(&self) -> Option<(usize, Class, String)> {
+        let failures = self.routes.iter().map(RouteRecord::failed);
+        let (route, failure) = failures.enumerate().find_map(|(at, it)| Some((at, it?)))?;
+        Some((route, failure.0, failure.1))
+    }
+
     /// All histograms that hold something, as they go into snapshots.
     pub fn encoded_histograms(&self) -> BTreeMap<String, String> {
         metrics::TABLE
@@ -255,21 +314,17 @@ impl Recorder {
     }
 }
 
-fn by_name(counts: &[u64; Class::ALL.len()]) -> BTreeMap<String, u64> {
-    let named = Class::ALL.iter().map(|class| (class.name().to_owned(), counts[*class as usize]));
-    named.filter(|(_, count)| *count > 0).collect()
-}
-
-fn encode(histogram: &Histogram<u64>) -> String {
-    let mut bytes = Vec::new();
-    // Writing into a Vec fails only if a count exceeds i64::MAX.
-    let written = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
-    debug_assert!(written.is_ok());
-    BASE64_STANDARD.encode(bytes)
+/// The one with this index, which comes to be with those before it.
+fn at<T: Default>(all: &mut Vec<T>, index: usize) -> &mut T {
+    if all.len() <= index {
+        all.resize_with(index + 1, T::default);
+    }
+    &mut all[index]
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::figures::RouteFigures;
     use super::super::times::HIGHEST_NS;
     use super::*;
 
@@ -300,6 +355,41 @@ mod tests {
         assert_eq!((times.len(), times.min()), (3, 1000));
         assert!(times.equivalent(times.max(), 3000));
         assert!(total.histogram(Metric::PacingLag).is_none());
+    }
+
+    #[test]
+    fn routes_and_flows_add_up_over_recorders() {
+        let (mut total, mut part) = (Recorder::default(), Recorder::default());
+        for index in 0..3 {
+            part.clear();
+            let route = part.route(1);
+            route.sent(2);
+            route.encoded(10);
+            route.received(20);
+            route.right(&timeline(0, 10, 1000), true);
+            route.failure(Class::Capture, || format!("number {index}"));
+            part.flow(2).begun(Nanos(5));
+            part.flow(2).done(Nanos(7));
+            part.flow(0).begun(Nanos(5));
+            part.flow(0).failed(Class::Capture);
+            part.flow(0).starved(2);
+            total.add(&part);
+        }
+        let standing =
+            TrafficStanding { in_flight: vec![0, 4], open: vec![1], ..Default::default() };
+        let figures = total.traffic((3, 3), &standing, true);
+        let [unused, route, none] = &figures.routes[..] else { panic!("three routes") };
+        assert!([unused, none].into_iter().all(|it| *it == RouteFigures::default()));
+        assert_eq!((route.sent, route.ok, route.errors["capture"], route.in_flight), (6, 3, 3, 4));
+        assert_eq!((route.bytes_sent, route.bytes_received), (30, 60));
+        assert_eq!(route.examples["capture"], "number 0");
+        assert_eq!(route.histograms.keys().collect::<Vec<_>>(), ["response_time", "service_time"]);
+        let [failing, _, done] = &figures.flows[..] else { panic!("three flows") };
+        assert_eq!((failing.begun, failing.done, failing.open), (9, 0, 1));
+        assert_eq!((failing.failed["capture"], failing.failed["feed"]), (3, 6));
+        assert_eq!((done.begun, done.done, done.failed.len()), (3, 3, 0));
+        assert_eq!(done.histograms.keys().collect::<Vec<_>>(), ["iteration_time", "session_wait"]);
+        assert!(total.traffic((3, 3), &standing, false).routes[1].examples.is_empty());
     }
 
     #[test]

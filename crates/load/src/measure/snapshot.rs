@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::figures::{TrafficFigures, TrafficNames};
+
 /// The `schema` member of every snapshot.
 pub const SNAPSHOT_SCHEMA: &str = "wiretrial-snapshot";
 /// The version of the snapshots that this engine writes.
@@ -70,6 +72,9 @@ pub struct Start {
     /// the plan says each byte.
     #[serde(default)]
     pub learned: Option<Learned>,
+    /// Names of routes and flows; null where there is one message.
+    #[serde(default)]
+    pub traffic: Option<TrafficNames>,
 }
 
 /// The content of the first reply, which was taken to be right.
@@ -145,6 +150,9 @@ pub struct Interval {
     pub disturbed: bool,
     /// Histograms by metric name, HdrHistogram V2 compressed, base64; empty ones are left out.
     pub histograms: BTreeMap<String, String>,
+    /// By route and flow; null where there is one message.
+    #[serde(default)]
+    pub traffic: Option<TrafficFigures>,
 }
 
 /// Messages. Over a whole run, `sent` = `ok` + the sum of `errors` + `in_flight`.
@@ -327,6 +335,9 @@ pub struct Summary {
     pub examples: BTreeMap<String, String>,
     /// Histograms of the whole run by metric name, HdrHistogram V2 compressed, base64.
     pub histograms: BTreeMap<String, String>,
+    /// By route and flow over the whole run; null where there is one message.
+    #[serde(default)]
+    pub traffic: Option<TrafficFigures>,
 }
 
 /// A run that could not begin or go on.

@@ -6,7 +6,10 @@
 use std::borrow::Cow;
 use std::iter::repeat_n;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 use crate::clock::Nanos;
 
@@ -72,6 +75,15 @@ impl Times {
         let few = std::mem::take(&mut self.few);
         self.many.get_or_insert_with(|| Box::new(histogram_of(&few)))
     }
+}
+
+/// As it goes into snapshots.
+pub(super) fn encode(histogram: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    // Writing into a Vec fails only if a count exceeds i64::MAX.
+    let written = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
+    debug_assert!(written.is_ok());
+    BASE64_STANDARD.encode(bytes)
 }
 
 fn histogram_of(values: &[u64]) -> Histogram<u64> {

@@ -15,11 +15,13 @@ pub mod traffic;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use document::{PacingDocument, PlanDocument, PollerDocument};
 pub use json_text::JsonPart;
 pub use rule::{JsonPath, Rule, Step};
 pub use target::{Carrier, Scheme, TargetUrl};
+use traffic::Traffic;
 use wiretrial_proto::websocket::DeflateConfig;
 
 use crate::clock::Nanos;
@@ -29,6 +31,8 @@ use crate::clock::Nanos;
 pub struct Plan {
     /// Address and request.
     pub target: Target,
+    /// Requests to many routes in sessions; none: the target's one message.
+    pub traffic: Option<Arc<Traffic>>,
     /// How many connections, and who sends next.
     pub load: Load,
     /// When the run stops.
@@ -219,6 +223,8 @@ pub struct Stop {
     pub requests: Option<u64>,
     /// Messages that each connection sends before it is closed for good.
     pub requests_each: Option<u64>,
+    /// Sessions begun in the whole run.
+    pub sessions: Option<u64>,
 }
 
 /// Durations around the measure phase.

@@ -3,13 +3,17 @@
 mod load;
 mod share;
 mod target;
+mod traffic;
+
+use std::sync::Arc;
 
 use super::document::{PLAN_SCHEMA, PLAN_VERSION, PlanDocument};
-use super::{ContentRule, PLACEHOLDER, PayloadPlan, Plan, PlanError};
+use super::{ContentRule, PLACEHOLDER, PayloadPlan, Plan, PlanError, TargetUrl};
 
 use load::{load, phases, stop};
 use share::{generator, in_broadcast, in_company, share};
 use target::target;
+use traffic::{fits, is_origin, origin_alone};
 
 /// The most workers where the number of one stands in JSON, of which whole numbers are read up to 2 to
 /// the power of 53.
@@ -30,11 +34,19 @@ impl Plan {
                 document.version
             ));
         }
-        if document.traffic.is_some() || document.stop.sessions.is_some() {
-            return wrong("traffic: this engine only checks its form; use the next one".to_owned());
-        }
         let generator = generator(document.generator)?;
+        let is_traffic = document.traffic.is_some();
+        if is_traffic {
+            is_origin(&TargetUrl::parse(&document.target.url)?)?;
+            origin_alone(&document.target)?;
+        }
+        let headers = document.target.http.headers.clone();
         let target = target(document.target)?;
+        let traffic = document
+            .traffic
+            .as_ref()
+            .map(|it| super::traffic::traffic(it, &headers))
+            .transpose()?;
         let load = load(&document.load, &generator)?;
         let share = share(document.share.as_ref(), &load, &generator)?;
         if matches!(target.payload, PayloadPlan::Json(_)) && share.workers > MAX_WORKERS_IN_JSON {
@@ -51,9 +63,13 @@ impl Plan {
             let names = ["the connections of a broadcast", "broadcasts"];
             in_company(load.connections, names, &load, &generator)?;
         }
+        if let Some(traffic) = &traffic {
+            fits(traffic, &load, share)?;
+        }
         Ok(Self {
             target,
-            stop: stop(&document.stop, &load)?,
+            traffic: traffic.map(Arc::new),
+            stop: stop(&document.stop, &load, is_traffic)?,
             load,
             phases: phases(&document.phases)?,
             generator,

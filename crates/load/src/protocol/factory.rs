@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use wiretrial_proto::MessageKind;
-use wiretrial_proto::http1::{Http1Client, PayloadLength, RequestHead};
+use wiretrial_proto::http1::{HeadPart, Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::styx::{StyxClient, StyxConfig};
@@ -13,8 +13,9 @@ use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 
 use super::Protocol;
 use super::broadcast::{BroadcastClient, Hall};
-use crate::plan::{Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target};
+use crate::plan::{Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, traffic};
 use crate::source::Payloads;
+use crate::source::traffic::{Route, Routes};
 
 /// Largest message that a client accepts, bytes, where it flows through as it is.
 const MAX_MESSAGE: u64 = 1 << 40;
@@ -29,6 +30,8 @@ const SLACK: u64 = 64 * 1024;
 pub(crate) enum ProtocolFactory {
     /// Request heads.
     Http(Arc<[RequestHead]>),
+    /// Request heads of many routes, with holes.
+    Routes(Arc<[RequestHead]>),
     /// The upgrade.
     WebSocket(Arc<WebSocketConfig>),
     /// The same, where each message comes to all connections.
@@ -57,9 +60,14 @@ impl ProtocolFactory {
     ///
     /// # Errors
     /// A method, path or header field that can't be sent.
-    pub(crate) fn new(plan: &Plan) -> Result<Self, PlanError> {
+    pub(crate) fn new(plan: &Plan, routes: Option<&Routes>) -> Result<Self, PlanError> {
         let target = &plan.target;
         let url = &target.url;
+        if let (Some(traffic), Some(routes)) = (&plan.traffic, routes) {
+            let heads = traffic.routes.iter().zip(routes.iter());
+            let heads = heads.map(|(of, route)| route_head(of, route, &url.authority));
+            return Ok(Self::Routes(heads.collect::<Result<_, _>>()?));
+        }
         match url.scheme {
             Scheme::Stream => Ok(Self::Stream),
             Scheme::WebSocket => {
@@ -118,6 +126,7 @@ impl ProtocolFactory {
     pub(crate) fn make(&self, number: u32, entropy: [u64; 2]) -> Protocol {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
+            Self::Routes(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
             Self::WebSocket(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
             }
@@ -147,7 +156,11 @@ impl ProtocolFactory {
             Self::WebSocket(config) => Some(config.kind),
             Self::SocketIo(_) => Some(MessageKind::Text),
             // A broadcast looks at its copies by itself.
-            Self::Http(_) | Self::Stream | Self::Styx(..) | Self::Broadcast(..) => None,
+            Self::Http(_)
+            | Self::Routes(_)
+            | Self::Stream
+            | Self::Styx(..)
+            | Self::Broadcast(..) => None,
             #[cfg(test)]
             Self::Multiplexed => None,
         }
@@ -162,9 +175,35 @@ impl ProtocolFactory {
             Self::Multiplexed => Some(0),
             // All hear it, so it says whose it is.
             Self::Broadcast(..) => Some(u64::from(number) << 32),
-            Self::Http(_) | Self::WebSocket(_) | Self::Stream => None,
+            Self::Http(_) | Self::Routes(_) | Self::WebSocket(_) | Self::Stream => None,
         }
     }
+}
+
+/// The head of requests to a route.
+fn route_head(
+    of: &traffic::Route,
+    route: &Route,
+    authority: &str,
+) -> Result<RequestHead, PlanError> {
+    let headers: Vec<_> =
+        of.headers.iter().map(|(name, value)| (name.as_str(), parts(value))).collect();
+    let length = match route.requests.body_length() {
+        Some(0) => PayloadLength::None,
+        Some(length) => PayloadLength::Fixed(length as u64),
+        None => PayloadLength::Varying,
+    };
+    let target = parts(&of.target);
+    let head = RequestHead::with_holes(&of.method, &target, authority, &headers, false, length);
+    head.map_err(|error| PlanError(format!("traffic.routes '{}': {error}", of.name)))
+}
+
+fn parts(text: &traffic::Text) -> Vec<HeadPart<'_>> {
+    let parts = text.iter().map(|part| match part {
+        traffic::Part::Text(words) => HeadPart::Text(words.as_str()),
+        traffic::Part::Value(..) | traffic::Part::Make(_) => HeadPart::Hole,
+    });
+    parts.collect()
 }
 
 fn upgrade(

@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use crate::clock::Nanos;
 use crate::machine::Machine;
 use crate::measure::snapshot::{End, Generator, Interval, Phase, Summary};
-use crate::measure::{IntervalRecord, Recorder};
+use crate::measure::{IntervalRecord, Recorder, TrafficStanding};
 use crate::plan::{Plan, Stop};
 
 /// What the intervals of all workers add up to.
@@ -16,6 +16,8 @@ pub(super) struct Merge<M> {
     warmup: Nanos,
     keeps_connections: bool,
     stop: Stop,
+    /// How many routes and flows there are; none: there is one message.
+    traffic: Option<(usize, usize)>,
     /// Intervals that are not complete, by index.
     open: BTreeMap<u64, Merged>,
     total: Merged,
@@ -36,7 +38,7 @@ pub(super) struct Merge<M> {
 }
 
 /// How far one worker is, and how it stood there.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Progress {
     last: Option<u64>,
     standing: Standing,
@@ -44,34 +46,37 @@ struct Progress {
 }
 
 /// What is counted at an instant, not over a time.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Standing {
     in_flight: u64,
     deliveries_in_flight: u64,
     waiting: u64,
     dropped: u64,
     open: u64,
+    traffic: TrafficStanding,
 }
 
 impl Standing {
-    const fn of(record: &IntervalRecord) -> Self {
+    fn of(record: &IntervalRecord) -> Self {
         Self {
             in_flight: record.in_flight,
             deliveries_in_flight: record.deliveries_in_flight,
             waiting: record.waiting,
             dropped: record.dropped,
             open: record.open,
+            traffic: record.traffic.clone(),
         }
     }
 }
 
-impl AddAssign for Standing {
-    fn add_assign(&mut self, other: Self) {
+impl AddAssign<&Self> for Standing {
+    fn add_assign(&mut self, other: &Self) {
         self.in_flight += other.in_flight;
         self.deliveries_in_flight += other.deliveries_in_flight;
         self.waiting += other.waiting;
         self.dropped += other.dropped;
         self.open += other.open;
+        self.traffic += &other.traffic;
     }
 }
 
@@ -92,6 +97,7 @@ impl<M: Machine> Merge<M> {
             warmup: plan.phases.warmup,
             keeps_connections: plan.load.requests_per_connection.is_none(),
             stop: plan.stop,
+            traffic: plan.traffic.as_ref().map(|it| (it.routes.len(), it.flows.len())),
             open: BTreeMap::new(),
             total: Merged::default(),
             idle_per_worker: vec![Nanos::ZERO; workers],
@@ -144,7 +150,7 @@ impl<M: Machine> Merge<M> {
     pub(super) fn interval(&mut self, worker: u32, record: IntervalRecord) -> Box<Recorder> {
         let merged = self.open.entry(record.index).or_default();
         let standing = Standing::of(&record);
-        merged.standing += standing;
+        merged.standing += &standing;
         merged.disturbed |= record.disturbed;
         let idle = record.recorder.idle;
         merged.least_idle = Some(merged.least_idle.map_or(idle, |least| least.min(idle)));
@@ -168,9 +174,9 @@ impl<M: Machine> Merge<M> {
         let mut merged = entry.remove();
         // Who finished before stands as it stood then.
         for worker in self.progress.iter().filter(|worker| worker.last < Some(index)) {
-            merged.standing += worker.standing;
+            merged.standing += &worker.standing;
         }
-        let standing = merged.standing;
+        let standing = &merged.standing;
         let first = *self.first_interval.get_or_insert(index);
         let start = Nanos(index * self.interval.0);
         let end = Nanos((index + 1) * self.interval.0);
@@ -193,6 +199,12 @@ impl<M: Machine> Merge<M> {
             generator: self.generator(merged.least_idle.unwrap_or_default(), end - start),
             disturbed: merged.disturbed,
             histograms: merged.recorder.encoded_histograms(),
+            traffic: self.traffic.map(|counts| {
+                let mut figures = merged.recorder.traffic(counts, &standing.traffic, false);
+                let before = self.total.standing.traffic.dropped;
+                figures.dropped -= before.min(figures.dropped);
+                figures
+            }),
         };
         self.add_to_total(&merged);
         Some(interval)
@@ -201,7 +213,7 @@ impl<M: Machine> Merge<M> {
     fn add_to_total(&mut self, merged: &Merged) {
         let total = &mut self.total;
         total.recorder.add(&merged.recorder);
-        total.standing = merged.standing;
+        total.standing = merged.standing.clone();
         self.disturbed_intervals += u64::from(merged.disturbed);
     }
 
@@ -222,7 +234,7 @@ impl<M: Machine> Merge<M> {
         let in_time = stop.duration.zip(self.begin).is_none_or(|(duration, begin)| {
             self.load_ended.is_some_and(|ended| ended < begin + self.warmup + duration)
         });
-        in_time && (stop.requests.is_some() || stop.requests_each.is_some())
+        in_time && [stop.requests, stop.requests_each, stop.sessions].iter().any(Option::is_some)
     }
 
     /// The process's cost since the last call.
@@ -252,7 +264,7 @@ impl<M: Machine> Merge<M> {
         let least_idle = self.idle_per_worker.iter().min().copied().unwrap_or_default();
         let first = Nanos(self.first_interval.unwrap_or_default() * self.interval.0);
         let set_up = self.set_up.filter(|_| self.keeps_connections && self.begin.is_some());
-        let standing = total.standing;
+        let standing = &total.standing;
         let mut counters =
             total.recorder.counters(standing.in_flight, standing.waiting, standing.dropped);
         counters.deliveries.in_flight = standing.deliveries_in_flight;
@@ -279,6 +291,9 @@ impl<M: Machine> Merge<M> {
             disturbed_intervals: self.disturbed_intervals,
             examples: total.recorder.examples(),
             histograms: total.recorder.encoded_histograms(),
+            traffic: self
+                .traffic
+                .map(|counts| total.recorder.traffic(counts, &standing.traffic, true)),
         }
     }
 }
@@ -349,6 +364,7 @@ mod tests {
             open: standing,
             disturbed: false,
             run_queue_ns: 0,
+            traffic: TrafficStanding::default(),
         }
     }
 

@@ -75,7 +75,9 @@ impl<'r, M: Machine, E: Emit> Oversight<'r, M, E> {
         let Self { plan, control, emit, merge, .. } = self;
         let mut summary = merge.summary(control.is_stopping(), control.signal());
         let secrets = secrets(plan);
-        for excerpt in summary.examples.values_mut() {
+        let routes = summary.traffic.iter_mut().flat_map(|all| &mut all.routes);
+        let excerpts = routes.flat_map(|route| route.examples.values_mut());
+        for excerpt in excerpts.chain(summary.examples.values_mut()) {
             *excerpt = secrets.hidden_in(excerpt);
         }
         emit.emit(&Snapshot::Summary(summary.clone()))?;

@@ -4,6 +4,7 @@
 
 use super::frames::Seen;
 use super::scenario::{MS, Scenario};
+use super::sessions::sessions;
 use super::spoken::Spoken;
 use super::world::Played;
 use crate::clock::Nanos;
@@ -21,6 +22,7 @@ const SETTLES_IN: u64 = 1_300 * MS;
 /// What does not.
 pub(super) fn check(scenario: &Scenario, played: &Played) -> Result<(), String> {
     sums(played)?;
+    sessions(scenario, played)?;
     copies(scenario, played)?;
     due(scenario, played)?;
     truth(scenario, played)?;
@@ -123,7 +125,13 @@ fn copies(scenario: &Scenario, played: &Played) -> Result<(), String> {
 fn due(scenario: &Scenario, played: &Played) -> Result<(), String> {
     let (Some((least, most)), Some(_)) = (played.due, played.begin) else { return Ok(()) };
     let counters = &played.summary.counters;
-    let found = counters.sent + counters.waiting + counters.dropped;
+    let found = match &played.summary.traffic {
+        None => counters.sent + counters.waiting + counters.dropped,
+        // Of sessions, not of messages.
+        Some(all) => {
+            all.flows.iter().map(|flow| flow.begun).sum::<u64>() + all.waiting + all.dropped
+        }
+    };
     if (least..=most).contains(&found) || scenario.stop_at.is_some() && found <= most {
         return Ok(());
     }
@@ -227,6 +235,13 @@ fn goodness(scenario: &Scenario, played: &Played) -> Result<(), String> {
 /// When all is well again, each connection gets right replies again.
 fn liveness(scenario: &Scenario, played: &Played) -> Result<(), String> {
     let Scenario { plan, manners, .. } = scenario;
+    // Without rows nothing is sent.
+    let starves = played.summary.traffic.as_ref().is_some_and(|all| {
+        all.flows.iter().any(|flow| flow.failed.contains_key(Class::Feed.name()))
+    });
+    if starves {
+        return Ok(());
+    }
     // A burst draws its connections.
     let Some(begin) = played.begin.filter(|_| plan.load.loop_ != LoopPlan::RandomBurst) else {
         return Ok(());

@@ -69,7 +69,11 @@ pub(super) struct Manners {
 impl Manners {
     /// A right reply is right for one request only.
     pub(super) fn is_distinct(&self) -> bool {
-        self.differ && matches!(self.right, Right::Echo { .. } | Right::Copies | Right::Packets)
+        let by_number = matches!(
+            self.right,
+            Right::Echo { .. } | Right::Copies | Right::Packets | Right::Routes
+        );
+        self.differ && by_number
     }
 
     /// The number of the player with this name.

@@ -87,6 +87,39 @@ pub(super) enum Right {
     Copies,
     /// The number of what was asked, in a packet, for each one at the table.
     Packets,
+    /// JSON with the number and the user of what was asked, and a token where a login asks for it.
+    Routes,
+}
+
+/// The right reply to a request of a session; one with another's token gets none that is right.
+fn routed(asked: &[u8], random: &mut Random) -> Vec<u8> {
+    let asked: Value = serde_json::from_slice(asked).unwrap_or_default();
+    let user = asked["user"].as_str().unwrap_or_default();
+    let own = |token: &str| token.split_once('-').is_some_and(|(owner, _)| owner == user);
+    if asked.get("token").is_some_and(|token| !token.as_str().is_some_and(own)) {
+        return br#"{"error": "another's token"}"#.to_vec();
+    }
+    let items = json!([{"n": random.up_to(1_000_000), "tags": []}, {"user": user, "n": null}]);
+    let mut reply = json!({"seq": asked["seq"], "items": items});
+    if asked.get("token").is_none() && asked.get("plain").is_none() {
+        reply["token"] = json!(format!("{user}-{}", random.any()));
+    }
+    reply.to_string().into_bytes()
+}
+
+/// The same with one thing that is wrong.
+fn misrouted(right: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut reply: Value = serde_json::from_slice(right).unwrap_or_default();
+    let has_token = reply.get("token").is_some();
+    match random.up_to(4) {
+        0 | 1 if has_token => drop(reply.as_object_mut().map(|it| it.remove("token"))),
+        0 => reply["seq"] = json!(random.any()),
+        1 => reply["items"][1]["user"] = json!("another"),
+        2 => drop(reply["items"].as_array_mut().map(Vec::pop)),
+        3 => return right[..right.len() - 1].to_vec(),
+        _ => reply = json!([reply]),
+    }
+    reply.to_string().into_bytes()
 }
 
 impl Right {
@@ -101,7 +134,7 @@ impl Right {
             Self::Json => json!({"is": "matching", "rules": ["json:ok=true", "json:n"]}),
             Self::Anything => json!({"is": "status"}),
             Self::Copies => json!({"is": "broadcast"}),
-            Self::Packets => json!({"is": "auto"}),
+            Self::Packets | Self::Routes => json!({"is": "auto"}),
         }
     }
 
@@ -112,6 +145,7 @@ impl Right {
             Self::Constant(bytes) | Self::Learned(bytes) => bytes.to_vec(),
             Self::Json => format!(r#"{{"n": {}, "ok": true}}"#, random.any()).into_bytes(),
             Self::Anything => vec![b'x'; random.up_to(300) as usize],
+            Self::Routes => routed(asked, random),
         }
     }
 
@@ -121,6 +155,7 @@ impl Right {
         match self {
             Self::Anything => return None,
             Self::Json => return Some(br#"{"n": 1, "ok": false}"#.to_vec()),
+            Self::Routes => return Some(misrouted(&reply, random)),
             _ if reply.is_empty() => return None,
             _ => {}
         }

@@ -15,8 +15,36 @@ const SEEDS: u64 = 5_000;
 const TWICE: u64 = 11;
 /// When so many seeds have failed, no more are played.
 const MOST_FAILURES: u64 = 20;
+/// As many of traffic.
+const SEEDS_OF_TRAFFIC: u64 = 2_000;
 /// What plays one seed alone.
 const REPEAT: &str = "cargo test -p wiretrial-load --lib one_seed -- --nocapture";
+
+/// What seeds are drawn into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The same message again and again, in every protocol.
+    Messages,
+    /// Sessions over several routes.
+    Traffic,
+}
+
+impl Kind {
+    fn scenario(self, seed: u64) -> Scenario {
+        match self {
+            Self::Messages => Scenario::of(seed),
+            Self::Traffic => Scenario::of_traffic(seed),
+        }
+    }
+
+    /// What names a seed of this kind.
+    const fn variable(self) -> &'static str {
+        match self {
+            Self::Messages => "WIRETRIAL_SEED",
+            Self::Traffic => "WIRETRIAL_TRAFFIC_SEED",
+        }
+    }
+}
 
 /// Seeds that found something, and what it was. They hold for the scenarios as they are now: who
 /// changes how those are drawn looks for others, with the mend taken out.
@@ -39,8 +67,8 @@ const FOUND: [(u64, &str); 12] = [
 ];
 
 /// Plays a seed and judges what comes of it.
-fn judge(seed: u64) -> Result<Played, String> {
-    let scenario = Scenario::of(seed);
+fn judge(kind: Kind, seed: u64) -> Result<Played, String> {
+    let scenario = kind.scenario(seed);
     let played = catch_unwind(AssertUnwindSafe(|| play(&scenario)));
     let played = played.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -52,9 +80,9 @@ fn judge(seed: u64) -> Result<Played, String> {
 }
 
 /// The same, some of them twice: what comes of a seed is the same each time.
-fn hold(seed: u64) -> Result<Played, String> {
-    let played = judge(seed)?;
-    if seed.is_multiple_of(TWICE) && judge(seed)?.bytes != played.bytes {
+fn hold(kind: Kind, seed: u64) -> Result<Played, String> {
+    let played = judge(kind, seed)?;
+    if seed.is_multiple_of(TWICE) && judge(kind, seed)?.bytes != played.bytes {
         return Err("it gave other snapshots the second time".to_owned());
     }
     Ok(played)
@@ -62,13 +90,18 @@ fn hold(seed: u64) -> Result<Played, String> {
 
 #[test]
 fn whatever_peers_do_all_that_must_hold_holds() {
-    play_all(0, SEEDS);
+    play_all(Kind::Messages, 0, SEEDS);
+}
+
+#[test]
+fn whatever_peers_do_no_session_is_lost() {
+    play_all(Kind::Traffic, 0, SEEDS_OF_TRAFFIC);
 }
 
 #[test]
 fn what_was_found_once_holds() {
     for (seed, what) in FOUND {
-        if let Err(again) = hold(seed) {
+        if let Err(again) = hold(Kind::Messages, seed) {
             panic!("seed {seed}: {what}: {again}");
         }
     }
@@ -92,22 +125,26 @@ fn faults_that_are_put_in_are_found() {
         Mutation::Uncompared,
         Mutation::OwedForgotten,
     ];
-    for fault in faults {
+    let of_traffic = [Mutation::CaptureMissed, Mutation::SessionLost];
+    let faults = faults.map(|fault| (Kind::Messages, fault)).into_iter();
+    for (kind, fault) in faults.chain(of_traffic.map(|fault| (Kind::Traffic, fault))) {
         let found = mutation::with(fault, || {
-            (0..SEEDS).find_map(|seed| judge(seed).err().map(|what| (seed, what)))
+            (0..SEEDS).find_map(|seed| judge(kind, seed).err().map(|what| (seed, what)))
         });
         let (seed, what) = found.unwrap_or_else(|| panic!("{fault:?} was not found"));
         println!("{fault:?}: seed {seed}: {what}");
     }
 }
 
-/// The seed in `WIRETRIAL_SEED`, with all that is known of it.
+/// The seed in `WIRETRIAL_SEED` or `WIRETRIAL_TRAFFIC_SEED`, with all that is known of it.
 #[test]
 fn one_seed() {
-    let Some(seed) = number("WIRETRIAL_SEED") else { return };
-    println!("{:#?}", Scenario::of(seed));
-    let played = hold(seed).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
-    println!("{:#?}\n{} turns", played.summary, played.turns);
+    for kind in [Kind::Messages, Kind::Traffic] {
+        let Some(seed) = number(kind.variable()) else { continue };
+        println!("{:#?}", kind.scenario(seed));
+        let played = hold(kind, seed).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
+        println!("{:#?}\n{} turns", played.summary, played.turns);
+    }
 }
 
 /// As many seeds as `WIRETRIAL_SEEDS` says, from `WIRETRIAL_FROM` on: `make simulate`.
@@ -116,11 +153,12 @@ fn one_seed() {
 fn many_seeds() {
     let from = number("WIRETRIAL_FROM").unwrap_or(0);
     let seeds = number("WIRETRIAL_SEEDS").unwrap_or(1_000_000);
-    play_all(from, seeds);
+    play_all(Kind::Messages, from, seeds);
+    play_all(Kind::Traffic, from, seeds / 4);
 }
 
 /// Plays seeds on all cores, and says of each that fails what repeats it.
-fn play_all(from: u64, seeds: u64) {
+fn play_all(kind: Kind, from: u64, seeds: u64) {
     let (next, failed) = (AtomicU64::new(from), AtomicU64::new(0));
     let play = || loop {
         let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -131,9 +169,10 @@ fn play_all(from: u64, seeds: u64) {
         if done > 0 && done.is_multiple_of(seeds.div_ceil(100)) {
             println!("{done} of {seeds} seeds");
         }
-        if let Err(what) = hold(seed) {
+        if let Err(what) = hold(kind, seed) {
             failed.fetch_add(1, Ordering::Relaxed);
-            println!("seed {seed}: {what}\nto repeat it: WIRETRIAL_SEED={seed} {REPEAT}");
+            let variable = kind.variable();
+            println!("seed {seed}: {what}\nto repeat it: {variable}={seed} {REPEAT}");
         }
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

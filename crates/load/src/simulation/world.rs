@@ -20,7 +20,7 @@ use crate::machine::Machine;
 use crate::measure::Recorder;
 use crate::measure::snapshot::{Snapshot, Summary};
 use crate::plan::Scheme;
-use crate::preflight::{Setup, Tables, client_tls};
+use crate::preflight::{Setup, Tables, client_tls, routes};
 use crate::protocol::ProtocolFactory;
 use crate::run::{Oversight, shares};
 use crate::source::Verifier;
@@ -157,12 +157,14 @@ pub(super) fn play(scenario: &Scenario) -> Result<Played, String> {
 /// What the preflight would have found.
 fn setup(scenario: &Scenario) -> Setup {
     let plan = scenario.plan.clone();
+    let routes = routes(&plan);
     let factory = match scenario.manners.spoken {
         Spoken::Multiplexed => ProtocolFactory::Multiplexed,
-        _ => ProtocolFactory::new(&plan).expect("a plan that can be run"),
+        _ => ProtocolFactory::new(&plan, routes.as_deref()).expect("a plan that can be run"),
     };
     let verifier = match scenario.manners.right {
         Right::Learned(content) => Verifier::learned(content, false),
+        Right::Routes => Verifier::Any,
         _ => Verifier::new(&plan.target.expect.content),
     };
     Setup {
@@ -179,6 +181,8 @@ fn setup(scenario: &Scenario) -> Setup {
         poller: "simulated",
         poller_shortfall: None,
         tables: Tables::Shared,
+        routes,
+        started_unix_ns: 0,
         plan,
     }
 }

@@ -9,6 +9,7 @@ mod long;
 mod payload;
 mod rules;
 mod template;
+pub mod traffic;
 mod verify;
 
 pub use excerpt::excerpt;

@@ -111,7 +111,8 @@ impl<M: Machine> Worker<M> {
         connection.stand(self.deliveries.as_mut().map(|deliveries| (deliveries, index)));
         // A peer that closes right behind the upgrade is sent nothing more.
         let is_open = connection.link.as_ref().is_some_and(|link| link.session.is_open());
-        if is_open {
+        if is_open && !self.encode_again_for_user(index) {
+            let connection = &mut self.connections[index as usize];
             let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
             connection.encode_again(payloads, buffers, &mut self.recorder);
         }
@@ -155,6 +156,7 @@ impl<M: Machine> Worker<M> {
         }
         match ending {
             Ending::Orderly(reason) => {
+                self.user_lost(index, None, String::new());
                 self.recorder.connection_closed(reason);
                 // A peer that closes before anything was asked must not be asked in a tight loop.
                 if was_ready && !served {
@@ -164,12 +166,14 @@ impl<M: Machine> Worker<M> {
                 }
             }
             Ending::Farewell(text) => {
+                let text = self.user_lost(index, None, text);
                 self.recorder.connection_closed("server");
                 self.recorder.note("server", || text);
                 // A server that leaves leaves everybody: nobody comes back at once.
                 self.back_off(index, now);
             }
             Ending::Failed(class, text) => {
+                let text = self.user_lost(index, Some(class), text);
                 if was_ready {
                     self.recorder.connection_closed(class.name());
                 } else {
@@ -206,6 +210,7 @@ impl<M: Machine> Worker<M> {
         if !mutation::is(Mutation::SlotsLost) {
             self.slots.release(index, freed);
         }
+        self.step_over(index, now);
     }
 
     fn back_off(&mut self, index: u32, now: Nanos) {

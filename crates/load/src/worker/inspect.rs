@@ -31,6 +31,12 @@ impl<M: Machine> Worker<M> {
         same!("messages in flight", self.tally.in_flight(), found);
         let found: u64 = all.iter().map(|it| it.queue.messages()).sum();
         same!("messages that wait for room", self.tally.queued(), found);
+        if let Some(users) = &self.users {
+            let (in_flight, open) = users.counts();
+            same!("steps in flight", in_flight, self.tally.in_flight());
+            let found = self.executor.as_ref().map_or(0, Executor::begun);
+            same!("sessions that have begun", open, found);
+        }
         if let Some(deliveries) = &self.deliveries {
             same!("copies on their way", deliveries.in_flight(), deliveries.found_in_flight());
         }

@@ -9,6 +9,7 @@ mod deadlines;
 mod inspect;
 mod intervals;
 mod openings;
+mod sessions;
 mod stages;
 mod tally;
 mod traffic;
@@ -30,6 +31,7 @@ use crate::measure::{Class, Recorder};
 use crate::plan::{LoopPlan, PacingDocument, Plan};
 use crate::preflight::{Setup, Tables};
 use crate::source::Payloads;
+use crate::users::Users;
 
 use intervals::Intervals;
 use openings::Openings;
@@ -88,6 +90,8 @@ pub(crate) struct Worker<M> {
     buffers: Buffers,
     /// Who is owed what, where a message has many receivers.
     deliveries: Option<Deliveries>,
+    /// What the users of traffic know; none where there is one message.
+    users: Option<Box<Users>>,
     /// Where sessions lay what they unpack.
     scratch: Scratch,
     recorder: Box<Recorder>,
@@ -140,6 +144,7 @@ impl<M: Machine> Worker<M> {
             payloads: Payloads::new(&plan.target.payload),
             buffers: Buffers::default(),
             deliveries,
+            users: sessions::users(&setup, share.first_connection, share.connections),
             scratch: Scratch::new(),
             recorder,
             openings: Openings::new(share.connections, rng),
@@ -235,6 +240,9 @@ fn fatal(error: &NetError) -> (Class, String) {
 /// The places for packs in flight that a plan gives to so many connections.
 fn slots(plan: &Plan, connections: u32) -> Slots {
     let each = plan.load.depth / plan.load.pack;
+    if plan.traffic.is_some() {
+        return Slots::by_connection(connections, each);
+    }
     let slots = match plan.load.loop_ {
         LoopPlan::Open { pacing: PacingDocument::Phased, .. } => {
             Slots::by_connection(connections, each)

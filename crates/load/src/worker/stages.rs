@@ -76,6 +76,9 @@ impl<M: Machine> Worker<M> {
     }
 
     pub(super) fn executor_from(&self, begin: Nanos) -> Executor {
+        if let Some(sessions) = self.sessions_from(begin) {
+            return sessions;
+        }
         let load = &self.plan().load;
         match load.loop_ {
             LoopPlan::Closed => {
@@ -127,7 +130,7 @@ impl<M: Machine> Worker<M> {
     }
 
     /// Of what this worker draws at random; each has its own.
-    fn seed(&self) -> u64 {
+    pub(super) fn seed(&self) -> u64 {
         self.plan().load.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.share.place.into())
     }
 
@@ -157,6 +160,10 @@ impl<M: Machine> Worker<M> {
         let last = now - Nanos(1);
         let waiting = self.waiting(last);
         self.tally.give_up(waiting);
+        let sessions = self.sessions_waiting(last);
+        if let Some(users) = &mut self.users {
+            users.give_up(sessions);
+        }
         self.stage = Stage::Drain { deadline: now + drain };
         self.tell(Report::LoadEnded { first_send: self.tally.first_send(), at: now });
     }
@@ -200,12 +207,16 @@ impl<M: Machine> Worker<M> {
             (self.clock.thread_cpu_ns() + run_queue_ns).saturating_sub(self.driver.spun_ns());
         self.recorder.idle = self.intervals.idle(self.clock.now(), busy_ns);
         let fresh = self.intervals.fresh(self.wires.recycled.try_iter());
-        let waiting = match self.stage {
+        let (waiting, sessions) = match self.stage {
             // What is due at the boundary belongs to the next interval; behind the load's end nothing
             // is due, also where a late worker closes intervals that lie there.
-            Stage::Load { end: last } => self.waiting(end.min(last) - Nanos(1)),
-            _ => 0,
+            Stage::Load { end: last } => {
+                let last = end.min(last) - Nanos(1);
+                (self.waiting(last), self.sessions_waiting(last))
+            }
+            _ => (0, 0),
         };
+        let traffic = self.traffic_standing(sessions);
         let dropped = self.executor.as_ref().map_or(0, Executor::dropped) + self.tally.gave_up();
         let record = IntervalRecord {
             index,
@@ -217,6 +228,7 @@ impl<M: Machine> Worker<M> {
             open: self.openings.open().into(),
             disturbed,
             run_queue_ns,
+            traffic,
         };
         self.tell(Report::Interval(record));
     }

@@ -58,6 +58,7 @@ impl<M: Machine> Worker<M> {
             match executor.next(asked, &mut self.slots) {
                 Next::Send(assignment) => {
                     self.part_packs(assignment.connection, now);
+                    self.step_begins(assignment.connection, now);
                     let packs = assignment.messages.div_ceil(self.plan().load.pack);
                     self.connections[assignment.connection as usize].slots_out += packs;
                     self.send(assignment, now);
@@ -113,8 +114,14 @@ impl<M: Machine> Worker<M> {
                     let (first, count) = numbers(connection, &mut self.tally.next, own, left);
                     left -= count;
                     connection.ledger.push(first, count, due);
-                    let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
-                    connection.encode(first, count, payloads, buffers, &mut self.recorder);
+                    let (buffers, recorder) = (&mut self.buffers, &mut self.recorder);
+                    match &mut self.users {
+                        None => {
+                            let payloads = &mut self.payloads;
+                            connection.encode(first, count, payloads, buffers, recorder);
+                        }
+                        Some(users) => users.encode(index, first, connection, buffers, recorder),
+                    }
                     let Some(deliveries) = &mut self.deliveries else { continue };
                     for number in first..first + u64::from(count) {
                         let owed = deliveries.sent(index, number as u32, due, now);
@@ -201,6 +208,9 @@ impl<M: Machine> Worker<M> {
         if let Some((sent, count)) = stamped {
             self.recorder.sent += u64::from(count);
             self.tally.sent_at(sent);
+            if let Some(users) = &mut self.users {
+                users.sent(index, &mut self.recorder);
+            }
             if open_loop {
                 let recorder = &mut self.recorder;
                 connection.ledger.for_youngest(count, |pending| {
@@ -298,12 +308,20 @@ impl<M: Machine> Worker<M> {
         let were_there = self.driver.received_in_wait() || mutation::is(Mutation::StaleDone);
         let back = were_there.then_some(self.back);
         let came = || back.unwrap_or_else(|| self.clock.now());
-        let received = connection.receive(&mut self.driver, came, &mut self.scratch, &mut expected);
+        let (driver, scratch) = (&mut self.driver, &mut self.scratch);
+        let received = match &mut self.users {
+            None => connection.receive(driver, came, scratch, &mut expected),
+            Some(users) => {
+                let mut expected = expected.heard_by(users.hearing(index));
+                connection.receive(driver, came, scratch, &mut expected)
+            }
+        };
         let now = received.at;
 
         if received.done > 0 {
             connection.attempts = 0;
             self.done(index, received.done);
+            self.step_over(index, now);
         }
         if received.room_changed {
             self.room_changed(index);

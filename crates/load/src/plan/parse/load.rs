@@ -91,9 +91,25 @@ pub(super) fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result
     Ok(Load { connections, depth, pack, requests_per_connection, loop_, seed: document.seed })
 }
 
-pub(super) fn stop(document: &StopDocument, load: &Load) -> Result<Stop, PlanError> {
-    let StopDocument { duration_ns, requests, requests_each, .. } = *document;
-    if duration_ns.is_none() && requests.is_none() && requests_each.is_none() {
+pub(super) fn stop(
+    document: &StopDocument,
+    load: &Load,
+    is_traffic: bool,
+) -> Result<Stop, PlanError> {
+    let StopDocument { duration_ns, requests, requests_each, sessions } = *document;
+    if is_traffic && (requests.is_some() || requests_each.is_some()) {
+        return wrong(
+            "stop: traffic ends after a time or a number of sessions; use stop.sessions".to_owned(),
+        );
+    }
+    if sessions.is_some() && !is_traffic {
+        return wrong("stop.sessions: only traffic has sessions; use stop.requests".to_owned());
+    }
+    if sessions == Some(0) {
+        return wrong("stop.sessions starts at 1".to_owned());
+    }
+    if sessions.is_none() && duration_ns.is_none() && requests.is_none() && requests_each.is_none()
+    {
         return wrong("stop: neither a duration nor a number of requests; give one".to_owned());
     }
     if requests == Some(0) {
@@ -112,7 +128,7 @@ pub(super) fn stop(document: &StopDocument, load: &Load) -> Result<Stop, PlanErr
         return wrong("stop.requests_each must be a multiple of the pack".to_owned());
     }
     let duration = duration_ns.map(|ns| duration(ns, "stop.duration_ns", 1_000_000)).transpose()?;
-    Ok(Stop { duration, requests, requests_each })
+    Ok(Stop { duration, requests, requests_each, sessions })
 }
 
 pub(super) fn phases(document: &PhasesDocument) -> Result<Phases, PlanError> {

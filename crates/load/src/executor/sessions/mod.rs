@@ -1,0 +1,315 @@
+//! Sessions: users who send one request after the other, and think in between.
+//!
+//! A session is due when its arrival is (open loop), or when its user's last one has ended (closed loop);
+//! each of its steps when the one before has ended and its user has thought. Knows flows by their number of
+//! steps. Must not know what is sent.
+
+mod arrivals;
+mod deal;
+#[cfg(test)]
+mod tests;
+mod think;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use super::{Assignment, Budget, Next, Slots};
+use crate::clock::Nanos;
+use crate::pacing::Pacer;
+use crate::plan::traffic::Traffic;
+use arrivals::Arrivals;
+use deal::Dealer;
+pub use deal::Part;
+use deal::{Dealt, Row};
+
+/// A generator for what belongs to these numbers.
+fn drawn(seed: u64, of: [u64; 2]) -> fastrand::Rng {
+    let mixed = of.into_iter().fold(seed, |so_far, number| {
+        // The finaliser of splitmix64: neighbours have nothing in common.
+        let mut z = so_far.wrapping_add(number).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    });
+    fastrand::Rng::with_seed(mixed)
+}
+
+/// Who has which session, and when its next step is due.
+#[derive(Debug)]
+pub struct Sessions {
+    traffic: Arc<Traffic>,
+    seed: u64,
+    dealer: Dealer,
+    /// None: the loop is closed.
+    arrivals: Option<Arrivals>,
+    /// Of sessions.
+    budget: Budget,
+    users: Vec<User>,
+    /// Users who think, by the instant at which their next step is due.
+    thinking: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// Users whose next step is due, in this order.
+    ready: VecDeque<u32>,
+    /// Open loop: users without a session, who has been free the longest first.
+    idle: VecDeque<u32>,
+    /// Open loop: the session that is next, and whom nobody has yet.
+    dealt: Option<Dealt>,
+    /// Sessions that somebody has.
+    live: u64,
+    /// By flow: sessions that were due and for which no row was left, since they were last asked for.
+    starved: Vec<u64>,
+}
+
+/// A user, who has one connection.
+#[derive(Debug, Clone, Copy)]
+struct User {
+    state: State,
+    /// Means nothing without a session.
+    session: Session,
+}
+
+/// A session that somebody has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session {
+    /// Index of its flow.
+    pub flow: usize,
+    /// Index of the step that is next, or on its way.
+    pub step: usize,
+    /// Unlike those of all other sessions.
+    pub number: u64,
+    /// Index of its row of data.
+    pub row: Option<usize>,
+    /// When it was due.
+    pub due: Nanos,
+    /// When the step is.
+    pub step_due: Nanos,
+}
+
+/// What a user does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Nothing: it has no session.
+    Idle,
+    /// The same, and its connection can't take messages.
+    Parked,
+    /// It thinks, or its turn is next.
+    Waits,
+    /// Its step is due, and its connection can't take messages.
+    Blocked,
+    /// Its step is on its way.
+    Out,
+}
+
+impl Sessions {
+    /// Of so many users. `pacer` gives the instants at which sessions are due; without one the loop is closed,
+    /// and the users' first sessions begin at `begin`. The slots must be [by connection](Slots::by_connection).
+    pub fn new(
+        traffic: Arc<Traffic>,
+        part: Part,
+        users: u32,
+        begin: Nanos,
+        pacer: Option<Pacer>,
+        budget: Budget,
+    ) -> Self {
+        let none = Session { flow: 0, step: 0, number: 0, row: None, due: begin, step_due: begin };
+        let mut sessions = Self {
+            seed: part.seed,
+            dealer: Dealer::new(&traffic, part),
+            arrivals: pacer.map(Arrivals::new),
+            budget,
+            users: vec![User { state: State::Idle, session: none }; users as usize],
+            thinking: BinaryHeap::new(),
+            ready: VecDeque::new(),
+            idle: VecDeque::new(),
+            dealt: None,
+            live: 0,
+            starved: vec![0; traffic.flows.len()],
+            traffic,
+        };
+        if sessions.arrivals.is_some() {
+            sessions.idle = (0..users).collect();
+        } else {
+            (0..users).for_each(|user| sessions.deal_to(user, begin));
+        }
+        sessions
+    }
+
+    pub(super) fn next(&mut self, now: Nanos, slots: &mut Slots) -> Next {
+        self.hear(slots);
+        while let Some(Reverse((due, user))) = self.thinking.peek().copied()
+            && due <= now
+        {
+            self.thinking.pop();
+            self.ready.push_back(user);
+        }
+        while let Some(user) = self.ready.pop_front() {
+            if slots.take_of(user) {
+                return self.send(user);
+            }
+            self.users[user as usize].state = State::Blocked;
+        }
+        if let Some(user) = self.admit(now, slots) {
+            return self.send(user);
+        }
+        if self.budget.is_spent() && self.live == 0 {
+            return Next::Finished;
+        }
+        self.peek(now)
+    }
+
+    pub(super) fn peek(&self, now: Nanos) -> Next {
+        let thinks = self.thinking.peek().map(|Reverse((due, _))| *due);
+        let arrives = self.arrivals.as_ref().filter(|_| !self.budget.is_spent());
+        let arrives = arrives.map(Arrivals::due).filter(|due| *due > now);
+        match thinks.into_iter().chain(arrives).min() {
+            Some(due) => Next::Wait(due),
+            None => Next::Blocked,
+        }
+    }
+
+    /// Open loop: sessions that are due at `now`, and have not begun.
+    pub(super) fn waiting(&mut self, now: Nanos) -> u64 {
+        let arrivals = self.arrivals.as_mut();
+        self.budget.limit(arrivals.map_or(0, |arrivals| arrivals.waiting(now)))
+    }
+
+    /// The session that a user has, or had last.
+    pub fn of(&self, user: u32) -> &Session {
+        &self.users[user as usize].session
+    }
+
+    /// Sessions of this flow that failed for want of a row, since this was last asked.
+    pub fn take_starved(&mut self, flow: usize) -> u64 {
+        std::mem::take(&mut self.starved[flow])
+    }
+
+    /// Sessions that have begun and not ended.
+    #[cfg(test)]
+    pub(super) fn begun(&self) -> u64 {
+        let has_begun = |user: &&User| match user.state {
+            State::Out => true,
+            State::Waits | State::Blocked => user.session.step > 0,
+            State::Idle | State::Parked => false,
+        };
+        self.users.iter().filter(has_begun).count() as u64
+    }
+
+    /// The step of a user is over, well or badly. Gives the session that has ended with it.
+    pub fn over(&mut self, user: u32, now: Nanos, well: bool) -> Option<Session> {
+        let User { state, session } = &mut self.users[user as usize];
+        debug_assert_eq!(*state, State::Out, "its step was on its way");
+        let flow = &self.traffic.flows[session.flow];
+        if well && session.step + 1 < flow.steps.len() {
+            session.step += 1;
+            let think = &flow.steps[session.step].think;
+            let thinks = think::draw(think, self.seed, session.number, session.step as u64);
+            session.step_due = now + thinks;
+            self.schedule(user, now);
+            return None;
+        }
+        let ended = *session;
+        self.live -= 1;
+        if self.arrivals.is_some() {
+            self.users[user as usize].state = State::Idle;
+            self.idle.push_back(user);
+        } else {
+            self.deal_to(user, now);
+        }
+        Some(ended)
+    }
+
+    /// Whose connections can take messages now?
+    fn hear(&mut self, slots: &mut Slots) {
+        while let Some(user) = slots.freed() {
+            let state = &mut self.users[user as usize].state;
+            match state {
+                State::Blocked => {
+                    *state = State::Waits;
+                    self.ready.push_back(user);
+                }
+                State::Parked => {
+                    *state = State::Idle;
+                    self.idle.push_back(user);
+                }
+                State::Idle | State::Waits | State::Out => {}
+            }
+        }
+    }
+
+    /// Open loop: who has the next session, if one is due and somebody is free.
+    fn admit(&mut self, now: Nanos, slots: &mut Slots) -> Option<u32> {
+        loop {
+            let due = self.arrivals.as_ref()?.due();
+            if due > now || self.budget.is_spent() {
+                return None;
+            }
+            let dealt = *self.dealt.get_or_insert_with(|| self.dealer.deal());
+            let user = match dealt.row {
+                Row::RanOut => None,
+                _ => Some(self.free_user(slots)?),
+            };
+            self.dealt = None;
+            self.budget.take(1);
+            self.arrivals.as_mut()?.advance();
+            match user {
+                Some(user) => {
+                    self.give(user, dealt, due);
+                    return Some(user);
+                }
+                None => self.starved[dealt.flow] += 1,
+            }
+        }
+    }
+
+    fn free_user(&mut self, slots: &mut Slots) -> Option<u32> {
+        loop {
+            let user = self.idle.pop_front()?;
+            if slots.take_of(user) {
+                return Some(user);
+            }
+            self.users[user as usize].state = State::Parked;
+        }
+    }
+
+    /// Closed loop: the user's next session, if there is one.
+    fn deal_to(&mut self, user: u32, now: Nanos) {
+        self.users[user as usize].state = State::Idle;
+        if self.budget.is_spent() {
+            return;
+        }
+        self.budget.take(1);
+        let dealt = self.dealer.deal();
+        let think = &self.traffic.flows[dealt.flow].steps[0].think;
+        self.give(user, dealt, now + think::draw(think, self.seed, dealt.number, 0));
+        self.schedule(user, now);
+    }
+
+    fn give(&mut self, user: u32, dealt: Dealt, due: Nanos) {
+        let Dealt { flow, number, row } = dealt;
+        let row = match row {
+            Row::At(row) => Some(row),
+            Row::Own => Some(self.dealer.own_row(user)),
+            Row::None | Row::RanOut => None,
+        };
+        self.users[user as usize].session =
+            Session { flow, step: 0, number, row, due, step_due: due };
+        self.live += 1;
+    }
+
+    /// The user's next step goes when it is due.
+    fn schedule(&mut self, user: u32, now: Nanos) {
+        let User { state, session } = &mut self.users[user as usize];
+        *state = State::Waits;
+        if session.step_due <= now {
+            self.ready.push_back(user);
+        } else {
+            self.thinking.push(Reverse((session.step_due, user)));
+        }
+    }
+
+    fn send(&mut self, user: u32) -> Next {
+        let User { state, session } = &mut self.users[user as usize];
+        *state = State::Out;
+        Next::Send(Assignment { connection: user, messages: 1, due: session.step_due })
+    }
+}

@@ -1,0 +1,66 @@
+//! What leaves the engine of traffic: figures of routes and flows, in the order of the plan.
+//!
+//! Knows the names of the JSON; must not know how the figures were made.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Names of routes and flows, by whose order figures are given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TrafficNames {
+    /// Of routes.
+    pub routes: Vec<String>,
+    /// Of flows.
+    pub flows: Vec<String>,
+}
+
+/// Traffic of an interval or a run. The counters, bytes and times of all messages are the sums of those of routes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TrafficFigures {
+    /// By route, in the order of the plan.
+    pub routes: Vec<RouteFigures>,
+    /// By flow, in the order of the plan.
+    pub flows: Vec<FlowFigures>,
+    /// Open loop: sessions that were due and have not begun, at the end of the interval.
+    pub waiting: u64,
+    /// Open loop: sessions that were due and were given up, because the run ended.
+    pub dropped: u64,
+}
+
+/// Messages of a route. Over a whole run, `sent` = `ok` + the sum of `errors` + `in_flight`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RouteFigures {
+    /// Messages whose first byte was handed to the kernel.
+    pub sent: u64,
+    /// Replies that came whole and were right.
+    pub ok: u64,
+    /// Messages that failed, by class.
+    pub errors: BTreeMap<String, u64>,
+    /// Messages sent and neither right nor failed, at the end of the interval or run.
+    pub in_flight: u64,
+    /// Bytes of requests, heads included, before TLS.
+    pub bytes_sent: u64,
+    /// Bytes of replies that came whole, heads included and what frames chunks left out, after TLS.
+    pub bytes_received: u64,
+    /// Of a run: the first excerpt per error class, for people.
+    pub examples: BTreeMap<String, String>,
+    /// `response_time` (open loop) and `service_time`, HdrHistogram V2 compressed, base64; empty ones are left out.
+    pub histograms: BTreeMap<String, String>,
+}
+
+/// Sessions of a flow. Over a whole run, `begun` = `done` + the sum of `failed` + `open`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowFigures {
+    /// Sessions whose first message was sent, or for which no row of data was left.
+    pub begun: u64,
+    /// Sessions whose every step was right.
+    pub done: u64,
+    /// Sessions that have ended otherwise, by the class of what failed; `feed`: no row of data was left.
+    pub failed: BTreeMap<String, u64>,
+    /// Sessions that have begun and not ended, at the end of the interval or run.
+    pub open: u64,
+    /// `iteration_time` and `session_wait`, HdrHistogram V2 compressed, base64; empty ones are left out.
+    pub histograms: BTreeMap<String, String>,
+}

@@ -1,0 +1,69 @@
+//! Whether a plan's traffic fits its target, and how it is sent.
+
+use super::wrong;
+use crate::plan::document::{ExpectDocument, MessageDocument, PacingDocument, TargetDocument};
+use crate::plan::traffic::{Flow, Order, Think, Traffic};
+use crate::plan::{Load, LoopPlan, Overflow, PlanError, Scheme, SharePlan, TargetUrl};
+
+/// What each route says is not said of the target.
+pub(super) fn origin_alone(target: &TargetDocument) -> Result<(), PlanError> {
+    let is_default = target.message == MessageDocument::default()
+        && target.expect == ExpectDocument::default()
+        && target.http.method.is_none();
+    if is_default {
+        return Ok(());
+    }
+    wrong("target: of traffic each route has its own method, message and expectation: leave those of the target out".to_owned())
+}
+
+/// Is it one, of which each route has its own path?
+pub(super) fn is_origin(url: &TargetUrl) -> Result<(), PlanError> {
+    if url.scheme == Scheme::Http && url.path == "/" {
+        return Ok(());
+    }
+    wrong(format!(
+        "target.url: '{}' is no origin of traffic: use http://HOST:PORT or https://HOST:PORT",
+        url.text
+    ))
+}
+
+/// Does this traffic fit how it is sent?
+///
+/// # Errors
+/// One line that names the member that is wrong, and the remedy.
+pub(super) fn fits(traffic: &Traffic, load: &Load, share: SharePlan) -> Result<(), PlanError> {
+    if load.depth > 1 || load.requests_per_connection.is_some() {
+        return wrong("load: a user of traffic sends one request after the other, on a connection that is kept: leave depth, pack and requests per connection out".to_owned());
+    }
+    let is_open = match load.loop_ {
+        LoopPlan::Closed => false,
+        LoopPlan::Open {
+            pacing: PacingDocument::Constant | PacingDocument::Poisson,
+            overflow: Overflow::Wait,
+            ..
+        } => true,
+        _ => {
+            return wrong("load.executor: sessions of traffic begin in a closed loop, or in an open one (constant, poisson) in which they wait: use one of these".to_owned());
+        }
+    };
+    for flow in &traffic.flows {
+        if is_open && flow.steps[0].think != Think::None {
+            let fault =
+                "the arrivals say when its first step is due: leave that one's think time out";
+            return of_flow(flow, fault);
+        }
+        let Some(feed) = flow.feed.map(|feed| &traffic.feeds[feed]) else { continue };
+        let (rows, users) = (feed.rows.len(), share.connections as usize);
+        if !is_open && feed.order == Order::Unique && rows < users {
+            let fault = format!(
+                "its feed has {rows} rows for {users} users, and each keeps one of its own: give more rows, or another order"
+            );
+            return of_flow(flow, &fault);
+        }
+    }
+    Ok(())
+}
+
+fn of_flow<T>(flow: &Flow, fault: &str) -> Result<T, PlanError> {
+    wrong(format!("traffic.flows '{}': {fault}", flow.name))
+}

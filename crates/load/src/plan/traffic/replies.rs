@@ -1,0 +1,96 @@
+//! What right replies are, and what is captured of them, from the document.
+//!
+//! Knows the rules for statuses, checks and captures. Must not know requests.
+
+use regex::bytes::Regex;
+
+use super::document::{
+    CaptureDocument, CheckDocument, FoundDocument, OperandDocument, StatusDocument, TestDocument,
+};
+use super::names::Names;
+use super::text::text;
+use super::{Capture, Check, Found, Operand, Path, Test};
+
+/// The most that is captured, bytes.
+const MOST_CAPTURED: u32 = 1 << 20;
+
+/// The statuses of right replies.
+pub(super) fn statuses(document: &StatusDocument) -> Result<Vec<(u16, u16)>, String> {
+    match document {
+        StatusDocument::Any => Ok(vec![(100, 599)]),
+        StatusDocument::Success => Ok(vec![(200, 299)]),
+        StatusDocument::In(statuses) if statuses.is_empty() => {
+            Err("expect.status: no status is right; use 'any' for each".to_owned())
+        }
+        StatusDocument::In(statuses) => {
+            match statuses.iter().find(|status| !(100..=599).contains(*status)) {
+                Some(status) => Err(format!("expect.status: {status} is no HTTP status")),
+                None => Ok(statuses.iter().map(|status| (*status, *status)).collect()),
+            }
+        }
+    }
+}
+
+/// A check of a reply.
+pub(super) fn check(document: &CheckDocument, names: &mut Names) -> Result<Check, String> {
+    let test = match &document.test {
+        TestDocument::Exists => Test::Exists,
+        TestDocument::Empty => Test::Empty,
+        TestDocument::Compared { how, with } => Test::Compared(*how, operand(with, names)),
+        TestDocument::Contains { with } => Test::Contains(operand(with, names)),
+        TestDocument::Starts { with } => Test::Starts(text(with, names)),
+        TestDocument::Ends { with } => Test::Ends(text(with, names)),
+        TestDocument::Matches { pattern } => Test::Matches(compiles(pattern)?),
+        TestDocument::Type { name } => Test::Type(*name),
+    };
+    let CheckDocument { count, not, .. } = *document;
+    Ok(Check { of: found(&document.of)?, count, not, test })
+}
+
+/// What is captured of a reply.
+pub(super) fn capture(document: &CaptureDocument, names: &mut Names) -> Result<Capture, String> {
+    let CaptureDocument { name, of, most } = document;
+    if !(1..=MOST_CAPTURED).contains(most) {
+        return Err(format!("captures '{name}': most is 1 to {MOST_CAPTURED} bytes"));
+    }
+    Ok(Capture {
+        value: names.index(name),
+        of: found(of).map_err(|fault| format!("captures '{name}': {fault}"))?,
+        most: *most as usize,
+        in_head: false,
+        leads: false,
+    })
+}
+
+fn operand(document: &OperandDocument, names: &mut Names) -> Operand {
+    match document {
+        OperandDocument::Json(value) => Operand::Json(value.clone()),
+        OperandDocument::Text(parts) => Operand::Text(text(parts, names)),
+    }
+}
+
+fn found(document: &FoundDocument) -> Result<Found, String> {
+    Ok(match document {
+        FoundDocument::Status => Found::Status,
+        FoundDocument::Body => Found::Body,
+        FoundDocument::Bytes => Found::Bytes,
+        FoundDocument::Json(path) => {
+            Found::Json(Path::parse(path).map_err(|fault| format!("'{path}': {fault}"))?)
+        }
+        FoundDocument::Header(name) => Found::Header(name.clone()),
+        FoundDocument::Cookie(name) => Found::Cookie(name.clone()),
+        FoundDocument::Regex(pattern) => Found::Regex(compiles(pattern)?),
+    })
+}
+
+fn compiles(pattern: &str) -> Result<String, String> {
+    match Regex::new(pattern) {
+        Ok(_) => Ok(pattern.to_owned()),
+        // The crate draws a picture of several lines; the last one says what is wrong.
+        Err(error) => {
+            let picture = error.to_string();
+            let last = picture.lines().last().unwrap_or_default();
+            Err(format!("'{pattern}': {}", last.trim_start_matches("error: ")))
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Before the load: one session of each flow of traffic, by one user who does not think.
+//!
+//! Knows that a wrong file shows here at once, with the name of the route. Must not know what a session
+//! does. It has a worker of its own; what that counts belongs to nobody.
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use wiretrial_net::{Driver, NetError};
+
+use crate::clock::Nanos;
+use crate::control::{Control, Report};
+use crate::executor::Budget;
+use crate::machine::Machine;
+use crate::measure::{Class, Recorder};
+use crate::plan::traffic::{Order, Think, Traffic};
+use crate::plan::{LoopPlan, Plan, Stop};
+use crate::preflight::{Refusal, Setup, driver_config};
+use crate::worker::{Share, Wires, Worker};
+
+use super::secrets;
+
+/// Has each flow once; nothing where there is no traffic.
+///
+/// # Errors
+/// What is wrong with the first route that is not answered rightly.
+pub(super) fn rehearse(
+    setup: &Setup,
+    clock: impl Machine,
+    control: &Control,
+) -> Result<(), Refusal> {
+    let Some(traffic) = &setup.plan.traffic else { return Ok(()) };
+    let traffic = once(traffic);
+    let (flows, secrets) = (traffic.flows.len(), secrets(&setup.plan));
+    let names: Vec<_> = traffic.routes.iter().map(|route| route.name.clone()).collect();
+    let refuse = |(class, text): (Class, String)| {
+        let message = format!("{}: before the load: {text}", setup.plan.target.url.text);
+        Refusal::Target { class, message }
+    };
+    let of_net = |error: NetError| refuse((Class::from(error.class()), error.to_string()));
+    let driver = Driver::new(&driver_config(&setup.plan)).map_err(of_net)?;
+    let (report, reports) = channel();
+    let (_recycle, recycled) = channel();
+    let inner = Arc::new(Control::default());
+    inner.set_begin(clock.now().max(Nanos(1)));
+    let plan = plan_of(&setup.plan, traffic);
+    let share = Share {
+        worker: 0,
+        // Behind all of the load's: no number is used twice.
+        place: setup.plan.share.workers + setup.plan.share.first_worker,
+        first_connection: 0,
+        connections: 1,
+        budget: Budget::of(flows as u64),
+    };
+    let wires = Wires { control: Arc::clone(&inner), report, recycled };
+    let setup = Arc::new(Setup { plan, ..setup.clone() });
+    let mut worker = Worker::new(setup, share, wires, clock, driver).map_err(of_net)?;
+    while let Some(rest) = worker.work().map_err(refuse)? {
+        if control.is_stopping() {
+            return Err(Refusal::Interrupted { signal: control.signal() });
+        }
+        worker.rest(rest).map_err(refuse)?;
+    }
+    let mut all = Recorder::default();
+    for (_, report) in reports.try_iter() {
+        if let Report::Interval(record) = report {
+            all.add(&record.recorder);
+        }
+    }
+    match all.first_failure() {
+        None => Ok(()),
+        Some((route, class, text)) => {
+            let text = secrets.hidden_in(&text);
+            Err(refuse((class, format!("{}: {text}", names[route]))))
+        }
+    }
+}
+
+/// Each flow once, and without thought; of feeds the first row, and of those whose rows are one user's the last,
+/// which nobody of the load gets.
+fn once(traffic: &Traffic) -> Traffic {
+    let mut once = traffic.clone();
+    for flow in &mut once.flows {
+        flow.weight = 1;
+        flow.steps.iter_mut().for_each(|step| step.think = Think::None);
+    }
+    for feed in &mut once.feeds {
+        let row = if feed.order == Order::Unique { feed.rows.len() - 1 } else { 0 };
+        feed.rows = vec![feed.rows.swap_remove(row)];
+        feed.order = Order::Sequential;
+    }
+    once
+}
+
+fn plan_of(plan: &Plan, traffic: Traffic) -> Plan {
+    let mut plan = plan.clone();
+    plan.stop = Stop {
+        duration: None,
+        requests: None,
+        requests_each: None,
+        sessions: Some(traffic.flows.len() as u64),
+    };
+    plan.traffic = Some(Arc::new(traffic));
+    plan.load.connections = 1;
+    plan.load.loop_ = LoopPlan::Closed;
+    plan
+}

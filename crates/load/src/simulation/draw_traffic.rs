@@ -1,0 +1,208 @@
+//! From a seed to a scenario of traffic: sessions over several routes, with feeds, captures and thought.
+//!
+//! Knows which combinations are allowed. Must not know how they are played.
+
+use serde_json::{Value, json};
+use wiretrial_net::simulation::{Nature, Random};
+
+use super::scenario::{MS, Manners, Scenario, US};
+use super::secure::Secrets;
+use super::spoken::{Right, Spoken};
+use crate::plan::Plan;
+
+/// So many sessions are about what one world has.
+const SESSIONS: u64 = 50;
+
+impl Scenario {
+    /// What this seed says of traffic.
+    pub(super) fn of_traffic(seed: u64) -> Self {
+        Draw { random: Random::new(seed ^ 0x7472_6166) }.scenario(seed)
+    }
+}
+
+struct Draw {
+    random: Random,
+}
+
+impl Draw {
+    fn scenario(mut self, seed: u64) -> Scenario {
+        let good = self.random.once_in(5);
+        let calm_at = if good { 0 } else { self.random.between(300, 1_500) * MS };
+        let timeout = if good { 8_000 * MS } else { self.random.between(60, 400) * MS };
+        let settled = calm_at + 2 * timeout + 1_500 * MS;
+        let duration = if good { self.random.between(200, 1_500) * MS } else { settled + 700 * MS };
+        let connections = self.random.between(1, 6);
+        let threads = if connections > 1 && self.random.once_in(4) { 2 } else { 1 };
+        let is_open = self.random.once_in(2);
+        let is_counted = self.random.once_in(3);
+        let flows = self.random.between(1, 3);
+        let steps = SESSIONS * 2;
+        let seconds = connections as f64 * duration as f64 / 1e9 / steps as f64;
+        let service = if is_open || is_counted {
+            self.random.of(&[0, 10 * US, MS, 20 * MS])
+        } else {
+            // In a closed loop nothing else keeps the world small.
+            ((2e9 * seconds) as u64).clamp(MS, 60 * MS)
+        };
+        let rate = SESSIONS as f64 / (duration as f64 / 1e9);
+        let executor = if is_open {
+            json!({
+                "kind": "open", "rate": rate, "pacing": self.random.of(&["constant", "poisson"]),
+            })
+        } else {
+            json!({"kind": "closed"})
+        };
+        let stop = if is_counted {
+            json!({"sessions": self.random.between(1, SESSIONS)})
+        } else {
+            json!({"duration_ns": duration})
+        };
+        let secure = self.random.once_in(8);
+        let flows: Vec<_> = (0..flows).map(|number| self.flow(number, is_open)).collect();
+        let document = json!({
+            "schema": "wiretrial-plan",
+            "version": 1,
+            "target": {
+                "url": if secure { "https://127.0.0.1:9" } else { "http://127.0.0.1:9" },
+                "tls": {"insecure": true, "resumption": self.random.once_in(2)},
+            },
+            "traffic": {
+                "feeds": self.feeds(is_open, connections),
+                "routes": routes(),
+                "flows": flows,
+            },
+            "load": {
+                "connections": connections, "executor": executor, "seed": self.random.any() >> 12,
+            },
+            "stop": stop,
+            "generator": {"threads": threads},
+            "phases": {
+                "connect_ns": 20_000 * MS,
+                "warmup_ns": if self.random.once_in(4) { 100 * MS } else { 0 },
+                "drain_ns": self.random.of(&[0, 50, 500, 2_000]) * MS,
+                "timeout_ns": timeout,
+                "interval_ns": self.random.of(&[100, 250]) * MS,
+            },
+        });
+        let most = self.random.of(&[1, 3, 40, 1_000_000]);
+        let manners = Manners {
+            seed: self.random.any(),
+            spoken: Spoken::Http,
+            right: Right::Routes,
+            good,
+            mild: false,
+            calm_at,
+            bad_once_in: self.random.between(1, 3),
+            lies: self.random.once_in(2),
+            service,
+            piece: most,
+            gap: if most == 1 { 0 } else { self.random.of(&[0, 0, 20 * US]) },
+            connect: if self.random.once_in(2) { 50 * US } else { 3 * MS },
+            greetings: 0,
+            text: false,
+            differ: true,
+            deflate: None,
+            reorders: false,
+            scattered: false,
+            secrets: secure.then(|| Secrets::new(self.random.once_in(3))),
+        };
+        let stop_at = self.random.once_in(8).then(|| self.random.between(1, 3_000) * MS);
+        let nature = self.nature(secure);
+        let plan = Plan::from_json(&document.to_string());
+        let plan = plan.unwrap_or_else(|error| panic!("seed {seed}: {error}: {document}"));
+        Scenario { plan, nature, manners, stop_at }
+    }
+
+    /// A login first, and then what needs its token, or not.
+    fn flow(&mut self, number: u64, is_open: bool) -> Value {
+        let first = if is_open { json!({"kind": "none"}) } else { self.think() };
+        let mut steps = vec![json!({"route": 0, "think": first})];
+        for _ in 0..self.random.up_to(3) {
+            steps.push(json!({"route": self.random.up_to(2), "think": self.think()}));
+        }
+        json!({
+            "name": number.to_string(),
+            "weight": self.random.between(1, 4),
+            "feed": "users",
+            "cookies": self.random.once_in(2),
+            "steps": steps,
+        })
+    }
+
+    fn think(&mut self) -> Value {
+        match self.random.up_to(5) {
+            0 => json!({"kind": "constant", "ns": self.random.up_to(5 * MS)}),
+            1 => json!({"kind": "uniform", "low_ns": US, "high_ns": 4 * MS}),
+            2 => json!({"kind": "exponential", "mean_ns": 2 * MS}),
+            3 => json!({"kind": "lognormal", "median_ns": MS, "sigma": 0.6}),
+            _ => json!({"kind": "none"}),
+        }
+    }
+
+    fn feeds(&mut self, is_open: bool, connections: u64) -> Value {
+        let order = self.random.of(&["sequential", "shuffled", "unique"]);
+        let least = if is_open { 1 } else { connections };
+        let count = self.random.between(least, least + 30);
+        let rows: Vec<_> = (0..count).map(|row| json!([format!("u{row}")])).collect();
+        json!([{"name": "users", "columns": ["user"], "rows": rows, "order": order}])
+    }
+
+    fn nature(&mut self, secure: bool) -> Nature {
+        Nature {
+            seed: self.random.any(),
+            receives_in_wait: self.random.once_in(2),
+            buffer_bytes: self.random.of(&[64, 1_000, 64 * 1024]),
+            // A handshake is long: byte by byte it takes too many turns.
+            piece_bytes: self.random.of(&[1, 100, 8 * 1024]).max(if secure { 16 } else { 1 }),
+            send_buffer: self.random.of(&[600, 5_000, 1 << 20]),
+            clock_step: self.random.of(&[0, 200, 5_000]),
+            lateness: self.random.of(&[0, 1_000, 60 * US]),
+            pauses_once_in: self.random.of(&[0, 0, 500]),
+            short_writes_once_in: self.random.of(&[0, 2, 20]),
+            submits_once_in: self.random.of(&[0, 3, 30]),
+            latency: self.random.of(&[0, 0, 2_000, 100 * US]),
+        }
+    }
+}
+
+/// What peers answer, as [`Right::Routes`] does: `login` gives a token, `use` needs that of the same user.
+fn routes() -> Value {
+    let equals = |path: &str, part: Value| {
+        let with = json!({"text": [part]});
+        json!({"of": {"json": path}, "test": {"is": "compared", "how": "==", "with": with}})
+    };
+    let route = |name: &str, token: Value| {
+        let mut body = vec![
+            json!({"text": "{\"seq\":"}),
+            json!({"make": "seq"}),
+            json!({"text": ",\"user\":\""}),
+            json!({"json": "user"}),
+            json!({"text": "\""}),
+        ];
+        if token.is_string() {
+            body.extend([
+                json!({"text": ",\"token\":\""}),
+                json!({"json": token}),
+                json!({"text": "\""}),
+            ]);
+        }
+        body.push(json!({"text": "}"}));
+        json!({
+            "name": name, "method": "POST", "target": [{"text": "/"}, {"url": "user"}],
+            "headers": [["X-Name", [{"text": name}]]],
+            "body": body,
+            "expect": {"checks": [
+                equals("$.seq", json!({"make": "seq"})),
+                equals("$.items[1].user", json!({"value": "user"})),
+                {"of": {"json": "$.items[*]"}, "count": true,
+                 "test": {"is": "compared", "how": "==", "with": {"json": 2}}},
+                {"of": "status", "test": {"is": "compared", "how": "<", "with": {"json": 300}}},
+            ]},
+        })
+    };
+    let mut login = route("login", json!(null));
+    login["captures"] = json!([{"name": "token", "of": {"json": "$.token"}}]);
+    let mut plain = route("plain", json!(null));
+    plain["body"][0] = json!({"text": "{\"plain\":1,\"seq\":"});
+    json!([login, route("use", json!("token")), plain])
+}

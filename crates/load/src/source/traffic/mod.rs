@@ -1,0 +1,70 @@
+//! Requests to many routes, and what right replies to them are, ready to be sent and asked.
+//!
+//! Knows what a session knows. Must not know who sends, when, nor how anything is framed.
+
+mod check;
+mod cookies;
+mod made;
+mod reply;
+mod request;
+mod seen;
+mod template;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod values;
+
+pub use cookies::Jar;
+pub use made::Making;
+pub use reply::{Coming, Fault, Replies, Scratch};
+pub use request::{Request, Requests, Room};
+pub use template::Known;
+pub use values::Values;
+
+use crate::plan::Plan;
+use crate::plan::traffic::Traffic;
+
+/// All routes of a plan, ready to be used.
+#[derive(Debug)]
+pub struct Routes(Vec<Route>);
+
+/// One route.
+#[derive(Debug)]
+pub struct Route {
+    /// By which it is counted.
+    pub name: String,
+    /// What makes its requests.
+    pub requests: Requests,
+    /// What right replies are.
+    pub replies: Replies,
+}
+
+impl Routes {
+    /// Those of this traffic.
+    pub fn new(traffic: &Traffic, plan: &Plan) -> Self {
+        let url = &plan.target.url;
+        let origin = format!("{}://{}", if url.secure { "https" } else { "http" }, url.authority);
+        let route = |route: &crate::plan::traffic::Route| Route {
+            name: route.name.clone(),
+            requests: Requests::new(route),
+            replies: Replies::new(route, &origin),
+        };
+        Self(traffic.routes.iter().map(route).collect())
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The one with this index.
+    #[inline]
+    pub fn get(&self, index: usize) -> &Route {
+        &self.0[index]
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Route> {
+        self.0.iter()
+    }
+}

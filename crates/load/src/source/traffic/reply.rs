@@ -1,0 +1,386 @@
+//! Is the reply to a route right, and what does it leave to later requests?
+//!
+//! Knows a whole reply: status, head, body. Must not know how it came, nor how outcomes are counted.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use regex::bytes::{CaptureLocations, Regex};
+
+use super::check::{Check, compiled};
+use super::cookies;
+use super::made::Making;
+use super::seen::Seen;
+use super::template::{Known, Template};
+use super::tree::{Places, Tree};
+use super::values::Values;
+use crate::plan::traffic::{Capture, Found, Path, Route};
+use crate::source::excerpt;
+
+/// The largest body that is looked at, bytes.
+const MOST_LOOKED_AT: usize = 16 << 20;
+/// More than is shown of a body that is not looked at, bytes.
+const SHOWN: usize = 200;
+
+/// How a reply was not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// It has another status.
+    Status(String),
+    /// A test does not hold.
+    Mismatch(String),
+    /// What a later request needs is not in it.
+    Capture(String),
+}
+
+/// What right replies to a route are.
+#[derive(Debug)]
+pub struct Replies {
+    statuses: Vec<(u16, u16)>,
+    exactly: Option<Template>,
+    checks: Vec<(Check, At, String)>,
+    captures: Vec<(Capture, At, String)>,
+    /// Names of the header fields and cookies that are looked at.
+    heads: Vec<HeadName>,
+    tree: Option<Tree>,
+    patterns: Vec<Regex>,
+    looks_at_body: bool,
+    /// Origins of the target's URL, as a server may write them.
+    origin: String,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum HeadName {
+    Field(String),
+    Cookie(String),
+}
+
+/// Where in a reply something is.
+#[derive(Debug, Clone, Copy)]
+enum At {
+    Status,
+    Body,
+    Bytes,
+    /// The path with this index: one place, or many.
+    One(usize),
+    Many(usize),
+    Head(usize),
+    Pattern(usize),
+}
+
+/// What has come of a reply.
+#[derive(Debug, Default)]
+pub struct Coming {
+    status: u16,
+    /// Of the head, bytes.
+    head_length: u64,
+    /// Values of the header fields and cookies that are looked at.
+    heads: Vec<u8>,
+    places: Vec<Option<Range<usize>>>,
+    /// What has come of the body, if it did not come at once; its beginning, where nobody looks at it.
+    body: Vec<u8>,
+    /// Of the body so far.
+    length: u64,
+}
+
+impl Coming {
+    /// Bytes of head and body so far.
+    pub fn bytes(&self) -> u64 {
+        self.head_length + self.length
+    }
+
+    fn head(&self, index: usize) -> Option<&[u8]> {
+        self.places.get(index)?.clone().map(|place| &self.heads[place])
+    }
+}
+
+/// What judging takes; used again for each reply.
+#[derive(Debug)]
+pub struct Scratch {
+    places: Places,
+    room: Vec<u8>,
+    locations: Vec<CaptureLocations>,
+}
+
+/// A reply that came whole.
+struct Whole<'a> {
+    coming: &'a Coming,
+    body: &'a [u8],
+    places: &'a Places,
+    /// By pattern: what it matches first.
+    locations: &'a mut [CaptureLocations],
+}
+
+impl Replies {
+    /// What a plan says of a route of this origin.
+    pub(super) fn new(route: &Route, origin: &str) -> Self {
+        let mut all = Self {
+            statuses: route.statuses.clone(),
+            exactly: route.exactly.as_ref().map(|text| Template::new(text)),
+            checks: Vec::new(),
+            captures: Vec::new(),
+            heads: Vec::new(),
+            tree: None,
+            patterns: Vec::new(),
+            looks_at_body: route.exactly.is_some(),
+            origin: origin.to_owned(),
+        };
+        let mut paths = Vec::new();
+        for check in &route.checks {
+            let (at, name) = all.at(&check.of, &mut paths);
+            all.checks.push((Check::new(check), at, name));
+        }
+        for capture in &route.captures {
+            let (at, name) = all.at(&capture.of, &mut paths);
+            all.captures.push((capture.clone(), at, name));
+        }
+        all.tree = (!paths.is_empty()).then(|| Tree::new(&paths));
+        all
+    }
+
+    fn at(&mut self, of: &Found, paths: &mut Vec<Path>) -> (At, String) {
+        self.looks_at_body |= matches!(of, Found::Body | Found::Json(_) | Found::Regex(_));
+        match of {
+            Found::Status => (At::Status, "status".to_owned()),
+            Found::Body => (At::Body, "body".to_owned()),
+            Found::Bytes => (At::Bytes, "length in bytes".to_owned()),
+            Found::Json(path) => {
+                let index = paths.iter().position(|known| known == path).unwrap_or(paths.len());
+                if index == paths.len() {
+                    paths.push(path.clone());
+                }
+                let at = if path.names_many() { At::Many(index) } else { At::One(index) };
+                (at, path.text.clone())
+            }
+            Found::Header(name) => {
+                (self.head_name(HeadName::Field(name.clone())), format!("header {name}"))
+            }
+            Found::Cookie(name) => {
+                (self.head_name(HeadName::Cookie(name.clone())), format!("cookie {name}"))
+            }
+            Found::Regex(pattern) => {
+                self.patterns.push(compiled(pattern));
+                (At::Pattern(self.patterns.len() - 1), format!("match of {pattern}"))
+            }
+        }
+    }
+
+    fn head_name(&mut self, name: HeadName) -> At {
+        let index = self.heads.iter().position(|known| *known == name).unwrap_or(self.heads.len());
+        if index == self.heads.len() {
+            self.heads.push(name);
+        }
+        At::Head(index)
+    }
+
+    /// What judging its replies takes.
+    pub fn scratch(&self) -> Scratch {
+        let locations = self.patterns.iter().map(Regex::capture_locations);
+        Scratch { places: Places::default(), room: Vec::new(), locations: locations.collect() }
+    }
+
+    /// Another reply begins, with this head of so many bytes.
+    pub fn begin<'f>(
+        &self,
+        coming: &mut Coming,
+        status: u16,
+        length: usize,
+        fields: impl Iterator<Item = (&'f [u8], &'f [u8])>,
+    ) {
+        let Coming { heads, places, body, .. } = coming;
+        heads.clear();
+        body.clear();
+        places.clear();
+        (coming.status, coming.head_length, coming.length) = (status, length as u64, 0);
+        if self.heads.is_empty() {
+            return;
+        }
+        places.resize(self.heads.len(), None);
+        for (name, value) in fields {
+            for (index, wanted) in self.heads.iter().enumerate() {
+                let value = match wanted {
+                    HeadName::Field(wanted) if places[index].is_some() => {
+                        debug_assert!(!wanted.is_empty());
+                        continue;
+                    }
+                    HeadName::Field(wanted) => {
+                        name.eq_ignore_ascii_case(wanted.as_bytes()).then_some(value)
+                    }
+                    HeadName::Cookie(wanted) if name.eq_ignore_ascii_case(b"set-cookie") => {
+                        let (name, value) = cookies::pair(value);
+                        (name == wanted.as_bytes()).then_some(value)
+                    }
+                    HeadName::Cookie(_) => None,
+                };
+                let Some(value) = value else { continue };
+                heads.extend_from_slice(value);
+                places[index] = Some(heads.len() - value.len()..heads.len());
+            }
+        }
+    }
+
+    /// A piece of the body came, and more will.
+    pub fn piece(&self, coming: &mut Coming, piece: &[u8]) {
+        coming.length += piece.len() as u64;
+        let most = if self.looks_at_body { MOST_LOOKED_AT } else { SHOWN };
+        let room = most.saturating_sub(coming.body.len());
+        coming.body.extend_from_slice(&piece[..piece.len().min(room)]);
+    }
+
+    /// The last piece of the body came: is the reply right? What is captured of a right one goes to the
+    /// session's values.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn finish(
+        &self,
+        coming: &mut Coming,
+        last: &[u8],
+        (values, making): (&mut Values, Making),
+        scratch: &mut Scratch,
+    ) -> Result<(), Fault> {
+        let is_at_once = coming.length == 0;
+        if is_at_once {
+            coming.length = last.len() as u64;
+        } else {
+            self.piece(coming, last);
+        }
+        let mut body = std::mem::take(&mut coming.body);
+        let whole = if is_at_once { last } else { &body };
+        let told = self.judge(coming, whole, (values, making), scratch);
+        body.clear();
+        coming.body = body;
+        told
+    }
+
+    fn judge(
+        &self,
+        coming: &Coming,
+        body: &[u8],
+        (values, making): (&mut Values, Making),
+        scratch: &mut Scratch,
+    ) -> Result<(), Fault> {
+        let status = coming.status;
+        if !self.statuses.iter().any(|(least, most)| (*least..=*most).contains(&status)) {
+            return Err(Fault::Status(self.wrong_status(status, body)));
+        }
+        if self.looks_at_body && coming.length > MOST_LOOKED_AT as u64 {
+            let text = format!("it is over {} MiB, too much to look at", MOST_LOOKED_AT >> 20);
+            return Err(Fault::Mismatch(text));
+        }
+        let Scratch { places, room, locations } = scratch;
+        let known = Known { values, making };
+        if let Some(exactly) = &self.exactly {
+            let wanted = exactly.fill(known, room);
+            if wanted != body {
+                return Err(Fault::Mismatch(differs(body, wanted)));
+            }
+        }
+        if let Some(tree) = &self.tree {
+            tree.find(body, places).map_err(|error| {
+                Fault::Mismatch(format!("it is no JSON ({error}): '{}'", excerpt(body)))
+            })?;
+        }
+        let mut whole = Whole { coming, body, places, locations };
+        for (check, at, name) in &self.checks {
+            let seen = whole.seen(*at, &self.patterns);
+            if !check.holds(&seen, known, room) {
+                let fault = check.fault(name, &seen, known);
+                return Err(Fault::Mismatch(format!("{fault}: '{}'", excerpt(body))));
+            }
+        }
+        for (capture, at, name) in &self.captures {
+            let seen = whole.seen(*at, &self.patterns);
+            let value = self.captured(capture, &seen).map_err(|fault| {
+                Fault::Capture(format!("{name} can't be captured: {fault}, in '{}'", excerpt(body)))
+            })?;
+            values.set(capture.value, &value);
+        }
+        Ok(())
+    }
+
+    /// What is captured.
+    fn captured<'a>(&self, capture: &Capture, seen: &Seen<'a>) -> Result<Cow<'a, [u8]>, String> {
+        let Some(mut value) = seen.captured() else { return Err("it is not there".to_owned()) };
+        if value.len() > capture.most {
+            return Err(format!("it has {} bytes, over {}", value.len(), capture.most));
+        }
+        if capture.in_head && value.iter().any(|byte| byte.is_ascii_control() && *byte != b'\t') {
+            return Err("it has a control character, and is to stand in a header field".to_owned());
+        }
+        if capture.leads {
+            if let Some(path) = value.strip_prefix(self.origin.as_bytes()) {
+                value = Cow::Owned(if path.is_empty() { b"/".to_vec() } else { path.to_vec() });
+            }
+            if !value.starts_with(b"/") {
+                return Err(format!(
+                    "it is '{}', and the target of a request begins with / or is of {}",
+                    excerpt(&value),
+                    self.origin
+                ));
+            }
+        }
+        Ok(value)
+    }
+
+    #[cold]
+    fn wrong_status(&self, status: u16, body: &[u8]) -> String {
+        let redirect = match status {
+            301 | 302 | 303 | 307 | 308 => ", a redirect, which is not followed",
+            _ => "",
+        };
+        let wanted = self.statuses.iter().map(|(least, most)| match (least, most) {
+            (200, 299) => "2xx".to_owned(),
+            (least, most) if least == most => least.to_string(),
+            (least, most) => format!("{least} to {most}"),
+        });
+        let wanted = wanted.collect::<Vec<_>>().join(", ");
+        let shown = if body.is_empty() { String::new() } else { format!(": '{}'", excerpt(body)) };
+        format!("status {status}{redirect}, not {wanted}{shown}")
+    }
+}
+
+impl<'a> Whole<'a> {
+    fn seen(&mut self, at: At, patterns: &[Regex]) -> Seen<'a> {
+        let body = self.body;
+        // Places are those of values in JSON, which is UTF-8.
+        let json = |place: Range<usize>| str::from_utf8(&body[place]).unwrap_or_default();
+        match at {
+            At::Status => Seen::Number(self.coming.status.into()),
+            At::Bytes => Seen::Number(self.coming.length),
+            At::Body => Seen::Text(body),
+            At::One(path) => {
+                self.places.single(path).map_or(Seen::Nothing, |place| Seen::Json(json(place)))
+            }
+            At::Many(path) => {
+                let all = self.places.many(path);
+                all.map_or(Seen::Nothing, |places| Seen::List { body, places })
+            }
+            At::Head(index) => self.coming.head(index).map_or(Seen::Nothing, Seen::Text),
+            At::Pattern(index) => {
+                let (pattern, locations) = (&patterns[index], &mut self.locations[index]);
+                if pattern.captures_len() == 1 {
+                    return pattern
+                        .find(body)
+                        .map_or(Seen::Nothing, |it| Seen::Text(it.as_bytes()));
+                }
+                let found = pattern.captures_read(locations, body);
+                let group = found.and_then(|_| locations.get(1));
+                group.map_or(Seen::Nothing, |(begin, end)| Seen::Text(&body[begin..end]))
+            }
+        }
+    }
+}
+
+/// How a body differs from what it should be.
+#[cold]
+fn differs(body: &[u8], wanted: &[u8]) -> String {
+    let same = body.iter().zip(wanted).take_while(|(own, wanted)| own == wanted).count();
+    let from = same.saturating_sub(24);
+    let dots = if from > 0 { "…" } else { "" };
+    format!(
+        "from byte {same} on the body was '{dots}{}', not '{dots}{}'",
+        excerpt(&body[from..]),
+        excerpt(&wanted[from..])
+    )
+}

@@ -1,0 +1,90 @@
+//! The request to a route, as a session sends it.
+//!
+//! Knows what fills the holes of a route. Must not know how a request is framed.
+
+use super::cookies::Jar;
+use super::template::{Known, Template, write, write_in_target};
+use crate::plan::traffic::{Part, Route};
+
+/// What makes requests to a route.
+#[derive(Debug)]
+pub struct Requests {
+    /// What stands before, between and behind the holes of the target.
+    target: Vec<Part>,
+    /// What goes into the holes of headers, in order.
+    holes: Vec<Part>,
+    body: Template,
+}
+
+/// Where requests are laid out; used again for each.
+#[derive(Debug, Default)]
+pub struct Room {
+    values: Vec<u8>,
+    ends: Vec<u32>,
+    cookies: Vec<u8>,
+    target: Vec<u8>,
+    body: Vec<u8>,
+}
+
+/// A request, but for what is the same for all of its route.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The values of all holes of the head, one after the other.
+    pub values: &'a [u8],
+    /// Where each ends in these.
+    pub ends: &'a [u32],
+    /// Cookies, as they stand in a field; empty: none.
+    pub cookies: &'a [u8],
+    /// The body.
+    pub body: &'a [u8],
+}
+
+impl Requests {
+    pub(super) fn new(route: &Route) -> Self {
+        let headers = route.headers.iter().flat_map(|(_, text)| text);
+        Self {
+            target: route.target.clone(),
+            holes: headers.filter(|part| !matches!(part, Part::Text(_))).cloned().collect(),
+            body: Template::new(&route.body),
+        }
+    }
+
+    /// The length of all bodies, where it is known.
+    pub fn body_length(&self) -> Option<usize> {
+        self.body.constant().map(<[u8]>::len)
+    }
+
+    /// Lays a request out.
+    pub fn lay<'a>(
+        &'a self,
+        known: Known<'_>,
+        jar: Option<&Jar>,
+        room: &'a mut Room,
+    ) -> Request<'a> {
+        let Room { values, ends, cookies, target, body } = room;
+        values.clear();
+        ends.clear();
+        cookies.clear();
+        for part in &self.target {
+            if !matches!(part, Part::Text(_)) {
+                write_in_target(part, known, values);
+                ends.push(values.len() as u32);
+            }
+        }
+        for part in &self.holes {
+            write(part, known, values);
+            ends.push(values.len() as u32);
+        }
+        if let Some(jar) = jar.filter(|jar| !jar.is_empty()) {
+            target.clear();
+            self.write_target(known, target);
+            jar.write(target, cookies);
+        }
+        Request { values, ends, cookies, body: self.body.fill(known, body) }
+    }
+
+    /// Appends the target of a request.
+    pub fn write_target(&self, known: Known<'_>, out: &mut Vec<u8>) {
+        self.target.iter().for_each(|part| write_in_target(part, known, out));
+    }
+}

@@ -1,0 +1,102 @@
+//! What comes on a user's connection, as its step's route judges it.
+//!
+//! Knows events and outcomes. Must not know sockets.
+
+use wiretrial_proto::{Event, Reply, ReplyHead};
+
+use super::Users;
+use crate::connection::{FORESEEN, Judged, Testimony, Witness};
+use crate::measure::Class;
+use crate::mutation::{self, Mutation};
+use crate::source::Payloads;
+use crate::source::traffic::{Fault, Known};
+
+/// Hears one user's connection.
+#[derive(Debug)]
+pub(crate) struct Hearing<'u> {
+    pub(super) users: &'u mut Users,
+    pub(super) index: u32,
+}
+
+impl Witness for Hearing<'_> {
+    const JUDGES: bool = true;
+
+    fn bytes(&mut self, _: &[u8]) -> Testimony {
+        Testimony::GoOn
+    }
+
+    fn event(&mut self, event: &Event<'_>, _: &mut Payloads) -> Testimony {
+        match event {
+            Event::Head(head) => self.head(head),
+            Event::Chunk { piece, .. } => {
+                let user = &mut self.users.all[self.index as usize];
+                if let Some(coming) = &mut user.coming {
+                    self.users.common.routes.get(user.route).replies.piece(coming, piece);
+                }
+            }
+            _ => {}
+        }
+        Testimony::GoOn
+    }
+
+    fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) {
+        let Judged { timeline, number, recorder, open_loop } = judged;
+        let making = self.users.making(self.index, number);
+        let Users { common, all, scratches, spare, .. } = &mut *self.users;
+        let user = &mut all[self.index as usize];
+        let route = common.routes.get(user.route);
+        let mut coming = user.coming.take().unwrap_or_default();
+        let scratch = &mut scratches[user.route];
+        let values = (&mut user.values, making);
+        let told = route.replies.finish(&mut coming, reply.payload, values, scratch);
+        recorder.route(user.route).received(coming.bytes());
+        spare.push(coming);
+        let fault = match told {
+            // Only a peer that does not answer knows what will be asked.
+            _ if !timeline.is_ordered() => Some((Class::Protocol, FORESEEN.to_owned())),
+            Ok(()) => None,
+            Err(Fault::Capture(_)) if mutation::is(Mutation::CaptureMissed) => None,
+            Err(Fault::Status(text)) => Some((Class::Status, text)),
+            Err(Fault::Mismatch(text)) => Some((Class::Mismatch, text)),
+            Err(Fault::Capture(text)) => Some((Class::Capture, text)),
+        };
+        match fault {
+            None => {
+                recorder.replies(timeline, 1, open_loop);
+                recorder.route(user.route).right(timeline, open_loop);
+                user.outcome = Some(Ok(()));
+            }
+            Some((class, text)) => {
+                recorder.failure(class, timeline.service_time());
+                recorder.example(class, || format!("{}: {text}", route.name));
+                recorder.route(user.route).failure(class, || text);
+                user.outcome = Some(Err(class));
+            }
+        }
+    }
+}
+
+impl Hearing<'_> {
+    /// A reply begins.
+    fn head(&mut self, head: &ReplyHead<'_>) {
+        let making = self.users.making(self.index, 0);
+        let Users { common, all, spare, target, .. } = &mut *self.users;
+        let user = &mut all[self.index as usize];
+        let route = common.routes.get(user.route);
+        let mut coming = user.coming.take().or_else(|| spare.pop()).unwrap_or_default();
+        route.replies.begin(&mut coming, head.status, head.length(), head.fields());
+        user.coming = Some(coming);
+        if !common.traffic.flows[user.flow].cookies {
+            return;
+        }
+        let is_cookie = |name: &[u8]| name.eq_ignore_ascii_case(b"set-cookie");
+        target.clear();
+        for (_, value) in head.fields().filter(|(name, _)| is_cookie(name)) {
+            if target.is_empty() {
+                let known = Known { values: &user.values, making };
+                route.requests.write_target(known, target);
+            }
+            user.jar.set(value, target);
+        }
+    }
+}

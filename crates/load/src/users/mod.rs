@@ -1,0 +1,225 @@
+//! The users of traffic: what each knows, what it asks next, and whether the reply is right.
+//!
+//! Knows sessions step by step, and the connection of one user at a time. Must not know when anything is
+//! sent, nor whose turn it is.
+
+mod hearing;
+
+use std::sync::Arc;
+
+pub(crate) use hearing::Hearing;
+
+use crate::clock::Nanos;
+use crate::connection::{Buffers, Connection};
+use crate::executor::Session;
+use crate::measure::{Class, Metric, Recorder, TrafficStanding};
+use crate::plan::traffic::Traffic;
+use crate::source::traffic::{Coming, Jar, Known, Making, Room, Routes, Scratch, Values};
+
+/// What does not differ from user to user.
+#[derive(Debug, Clone)]
+pub(crate) struct Common {
+    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) routes: Arc<Routes>,
+    /// Of all that the run draws.
+    pub(crate) seed: u64,
+    /// Number of the first user among all.
+    pub(crate) first_user: u64,
+    /// Wall clock at offset 0, nanoseconds since 1970.
+    pub(crate) started_unix_ns: u64,
+}
+
+/// All users of a worker, each with a connection of its own.
+#[derive(Debug)]
+pub(crate) struct Users {
+    common: Common,
+    all: Vec<User>,
+    /// Where requests are laid out.
+    room: Room,
+    /// The target of a request whose reply sets cookies.
+    target: Vec<u8>,
+    /// By route: what judging a reply takes.
+    scratches: Vec<Scratch>,
+    /// Where replies come to be whole, to be used again.
+    #[expect(clippy::vec_box, reason = "they come and go boxed")]
+    spare: Vec<Box<Coming>>,
+    standing: TrafficStanding,
+}
+
+/// What a user has.
+#[derive(Debug, Default)]
+struct User {
+    values: Values,
+    jar: Jar,
+    /// Index of the route of the step that is on its way, and of the flow.
+    route: usize,
+    flow: usize,
+    /// Number of its session.
+    session: u64,
+    /// When the step was due.
+    due: Nanos,
+    /// What has come of the reply.
+    coming: Option<Box<Coming>>,
+    /// What became of the step, once it is over.
+    outcome: Option<Result<(), Class>>,
+}
+
+impl Users {
+    pub(crate) fn new(common: Common, users: u32) -> Self {
+        let routes = common.routes.count();
+        let standing = TrafficStanding {
+            in_flight: vec![0; routes],
+            open: vec![0; common.traffic.flows.len()],
+            ..TrafficStanding::default()
+        };
+        Self {
+            all: (0..users).map(|_| User::default()).collect(),
+            room: Room::default(),
+            target: Vec::new(),
+            scratches: common.routes.iter().map(|route| route.replies.scratch()).collect(),
+            spare: Vec::new(),
+            standing,
+            common,
+        }
+    }
+
+    /// A user's next step is to be sent; with the first one its session begins.
+    pub(crate) fn step(&mut self, index: u32, at: &Session, now: Nanos, recorder: &mut Recorder) {
+        let user = &mut self.all[index as usize];
+        let flow = &self.common.traffic.flows[at.flow];
+        if at.step == 0 {
+            user.values.clear();
+            user.jar.clear();
+            (user.flow, user.session) = (at.flow, at.number);
+            if let (Some(feed), Some(row)) = (flow.feed, at.row) {
+                let feed = &self.common.traffic.feeds[feed];
+                for (value, text) in feed.columns.iter().zip(&feed.rows[row]) {
+                    user.values.set(*value, text.as_bytes());
+                }
+            }
+            self.standing.open[at.flow] += 1;
+            recorder.flow(at.flow).begun(now - at.due);
+            recorder.record(Metric::SessionWait, now - at.due);
+        }
+        user.route = flow.steps[at.step].route;
+        user.due = at.step_due;
+    }
+
+    /// Encodes the user's step, for the first time or again.
+    pub(crate) fn encode(
+        &mut self,
+        index: u32,
+        number: u64,
+        connection: &mut Connection,
+        buffers: &mut Buffers,
+        recorder: &mut Recorder,
+    ) {
+        let making = self.making(index, number);
+        let user = &self.all[index as usize];
+        let known = Known { values: &user.values, making };
+        let jar = self.common.traffic.flows[user.flow].cookies.then_some(&user.jar);
+        let requests = &self.common.routes.get(user.route).requests;
+        let request = requests.lay(known, jar, &mut self.room);
+        let bytes = connection.encode_request(number, user.route, &request, buffers, recorder);
+        recorder.route(user.route).encoded(bytes as u64);
+    }
+
+    /// The user's step was handed to the kernel.
+    pub(crate) fn sent(&mut self, index: u32, recorder: &mut Recorder) {
+        let route = self.all[index as usize].route;
+        self.standing.in_flight[route] += 1;
+        recorder.route(route).sent(1);
+    }
+
+    /// Hears what comes on the user's connection.
+    pub(crate) fn hearing(&mut self, index: u32) -> Hearing<'_> {
+        Hearing { users: self, index }
+    }
+
+    /// The user's connection is lost: a reply that has begun comes to nothing, and where it was asked for, its
+    /// step has failed.
+    pub(crate) fn lost(
+        &mut self,
+        index: u32,
+        failed: Option<(Class, &str)>,
+        recorder: &mut Recorder,
+    ) {
+        let user = &mut self.all[index as usize];
+        self.spare.extend(user.coming.take());
+        let Some((class, text)) = failed else { return };
+        user.outcome = Some(Err(class));
+        recorder.route(user.route).failure(class, || text.to_owned());
+    }
+
+    /// What became of the user's step, if it is over.
+    pub(crate) fn take_outcome(&mut self, index: u32) -> Option<Result<(), Class>> {
+        let user = &mut self.all[index as usize];
+        let outcome = user.outcome.take()?;
+        self.standing.in_flight[user.route] -= 1;
+        Some(outcome)
+    }
+
+    /// A session has ended with this.
+    pub(crate) fn ended(
+        &mut self,
+        session: &Session,
+        outcome: Result<(), Class>,
+        now: Nanos,
+        recorder: &mut Recorder,
+    ) {
+        self.standing.open[session.flow] -= 1;
+        let flow = recorder.flow(session.flow);
+        if let Err(class) = outcome {
+            return flow.failed(class);
+        }
+        flow.done(now - session.due);
+        recorder.record(Metric::IterationTime, now - session.due);
+    }
+
+    /// So many sessions that were due did not begin before the load's end.
+    pub(crate) fn give_up(&mut self, sessions: u64) {
+        self.standing.dropped = sessions;
+    }
+
+    /// What is in flight and open now.
+    pub(crate) fn standing(&self, waiting: u64) -> TrafficStanding {
+        TrafficStanding { waiting, ..self.standing.clone() }
+    }
+
+    /// Name of the route of the user's step.
+    pub(crate) fn route_name(&self, index: u32) -> &str {
+        &self.common.routes.get(self.all[index as usize].route).name
+    }
+
+    /// Steps that are on their way, and sessions that have begun and not ended.
+    #[cfg(test)]
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.standing.in_flight.iter().sum(), self.standing.open.iter().sum())
+    }
+
+    /// Flows, by number.
+    pub(crate) fn flows(&self) -> std::ops::Range<usize> {
+        0..self.common.traffic.flows.len()
+    }
+
+    fn making(&self, index: u32, number: u64) -> Making {
+        let user = &self.all[index as usize];
+        Making {
+            seed: self.common.seed,
+            seq: number,
+            user: self.common.first_user + u64::from(index),
+            session: user.session,
+            due_unix_ns: self.common.started_unix_ns + user.due.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_who_waits_costs_little() {
+        assert!(size_of::<User>() <= 176, "{} bytes", size_of::<User>());
+    }
+}

@@ -1,0 +1,132 @@
+//! Sessions of traffic: a user's step begins, and is over.
+//!
+//! Knows who has which session, and what comes of its steps. Must not know how messages go out and come
+//! back.
+
+use super::Worker;
+use crate::clock::Nanos;
+use crate::executor::{Executor, Part, Sessions};
+use crate::machine::Machine;
+use crate::measure::{Class, TrafficStanding};
+use crate::mutation::{self, Mutation};
+use crate::pacing::{Constant, Pacer, Poisson};
+use crate::plan::{LoopPlan, PacingDocument};
+use crate::preflight::Setup;
+use crate::users::{Common, Users};
+
+/// The users of a worker whose first one has this number; none where there is no traffic.
+pub(super) fn users(setup: &Setup, first: u32, count: u32) -> Option<Box<Users>> {
+    let (traffic, routes) = (setup.plan.traffic.clone()?, setup.routes.clone()?);
+    let common = Common {
+        traffic,
+        routes,
+        seed: setup.plan.load.seed,
+        first_user: first.into(),
+        started_unix_ns: setup.started_unix_ns,
+    };
+    Some(Box::new(Users::new(common, count)))
+}
+
+impl<M: Machine> Worker<M> {
+    /// The sessions of the load that begins at this instant; none where there is no traffic.
+    pub(super) fn sessions_from(&self, begin: Nanos) -> Option<Executor> {
+        let plan = self.plan();
+        let traffic = plan.traffic.clone()?;
+        let part = f64::from(self.share.connections) / f64::from(plan.load.connections);
+        let phase = f64::from(self.share.place) / f64::from(plan.share.workers);
+        let pacer = match plan.load.loop_ {
+            LoopPlan::Open { rate, pacing: PacingDocument::Poisson, .. } => {
+                Some(Pacer::Poisson(Poisson::new(begin, rate * part, self.seed())))
+            }
+            LoopPlan::Open { rate, .. } => {
+                Some(Pacer::Constant(Constant::new(begin, rate * part, phase)))
+            }
+            _ => None,
+        };
+        let (place, workers) = (self.share.place, plan.share.workers);
+        let flows = traffic.flows.len() as u64;
+        // Rehearsals, whose worker is behind all of the load's, have the first numbers.
+        let (first_session, apart) = match place.checked_sub(workers) {
+            Some(engine) => (u64::from(engine) * flows, 1),
+            None => (u64::from(workers) * flows + u64::from(place), workers.into()),
+        };
+        let deals = Part {
+            seed: plan.load.seed,
+            place,
+            workers,
+            first_session,
+            apart,
+            first_user: self.share.first_connection,
+            keeps_rows: pacer.is_none(),
+        };
+        let (users, budget) = (self.share.connections, self.share.budget);
+        let sessions = Sessions::new(traffic, deals, users, begin, pacer, budget);
+        Some(Executor::Sessions(Box::new(sessions)))
+    }
+
+    /// A user's next step is about to be sent; with the first one its session begins.
+    #[inline]
+    pub(super) fn step_begins(&mut self, index: u32, now: Nanos) {
+        let Some(users) = &mut self.users else { return };
+        let Some(sessions) = self.executor.as_mut().and_then(Executor::sessions) else { return };
+        users.step(index, sessions.of(index), now, &mut self.recorder);
+    }
+
+    /// A user's step may be over: then its next one, or its next session, is due some time.
+    #[inline]
+    pub(super) fn step_over(&mut self, index: u32, now: Nanos) {
+        let Some(users) = &mut self.users else { return };
+        let Some(sessions) = self.executor.as_mut().and_then(Executor::sessions) else { return };
+        let Some(outcome) = users.take_outcome(index) else { return };
+        let Some(session) = sessions.over(index, now, outcome.is_ok()) else { return };
+        if outcome.is_err() && mutation::is(Mutation::SessionLost) {
+            return;
+        }
+        users.ended(&session, outcome, now, &mut self.recorder);
+    }
+
+    /// A user's connection has ended, and what it had asked for with it where that has failed. Gives what
+    /// people are to be told, with the name of the route.
+    pub(super) fn user_lost(&mut self, index: u32, failed: Option<Class>, text: String) -> String {
+        let Some(users) = &mut self.users else { return text };
+        let is_asked = !self.connections[index as usize].ledger.is_empty();
+        let failed = failed.filter(|_| is_asked).map(|class| (class, text.as_str()));
+        users.lost(index, failed, &mut self.recorder);
+        if failed.is_some() { format!("{}: {text}", users.route_name(index)) } else { text }
+    }
+
+    /// Encodes again what a user had in flight when its last connection ended. True: it is a user's.
+    pub(super) fn encode_again_for_user(&mut self, index: u32) -> bool {
+        let Some(users) = &mut self.users else { return false };
+        let connection = &mut self.connections[index as usize];
+        if let Some(pending) = connection.ledger.front().copied() {
+            let (buffers, recorder) = (&mut self.buffers, &mut self.recorder);
+            users.encode(index, pending.number, connection, buffers, recorder);
+        }
+        true
+    }
+
+    /// Sessions that are due at this instant and have not begun.
+    pub(super) fn sessions_waiting(&mut self, last: Nanos) -> u64 {
+        match (&self.users, &mut self.executor) {
+            (Some(_), Some(executor)) => executor.waiting(last),
+            _ => 0,
+        }
+    }
+
+    /// Counts what the dealer has found; then what is in flight and open, where so many sessions wait.
+    pub(super) fn traffic_standing(&mut self, waiting: u64) -> TrafficStanding {
+        let Some(users) = &self.users else { return TrafficStanding::default() };
+        if let Some(sessions) = self.executor.as_mut().and_then(Executor::sessions) {
+            for flow in users.flows() {
+                let starved = sessions.take_starved(flow);
+                if starved > 0 {
+                    self.recorder.flow(flow).starved(starved);
+                    let text = || "a unique feed ran out: give it more rows".to_owned();
+                    self.recorder.example(Class::Feed, text);
+                }
+            }
+        }
+        users.standing(waiting)
+    }
+}
