@@ -8,12 +8,13 @@ the busiest loop the figure is kept. What a lost agent told counts; what it had 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from wiretrial.fleet import merge_traffic
 from wiretrial.plan import Plan
 from wiretrial.results import hdr
 from wiretrial.snapshot import (
@@ -29,6 +30,7 @@ from wiretrial.snapshot import (
     Snapshot,
     Start,
     Summary,
+    TrafficFigures,
 )
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -138,6 +140,7 @@ class _SoFar:
     bytes: Bytes = field(default_factory=Bytes)
     cost: Generator = field(default_factory=Generator)
     histograms: dict[str, list[str]] = field(default_factory=dict)
+    traffic: list[TrafficFigures] = field(default_factory=list)
     intervals: int = 0
     disturbed: int = 0
     begin_ns: int = 0
@@ -160,6 +163,10 @@ class _SoFar:
             texts.append(text)
             if len(texts) >= MOST_TEXTS:
                 texts[:] = [hdr.merge(texts).text]
+        if told.traffic is not None:
+            self.traffic.append(told.traffic)
+            if len(self.traffic) >= MOST_TEXTS:
+                self.traffic = [one for one in [merge_traffic.in_turn(self.traffic)] if one]
         self.intervals += 1
         self.disturbed += told.disturbed
         self.end_ns = told.end_ns
@@ -189,9 +196,10 @@ class _SoFar:
             generator=self.cost.model_copy(update={"loop_utilisation": busy}),
             blocked=Blocked(),
             disturbed_intervals=self.disturbed,
-            histograms=_histograms(
+            histograms=hdr.merge_named(
                 [{name: text} for name, texts in self.histograms.items() for text in texts]
             ),
+            traffic=merge_traffic.in_turn(self.traffic),
         )
 
 
@@ -237,7 +245,8 @@ def _interval(parts: Sequence[Interval], index: int) -> Interval:
         bytes=_sum([part.bytes for part in parts]),
         generator=_cost([part.generator for part in parts]),
         disturbed=any(part.disturbed for part in parts),
-        histograms=_histograms([part.histograms for part in parts]),
+        histograms=hdr.merge_named([part.histograms for part in parts]),
+        traffic=merge_traffic.together(part.traffic for part in parts),
     )
 
 
@@ -264,7 +273,8 @@ def _summed(parts: Sequence[Summary], disturbed: int) -> Summary:
         ),
         disturbed_intervals=disturbed,
         examples=examples,
-        histograms=_histograms([part.histograms for part in parts]),
+        histograms=hdr.merge_named([part.histograms for part in parts]),
+        traffic=merge_traffic.together(part.traffic for part in parts),
     )
 
 
@@ -272,17 +282,6 @@ def _cost(parts: Sequence[Generator]) -> Generator:
     """Of several machines at one time; of the busiest loop the figure is kept."""
     busiest = max(part.loop_utilisation for part in parts)
     return _sum(parts).model_copy(update={"loop_utilisation": busiest})
-
-
-def _histograms(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    found: dict[str, list[str]] = {}
-    for part in parts:
-        for name, text in part.items():
-            found.setdefault(name, []).append(text)
-    return {
-        name: texts[0] if len(texts) == 1 else hdr.merge(texts).text
-        for name, texts in sorted(found.items())
-    }
 
 
 def _sum(parts: Sequence[_Model]) -> _Model:

@@ -10,7 +10,7 @@ import binascii
 import math
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -155,3 +155,15 @@ def merge(texts: Iterable[str]) -> Hdr:
         ) as error:
             raise HistogramError(f"not an HdrHistogram V2 payload: {error}") from error
     return Hdr(total)
+
+
+def merge_named(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """The histograms of several tables added, by their names."""
+    found: dict[str, list[str]] = {}
+    for part in parts:
+        for name, text in part.items():
+            found.setdefault(name, []).append(text)
+    return {
+        name: texts[0] if len(texts) == 1 else merge(texts).text
+        for name, texts in sorted(found.items())
+    }

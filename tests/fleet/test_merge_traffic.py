@@ -1,0 +1,56 @@
+"""Figures of routes and flows: added over agents, and over the intervals of one."""
+
+from __future__ import annotations
+
+from hdrh.histogram import HdrHistogram
+
+from wiretrial.fleet import merge_traffic
+from wiretrial.results import hdr
+from wiretrial.snapshot import FlowFigures, RouteFigures, TrafficFigures
+
+
+def histogram(*values: int) -> dict[str, str]:
+    made = HdrHistogram(hdr.LOWEST_NS, hdr.HIGHEST_NS, hdr.SIGNIFICANT_DIGITS)
+    for value in values:
+        made.record_value(value)
+    return {"service_time": made.encode().decode("ascii")}
+
+
+def told(ok: int, *values: int) -> TrafficFigures:
+    route = RouteFigures(
+        sent=ok + 3,
+        ok=ok,
+        errors={"status": 2},
+        in_flight=1,
+        bytes_sent=10,
+        bytes_received=20,
+        examples={"status": f"after {ok}"},
+        histograms=histogram(*values),
+    )
+    flow = FlowFigures(begun=5, done=2, failed={"status": 2}, open=1)
+    return TrafficFigures(routes=(RouteFigures(), route), flows=(flow,), waiting=4, dropped=6)
+
+
+def test_agents_are_added() -> None:
+    one = merge_traffic.together([told(1, 1000), told(2, 2000, 3000)])
+    assert one is not None
+    unused, route = one.routes
+    assert unused == RouteFigures()
+    assert (route.sent, route.ok, route.errors, route.in_flight) == (9, 3, {"status": 4}, 2)
+    assert (route.bytes_sent, route.bytes_received) == (20, 40)
+    assert route.examples == {"status": "after 1"}
+    assert hdr.merge(route.histograms.values()).count == 3
+    assert one.flows == (FlowFigures(begun=10, done=4, failed={"status": 4}, open=2),)
+    assert (one.waiting, one.dropped) == (8, 12)
+
+
+def test_of_intervals_what_stands_is_that_of_the_last() -> None:
+    one = merge_traffic.in_turn([told(1, 1000), told(2, 2000)])
+    assert one is not None
+    assert (one.routes[1].sent, one.routes[1].in_flight, one.flows[0].open) == (9, 1, 1)
+    assert (one.waiting, one.dropped) == (4, 12)
+
+
+def test_one_message_has_no_figures_of_traffic() -> None:
+    assert merge_traffic.together([None, None]) is None
+    assert merge_traffic.in_turn([]) is None
