@@ -3,6 +3,7 @@
 //! Knows what a session knows. Must not know who sends, when, nor how anything is framed.
 
 mod check;
+mod coding;
 mod cookies;
 mod made;
 mod reply;

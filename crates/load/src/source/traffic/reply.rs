@@ -8,6 +8,7 @@ use std::ops::Range;
 use regex::bytes::{CaptureLocations, Regex};
 
 use super::check::{Check, compiled};
+use super::coding::Codings;
 use super::cookies;
 use super::made::Making;
 use super::seen::Seen;
@@ -45,6 +46,7 @@ pub struct Replies {
     tree: Option<Tree>,
     patterns: Vec<Regex>,
     looks_at_body: bool,
+    counts_bytes: bool,
     /// Origins of the target's URL, as a server may write them.
     origin: String,
 }
@@ -81,6 +83,8 @@ pub struct Coming {
     body: Vec<u8>,
     /// Of the body so far.
     length: u64,
+    /// How it is compressed.
+    codings: Codings,
 }
 
 impl Coming {
@@ -99,6 +103,8 @@ impl Coming {
 pub struct Scratch {
     places: Places,
     room: Vec<u8>,
+    /// What was compressed, as it was before.
+    content: Vec<u8>,
     locations: Vec<CaptureLocations>,
 }
 
@@ -106,6 +112,8 @@ pub struct Scratch {
 struct Whole<'a> {
     coming: &'a Coming,
     body: &'a [u8],
+    /// Of the body, of which not all may be here.
+    length: u64,
     places: &'a Places,
     /// By pattern: what it matches first.
     locations: &'a mut [CaptureLocations],
@@ -123,6 +131,7 @@ impl Replies {
             tree: None,
             patterns: Vec::new(),
             looks_at_body: route.exactly.is_some(),
+            counts_bytes: false,
             origin: origin.to_owned(),
         };
         let mut paths = Vec::new();
@@ -140,6 +149,7 @@ impl Replies {
 
     fn at(&mut self, of: &Found, paths: &mut Vec<Path>) -> (At, String) {
         self.looks_at_body |= matches!(of, Found::Body | Found::Json(_) | Found::Regex(_));
+        self.counts_bytes |= *of == Found::Bytes;
         match of {
             Found::Status => (At::Status, "status".to_owned()),
             Found::Body => (At::Body, "body".to_owned()),
@@ -176,7 +186,8 @@ impl Replies {
     /// What judging its replies takes.
     pub fn scratch(&self) -> Scratch {
         let locations = self.patterns.iter().map(Regex::capture_locations);
-        Scratch { places: Places::default(), room: Vec::new(), locations: locations.collect() }
+        let (room, content) = (Vec::new(), Vec::new());
+        Scratch { places: Places::default(), room, content, locations: locations.collect() }
     }
 
     /// Another reply begins, with this head of so many bytes.
@@ -187,16 +198,17 @@ impl Replies {
         length: usize,
         fields: impl Iterator<Item = (&'f [u8], &'f [u8])>,
     ) {
-        let Coming { heads, places, body, .. } = coming;
+        let Coming { heads, places, body, codings, .. } = coming;
+        *codings = Codings::default();
         heads.clear();
         body.clear();
         places.clear();
         (coming.status, coming.head_length, coming.length) = (status, length as u64, 0);
-        if self.heads.is_empty() {
-            return;
-        }
         places.resize(self.heads.len(), None);
         for (name, value) in fields {
+            if name.eq_ignore_ascii_case(b"content-encoding") {
+                codings.add(value);
+            }
             for (index, wanted) in self.heads.iter().enumerate() {
                 let value = match wanted {
                     HeadName::Field(wanted) if places[index].is_some() => {
@@ -222,7 +234,8 @@ impl Replies {
     /// A piece of the body came, and more will.
     pub fn piece(&self, coming: &mut Coming, piece: &[u8]) {
         coming.length += piece.len() as u64;
-        let most = if self.looks_at_body { MOST_LOOKED_AT } else { SHOWN };
+        let is_kept = self.looks_at_body || coming.codings.is_any();
+        let most = if is_kept { MOST_LOOKED_AT } else { SHOWN };
         let room = most.saturating_sub(coming.body.len());
         coming.body.extend_from_slice(&piece[..piece.len().min(room)]);
     }
@@ -260,15 +273,25 @@ impl Replies {
         (values, making): (&mut Values, Making),
         scratch: &mut Scratch,
     ) -> Result<(), Fault> {
-        let status = coming.status;
-        if !self.statuses.iter().any(|(least, most)| (*least..=*most).contains(&status)) {
-            return Err(Fault::Status(self.wrong_status(status, body)));
+        let Scratch { places, room, content, locations } = scratch;
+        let (status, codings) = (coming.status, coming.codings);
+        let is_long = coming.length > MOST_LOOKED_AT as u64;
+        let is_right = self.is_right(status);
+        // An error is shown as it was meant.
+        let needed = self.looks_at_body || self.counts_bytes || !is_right;
+        let undone = if codings.is_any() && needed && !is_long {
+            codings.undo(body, content, MOST_LOOKED_AT).map(|()| content.as_slice())
+        } else {
+            Ok(body)
+        };
+        if !is_right {
+            return Err(Fault::Status(self.wrong_status(status, undone.unwrap_or(body))));
         }
-        if self.looks_at_body && coming.length > MOST_LOOKED_AT as u64 {
+        if is_long && (self.looks_at_body || codings.is_any() && self.counts_bytes) {
             let text = format!("it is over {} MiB, too much to look at", MOST_LOOKED_AT >> 20);
             return Err(Fault::Mismatch(text));
         }
-        let Scratch { places, room, locations } = scratch;
+        let body = undone.map_err(Fault::Mismatch)?;
         let known = Known { values, making };
         if let Some(exactly) = &self.exactly {
             let wanted = exactly.fill(known, room);
@@ -281,7 +304,8 @@ impl Replies {
                 Fault::Mismatch(format!("it is no JSON ({error}): '{}'", excerpt(body)))
             })?;
         }
-        let mut whole = Whole { coming, body, places, locations };
+        let length = if codings.is_any() && needed { body.len() as u64 } else { coming.length };
+        let mut whole = Whole { coming, body, length, places, locations };
         for (check, at, name) in &self.checks {
             let seen = whole.seen(*at, &self.patterns);
             if !check.holds(&seen, known, room) {
@@ -297,6 +321,10 @@ impl Replies {
             values.set(capture.value, &value);
         }
         Ok(())
+    }
+
+    fn is_right(&self, status: u16) -> bool {
+        self.statuses.iter().any(|(least, most)| (*least..=*most).contains(&status))
     }
 
     /// What is captured.
@@ -347,7 +375,7 @@ impl<'a> Whole<'a> {
         let json = |place: Range<usize>| str::from_utf8(&body[place]).unwrap_or_default();
         match at {
             At::Status => Seen::Number(self.coming.status.into()),
-            At::Bytes => Seen::Number(self.coming.length),
+            At::Bytes => Seen::Number(self.length),
             At::Body => Seen::Text(body),
             At::One(path) => {
                 self.places.single(path).map_or(Seen::Nothing, |place| Seen::Json(json(place)))

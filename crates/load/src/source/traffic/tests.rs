@@ -268,3 +268,31 @@ fn what_comes_to_stand_in_a_head_can_stand_there() {
         assert!(matches!(told(body), Err(Fault::Capture(_))), "{body}");
     }
 }
+
+#[test]
+fn what_is_compressed_is_looked_at_as_it_was() {
+    let check = |of: Value, with: Value| json!({"of": of, "test": {"is": "compared", "how": "==", "with": {"json": with}}});
+    let items = check(json!({"json": "$.items"}), json!([1, 2, 3]));
+    let looks = routes(&get(&json!({"checks": [items, check(json!("bytes"), json!(39))]})));
+    let counts = routes(&get(&json!({"checks": [check(json!("bytes"), json!(39))]})));
+    let passes = routes(&get(&json!({})));
+    let body = include_bytes!("coding/text.zst");
+    let mut coming = Coming::default();
+    let head = [("content-encoding", "zstd")];
+    for split in 0..=body.len() {
+        let (one, two) = body.split_at(split);
+        for routes in [&looks, &counts, &passes] {
+            let told = told(routes, (200, &head, &[one, two]), &mut coming).0;
+            assert_eq!(told, Ok(()), "at {split}");
+            let fault = self::told(routes, (500, &head, &[one, two]), &mut coming).0;
+            let Err(Fault::Status(fault)) = fault else { panic!("{fault:?}") };
+            assert!(fault.contains("{\"items\":[1,2,3]"), "at {split}: {fault}");
+        }
+        // Without the field it is what it is.
+        assert!(told(&looks, (200, &[], &[one, two]), &mut coming).0.is_err());
+    }
+    let broken = told(&looks, (200, &head, &[&body[1..]]), &mut coming).0;
+    let Err(Fault::Mismatch(fault)) = broken else { panic!("{broken:?}") };
+    assert!(fault.starts_with("its content is said to be zstd, and can't be read"), "{fault}");
+    assert_eq!(told(&passes, (200, &head, &[&body[1..]]), &mut coming).0, Ok(()), "nobody looks");
+}
