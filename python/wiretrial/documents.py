@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -29,13 +30,32 @@ def read_toml(path: Path, model: type[Model], missing: str) -> Model:
     except tomllib.TOMLDecodeError as error:
         raise UsageProblem(f"{path}: {error}", "correct the TOML") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        # What stands in brackets is how a field is read, and no place in the document.
-        where = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
-        what = first["msg"].removeprefix("Value error, ")
-        raise UsageProblem(
-            f"{path}: {where + ': ' if where else ''}{what}", _remedy(first, model)
-        ) from error
+        fault = first_fault(error, model)
+        raise UsageProblem(f"{path}: {fault.told}", fault.remedy) from error
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a document, and where in it."""
+
+    location: tuple[int | str, ...]
+    what: str
+    remedy: str
+
+    @property
+    def told(self) -> str:
+        """The key and what is wrong with it."""
+        where = ".".join(map(str, self.location))
+        return f"{where}: {self.what}" if where else self.what
+
+
+def first_fault(error: ValidationError, model: type[BaseModel]) -> Fault:
+    """The first of the faults that a model found."""
+    first = error.errors()[0]
+    what = first["msg"].removeprefix("Value error, ")
+    # What stands in brackets is how a field is read, and no place in the document.
+    location = tuple(part for part in first["loc"] if "[" not in str(part))
+    return Fault(location, what, _remedy(first, model))
 
 
 def require_among(name: str | None, known: Collection[str], told: str) -> None:
