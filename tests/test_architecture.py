@@ -46,17 +46,27 @@ ROOMS: dict[str, set[str]] = {
     "browser": {"engine", "subjects", "machine"},
     "warnings": {"results", "stats"},
     "report": {"stats", "results", "warnings"},
+    "traffic": set(),
     "fleet": {"engine", "subjects", "machine", "results", "stats", "warnings"},
-    "studies": {"browser", "engine", "subjects", "machine", "results", "stats", "warnings"},
+    "studies": {
+        "browser",
+        "engine",
+        "subjects",
+        "machine",
+        "results",
+        "stats",
+        "warnings",
+        "traffic",
+    },
     "live": {"studies", "report", "results"},
     "cli": {
-        *("studies", "report", "fleet", "live"),
+        *("studies", "report", "fleet", "live", "traffic"),
         *("browser", "engine", "subjects", "machine", "results", "stats", "warnings"),
     },
 }
 
-# Rooms that compute and draw. They start nothing, so they can be trusted with any result file.
-STARTS_NO_PROCESS = ("report", "stats")
+# Rooms that compute and draw. They start nothing, so they can be trusted with any file.
+STARTS_NO_PROCESS = ("report", "stats", "traffic")
 PROCESS_MODULES = {
     *("subprocess", "multiprocessing", "pty"),
     *("wiretrial.closing", "wiretrial.engine", "wiretrial.launch"),
@@ -66,7 +76,7 @@ PROCESS_MODULES = {
 LIGHT_PACKAGES = {"typer"}
 
 # Where a distribution's name is not the name of its module.
-IMPORT_NAMES = {"hdrhistogram": "hdrh", "vl-convert-python": "vl_convert"}
+IMPORT_NAMES = {"hdrhistogram": "hdrh", "pyyaml": "yaml", "vl-convert-python": "vl_convert"}
 
 # crate -> the crates of this workspace it may depend on.
 CRATE_RULES: dict[str, set[str]] = {

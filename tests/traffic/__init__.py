@@ -1,0 +1,1 @@
+"""Traffic files: what is read, compiled, refused and imported."""
