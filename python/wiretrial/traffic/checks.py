@@ -1,0 +1,303 @@
+"""From lines of `[Asserts]` and `[Captures]` to the checks and captures of the engine.
+
+Knows what each query can be asked; must not know requests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from wiretrial.plan_traffic import (
+    Capture,
+    Check,
+    Compared,
+    Contains,
+    CookieOf,
+    Empty,
+    Ends,
+    Exists,
+    Found,
+    HeaderOf,
+    IsType,
+    JsonAt,
+    JsonOperand,
+    Matches,
+    Operand,
+    RegexIn,
+    Starts,
+    Test,
+    TextOperand,
+    TypeName,
+)
+from wiretrial.traffic import jsonpath
+from wiretrial.traffic.filling import Scope, fill, known
+from wiretrial.traffic.hurl import syntax
+from wiretrial.traffic.hurl.syntax import Assertion, Call, Text, Value
+from wiretrial.traffic.places import Place, TrafficProblem
+
+_TYPES: Mapping[str, TypeName] = {
+    "isBoolean": "boolean",
+    "isFloat": "float",
+    "isInteger": "integer",
+    "isIsoDate": "time",
+    "isNumber": "number",
+    "isString": "string",
+}
+_OF_NUMBERS = ("==", "!=", "<", "<=", ">", ">=", "exists", "isInteger", "isNumber")
+_ORDERED = ("<", "<=", ">", ">=")
+_NOT_RUST = re.compile(r"\(\?<?[=!]|(?<!\\)(?:\\\\)*\\[1-9]")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is looked at, after the filters."""
+
+    of: Found
+    is_count: bool = False
+
+
+def of_line(assertion: Assertion, scope: Scope) -> Iterator[Check]:
+    """The checks that a line asks for; `duration` is none (`longest_ns`)."""
+    asked = _asked(assertion.query, assertion.filters, scope)
+    _require_fitting(assertion, asked)
+    if kind := _needed_type(assertion, asked):
+        yield Check(of=asked.of, test=IsType(name=kind))
+    yield Check(
+        of=asked.of,
+        count=asked.is_count,
+        negated=assertion.negated,
+        test=_test(assertion.predicate, scope),
+    )
+
+
+def capture(line: syntax.Capture, scope: Scope) -> Capture:
+    """What the engine keeps of a reply."""
+    for one in line.filters:
+        if one.word == "count":
+            raise TrafficProblem(one.place, "a count can't be captured", "capture the list itself")
+    if line.query.word in ("bytes", "duration"):
+        raise TrafficProblem(
+            line.query.place, f"{line.query.word} can't be captured", "use body, jsonpath or regex"
+        )
+    return Capture(name=line.name, of=_asked(line.query, line.filters, scope).of)
+
+
+def longest_ns(assertion: Assertion) -> int:
+    """Of `duration < 500`: the goal for the longest time, nanoseconds."""
+    predicate = assertion.predicate
+    limit = predicate.arguments[0].value if predicate.arguments else None
+    is_limit = predicate.word in ("<", "<=") and not assertion.negated and not assertion.filters
+    if not is_limit or isinstance(limit, bool) or not isinstance(limit, int | float):
+        raise TrafficProblem(
+            assertion.place, "duration is a goal here", "write duration < 500 (milliseconds)"
+        )
+    return round(limit * 1e6)
+
+
+def header_equals(name: str, value: Text, scope: Scope) -> Check:
+    """A header in the response part."""
+    return Check(
+        of=HeaderOf(header=name), test=Compared(how="==", operand=_text_operand(value, scope))
+    )
+
+
+def _asked(query: Call, filters: tuple[Call, ...], scope: Scope) -> _Asked:
+    asked = _Asked(_found(query, scope))
+    if query.word == "bytes" and [one.word for one in filters] != ["count"]:
+        raise TrafficProblem(
+            query.place, "bytes are counted only", "write bytes count == 120, or body contains"
+        )
+    for one in filters if query.word != "bytes" else ():
+        if asked.is_count:
+            raise TrafficProblem(one.place, f"{one.word} of a count", "leave it out")
+        asked = _filtered(asked.of, one, scope)
+    return asked
+
+
+def _found(query: Call, scope: Scope) -> Found:
+    match query.word:
+        case "status" | "body" | "bytes" as word:
+            return word
+        case "jsonpath":
+            return JsonAt(path=_path(query, scope))
+        case "regex":
+            return RegexIn(regex=_pattern(query.arguments[0], scope, needs_group=True))
+        case "header":
+            return HeaderOf(header=_name(query, scope))
+        case "cookie":
+            name = _name(query, scope)
+            if "[" in name:
+                raise TrafficProblem(
+                    query.arguments[0].place,
+                    "attributes of a cookie can't be checked",
+                    'use header "Set-Cookie" contains "..."',
+                )
+            return CookieOf(cookie=name)
+        case word:
+            raise TrafficProblem(query.place, f"{word} can't be used here", "use it in [Asserts]")
+
+
+def _filtered(of: Found, one: Call, scope: Scope) -> _Asked:
+    match one.word, of:
+        case "count", JsonAt():
+            return _Asked(of, is_count=True)
+        case "nth", JsonAt(path=path):
+            return _Asked(JsonAt(path=_element(path, one)))
+        case "jsonpath", JsonAt(path=path):
+            return _Asked(JsonAt(path=jsonpath.joined(path, _path(one, scope))))
+        case "jsonpath", "body":
+            return _Asked(JsonAt(path=_path(one, scope)))
+        case "regex", "body":
+            return _Asked(RegexIn(regex=_pattern(one.arguments[0], scope, needs_group=True)))
+        case _:
+            fits = "body" if one.word == "regex" else "jsonpath"
+            raise TrafficProblem(
+                one.place, f"{one.word} can't follow this query", f"use it behind {fits}"
+            )
+
+
+def _element(path: str, nth: Call) -> str:
+    index = nth.arguments[0].value
+    if path.endswith("[*]"):
+        path = path.removesuffix("[*]")
+    if "[*]" in path:
+        raise TrafficProblem(
+            nth.place, "nth of a list that [*] collects", "write the index in the path"
+        )
+    return f"{path}[{index!r}]"
+
+
+def _needed_type(assertion: Assertion, asked: _Asked) -> TypeName | None:
+    """The type without which hurl fails the line, though the predicate be negated."""
+    word = assertion.predicate.word
+    if not isinstance(asked.of, JsonAt) or asked.is_count:
+        return None
+    if word == "includes":
+        return None if "[*]" in asked.of.path else "list"
+    return "string" if assertion.negated and word in ("startsWith", "endsWith", "matches") else None
+
+
+def _require_fitting(assertion: Assertion, asked: _Asked) -> None:
+    """Raises for what no reply could fulfil: each query but `jsonpath` has values of one type."""
+    predicate = assertion.predicate
+    value = predicate.arguments[0].value if predicate.arguments else None
+    what = assertion.filters[-1].word if assertion.filters else assertion.query.word
+    if asked.is_count or asked.of in ("status", "bytes"):
+        is_text = isinstance(value, Text) and value.plain is not None
+        if predicate.word not in _OF_NUMBERS or is_text:
+            raise TrafficProblem(
+                predicate.place, f"{what} is a number", "compare it with one, such as == 20"
+            )
+    elif isinstance(asked.of, JsonAt):
+        return
+    elif predicate.word == "includes":
+        raise TrafficProblem(
+            predicate.place, f"{what} is a text, and no list", "write contains in place of includes"
+        )
+    elif predicate.arguments and not isinstance(value, Text | bytes):
+        raise TrafficProblem(
+            predicate.arguments[0].place, f"{what} is a text", "write it in quotation marks"
+        )
+    elif predicate.word in _TYPES and predicate.word != "isIsoDate":
+        raise TrafficProblem(
+            predicate.place, f"{what} is always a text", "compare it, or use exists or matches"
+        )
+
+
+def _test(predicate: Call, scope: Scope) -> Test:
+    word = predicate.word
+    if word in _TYPES:
+        return IsType(name=_TYPES[word])
+    match word:
+        case "exists":
+            return Exists()
+        case "isEmpty":
+            return Empty()
+        case "matches":
+            return Matches(pattern=_pattern(predicate.arguments[0], scope))
+    value = predicate.arguments[0]
+    match word:
+        case "==" | "!=" | "<" | "<=" | ">" | ">=":
+            _require_ordered(word, value)
+            return Compared(how=word, operand=_operand(value, scope))
+        case "contains" | "includes":
+            return Contains(operand=_operand(value, scope))
+        case "startsWith":
+            return Starts(text=fill(_text(value), scope))
+        case _:
+            return Ends(text=fill(_text(value), scope))
+
+
+def _require_ordered(word: str, value: Value) -> None:
+    if word in _ORDERED and (value.value is None or isinstance(value.value, bool)):
+        raise TrafficProblem(
+            value.place, f"{word} compares numbers and texts", "write a number, or use =="
+        )
+
+
+def _operand(value: Value, scope: Scope) -> Operand:
+    if isinstance(value.value, Text | bytes):
+        return _text_operand(_text(value), scope)
+    return JsonOperand(value=value.value)
+
+
+def _text_operand(text: Text, scope: Scope) -> Operand:
+    if (plain := text.plain) is not None:
+        return JsonOperand(value=plain)
+    return TextOperand(text=fill(text, scope))
+
+
+def _text(value: Value) -> Text:
+    if isinstance(value.value, Text):
+        return value.value
+    if isinstance(value.value, bytes):
+        return Text((utf8(value.value, value.place),), value.place)
+    raise TrafficProblem(value.place, "not a text", "write it in quotation marks")
+
+
+def utf8(content: bytes, place: Place) -> str:
+    """Bytes that have to be text."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TrafficProblem(
+            place, "bytes that are not UTF-8 text", "only text can be sent and compared"
+        ) from error
+
+
+def _name(query: Call, scope: Scope) -> str:
+    return known(_text(query.arguments[0]), scope, f"the name of a {query.word}")
+
+
+def _path(call: Call, scope: Scope) -> str:
+    value = call.arguments[0]
+    path = known(_text(value), scope, "a path")
+    try:
+        return jsonpath.canonical(path)
+    except jsonpath.PathFault as fault:
+        # The quotation mark stands before the path.
+        place = value.place.along(f'"{path[: fault.at]}')
+        raise TrafficProblem(place, fault.message, fault.remedy) from fault
+
+
+def _pattern(value: Value, scope: Scope, *, needs_group: bool = False) -> str:
+    pattern = known(_text(value), scope, "a pattern")
+    if found := _NOT_RUST.search(pattern):
+        raise TrafficProblem(
+            value.place,
+            f"{found[0]} is no part of a pattern here",
+            "write it without looking around and without references to groups",
+        )
+    # Python's names for what the engine's patterns have, too.
+    alike = re.sub(r"\\[pP](?:\{[^}]*\}|\w)", r"\\w", pattern.replace("(?<", "(?P<"))
+    try:
+        compiled = re.compile(alike)
+    except re.error as error:
+        raise TrafficProblem(value.place, f"pattern: {error}", "correct it") from error
+    if needs_group and not compiled.groups:
+        raise TrafficProblem(
+            value.place, "the pattern has no group", "put what is wanted in parentheses"
+        )
+    return pattern

@@ -1,0 +1,204 @@
+"""Compiles what people wrote, a TOML file or one `.hurl` file, to what the engine runs.
+
+Knows how flows make up traffic; must not know the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from wiretrial.errors import UsageProblem
+from wiretrial.plan_traffic import Feed, Flow, NoThink, Traffic
+from wiretrial.traffic import goals, quantities, variables
+from wiretrial.traffic.document import FlowPart, TrafficFile, TrafficPart, read_traffic
+from wiretrial.traffic.feeds import read_feed
+from wiretrial.traffic.filling import Scope, known
+from wiretrial.traffic.goals import Goal
+from wiretrial.traffic.hurl import strings
+from wiretrial.traffic.hurl.reading import read_hurl
+from wiretrial.traffic.places import Place, TrafficProblem, standing_at
+from wiretrial.traffic.quantities import LoadShape
+from wiretrial.traffic.routes import Compiled
+from wiretrial.traffic.sessions import Routes, Session
+from wiretrial.traffic.tables import Locations
+
+_MOST_WEIGHT = 1_000_000
+_MOST_NAME = 200
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Traffic that can be run, and what the files say beside it."""
+
+    origin: str
+    traffic: Traffic
+    headers: tuple[tuple[str, str], ...]
+    """Of every request."""
+    load: LoadShape
+    goals: tuple[Goal, ...]
+    routes: tuple[Compiled, ...]
+    """Those of `traffic`, each with its place."""
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """The routes of which nobody says what a right reply is."""
+        return tuple(one.route.name for one in self.routes if one.is_learned)
+
+
+def is_traffic(name: str) -> bool:
+    """Whether a word of the command line names a traffic file."""
+    return "://" not in name and Path(name).suffix in (".hurl", ".toml")
+
+
+def compile_file(path: Path, given: Mapping[str, str], *, learns: bool = True) -> Scenario:
+    """The scenario in a TOML or `.hurl` file; `given` are variables that come before the file's."""
+    if path.suffix not in (".hurl", ".toml"):
+        raise UsageProblem(f"{path} is neither .hurl nor .toml", "name the file by its format")
+    file = _alone(path) if path.suffix == ".hurl" else read_traffic(path)
+    scenario = _Compiler(file, variables.of_file(file, given)).scenario()
+    for one in scenario.routes:
+        if one.is_learned and not learns:
+            raise TrafficProblem(
+                one.place,
+                f"{one.route.name} has no response, so that its replies would be learned",
+                "write a line such as HTTP 200 behind it, or leave out --no-learn",
+            )
+    return scenario
+
+
+def _alone(path: Path) -> TrafficFile:
+    """What a TOML file would say of a `.hurl` file that stands alone."""
+    part = TrafficPart(flow=[FlowPart(file=path.name)])
+    return TrafficFile(path, part, Locations(path, {}))
+
+
+@dataclass(frozen=True)
+class _Compiler:
+    file: TrafficFile
+    variables: Mapping[str, str]
+
+    def scenario(self) -> Scenario:
+        part = self.file.part
+        load = quantities.load_shape(self.file)
+        routes, feeds, flows = Routes(), dict[tuple[str, str], Feed](), list[Flow]()
+        for index, flow in enumerate(part.flow):
+            flows.append(self._flow(index, flow, load, routes, feeds))
+        self._require_distinct(flows)
+        return Scenario(
+            origin=_origin(routes.found),
+            traffic=Traffic(
+                feeds=tuple(feeds.values()),
+                routes=tuple(one.route for one in routes.found),
+                flows=tuple(flows),
+            ),
+            headers=tuple(self._headers()),
+            load=load,
+            goals=self._goals(routes.found, flows),
+            routes=tuple(routes.found),
+        )
+
+    def _flow(
+        self,
+        index: int,
+        part: FlowPart,
+        load: LoadShape,
+        routes: Routes,
+        feeds: dict[tuple[str, str], Feed],
+    ) -> Flow:
+        here = ("flow", index)
+        if not 1 <= part.weight <= _MOST_WEIGHT:
+            raise TrafficProblem(
+                self.file.place(*here, "weight"),
+                f"weight {part.weight}",
+                f"write a whole number from 1 to {_MOST_WEIGHT:,}, or leave the flow out",
+            )
+        with standing_at(self.file.place(*here, "file")):
+            hurl = read_hurl(self._beside(part.file, self.file.place(*here, "file")))
+        feed = self._feed(index, part, feeds)
+        if feed and feed.order == "unique" and load.users and len(feed.rows) < load.users:
+            raise TrafficProblem(
+                self.file.place(*here, "feed"),
+                f"{len(feed.rows)} rows for {load.users} users, of which each needs its own",
+                'add rows, lower users, or write order = "sequential"',
+            )
+        think_place = self.file.place(*here, "think")
+        think = quantities.think(part.think, think_place) if part.think else NoThink()
+        # Of an open loop, the arrival says when the first request is due.
+        session = Session(hurl, self.variables, feed, think, thinks_first=load.rate is None)
+        steps = tuple(session.steps(routes))
+        if not steps:
+            raise TrafficProblem(
+                self.file.place(*here), f"{part.file} has no request left", "skip fewer entries"
+            )
+        return Flow(
+            name=part.name or Path(part.file).stem,
+            weight=part.weight,
+            feed=feed.name if feed else None,
+            cookies=part.cookies,
+            steps=steps,
+        )
+
+    def _feed(self, index: int, part: FlowPart, feeds: dict[tuple[str, str], Feed]) -> Feed | None:
+        if part.feed is None:
+            return None
+        key = (part.feed.file, part.feed.order)
+        if key not in feeds:
+            place = self.file.place("flow", index, "feed")
+            taken = {feed.name for feed in feeds.values()}
+            name = part.feed.file if part.feed.file not in taken else " ".join(key)
+            feeds[key] = read_feed(part.feed, self._beside(part.feed.file, place), name, place)
+        return feeds[key]
+
+    def _beside(self, name: str, place: Place) -> Path:
+        if not name:
+            raise TrafficProblem(place, "a file without a name", "write its name")
+        return self.file.path.parent / name
+
+    def _require_distinct(self, flows: list[Flow]) -> None:
+        names = [flow.name for flow in flows]
+        for index, name in enumerate(names):
+            if len(name.encode()) > _MOST_NAME:
+                raise TrafficProblem(
+                    self.file.place("flow", index),
+                    f"a name of more than {_MOST_NAME} bytes",
+                    "shorten it",
+                )
+            if name in names[:index]:
+                raise TrafficProblem(
+                    self.file.place("flow", index),
+                    f"a second flow {name}",
+                    'give it another name: name = "..."',
+                )
+
+    def _headers(self) -> list[tuple[str, str]]:
+        scope = Scope(variables=self.variables)
+        found = []
+        for name, value in self.file.part.headers.items():
+            place = self.file.place("headers", name)
+            found.append((name, known(strings.text(value, place, escapes=False), scope, name)))
+        return found
+
+    def _goals(self, routes: list[Compiled], flows: list[Flow]) -> tuple[Goal, ...]:
+        names = [one.route.name for one in routes]
+        of_file = (
+            goals.goal(
+                key, bound, names, [flow.name for flow in flows], self.file.place("goal", key)
+            )
+            for key, bound in self.file.part.goal.items()
+        )
+        return (*of_file, *(goal for one in routes for goal in one.goals))
+
+
+def _origin(routes: list[Compiled]) -> str:
+    """The one origin of all routes."""
+    first = routes[0]
+    for one in routes:
+        if one.origin != first.origin:
+            raise TrafficProblem(
+                one.place,
+                f"{one.origin} is another server than {first.origin} ({first.place})",
+                "load one server at a time: keep the requests of one",
+            )
+    return first.origin

@@ -1,0 +1,177 @@
+"""The TOML file: how traffic is sent. Flows, load, goals, variables.
+
+Knows keys, types and defaults; must not know what a `.hurl` file says. Texts such as "200/s" are
+read in `quantities`, `thinking` and `goals`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from wiretrial import suggest
+from wiretrial.documents import first_fault
+from wiretrial.traffic.places import Place, TrafficProblem, read
+from wiretrial.traffic.tables import Location, Locations, locate
+
+_AT = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of .*)\)")
+
+_PLAIN = {
+    "missing": ("it is missing", "write it"),
+    "string_type": ("not a text", 'write it in quotation marks, such as "2s"'),
+    "int_type": ("not a whole number", "write a number such as 8"),
+    "int_parsing": ("not a whole number", "write a number such as 8"),
+    "bool_type": ("neither true nor false", "write true or false"),
+    "list_type": ("not a list", "write it in brackets"),
+    "tuple_type": ("not a list", "write it in brackets"),
+    "dict_type": ("not a table", "write it in braces"),
+    "model_type": ("not a table", "write it in braces"),
+}
+"""Of pydantic's faults, by their type."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class FeedPart(_Part):
+    """Rows of data, of which each session gets one."""
+
+    file: str
+    order: Literal["sequential", "shuffled", "unique"] = "sequential"
+
+
+def _feed_of_text(value: object) -> object:
+    return {"file": value} if isinstance(value, str) else value
+
+
+class FlowPart(_Part):
+    """Sessions of one kind."""
+
+    file: str
+    name: str | None = None
+    weight: int = 1
+    think: str | None = None
+    feed: Annotated[FeedPart | None, BeforeValidator(_feed_of_text)] = None
+    cookies: bool = True
+
+
+class StagePart(_Part):
+    """A part of the load's time; the value goes evenly from one end to the other."""
+
+    for_: str = Field(alias="for")
+    to: str | int
+    from_: str | int | None = Field(default=None, alias="from")
+
+
+class LoadPart(_Part):
+    """When sessions begin."""
+
+    arrivals: str | None = None
+    pacing: Literal["constant", "poisson"] | None = None
+    users: int | None = None
+    stages: Annotated[list[StagePart], Field(min_length=1)] | None = None
+
+
+class TrafficPart(_Part):
+    """The whole file."""
+
+    base: str | None = None
+    flow: Annotated[list[FlowPart], Field(min_length=1)]
+    load: LoadPart = Field(default_factory=LoadPart)
+    goal: dict[str, str] = Field(default_factory=dict)
+    variables: dict[str, str | bool | int | float] = Field(default_factory=dict)
+    headers: dict[str, str] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TrafficFile:
+    """The file's content, with the places of its keys."""
+
+    path: Path
+    part: TrafficPart
+    places: Locations
+
+    def place(self, *location: str | int) -> Place:
+        """Where this key stands."""
+        return self.places.of(location)
+
+
+def read_traffic(path: Path) -> TrafficFile:
+    """The file at `path`."""
+    return parse(read(path, "name a .toml or .hurl file that is there"), path)
+
+
+def parse(source: str, path: Path) -> TrafficFile:
+    """A file's text."""
+    try:
+        content = tomllib.loads(source)
+    except tomllib.TOMLDecodeError as error:
+        raise _not_toml(str(error), source, path) from error
+    places = locate(source, path)
+    try:
+        return TrafficFile(path, TrafficPart.model_validate(content), places)
+    except ValidationError as error:
+        raise _wrong(error, places) from error
+
+
+def _not_toml(told: str, source: str, path: Path) -> TrafficProblem:
+    found = _AT.fullmatch(told)
+    what = found["what"] if found else told
+    place = Place(path).along(source.rstrip("\n"))
+    if found and found["line"]:
+        place = Place(path, int(found["line"]), int(found["column"]))
+    return TrafficProblem(place, what[:1].lower() + what[1:], "correct the TOML")
+
+
+def _wrong(error: ValidationError, places: Locations) -> TrafficProblem:
+    fault = first_fault(error, TrafficPart)
+    location = _without_types(fault.location)
+    key = ".".join(part for part in location if isinstance(part, str))
+    first = error.errors()[0]
+    kind = first["type"]
+    if kind == "extra_forbidden":
+        what, remedy = f"there is no key {location[-1]}", _no_such_key(location)
+    elif kind == "too_short":
+        what, remedy = f"{key}: it is empty", "write one"
+    elif kind == "literal_error":
+        what, remedy = f'{key}: "{first["input"]}" is none of them', _other(first)
+    elif kind in _PLAIN:
+        said, remedy = _PLAIN[kind]
+        what = f"{key}: {said}"
+    else:
+        what, remedy = f"{key}: {fault.what[:1].lower()}{fault.what[1:]}", fault.remedy
+    return TrafficProblem(places.of(location), what, remedy)
+
+
+_TABLES: Mapping[str, type[BaseModel]] = {
+    "flow": FlowPart,
+    "feed": FeedPart,
+    "load": LoadPart,
+    "stages": StagePart,
+}
+
+
+def _no_such_key(location: Location) -> str:
+    tables = [part for part in location[:-1] if part in _TABLES]
+    model = _TABLES[str(tables[-1])] if tables else TrafficPart
+    known = [field.alias or name for name, field in model.model_fields.items()]
+    return suggest.remedy(str(location[-1]), known)
+
+
+def _other(error: Mapping[str, Any]) -> str:
+    """What to write instead of a word that is none of those that may stand there."""
+    known = re.findall(r"'([^']*)'", error["ctx"]["expected"])
+    return suggest.remedy(str(error["input"]), known)
+
+
+def _without_types(location: tuple[int | str, ...]) -> Location:
+    """The location in the file: pydantic adds the types of a union that it tried."""
+    types = {"str", "int", "bool", "float"}
+    return tuple(part for index, part in enumerate(location) if not (part in types and index > 1))

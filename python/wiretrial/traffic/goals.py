@@ -1,0 +1,101 @@
+"""Goals: bounds on what a run may take, from `[goal]` and from `duration` in `[Asserts]`.
+
+Knows how a goal is written; must not know how a result is held against it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from wiretrial import quantities, suggest
+from wiretrial.traffic.places import Place, TrafficProblem, standing_at
+
+_TIMES = ("p50", "p90", "p95", "p99", "p999", "p9999", "mean", "max")
+_FIGURES = (*_TIMES, "errors", "throughput")
+_OF_FLOWS = tuple(f"{what}.{time}" for what in ("iteration", "wait") for time in _TIMES)
+_BOUND = re.compile(r"(?P<relation><=|>=|<|>)\s*(?P<value>.+)")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound. `of`: a route's or flow's name, None: the whole run.
+
+    `value` is in nanoseconds for times, a share for errors, replies per second for throughput.
+    """
+
+    of: str | None
+    figure: str
+    relation: str
+    value: float
+    place: Place
+
+    def __str__(self) -> str:
+        named = f"{self.of}.{self.figure}" if self.of else self.figure
+        return f"{named} {self.relation} {_written(self.figure, self.value)}"
+
+
+def goal(key: str, bound: str, routes: Collection[str], flows: Collection[str], at: Place) -> Goal:
+    """The goal of one line of `[goal]`."""
+    of, figure = _split(key, {*routes, *flows}, at)
+    if of is None and figure in _OF_FLOWS and len(flows) != 1:
+        raise TrafficProblem(at, f"{figure} of which flow?", f"write {_some(flows)}.{figure}")
+    if of is not None and (of in flows and of not in routes) != (figure in _OF_FLOWS):
+        wanted = _OF_FLOWS if of in flows else _FIGURES
+        raise TrafficProblem(
+            at, f"{of} has no figure {figure}", f"use one of {', '.join(wanted[:4])}, ..."
+        )
+    found = _BOUND.fullmatch(bound.strip())
+    if not found:
+        raise TrafficProblem(at, f'"{bound}" is no bound', 'write it as "< 50ms" or "< 0.1%"')
+    with standing_at(at):
+        return Goal(of, figure, found["relation"], _value(figure, found["value"]), at)
+
+
+def longest(route: str, limit_ns: int, place: Place) -> Goal:
+    """The goal that `duration` in `[Asserts]` is."""
+    return Goal(route, "max", "<", limit_ns, place)
+
+
+def _split(key: str, names: Collection[str], at: Place) -> tuple[str | None, str]:
+    known = (*_OF_FLOWS, *_FIGURES)
+    if key in known:
+        return None, key
+    for figure in known:
+        if key.endswith(f".{figure}"):
+            of = key.removesuffix(f".{figure}")
+            if of not in names:
+                raise TrafficProblem(
+                    at, f"there is no route or flow {of}", suggest.remedy(of, names)
+                )
+            return of, figure
+    if "." in key:
+        of, _, figure = key.rpartition(".")
+        told = suggest.remedy(figure, _FIGURES)
+        return _refuse(at, f"there is no figure {figure}", told)
+    return _refuse(at, f"there is no figure {key}", suggest.remedy(key, _FIGURES))
+
+
+def _refuse(at: Place, what: str, remedy: str) -> tuple[str | None, str]:
+    raise TrafficProblem(at, what, remedy)
+
+
+def _some(flows: Collection[str]) -> str:
+    return next(iter(flows), "FLOW")
+
+
+def _value(figure: str, written: str) -> float:
+    if figure == "errors":
+        return quantities.share(written, "errors")
+    if figure == "throughput":
+        return quantities.rate(written, "throughput")
+    return quantities.duration_ns(written, figure)
+
+
+def _written(figure: str, value: float) -> str:
+    if figure == "errors":
+        return f"{value:.4%}".rstrip("0%").rstrip(".") + "%"
+    if figure == "throughput":
+        return f"{value:g}/s"
+    return f"{value / 1e6:g}ms"

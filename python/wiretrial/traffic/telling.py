@@ -1,0 +1,236 @@
+"""A scenario in words: each flow, its requests, and which replies are right.
+
+Knows how checks read in a `.hurl` file; must not know where the text is printed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from wiretrial.plan_traffic import (
+    Capture,
+    Check,
+    Compared,
+    Contains,
+    CookieOf,
+    Empty,
+    Ends,
+    Exists,
+    Flow,
+    Found,
+    HeaderOf,
+    IsType,
+    JsonAt,
+    JsonOf,
+    JsonOperand,
+    MadeOf,
+    Matches,
+    NoThink,
+    Operand,
+    RegexIn,
+    Route,
+    StatusIn,
+    Test,
+    Text,
+    Think,
+    Traffic,
+    UniformThink,
+    UrlOf,
+    ValueOf,
+)
+from wiretrial.plan_traffic import ConstantThink as Constant
+from wiretrial.plan_traffic import ExponentialThink as Exponential
+from wiretrial.traffic.compiler import Scenario
+from wiretrial.traffic.filling import MADE
+from wiretrial.traffic.quantities import LoadShape
+
+_TYPES = {
+    "boolean": "isBoolean",
+    "float": "isFloat",
+    "integer": "isInteger",
+    "time": "isIsoDate",
+    "number": "isNumber",
+    "string": "isString",
+}
+_MADE = {made: name for name, made in MADE.items()}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text, `depth` levels inwards."""
+
+    depth: int
+    text: str
+
+
+def lines(scenario: Scenario, file: str) -> Iterator[Line]:
+    """The whole scenario."""
+    traffic = scenario.traffic
+    yield Line(0, f"{file}: {counts(traffic)} of {scenario.origin}")
+    yield Line(0, f"load: {load(scenario.load)}")
+    for goal in scenario.goals:
+        yield Line(0, f"goal: {goal}")
+    whole = sum(flow.weight for flow in traffic.flows)
+    for flow in traffic.flows:
+        yield Line(0, "")
+        yield Line(0, _flow(flow, whole, scenario))
+        for number, step in enumerate(flow.steps, start=1):
+            route = traffic.routes[step.route]
+            waits = "" if isinstance(step.think, NoThink) else f", after {think(step.think)}"
+            yield Line(1, f"{number}. {request(route)}{waits}")
+            right = "learned" if route.name in scenario.learned else "; ".join(_right(route))
+            yield Line(3, f"right reply: {right}")
+            if route.captures:
+                yield Line(3, f"captures: {', '.join(map(_capture, route.captures))}")
+    if scenario.learned:
+        yield Line(0, "")
+        yield Line(
+            0,
+            f"{_count(len(scenario.learned), 'route')} without a response: what is right is"
+            " learned from the server before the load",
+        )
+
+
+def counts(traffic: Traffic) -> str:
+    """How many flows and routes there are."""
+    return f"{_count(len(traffic.flows), 'flow')}, {_count(len(traffic.routes), 'route')}"
+
+
+def load(shape: LoadShape) -> str:
+    """When sessions begin."""
+    if shape.stages:
+        what = "users" if shape.users else "sessions per second"
+        ways = (f"{s.start:g} to {s.end:g} in {_time(s.for_ns)}" for s in shape.stages)
+        return f"{what}: {', '.join(ways)}"
+    if shape.users:
+        return f"{_count(shape.users, 'user')}, each with one session after the other"
+    if shape.rate:
+        return f"{shape.rate:g} sessions per second, {shape.pacing}"
+    return "given by the command line"
+
+
+def think(of: Think) -> str:
+    """A think time, as it is written in the TOML file."""
+    match of:
+        case NoThink():
+            return "0s"
+        case Constant(ns=ns):
+            return _time(ns)
+        case UniformThink(low_ns=low, high_ns=high):
+            return f"uniform {_time(low)} {_time(high)}"
+        case Exponential(mean_ns=mean):
+            return f"exponential {_time(mean)}"
+        case _:
+            return f"lognormal {_time(of.median_ns)} {of.sigma:g}"
+
+
+def request(route: Route) -> str:
+    """Name, method and target."""
+    sent = f"{route.method} {text(route.target)}"
+    return sent if route.name == sent else f"{route.name}: {sent}"
+
+
+def text(of: Text) -> str:
+    """A text with its holes as they are written."""
+    return "".join(map(_part, of))
+
+
+def check(of: Check) -> str:
+    """A check, as it is written in a `.hurl` file."""
+    words = [_found(of.of), "count" if of.count or of.of == "bytes" else "", "not" * of.negated]
+    return " ".join(word for word in (*words, _test(of.test)) if word)
+
+
+def _flow(flow: Flow, whole: int, scenario: Scenario) -> str:
+    told = [f"{flow.name}: {flow.weight} of {_count(whole, 'session')}"]
+    for feed in scenario.traffic.feeds:
+        if feed.name == flow.feed:
+            told.append(f"rows of {feed.name} ({len(feed.rows):,}, {feed.order})")
+    if not flow.cookies:
+        told.append("no cookies")
+    return ", ".join(told)
+
+
+def _right(route: Route) -> Iterator[str]:
+    match route.expect.status:
+        case StatusIn(statuses=statuses):
+            yield f"status {' or '.join(map(str, statuses))}"
+        case "any":
+            yield "any status"
+        case _:
+            yield "status 2xx"
+    if route.expect.body is not None:
+        yield f"body {_quoted(text(route.expect.body))}"
+    yield from map(check, route.expect.checks)
+
+
+def _capture(of: Capture) -> str:
+    return f"{of.name} ({_found(of.of)})"
+
+
+def _found(of: Found) -> str:
+    match of:
+        case JsonAt(path=path):
+            return f"jsonpath {_quoted(path)}"
+        case HeaderOf(header=name):
+            return f"header {_quoted(name)}"
+        case CookieOf(cookie=name):
+            return f"cookie {_quoted(name)}"
+        case RegexIn(regex=pattern):
+            return f"regex {_slashed(pattern)}"
+        case word:
+            return word
+
+
+def _test(of: Test) -> str:
+    match of:
+        case Exists():
+            return "exists"
+        case Empty():
+            return "isEmpty"
+        case Compared(how=how, operand=operand):
+            return f"{how} {_operand(operand)}"
+        case Contains(operand=operand):
+            return f"contains {_operand(operand)}"
+        case Ends(text=end):
+            return f"endsWith {_quoted(text(end))}"
+        case Matches(pattern=pattern):
+            return f"matches {_slashed(pattern)}"
+        case IsType(name=name):
+            return _TYPES.get(name, name)
+        case _:
+            return f"startsWith {_quoted(text(of.text))}"
+
+
+def _operand(of: Operand) -> str:
+    if isinstance(of, JsonOperand):
+        return json.dumps(of.value, ensure_ascii=False)
+    return _quoted(text(of.text))
+
+
+def _part(of: object) -> str:
+    match of:
+        case ValueOf(value=name) | UrlOf(url=name) | JsonOf(name=name):
+            return f"{{{{{name}}}}}"
+        case MadeOf(make=made):
+            return f"{{{{{_MADE[made]}}}}}"
+        case _:
+            return str(getattr(of, "text", ""))
+
+
+def _quoted(of: str) -> str:
+    return json.dumps(of, ensure_ascii=False)
+
+
+def _slashed(pattern: str) -> str:
+    return f"/{pattern.replace('/', chr(92) + '/')}/"
+
+
+def _time(ns: int) -> str:
+    return f"{ns / 1e9:g}s" if ns >= 1e9 else f"{ns / 1e6:g}ms"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
