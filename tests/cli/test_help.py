@@ -49,6 +49,8 @@ COMMANDS: list[tuple[str, ...]] = [
     ("subject", "install"),
     ("subject", "verify"),
     ("subject", "run"),
+    ("traffic",),
+    ("traffic", "check"),
     ("study",),
     ("study", "list"),
     ("study", "show"),
