@@ -51,6 +51,7 @@ COMMANDS: list[tuple[str, ...]] = [
     ("subject", "run"),
     ("traffic",),
     ("traffic", "check"),
+    ("traffic", "from"),
     ("study",),
     ("study", "list"),
     ("study", "show"),

@@ -115,3 +115,38 @@ def test_check_tells_of_a_mistake_in_one_line(
     assert done.stdout == ""
     assert done.stderr.startswith(f"wiretrial: {told}")
     assert done.stderr.count("\n") == 1
+
+
+def test_from_writes_files_that_check_reads(wiretrial: Run, tmp_path: Path) -> None:
+    (tmp_path / "commands.txt").write_text("curl -L http://h/a?b=c\n", encoding="utf-8")
+    done = wiretrial("traffic", "from", "curl", "commands.txt", "-o", "new/shop")
+    assert done.returncode == 0
+    assert done.stdout == "new/shop/traffic.toml\nnew/shop/session.hurl\n"
+    assert done.stderr == (
+        "redirects are not followed: each request is checked by itself\n"
+        "1 flow, 1 route; next: wiretrial traffic check new/shop/traffic.toml\n"
+    )
+    toml = (tmp_path / "new/shop/traffic.toml").read_text(encoding="utf-8")
+    assert toml.startswith("# Made of commands.txt by wiretrial.\n# - redirects are not")
+    checked = wiretrial("traffic", "check", "new/shop/traffic.toml")
+    assert "1. GET /a?b=c\n" in checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("curl", "none.txt", "-o", "new"), "none.txt: No such file or directory: name a file"),
+        (("curl", "x", "-o", "x"), "x: File exists: name another folder (-o)"),
+        (("crul", "x", "-o", "new"), "Invalid value for 'FORMAT'"),
+        (("curl", "x", "-o", "new", "--base", "h"), "--base h is no URL of a server"),
+    ],
+)
+def test_from_tells_of_a_mistake_in_one_line(
+    wiretrial: Run, tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "x").write_text("curl http://h/", encoding="utf-8")
+    done = wiretrial("traffic", "from", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"wiretrial: {told}")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "new").exists()

@@ -46,7 +46,10 @@ class Commands(screen.FirstScreen):
         "subject": Entry(
             screen.CATALOGUE, "Servers and client libraries: list, show, new, install, verify, run."
         ),
-        "traffic": Entry(screen.CATALOGUE, "Requests of your own application: check their files."),
+        "traffic": Entry(
+            screen.CATALOGUE,
+            "Requests of your own application: check files, make them from others.",
+        ),
         "report": Entry(screen.RESULTS, "Make the report of stored trials again."),
         "gate": Entry(screen.RESULTS, "Check a result against thresholds, for CI."),
         "serve": Entry(screen.RESULTS, "Show results and the running study in a web browser."),

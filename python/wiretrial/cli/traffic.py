@@ -5,6 +5,7 @@ Knows the options; must not know how files are read or made.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ EXAMPLES = """\b
 Examples:
   wiretrial traffic check shop.toml
   wiretrial traffic check items.hurl --variable base=http://127.0.0.1:8000
+  wiretrial traffic from har recording.har -o shop
 """
 CHECK_EXAMPLES = """\b
 Examples:
@@ -26,7 +28,27 @@ Examples:
   wiretrial traffic check items.hurl --variable base=http://127.0.0.1:8000
 """
 
+FROM_EXAMPLES = """\b
+Examples:
+  wiretrial traffic from curl commands.txt -o shop
+  wiretrial traffic from har recording.har -o shop
+  wiretrial traffic from openapi openapi.yaml -o shop --base http://127.0.0.1:8000
+  wiretrial traffic from access-log access.log -o shop --base http://127.0.0.1:8000
+  wiretrial traffic from postman collection.json -o shop
+  wiretrial traffic check shop/traffic.toml
+"""
+
 app = Face(EXAMPLES)
+
+
+class Kind(StrEnum):
+    """What traffic files can be made of."""
+
+    CURL = "curl"
+    HAR = "har"
+    ACCESS_LOG = "access-log"
+    OPENAPI = "openapi"
+    POSTMAN = "postman"
 
 
 @app.callback()
@@ -54,3 +76,31 @@ def check(
     from wiretrial.cli import traffic_check
 
     return traffic_check.check(path, variable or [], learns=not no_learn, format_=format_)
+
+
+@app.add(
+    "from", "Write files from curl, HAR, OpenAPI, Postman or an access log.", epilog=FROM_EXAMPLES
+)
+def from_(
+    kind: Annotated[Kind, typer.Argument(metavar="FORMAT", help="Format of the file.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File to read; - for standard input.")
+    ],
+    folder: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="DIR", help="Folder for the new files."),
+    ],
+    base: Annotated[
+        str | None,
+        typer.Option("--base", metavar="URL", help="Server to load. [the one in the file]"),
+    ] = None,
+) -> int:
+    """Write a traffic.toml and .hurl files that do what the file describes or records.
+
+    FORMAT is one of: curl (commands), har (recording of a browser), access-log (nginx, Apache, or
+    JSON lines), openapi (version 3, JSON or YAML), postman (collection v2.1). What can't be
+    imported is left out, and said so. No file is overwritten.
+    """
+    from wiretrial.cli import traffic_from
+
+    return traffic_from.from_(kind.value, path, folder, base)
