@@ -97,6 +97,20 @@ def test_check_as_json_has_the_traffic_of_the_plan(wiretrial: Run, shop: Path) -
     assert document["traffic"]["routes"][0]["name"] == "login"
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_check_shows_no_secret(wiretrial: Run, tmp_path: Path, form: str) -> None:
+    (tmp_path / "x.hurl").write_text(
+        "GET http://h/?token=s3cret&a=b\nX-Api-Key: s3cret\nA: shown\nHTTP 200\n", encoding="utf-8"
+    )
+    (tmp_path / "x.toml").write_text(
+        '[[flow]]\nfile = "x.hurl"\n[headers]\nAuthorization = "s3cret"\n', encoding="utf-8"
+    )
+    done = wiretrial("traffic", "check", "x.toml", "--format", form)
+    assert done.returncode == 0, done.stderr
+    assert "s3cret" not in done.stdout
+    assert "/?token=***&a=b" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from wiretrial import redaction
 from wiretrial.cli import output
 from wiretrial.cli.output import Format
 from wiretrial.errors import EXIT_GOOD
@@ -46,7 +47,7 @@ def _document(scenario: Scenario) -> dict[str, object]:
         "schema": "wiretrial-traffic-check",
         "version": 1,
         "origin": scenario.origin,
-        "headers": scenario.headers,
+        "headers": redaction.headers(scenario.headers),
         "load": {
             "users": shape.users,
             "rate": shape.rate,
@@ -66,5 +67,5 @@ def _document(scenario: Scenario) -> dict[str, object]:
             for goal in scenario.goals
         ],
         "learned": scenario.learned,
-        "traffic": scenario.traffic.model_dump(mode="json", by_alias=True),
+        "traffic": telling.redacted(scenario.traffic).model_dump(mode="json", by_alias=True),
     }

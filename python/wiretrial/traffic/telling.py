@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from wiretrial import redaction
 from wiretrial.plan_traffic import (
     Capture,
     Check,
@@ -39,6 +40,7 @@ from wiretrial.plan_traffic import (
     UniformThink,
     UrlOf,
     ValueOf,
+    Words,
 )
 from wiretrial.plan_traffic import ConstantThink as Constant
 from wiretrial.plan_traffic import ExponentialThink as Exponential
@@ -53,6 +55,7 @@ _TYPES = {
     "time": "isIsoDate",
     "number": "isNumber",
     "string": "isString",
+    "list": "isList",
 }
 _MADE = {made: name for name, made in MADE.items()}
 
@@ -127,9 +130,37 @@ def think(of: Think) -> str:
 
 
 def request(route: Route) -> str:
-    """Name, method and target."""
-    sent = f"{route.method} {text(route.target)}"
-    return sent if route.name == sent else f"{route.name}: {sent}"
+    """Name, method and target, without secrets."""
+    sent = redaction.url(f"{route.method} {text(route.target)}")
+    name = redaction.url(route.name)
+    return sent if name == sent else f"{name}: {sent}"
+
+
+def redacted(traffic: Traffic) -> Traffic:
+    """The same without secrets in URLs and header fields; names of values and bodies stay."""
+    routes = tuple(
+        route.model_copy(
+            update={
+                "name": redaction.url(route.name),
+                "target": _redacted_target(route.target),
+                "headers": tuple(_redacted_header(*field) for field in route.headers),
+            }
+        )
+        for route in traffic.routes
+    )
+    return traffic.model_copy(update={"routes": routes})
+
+
+def _redacted_target(target: Text) -> Text:
+    return tuple(
+        Words(text=redaction.url(part.text)) if isinstance(part, Words) else part for part in target
+    )
+
+
+def _redacted_header(name: str, value: Text) -> tuple[str, Text]:
+    if not all(isinstance(part, Words) for part in value):
+        return name, value
+    return name, (Words(text=redaction.header(name, text(value))),)
 
 
 def text(of: Text) -> str:
