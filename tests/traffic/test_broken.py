@@ -288,7 +288,7 @@ def test_a_file_that_is_not_utf8(compiled: Compile, tmp_path: Path) -> None:
     check(line, "x.hurl:2:4: not UTF-8 text: save the file as UTF-8", tmp_path)
 
 
-def test_a_request_that_would_be_learned_can_be_refused(compiled: Compile) -> None:
+def test_a_request_without_a_response_part_can_be_refused(compiled: Compile) -> None:
     with pytest.raises(UsageProblem, match="GET / has no response") as caught:
         compiled({"x.hurl": GET}, learns=False)
     assert "x.hurl:1:1" in caught.value.line()

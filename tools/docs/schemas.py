@@ -40,7 +40,7 @@ def _type(schema: Schema) -> Iterator[str]:
 
 def _members(schema: Schema) -> Iterator[tuple[str, str, str]]:
     required = schema.get("required", ())
-    for name, member in schema["properties"].items():
+    for name, member in _properties(schema).items():
         words = _line(member.get("description", ""))
         if name in required:
             words += " Required."
@@ -53,8 +53,7 @@ def _variant(schema: Schema) -> tuple[str, str, str]:
     words = _line(schema.get("description", ""))
     if "const" in schema:
         return f"`{json.dumps(schema['const'])}`", "", words
-    # Where anything may stand, the schema is no object but `true`.
-    members = {name: {} if of is True else of for name, of in schema["properties"].items()}
+    members = _properties(schema)
     tags = [name for name, member in members.items() if "const" in member]
     shown = ", ".join(f"`{name}: {json.dumps(members[name]['const'])}`" for name in tags)
     others = [
@@ -65,6 +64,12 @@ def _variant(schema: Schema) -> tuple[str, str, str]:
     if "$ref" in schema:
         others.append(f"those of {_kind({'$ref': schema['$ref']})}")
     return shown, "<br>".join(others), words
+
+
+def _properties(schema: Schema) -> dict[str, Schema]:
+    """The members; one that may be anything has `true` in the place of a schema."""
+    members = schema["properties"].items()
+    return {name: {} if member is True else member for name, member in members}
 
 
 def _kind(schema: Schema) -> str:

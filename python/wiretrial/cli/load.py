@@ -19,6 +19,7 @@ EXAMPLES = """\b
 Examples:
   wiretrial load http://127.0.0.1:8080/
   wiretrial load http://127.0.0.1:8080/echo --json '{"n":"{seq}"}' --expect echo
+  wiretrial load shop.toml -d 30s
   wiretrial load http://127.0.0.1:8080/items --expect json:ok=true --allow-errors 0.1%
   wiretrial load ws://127.0.0.1:9001 -c 1k -d 30s --payload 20
   wiretrial load ws://127.0.0.1:9001 --payload @chat.json --text --deflate
@@ -30,8 +31,8 @@ Examples:
   wiretrial load http://127.0.0.1:8080/ -d 30s --report load.html
   wiretrial load ws://10.0.0.9:9001 -c 300k --fleet tls://10.0.0.1 --fleet-certificates certs
 
-Exit: 0 measured, 1 the run failed, 4 the verdict is `invalid` or `overloaded` (the offered rate
-was not reached). The figures are printed in each case.
+Exit: 0 measured, 1 the run failed, 3 a goal of the traffic file was missed, 4 the verdict is
+`invalid` or `overloaded` (the offered rate was not reached). The figures are printed in each case.
 """
 
 
@@ -74,9 +75,9 @@ def load(
     url: Annotated[
         str,
         typer.Argument(
-            metavar="URL",
+            metavar="URL|FILE",
             help="http, https, ws, wss, tcp or tls; styx, styx+json, styx+ws or styx+json+ws; "
-            "socketio+ws.",
+            "socketio+ws. Or a traffic file, .toml or .hurl, with the requests of an application.",
         ),
     ],
     connections: options.Connections = "10",
@@ -139,6 +140,15 @@ def load(
     greetings: options.Greetings = "0",
     method: options.Method = None,
     header: options.Headers = None,
+    variable: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--variable",
+            metavar="NAME=VALUE",
+            help="Traffic file: value for {{NAME}}; repeatable.",
+            rich_help_panel=screen.LOAD,
+        ),
+    ] = None,
     expect: options.Expected = None,
     expect_status: options.ExpectedStatus = "200",
     allow_errors: options.AllowedErrors = "0",
@@ -282,6 +292,7 @@ def load(
             deflate=deflate,
             deflate_with=deflate_with,
             greetings=greetings,
+            variables=tuple(variable or ()),
         ),
         options.Fleet(fleet, fleet_certificates, fleet_agents, on_agent_loss),
         loading.Kept(

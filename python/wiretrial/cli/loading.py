@@ -13,12 +13,23 @@ from pathlib import Path
 from typing import Literal
 
 from wiretrial import quantities, redaction
-from wiretrial.cli import fleet_wanted, interrupts, output, reports, urls, workload
+from wiretrial.cli import (
+    fleet_wanted,
+    interrupts,
+    output,
+    reports,
+    traffic_goals,
+    traffic_wanted,
+    urls,
+    workload,
+)
 from wiretrial.cli.fleet_wanted import FleetWanted
 from wiretrial.cli.live import Live
 from wiretrial.cli.options import Asked, Fleet, Loop, Security
+from wiretrial.cli.wanted import Wanted
 from wiretrial.engine import Engine
 from wiretrial.errors import (
+    EXIT_GATE,
     EXIT_GOOD,
     EXIT_INVALID,
     EXIT_SIGNAL,
@@ -31,6 +42,7 @@ from wiretrial.report import load_json, load_lines, load_text, run
 from wiretrial.results.model import Scenario, Trial
 from wiretrial.studies import sent
 from wiretrial.studies.recording import Recording
+from wiretrial.traffic.compiler import is_traffic
 
 FAILED = ("invalid", "overloaded")
 """Verdicts that the exit code tells."""
@@ -72,6 +84,7 @@ class Further:
     deflate: bool
     deflate_with: str | None
     greetings: str
+    variables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +110,6 @@ def load(
     kept: Kept,
 ) -> int:
     """Measures and shows; the exit code tells the verdict."""
-    target = urls.parse(url, workload.LOADED)
     many = FleetWanted.of(fleet)
     if extent.duration is not None and extent.requests is not None:
         raise UsageProblem("-d and -n exclude each other", "keep one")
@@ -107,30 +119,19 @@ def load(
     length_ns = None
     if extent.requests is None:
         length_ns = workload.length_ns(extent.duration or DEFAULT_DURATION)
-    message = workload.message_of(target.protocol, asked)
     local = quantities.addresses(generator.sources, "--sources") if generator.sources else ()
+    if is_traffic(url):
+        wanted = traffic_wanted.wanted(
+            Path(url), further.variables, loop, asked, security, length_ns, extent.requests, local
+        )
+    else:
+        wanted = _one_message(url, loop, asked, security, further, length_ns, extent, local)
+    target = wanted.address
     plan = Plan(
-        target=Target(
-            url=target.url,
-            sources=local,
-            http=workload.http_of(target.protocol, asked),
-            tls=workload.tls_of(security),
-            websocket=workload.websocket_of(
-                target.protocol, further.deflate, further.deflate_with, further.greetings
-            ),
-            styx=workload.styx_of(
-                target.protocol, further.table_size, further.table_delay, lobby=further.lobby
-            ),
-            message=message,
-            expect=workload.expect_of(asked.expect, asked.expect_status),
-        ),
-        load=workload.load_of(loop),
-        stop=Stop(
-            duration_ns=length_ns,
-            requests=None
-            if extent.requests is None
-            else quantities.count(extent.requests, "--requests", most=2**53),
-        ),
+        target=wanted.target,
+        load=wanted.load,
+        stop=wanted.stop,
+        traffic=wanted.traffic,
         phases=Phases(
             warmup_ns=_allowance_ns(extent.warmup, length_ns),
             timeout_ns=quantities.duration_ns(extent.timeout, "--timeout", 1_000_000),
@@ -162,26 +163,73 @@ def load(
     with fleet_wanted.engine(many, keeps_cpus=True) as engine:
         try:
             trial, signal_number = _run(
-                engine, plan, target, allowed, keeps_secrets=kept.keeps_secrets
+                engine, plan, wanted, allowed, keeps_secrets=kept.keeps_secrets
             )
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
+    outcomes = traffic_goals.judge(wanted.goals, trial)
     output.emit(_render(trial, kept.format, to_terminal=kept.file is None), kept.file)
+    for outcome in outcomes:
+        output.say(f"goal {outcome.line}")
     if kept.page:
         output.write_page(reports.page(run.build(trial)), kept.page, "--report")
     if signal_number is not None:
         return EXIT_SIGNAL + signal_number
-    return EXIT_INVALID if trial.judgement.verdict in FAILED else EXIT_GOOD
+    if trial.judgement.verdict in FAILED:
+        return EXIT_INVALID
+    return EXIT_GOOD if all(one.is_kept for one in outcomes) else EXIT_GATE
+
+
+def _one_message(
+    url: str,
+    loop: Loop,
+    asked: Asked,
+    security: Security,
+    further: Further,
+    length_ns: int | None,
+    extent: Extent,
+    local: tuple[str, ...],
+) -> Wanted:
+    """One message, sent again and again to one URL."""
+    target = urls.parse(url, workload.LOADED)
+    if further.variables:
+        raise UsageProblem("--variable is of traffic files", "leave it out, or name a file")
+    return Wanted(
+        address=target,
+        target=Target(
+            url=target.url,
+            sources=local,
+            http=workload.http_of(target.protocol, asked),
+            tls=workload.tls_of(security),
+            websocket=workload.websocket_of(
+                target.protocol, further.deflate, further.deflate_with, further.greetings
+            ),
+            styx=workload.styx_of(
+                target.protocol, further.table_size, further.table_delay, lobby=further.lobby
+            ),
+            message=workload.message_of(target.protocol, asked),
+            expect=workload.expect_of(asked.expect, asked.expect_status),
+        ),
+        load=workload.load_of(loop),
+        stop=Stop(
+            duration_ns=length_ns,
+            requests=None
+            if extent.requests is None
+            else quantities.count(extent.requests, "--requests", most=2**53),
+        ),
+        workload="from the command line",
+    )
 
 
 def _run(
     engine: Engine,
     plan: Plan,
-    target: urls.Target,
+    wanted: Wanted,
     allowed_errors: float,
     *,
     keeps_secrets: bool,
 ) -> tuple[Trial, int | None]:
+    target = wanted.address
     server = listeners.of_url(target.url)
     with (
         Recording(
@@ -196,7 +244,7 @@ def _run(
         name=target.url,
         subject=target.url,
         protocol=target.protocol,
-        workload="from the command line",
+        workload=wanted.workload,
     )
     trial = sent.record(
         recording.sent(allowed_errors=allowed_errors),

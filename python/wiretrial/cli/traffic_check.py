@@ -66,6 +66,6 @@ def _document(scenario: Scenario) -> dict[str, object]:
             }
             for goal in scenario.goals
         ],
-        "learned": scenario.learned,
+        "unchecked": scenario.unchecked,
         "traffic": telling.redacted(scenario.traffic).model_dump(mode="json", by_alias=True),
     }

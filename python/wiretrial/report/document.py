@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from wiretrial import redaction
+from wiretrial.report import traffic
 from wiretrial.report.measures import Measured
 from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent
@@ -66,6 +67,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "delivery_time": quantiles.document(measured.delivery_time),
         "pacing_lag": quantiles.document(measured.pacing_lag),
         "connect_time": quantiles.document(measured.connect_time, quantiles.CONNECTIONS),
+        "traffic": _traffic(trial),
         "connections": _connections(summary),
         "blocked": summary.blocked.model_dump(),
         "disturbed_intervals": summary.disturbed_intervals,
@@ -129,6 +131,40 @@ def _connections(summary: Summary) -> dict[str, Any]:
     return {
         **summary.connections.model_dump(),
         "all_open_ns": None if asked is None or stood is None else stood - asked,
+    }
+
+
+def _traffic(trial: Trial) -> dict[str, Any] | None:
+    """Routes and flows of the window that counts, errors of the whole run; None: one message."""
+    routes = traffic.routes(trial)
+    if not routes:
+        return None
+    return {
+        "routes": [
+            {
+                "name": route.name,
+                "sent": route.sent,
+                "ok": route.ok,
+                "share": route.share,
+                "throughput": route.rate,
+                "errors": dict(route.errors),
+                "examples": dict(route.examples),
+                "bytes_received": route.bytes_received,
+                "time": quantiles.document(route.times),
+            }
+            for route in routes
+        ],
+        "flows": [
+            {
+                "name": flow.name,
+                "begun": flow.begun,
+                "done": flow.done,
+                "failed": dict(flow.failed),
+                "iteration_time": quantiles.document(flow.iterations, "sessions"),
+                "session_wait": quantiles.document(flow.waits, "sessions"),
+            }
+            for flow in traffic.flows(trial)
+        ],
     }
 
 

@@ -12,11 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
-from wiretrial.report import (
-    load_words,
-    terminal,
-    units,
-)
+from wiretrial.report import load_words, terminal, text_blocks, traffic, units
 from wiretrial.report.facts import verified_words
 from wiretrial.report.measures import Measured
 from wiretrial.report.terminal import DEFAULT_WIDTH, LABEL, ascii_only, labelled
@@ -55,6 +51,8 @@ def _print_load(console: Console, trial: Trial) -> None:
     measured = Measured(trial)
     console.print(Text(ascii_only(load_words.found(trial)), style="bold"))
     console.print(Text(ascii_only(load_words.judged(trial))))
+    if slowest := traffic.slowest(traffic.routes(trial)):
+        console.print(Text(ascii_only(slowest)))
     console.print()
     console.print(Text(_heading(trial, measured)))
     console.print()
@@ -64,6 +62,13 @@ def _print_load(console: Console, trial: Trial) -> None:
         labelled(console, label, value)
     for label, value in _errors(trial):
         labelled(console, label, value, style="red")
+    of_routes = traffic.blocks(trial)
+    if of_routes:
+        console.print()
+    for block in of_routes:
+        text_blocks.print_block(console, block)
+    if of_routes and trial.warnings:
+        console.print()
     for warning in trial.warnings[:MOST_WARNINGS]:
         labelled(console, "warning", f"{warning.message}. {warning.advice}", style="yellow")
     if (more := len(trial.warnings) - MOST_WARNINGS) > 0:

@@ -33,7 +33,7 @@ def section(console: Console, part: Section) -> None:
     if shown and not isinstance(shown[0], Items):
         titled(console, part.title)
     for block in shown:
-        _print(console, block)
+        print_block(console, block)
 
 
 def table(console: Console, whole: Table) -> list[Lines]:
@@ -49,7 +49,8 @@ def table(console: Console, whole: Table) -> list[Lines]:
     return [_lines(part, bare=True) for part in _parts(whole, console.width)]
 
 
-def _print(console: Console, block: Told) -> None:
+def print_block(console: Console, block: Told) -> None:
+    """A text, a list, or a table."""
     match block:
         case Text(text=text, style="heading"):
             console.print(Line(f"\n{ascii_only(text)}"))

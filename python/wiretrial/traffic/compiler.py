@@ -42,9 +42,9 @@ class Scenario:
     """Those of `traffic`, each with its place."""
 
     @property
-    def learned(self) -> tuple[str, ...]:
-        """The routes of which nobody says what a right reply is."""
-        return tuple(one.route.name for one in self.routes if one.is_learned)
+    def unchecked(self) -> tuple[str, ...]:
+        """The routes of which nobody says what a right reply is: any 2xx is."""
+        return tuple(one.route.name for one in self.routes if one.is_unchecked)
 
 
 def is_traffic(name: str) -> bool:
@@ -59,10 +59,10 @@ def compile_file(path: Path, given: Mapping[str, str], *, learns: bool = True) -
     file = _alone(path) if path.suffix == ".hurl" else read_traffic(path)
     scenario = _Compiler(file, variables.of_file(file, given)).scenario()
     for one in scenario.routes:
-        if one.is_learned and not learns:
+        if one.is_unchecked and not learns:
             raise TrafficProblem(
                 one.place,
-                f"{one.route.name} has no response, so that its replies would be learned",
+                f"{one.route.name} has no response part, so that any 2xx reply is right",
                 "write a line such as HTTP 200 behind it, or leave out --no-learn",
             )
     return scenario

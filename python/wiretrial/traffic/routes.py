@@ -39,7 +39,7 @@ class Compiled:
     route: Route
     origin: str
     goals: tuple[Goal, ...]
-    is_learned: bool
+    is_unchecked: bool
     place: Place
 
 
@@ -59,7 +59,7 @@ def compile_entry(entry: Entry, name: str, scope: Scope) -> Compiled:
         else (),
     )
     limits = tuple(_goals(response, name)) if response else ()
-    return Compiled(route, origin, limits, is_learned=response is None, place=entry.place)
+    return Compiled(route, origin, limits, is_unchecked=response is None, place=entry.place)
 
 
 def name_of(entry: Entry) -> str:

@@ -1,0 +1,94 @@
+"""Whether a run kept the goals of its traffic file.
+
+Knows goals and a run's routes and flows; must not know how either was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wiretrial.report import traffic, units
+from wiretrial.report.measures import Measured
+from wiretrial.results import quantiles
+from wiretrial.results.hdr import Hdr
+from wiretrial.results.model import Trial
+from wiretrial.traffic.goals import Goal
+
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One goal with what the run had; None: it cannot be told, and counts as missed."""
+
+    goal: Goal
+    value: float | None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the figure lies within the bound."""
+        if self.value is None:
+            return False
+        match self.goal.relation:
+            case "<":
+                return self.value < self.goal.value
+            case "<=":
+                return self.value <= self.goal.value
+            case ">":
+                return self.value > self.goal.value
+            case _:
+                return self.value >= self.goal.value
+
+    @property
+    def line(self) -> str:
+        """`kept: login.p99 < 50 ms (41.2 ms)`."""
+        shown = "cannot be told" if self.value is None else _shown(self.goal.figure, self.value)
+        return f"{'kept' if self.is_kept else 'missed'}: {self.goal} ({shown})"
+
+
+def judge(goals: Sequence[Goal], trial: Trial) -> tuple[Outcome, ...]:
+    """Each goal against the run, in the order of the file."""
+    return tuple(Outcome(goal, _value(goal, trial)) for goal in goals)
+
+
+def _value(goal: Goal, trial: Trial) -> float | None:
+    measured = Measured(trial)
+    if goal.of is None and not goal.figure.startswith(("iteration.", "wait.")):
+        return _figure(
+            goal.figure, measured.waiting_time, measured.failed_share, measured.throughput
+        )
+    for route in traffic.routes(trial):
+        if route.name == goal.of:
+            share = route.failed / route.sent if route.sent else None
+            return _figure(goal.figure, route.times, share, route.rate)
+    return next(_of_flows(goal, trial), None)
+
+
+def _of_flows(goal: Goal, trial: Trial) -> Iterator[float | None]:
+    what, _, figure = goal.figure.partition(".")
+    for flow in traffic.flows(trial):
+        if goal.of in (None, flow.name):
+            yield _time(figure, flow.iterations if what == "iteration" else flow.waits)
+
+
+def _figure(
+    figure: str, times: Hdr, failed: float | None, throughput: float | None
+) -> float | None:
+    if figure == "errors":
+        return failed
+    return throughput if figure == "throughput" else _time(figure, times)
+
+
+def _time(figure: str, times: Hdr) -> float | None:
+    if not times.count:
+        return None
+    if figure in QUANTILES:
+        return quantiles.told(times, QUANTILES[figure])
+    return float(times.max) if figure == "max" else times.mean
+
+
+def _shown(figure: str, value: float) -> str:
+    if figure == "errors":
+        return f"{100 * value:.3g} %"
+    return f"{value:,.0f}/s" if figure == "throughput" else units.duration(value)

@@ -1,0 +1,26 @@
+"""What `load` was asked for, as far as a URL and a traffic file differ.
+
+Knows parts of a plan; must not know how they were spelled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wiretrial.cli import urls
+from wiretrial.plan import Load, Stop, Target
+from wiretrial.plan_traffic import Traffic
+from wiretrial.traffic.goals import Goal
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is sent where, who sends it, how long; `goals` are bounds on what it may take."""
+
+    address: urls.Target
+    target: Target
+    load: Load
+    stop: Stop
+    workload: str
+    traffic: Traffic | None = None
+    goals: tuple[Goal, ...] = ()

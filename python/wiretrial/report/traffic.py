@@ -1,0 +1,178 @@
+"""A run of many routes: what each route and each flow of sessions took.
+
+Knows the figures of one trial by route; must not know how they were sent, or where they are shown.
+Figures are of the window that counts, errors of the whole run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from wiretrial.report import units
+from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Table, Told, figures, heading, words
+from wiretrial.report.measures import Measured
+from wiretrial.results import hdr, quantiles
+from wiretrial.results.hdr import Hdr
+from wiretrial.results.model import Trial
+from wiretrial.snapshot import TrafficFigures
+
+SHOWN = (0.5, 0.99)
+
+
+@dataclass(frozen=True)
+class Route:
+    """One route. `times`: response times in an open loop, else service times, nanoseconds."""
+
+    name: str
+    sent: int
+    ok: int
+    share: float
+    """Of the verified replies of all routes."""
+    rate: float
+    """Verified replies per second."""
+    times: Hdr
+    bytes_received: int
+    errors: Mapping[str, int]
+    examples: Mapping[str, str]
+
+    @property
+    def failed(self) -> int:
+        """Requests of the whole run that failed."""
+        return sum(self.errors.values())
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow of sessions. `iterations`: from the instant a session was due to its last reply."""
+
+    name: str
+    begun: int
+    done: int
+    failed: Mapping[str, int]
+    iterations: Hdr
+    waits: Hdr
+    """From the instant a session was due to its begin."""
+
+
+def routes(trial: Trial) -> tuple[Route, ...]:
+    """The routes in the order of the plan; none where the run had one message."""
+    whole, names = trial.summary.traffic, trial.start.traffic
+    if whole is None or names is None:
+        return ()
+    measured, parts = Measured(trial), _parts(trial)
+    kind = "response_time" if measured.is_open_loop else "service_time"
+    seconds = measured.counted_ns / 1e9
+    replies = sum(route.ok for part in parts for route in part.routes)
+    found = []
+    for index, name in enumerate(names.routes):
+        own = [part.routes[index] for part in parts]
+        ok = sum(one.ok for one in own)
+        found.append(
+            Route(
+                name=name,
+                sent=sum(one.sent for one in own),
+                ok=ok,
+                share=ok / replies if replies else 0.0,
+                rate=ok / seconds if seconds else 0.0,
+                times=_merged(one.histograms.get(kind) for one in own),
+                bytes_received=sum(one.bytes_received for one in own),
+                errors={k: n for k, n in whole.routes[index].errors.items() if n},
+                examples=whole.routes[index].examples,
+            )
+        )
+    return tuple(found)
+
+
+def flows(trial: Trial) -> tuple[Flow, ...]:
+    """The flows in the order of the plan."""
+    names, parts = trial.start.traffic, _parts(trial)
+    if names is None:
+        return ()
+    found = []
+    for index, name in enumerate(names.flows):
+        own = [part.flows[index] for part in parts]
+        failed: Counter[str] = Counter()
+        for one in own:
+            failed.update(one.failed)
+        found.append(
+            Flow(
+                name=name,
+                begun=sum(one.begun for one in own),
+                done=sum(one.done for one in own),
+                failed=dict(+failed),
+                iterations=_merged(one.histograms.get("iteration_time") for one in own),
+                waits=_merged(one.histograms.get("session_wait") for one in own),
+            )
+        )
+    return tuple(found)
+
+
+def slowest(found: Iterable[Route]) -> str:
+    """`Slowest route: GET /report, p99 812 ms.`; empty where no p99 can be told."""
+    known = [
+        (time, route.name)
+        for route in found
+        if (time := quantiles.told(route.times, SHOWN[-1])) is not None
+    ]
+    if len(known) < 2:
+        return ""
+    time, name = max(known)
+    return f"Slowest route: {name}, p99 {units.duration(time)}."
+
+
+def blocks(trial: Trial) -> tuple[Told, ...]:
+    """A row per route, then a row per flow."""
+    of_routes, of_flows = routes(trial), flows(trial)
+    if not of_routes:
+        return ()
+    heads = (
+        *words("Route"),
+        *(Column(title, is_spare=title == "Share") for title in ("Share", "Requests/s")),
+        *figures("p50", "p99", "Failed"),
+        Column("Bytes per reply", is_spare=True),
+    )
+    told: list[Told] = [Table(heads, tuple(map(_row, of_routes)))]
+    sessions = (*words("Flow"), *figures("Sessions", "Failed", "p50", "p99", "Waited p99"))
+    told += [heading("Sessions"), Table(sessions, tuple(map(_session, of_flows)))]
+    return tuple(told)
+
+
+def _row(route: Route) -> tuple[Cell, ...]:
+    each = f"{route.bytes_received / route.ok:,.0f}" if route.ok else None
+    return (
+        Cell(route.name),
+        Cell(f"{100 * route.share:.1f} %", value=route.share),
+        Cell(f"{route.rate:,.0f}", value=route.rate),
+        *_quantiles(route.times),
+        Cell(f"{route.failed:,}" if route.failed else "0", mark="no" if route.failed else ""),
+        Cell(each) if each else NO_FIGURE,
+    )
+
+
+def _session(flow: Flow) -> tuple[Cell, ...]:
+    failed = sum(flow.failed.values())
+    return (
+        Cell(flow.name),
+        Cell(f"{flow.done:,}", value=flow.done),
+        Cell(f"{failed:,}", mark="no" if failed else ""),
+        *_quantiles(flow.iterations),
+        _quantiles(flow.waits)[-1],
+    )
+
+
+def _quantiles(times: Hdr) -> tuple[Cell, ...]:
+    told = (quantiles.told(times, q) for q in SHOWN)
+    return tuple(NO_FIGURE if ns is None else Cell(units.duration(ns), value=ns) for ns in told)
+
+
+def _parts(trial: Trial) -> list[TrafficFigures]:
+    measured = Measured(trial)
+    if measured.uses_totals:
+        return [one for one in (trial.summary.traffic,) if one is not None]
+    return [interval.traffic for interval in measured.counted if interval.traffic is not None]
+
+
+def _merged(texts: Iterable[str | None]) -> Hdr:
+    return hdr.merge(text for text in texts if text)

@@ -1,0 +1,188 @@
+"""`wiretrial load FILE`: an application with a login, four routes and replies that vary."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Run
+from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
+
+SHOP = Path(__file__).resolve().parents[1] / "lab/programs/shop.py"
+ROUTES = ("login", "list", "item", "order")
+HURL = """\
+# @name login
+POST {{base}}/login
+{"user": "{{user}}"}
+HTTP 200
+[Captures]
+token: jsonpath "$.token"
+
+# @name list
+GET {{base}}/items?page=1
+Authorization: Bearer {{token}}
+HTTP 200
+[Captures]
+third: jsonpath "$.items[2].id"
+[Asserts]
+header "Content-Type" contains "json"
+jsonpath "$.items" count == 20
+jsonpath "$.user" == "{{user}}"
+
+# @name item
+GET {{base}}/items/{{third}}
+Authorization: Bearer {{token}}
+HTTP 200
+[Asserts]
+jsonpath "$.price" > 0
+
+# @name order
+POST {{base}}/orders
+Authorization: Bearer {{token}}
+{"price": 12}
+HTTP 201
+[Asserts]
+jsonpath "$.total" == 24
+"""
+TOML = """\
+base = "http://127.0.0.1:%d"
+[[flow]]
+file = "shop.hurl"
+feed = {file = "users.csv", order = "sequential"}
+%s
+"""
+CLOSED = "[load]\nusers = 5\n"
+
+Start = Callable[..., int]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts the application and returns its port; it is ended with the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def begin(*arguments: str) -> int:
+        command = [sys.executable, str(SHOP), *arguments]
+        one = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        running.append(one)
+        assert one.stdout
+        return int(one.stdout.readline())
+
+    yield begin
+    for one in running:
+        one.kill()
+        one.wait()
+
+
+def write(folder: Path, port: int, rest: str = CLOSED) -> None:
+    (folder / "shop.hurl").write_text(HURL, encoding="utf-8")
+    (folder / "users.csv").write_text("user\nann\nbob\ncat\n", encoding="utf-8")
+    (folder / "shop.toml").write_text(TOML % (port, rest), encoding="utf-8")
+
+
+def told(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    found = json.loads(done.stdout)["traffic"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_every_route_is_verified_and_told_apart(
+    wiretrial: Run, start: Start, tmp_path: Path
+) -> None:
+    write(tmp_path, start())
+    done = wiretrial("load", "shop.toml", "-n", "40", "--format", "json")
+    assert done.returncode == EXIT_GOOD, done.stderr
+    traffic = told(done)
+    assert [route["name"] for route in traffic["routes"]] == list(ROUTES)
+    for route in traffic["routes"]:
+        assert (route["ok"], route["errors"]) == (40, {})
+    (flow,) = traffic["flows"]
+    assert (flow["begun"], flow["done"], flow["failed"]) == (40, 40, {})
+
+
+def test_a_person_sees_a_row_per_route(wiretrial: Run, start: Start, tmp_path: Path) -> None:
+    write(tmp_path, start())
+    done = wiretrial("load", "shop.toml", "-n", "20", "--report", "page.html")
+    assert done.returncode == EXIT_GOOD, done.stderr
+    for route in ROUTES:
+        assert any(line.startswith(route) for line in done.stdout.splitlines()), done.stdout
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<h2>Routes</h2>" in page
+    assert "<td>order</td>" in page
+
+
+@pytest.mark.parametrize(("fault", "route"), [("--wrong-every", "item"), ("--leak-every", "list")])
+def test_a_rare_wrong_reply_is_found_and_named(
+    wiretrial: Run, start: Start, tmp_path: Path, fault: str, route: str
+) -> None:
+    write(tmp_path, start(fault, "10"))
+    done = wiretrial("load", "shop.toml", "-n", "60", "--format", "json")
+    assert done.returncode == EXIT_INVALID, done.stderr
+    for one in told(done)["routes"]:
+        wrong = one["errors"].get("mismatch", 0)
+        assert (wrong > 0) == (one["name"] == route)
+        if wrong:
+            assert "jsonpath" in one["examples"]["mismatch"] or "$." in one["examples"]["mismatch"]
+
+
+def test_goals_decide_the_exit_code(wiretrial: Run, start: Start, tmp_path: Path) -> None:
+    port = start()
+    goals = '[goal]\n"item.max" = "< 1h"\nerrors = "< 0.1%"\n'
+    write(tmp_path, port, CLOSED + goals)
+    kept = wiretrial("load", "shop.toml", "-n", "20")
+    assert kept.returncode == EXIT_GOOD, kept.stderr
+    assert "goal kept: item.max" in kept.stderr
+    write(tmp_path, port, CLOSED + goals.replace("1h", "1ns"))
+    missed = wiretrial("load", "shop.toml", "-n", "20")
+    assert missed.returncode == EXIT_GATE
+    assert "goal missed: item.max" in missed.stderr
+
+
+def test_sessions_arrive_at_a_rate(wiretrial: Run, start: Start, tmp_path: Path) -> None:
+    write(tmp_path, start(), '[load]\narrivals = "50/s"\npacing = "poisson"\n')
+    done = wiretrial("load", "shop.toml", "-n", "50", "--format", "json")
+    assert done.returncode in (EXIT_GOOD, EXIT_INVALID), done.stderr
+    (flow,) = told(done)["flows"]
+    assert flow["begun"] == flow["done"] == 50
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--payload", "64"), "--payload is of one message"),
+        (("--expect", "status"), "--expect is of one message"),
+        (("--depth", "2"), "--depth is of one message"),
+        (("--hold",), "--hold is of one message"),
+    ],
+)
+def test_options_of_one_message_are_refused(
+    wiretrial: Run, tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    write(tmp_path, 1)
+    done = wiretrial("load", "shop.toml", *arguments)
+    assert done.returncode == EXIT_USAGE
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_is_not_run_is_refused(wiretrial: Run, tmp_path: Path) -> None:
+    write(tmp_path, 1, '[load]\nstages = [{for = "1s", from = 1, to = 10}]\n')
+    done = wiretrial("load", "shop.toml")
+    assert done.returncode == EXIT_USAGE
+    assert "stages" in done.stderr
+    assert wiretrial("load", "http://127.0.0.1:1/", "--variable", "a=b").returncode == EXIT_USAGE
+
+
+def test_a_wrong_file_is_one_line(wiretrial: Run, tmp_path: Path) -> None:
+    write(tmp_path, 1)
+    (tmp_path / "shop.hurl").write_text(HURL.replace("{{token}}", "{{tokn}}"), encoding="utf-8")
+    done = wiretrial("load", "shop.toml")
+    assert done.returncode == EXIT_USAGE
+    assert "shop.hurl:10:" in done.stderr
+    assert wiretrial("load", "absent.toml").returncode == EXIT_USAGE
