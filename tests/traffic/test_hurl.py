@@ -57,6 +57,13 @@ def test_holes_have_their_places() -> None:
     assert str(url) == "http://h/{{a}}/x{{b-2}}"
 
 
+def test_a_place_counts_lines_and_what_stands_before() -> None:
+    found = entries("POST http://h/\n```escape\na\\n{{a}} \\u{e9}\n  {{b}}```\n")[0].request.body
+    assert found is not None
+    assert isinstance(found.content, Text)
+    assert [str(hole.place) for hole in found.content.holes] == ["x.hurl:3:4", "x.hurl:4:3"]
+
+
 @pytest.mark.parametrize(
     ("written", "content", "media_type"),
     [

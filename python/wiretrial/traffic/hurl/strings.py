@@ -16,6 +16,10 @@ _ESCAPED = {"b": "\b", "n": "\n", "f": "\f", "r": "\r", "t": "\t"}
 _ITSELF = '#"`\\/'
 _NAME = re.compile(r"[\w-]+")
 _OPEN, _CLOSED = "{{", "}}"
+_LONGEST = len(r"\u{10ffff}")
+"""Characters of an escape."""
+_MOST_TOLD = 40
+_MARKS, _BRACES = re.compile(r"\\|\{\{"), re.compile(r"\{\{")
 
 
 def text(source: str, place: Place, *, escapes: bool = True, marks: str = "") -> Text:
@@ -44,19 +48,21 @@ def unescaped(pattern: str) -> str:
 
 
 def _parts(source: str, place: Place, itself: str) -> Iterator[str | Hole]:
+    marks = _MARKS if itself else _BRACES
     at = 0
-    while at < len(source):
-        here = place.along(source[:at])
-        if itself and source[at] == "\\":
-            sign, taken = _escape(source[at:], here, itself)
-            yield sign
-        elif source.startswith(_OPEN, at):
-            hole, taken = _hole(source[at:], here)
-            yield hole
+    while found := marks.search(source, at):
+        yield source[at : found.start()]
+        place = place.along(source[at : found.start()])
+        at = found.start()
+        part: str | Hole
+        if found[0] == _OPEN:
+            part, taken = _hole(source, at, place)
         else:
-            yield source[at]
-            taken = 1
+            part, taken = _escape(source[at : at + _LONGEST], place, itself)
+        yield part
+        place = place.along(source[at : at + taken])
         at += taken
+    yield source[at:]
 
 
 def _escape(source: str, place: Place, itself: str) -> tuple[str, int]:
@@ -77,18 +83,18 @@ def _escape(source: str, place: Place, itself: str) -> tuple[str, int]:
     )
 
 
-def _hole(source: str, place: Place) -> tuple[Hole, int]:
-    end = source.find(_CLOSED)
+def _hole(source: str, at: int, place: Place) -> tuple[Hole, int]:
+    end = source.find(_CLOSED, at)
     if end < 0:
         raise TrafficProblem(place, "{{ is not closed", "write }} behind the name")
-    inside = source[len(_OPEN) : end]
+    inside = source[at + len(_OPEN) : end]
     name = inside.strip(" ")
     if not name:
         raise TrafficProblem(place, "{{}} names nothing", "write a name between the braces")
     if not _NAME.fullmatch(name):
         raise TrafficProblem(
             place,
-            f"{{{{{name}}}}} is more than a name",
+            f"{{{{{name[:_MOST_TOLD]}}}}} is more than a name",
             "write a name of letters, digits, _ and -; filters can't stand here",
         )
-    return Hole(name, place), end + len(_CLOSED)
+    return Hole(name, place), end + len(_CLOSED) - at

@@ -136,7 +136,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Entry:
-    """A request and the reply that is right; `response` None: to be learned."""
+    """A request and the reply that is right; `response` None: any 2xx is right."""
 
     request: Request
     response: Response | None

@@ -1,6 +1,6 @@
 """curl commands, as browsers and pages of documentation give them: a request each.
 
-Knows a shell's words and curl's options; must not know replies: what is right is learned.
+Knows a shell's words and curl's options; must not know replies.
 """
 
 from __future__ import annotations
