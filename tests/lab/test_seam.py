@@ -62,6 +62,7 @@ from wiretrial.plan_traffic import (
     RegexIn,
     Route,
     RouteExpect,
+    Stage,
     Starts,
     StatusIn,
     Step,
@@ -341,6 +342,7 @@ TRAFFIC = Traffic(
             ),
         ),
     ),
+    stages=(Stage(for_ns=10**9, start=0, to=1.0),),
 )
 
 PLANS.append(

@@ -5,9 +5,11 @@
 
 mod constant;
 mod poisson;
+mod staged;
 
 pub use constant::Constant;
 pub use poisson::Poisson;
+pub use staged::{Course, Staged};
 
 use crate::clock::Nanos;
 
@@ -18,6 +20,8 @@ pub enum Pacer {
     Constant(Constant),
     /// Exponential gaps.
     Poisson(Poisson),
+    /// Either, at a rate that changes over time.
+    Staged(Box<Staged>),
 }
 
 impl Pacer {
@@ -26,6 +30,7 @@ impl Pacer {
         match self {
             Self::Constant(pacer) => pacer.due(),
             Self::Poisson(pacer) => pacer.due(),
+            Self::Staged(pacer) => pacer.due(),
         }
     }
 
@@ -34,6 +39,7 @@ impl Pacer {
         match self {
             Self::Constant(pacer) => pacer.advance(),
             Self::Poisson(pacer) => pacer.advance(),
+            Self::Staged(pacer) => pacer.advance(),
         }
     }
 }

@@ -63,13 +63,14 @@ impl Plan {
             let names = ["the connections of a broadcast", "broadcasts"];
             in_company(load.connections, names, &load, &generator)?;
         }
+        let stop = stop(&document.stop, &load, is_traffic)?;
         if let Some(traffic) = &traffic {
-            fits(traffic, &load, share)?;
+            fits(traffic, &load, share, &stop)?;
         }
         Ok(Self {
             target,
             traffic: traffic.map(Arc::new),
-            stop: stop(&document.stop, &load, is_traffic)?,
+            stop,
             load,
             phases: phases(&document.phases)?,
             generator,

@@ -80,6 +80,7 @@ pub(super) fn rehearse(
 /// which nobody of the load gets.
 fn once(traffic: &Traffic) -> Traffic {
     let mut once = traffic.clone();
+    once.stages.clear();
     for flow in &mut once.flows {
         flow.weight = 1;
         flow.steps.iter_mut().for_each(|step| step.think = Think::None);

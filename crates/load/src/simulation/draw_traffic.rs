@@ -70,6 +70,7 @@ impl Draw {
                 "feeds": self.feeds(is_open, connections),
                 "routes": routes(),
                 "flows": flows,
+                "stages": self.stages(duration, is_counted),
             },
             "load": {
                 "connections": connections, "executor": executor, "seed": self.random.any() >> 12,
@@ -145,6 +146,24 @@ impl Draw {
         let count = self.random.between(least, least + 30);
         let rows: Vec<_> = (0..count).map(|row| json!([format!("u{row}")])).collect();
         json!([{"name": "users", "columns": ["user"], "rows": rows, "order": order}])
+    }
+
+    /// Mostly none; and else all are there at last, or the time is over before.
+    fn stages(&mut self, duration: u64, is_counted: bool) -> Value {
+        if !self.random.once_in(4) {
+            return json!([]);
+        }
+        let share = |random: &mut Random| random.up_to(4) as f64 / 4.0;
+        let mut stages = Vec::new();
+        for _ in 0..self.random.between(1, 3) {
+            let time = self.random.of(&[0, duration / 8, duration / 4]);
+            let (from, to) = (share(&mut self.random), share(&mut self.random));
+            stages.push(json!({"for_ns": time, "from": from, "to": to}));
+        }
+        if is_counted {
+            stages.push(json!({"for_ns": 10 * MS, "from": 0.5, "to": 1.0}));
+        }
+        json!(stages)
     }
 
     fn nature(&mut self, secure: bool) -> Nature {

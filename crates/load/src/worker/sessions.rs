@@ -9,7 +9,7 @@ use crate::executor::{Executor, Part, Sessions};
 use crate::machine::Machine;
 use crate::measure::{Class, TrafficStanding};
 use crate::mutation::{self, Mutation};
-use crate::pacing::{Constant, Pacer, Poisson};
+use crate::pacing::{Constant, Course, Pacer, Poisson, Staged};
 use crate::plan::{LoopPlan, PacingDocument};
 use crate::preflight::Setup;
 use crate::users::{Common, Users};
@@ -34,7 +34,16 @@ impl<M: Machine> Worker<M> {
         let traffic = plan.traffic.clone()?;
         let part = f64::from(self.share.connections) / f64::from(plan.load.connections);
         let phase = f64::from(self.share.place) / f64::from(plan.share.workers);
+        let stages = Some(&traffic.stages).filter(|stages| !stages.is_empty());
+        let course = stages.map(|stages| Course::new(begin, stages));
         let pacer = match plan.load.loop_ {
+            LoopPlan::Open { rate, pacing, .. } if course.is_some() => course.map(|course| {
+                let rate = rate * part;
+                Pacer::Staged(Box::new(match pacing {
+                    PacingDocument::Poisson => Staged::poisson(course, rate, self.seed()),
+                    _ => Staged::constant(course, rate, phase),
+                }))
+            }),
             LoopPlan::Open { rate, pacing: PacingDocument::Poisson, .. } => {
                 Some(Pacer::Poisson(Poisson::new(begin, rate * part, self.seed())))
             }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::{Assignment, Budget, Next, Slots};
 use crate::clock::Nanos;
-use crate::pacing::Pacer;
+use crate::pacing::{Course, Pacer};
 use crate::plan::traffic::Traffic;
 use arrivals::Arrivals;
 use deal::Dealer;
@@ -43,6 +43,8 @@ pub struct Sessions {
     dealer: Dealer,
     /// None: the loop is closed.
     arrivals: Option<Arrivals>,
+    /// Closed loop: how many of the users there are over time; none: all of them.
+    course: Option<Course>,
     /// Of sessions.
     budget: Budget,
     users: Vec<User>,
@@ -111,10 +113,12 @@ impl Sessions {
         pacer: Option<Pacer>,
         budget: Budget,
     ) -> Self {
+        let course = (!traffic.stages.is_empty()).then(|| Course::new(begin, &traffic.stages));
         let none = Session { flow: 0, step: 0, number: 0, row: None, due: begin, step_due: begin };
         let mut sessions = Self {
             seed: part.seed,
             dealer: Dealer::new(&traffic, part),
+            course: course.filter(|_| pacer.is_none()),
             arrivals: pacer.map(Arrivals::new),
             budget,
             users: vec![User { state: State::Idle, session: none }; users as usize],
@@ -274,14 +278,21 @@ impl Sessions {
     /// Closed loop: the user's next session, if there is one.
     fn deal_to(&mut self, user: u32, now: Nanos) {
         self.users[user as usize].state = State::Idle;
-        if self.budget.is_spent() {
-            return;
-        }
+        let is_there = self.is_there(user, now);
+        let Some(from) = is_there.filter(|_| !self.budget.is_spent()) else { return };
         self.budget.take(1);
         let dealt = self.dealer.deal();
         let think = &self.traffic.flows[dealt.flow].steps[0].think;
-        self.give(user, dealt, now + think::draw(think, self.seed, dealt.number, 0));
+        self.give(user, dealt, from + think::draw(think, self.seed, dealt.number, 0));
         self.schedule(user, now);
+    }
+
+    /// From when on the user is there, if ever again.
+    fn is_there(&self, user: u32, now: Nanos) -> Option<Nanos> {
+        let Some(course) = &self.course else { return Some(now) };
+        // Half of a user is one.
+        let share = (f64::from(user) + 0.5) / self.users.len() as f64;
+        course.reaches(share, now)
     }
 
     fn give(&mut self, user: u32, dealt: Dealt, due: Nanos) {

@@ -9,7 +9,7 @@ use crate::clock::Nanos;
 use crate::executor::{Assignment, Budget, Next, Slots};
 use crate::pacing::{Constant, Pacer};
 use crate::plan::Plan;
-use crate::plan::traffic::Traffic;
+use crate::plan::traffic::{Stage, Traffic};
 
 const MS: fn(u64) -> Nanos = Nanos::from_millis;
 
@@ -143,6 +143,30 @@ fn what_finds_no_row_fails_without_a_user() {
         assert_eq!((all.of(0).row, all.of(1).row), (Some(0), Some(1)), "each keeps its own");
         (0..2).for_each(|user| assert!(over(&mut all, &mut slots, user, MS(9), true).is_some()));
     }
+}
+
+#[test]
+fn users_come_and_go_as_the_stages_say() {
+    let mut flow = traffic(&json!([{"name": "f", "steps": [{"route": 0}]}]), &json!([]));
+    let stage = |ms, from, to| Stage { time: MS(ms), from, to };
+    Arc::make_mut(&mut flow).stages =
+        vec![stage(100, 0.0, 1.0), stage(100, 1.0, 1.0), stage(100, 1.0, 0.0)];
+    let (mut all, mut slots) = sessions(flow, 10, None, Budget::UNLIMITED);
+    let mut active = Vec::new();
+    for now in 0..40 {
+        let now = MS(now * 10);
+        let sent = sent(&mut all, &mut slots, now);
+        active.push(sent.len());
+        // All are answered at once, and begin again when they are asked the next time.
+        for (user, _) in sent {
+            assert!(over(&mut all, &mut slots, user, now, true).is_some());
+        }
+    }
+    assert_eq!(active[..12], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10], "they come");
+    assert!(active[12..21].iter().all(|count| *count == 10), "{active:?}");
+    assert!(active[20..31].is_sorted_by(|a, b| a >= b) && active[25] <= 6, "they go: {active:?}");
+    assert!(active[31..].iter().all(|count| *count == 0), "{active:?}");
+    assert_eq!(all.next(MS(400), &mut slots), Next::Blocked);
 }
 
 /// Whatever replies do, no session is lost, and none is had twice.

@@ -3,7 +3,7 @@
 use super::wrong;
 use crate::plan::document::{ExpectDocument, MessageDocument, PacingDocument, TargetDocument};
 use crate::plan::traffic::{Flow, Order, Think, Traffic};
-use crate::plan::{Load, LoopPlan, Overflow, PlanError, Scheme, SharePlan, TargetUrl};
+use crate::plan::{Load, LoopPlan, Overflow, PlanError, Scheme, SharePlan, Stop, TargetUrl};
 
 /// What each route says is not said of the target.
 pub(super) fn origin_alone(target: &TargetDocument) -> Result<(), PlanError> {
@@ -31,7 +31,15 @@ pub(super) fn is_origin(url: &TargetUrl) -> Result<(), PlanError> {
 ///
 /// # Errors
 /// One line that names the member that is wrong, and the remedy.
-pub(super) fn fits(traffic: &Traffic, load: &Load, share: SharePlan) -> Result<(), PlanError> {
+pub(super) fn fits(
+    traffic: &Traffic,
+    load: &Load,
+    share: SharePlan,
+    stop: &Stop,
+) -> Result<(), PlanError> {
+    if traffic.stages.last().is_some_and(|last| last.to == 0.0) && stop.duration.is_none() {
+        return wrong("traffic.stages: behind the last one nobody is left, so that the run does not end: give stop.duration_ns".to_owned());
+    }
     if load.depth > 1 || load.requests_per_connection.is_some() {
         return wrong("load: a user of traffic sends one request after the other, on a connection that is kept: leave depth, pack and requests per connection out".to_owned());
     }

@@ -32,6 +32,8 @@ pub struct Traffic {
     pub routes: Vec<Route>,
     /// Sessions; never empty.
     pub flows: Vec<Flow>,
+    /// How many sessions or users there are over time; empty: as many all the time.
+    pub stages: Vec<Stage>,
     /// Names of all values that sessions have: columns of feeds, and captures.
     pub values: Vec<String>,
 }
@@ -57,6 +59,17 @@ impl Traffic {
         named.retain(|(name, _)| is_secret(name));
         named
     }
+}
+
+/// A time in which the share of sessions per second, or of users, changes evenly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stage {
+    /// How long.
+    pub time: Nanos,
+    /// At its begin, 0 to 1.
+    pub from: f64,
+    /// At its end.
+    pub to: f64,
 }
 
 /// Rows of data.

@@ -58,11 +58,23 @@ fn names_are_resolved_and_texts_joined() {
     assert_eq!((traffic.flows[0].feed, traffic.flows[0].steps[1].think), (Some(0), Think::None));
 }
 
+type Row = (&'static str, Value, &'static str);
+
+fn row(pointer: &'static str, value: Value, says: &'static str) -> Row {
+    (pointer, value, says)
+}
+
+/// Each value at its place is refused so, on one line.
+fn refused(rows: impl IntoIterator<Item = Row>) {
+    for (pointer, value, says) in rows {
+        let error = with(pointer, value.clone()).expect_err(says).to_string();
+        assert!(error.contains(says) && !error.contains('\n'), "{pointer} {value}: {error}");
+    }
+}
+
 #[test]
-fn table_of_what_is_refused() {
-    let row = |pointer: &'static str, value: Value, says: &'static str| (pointer, value, says);
-    let constant = json!({"kind": "constant", "ns": 5});
-    let rows = [
+fn how_it_is_sent_must_fit() {
+    refused([
         row("/target/url", json!("ws://h"), "is no origin of traffic"),
         row("/target/url", json!("http://h/path"), "is no origin of traffic"),
         row("/target/http", json!({"method": "GET"}), "leave those of the target out"),
@@ -84,6 +96,13 @@ fn table_of_what_is_refused() {
         row("/stop", json!({}), "neither a duration"),
         row("/stop/sessions", json!(0), "stop.sessions starts at 1"),
         row("/traffic", json!(null), "only traffic has sessions"),
+    ]);
+}
+
+#[test]
+fn table_of_what_is_refused() {
+    let constant = json!({"kind": "constant", "ns": 5});
+    refused([
         row("/traffic/routes", json!([]), "there is no route"),
         row("/traffic/flows", json!([]), "there is no route, or no flow"),
         row("/traffic/routes/1/name", json!("login"), "traffic.routes 'login': there are two"),
@@ -146,12 +165,14 @@ fn table_of_what_is_refused() {
             json!({"checks": [{"of": "body", "test": {"is": "matches", "pattern": "["}}]}),
             "expect.checks[0]: '['",
         ),
+        row("/traffic/stages", json!([{"for_ns": 1, "from": 0.0, "to": 1.5}]), "1.5 is no share"),
+        row(
+            "/traffic/stages",
+            json!([{"for_ns": 1, "from": 1.0, "to": 0.0}]),
+            "give stop.duration_ns",
+        ),
         row("/traffic/routes/0/nothing", json!(1), "unknown field `nothing`"),
-    ];
-    for (pointer, value, says) in rows {
-        let error = with(pointer, value.clone()).expect_err(says).to_string();
-        assert!(error.contains(says) && !error.contains('\n'), "{pointer} {value}: {error}");
-    }
+    ]);
     assert!(with("/traffic/flows/0/steps/0/think", constant.clone()).is_ok(), "closed loop");
     let mut open = right();
     open["load"]["executor"] = json!({"kind": "open", "rate": 5.0});

@@ -62,13 +62,11 @@ impl Codings {
             read(second, content, &mut within, most)?;
             content = &within;
         }
-        match first {
-            Some(first) => read(first, content, out, most),
-            None => {
-                out.extend_from_slice(content);
-                Ok(())
-            }
+        if let Some(first) = first {
+            return read(first, content, out, most);
         }
+        out.extend_from_slice(content);
+        Ok(())
     }
 }
 
