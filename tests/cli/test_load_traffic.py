@@ -171,11 +171,18 @@ def test_options_of_one_message_are_refused(
     assert "Traceback" not in done.stderr
 
 
-def test_what_is_not_run_is_refused(wiretrial: Run, tmp_path: Path) -> None:
-    write(tmp_path, 1, '[load]\nstages = [{for = "1s", from = 1, to = 10}]\n')
-    done = wiretrial("load", "shop.toml")
-    assert done.returncode == EXIT_USAGE
-    assert "stages" in done.stderr
+def test_stages_say_how_long_and_how_many(wiretrial: Run, start: Start, tmp_path: Path) -> None:
+    stages = '[load]\nstages = [{for = "500ms", from = 1, to = 8}, {for = "500ms", to = 2}]\n'
+    write(tmp_path, start(), stages)
+    done = wiretrial("load", "shop.toml", "--format", "json")
+    assert done.returncode == EXIT_GOOD, done.stderr
+    document = json.loads(done.stdout)
+    assert document["load"]["connections"] == 8
+    assert sum(route["ok"] for route in document["traffic"]["routes"]) > 0
+    assert document["totals"]["errors"] == {}
+
+
+def test_a_variable_is_of_files(wiretrial: Run) -> None:
     assert wiretrial("load", "http://127.0.0.1:1/", "--variable", "a=b").returncode == EXIT_USAGE
 
 

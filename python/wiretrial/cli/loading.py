@@ -122,7 +122,9 @@ def load(
     local = quantities.addresses(generator.sources, "--sources") if generator.sources else ()
     if is_traffic(url):
         wanted = traffic_wanted.wanted(
-            Path(url), further.variables, loop, asked, security, length_ns, extent.requests, local
+            *(Path(url), further.variables, loop, asked, security),
+            *(length_ns, extent.requests, local),
+            is_timed=extent.duration is not None,
         )
     else:
         wanted = _one_message(url, loop, asked, security, further, length_ns, extent, local)

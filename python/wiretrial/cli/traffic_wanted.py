@@ -19,10 +19,12 @@ from wiretrial.plan_traffic import (
     ConstantThink,
     ExponentialThink,
     LognormalThink,
+    Stage,
     Think,
     UniformThink,
 )
 from wiretrial.traffic.compiler import Scenario, compile_file
+from wiretrial.traffic.quantities import LoadShape
 from wiretrial.traffic.variables import given
 
 REPLY_S = 1.0
@@ -42,24 +44,25 @@ def wanted(
     duration_ns: int | None,
     sessions: str | None,
     sources: tuple[str, ...],
+    *,
+    is_timed: bool,
 ) -> Wanted:
-    """The file's traffic; what is wrong in it, or at odds with it, is raised."""
+    """The file's traffic; what is wrong in it, or at odds with it, is raised.
+
+    `is_timed`: the command line says how long; otherwise stages do where there are any.
+    """
     for option in _of_one_message(loop, asked):
         raise UsageProblem(
             f"{option} is of one message, and {path} says what is sent",
             f"leave {option} out, or change {path}",
         )
     scenario = compile_file(path, given(variables))
-    if scenario.load.stages:
-        raise UsageProblem(
-            f"{path}: stages are checked, but not run yet",
-            "write users or arrivals into [load] in their place",
-        )
     if scenario.unchecked:
         names = ", ".join(scenario.unchecked)
         output.say(f"any reply with a 2xx status is right (no response part): {names}")
     address = urls.parse(scenario.origin, workload.LOADED)
     http = workload.http_of(address.protocol, asked)
+    stages = () if _is_of_command_line(loop) else tuple(_stages(scenario.load))
     return Wanted(
         address=address,
         target=Target(
@@ -70,13 +73,13 @@ def wanted(
         ),
         load=_load(scenario, loop),
         stop=Stop(
-            duration_ns=duration_ns,
+            duration_ns=duration_ns if is_timed or not stages else sum(s.for_ns for s in stages),
             sessions=None
             if sessions is None
             else quantities.count(sessions, "--requests", most=2**53),
         ),
         workload=str(path),
-        traffic=scenario.traffic,
+        traffic=scenario.traffic.model_copy(update={"stages": stages}),
         goals=scenario.goals,
     )
 
@@ -116,6 +119,20 @@ def _load(scenario: Scenario, loop: Loop) -> Load:
         users = quantities.count(loop.connections, "--connections")
     executor = OpenLoop.model_validate({"rate": rate, "pacing": pacing})
     return Load(connections=users, executor=executor, seed=loop.seed)
+
+
+def _is_of_command_line(loop: Loop) -> bool:
+    """Whether users or rate were given there, so that the file's do not count."""
+    return loop.connections != DEFAULT_CONNECTIONS or loop.rate is not None
+
+
+def _stages(shape: LoadShape) -> Iterator[Stage]:
+    """The file's stages as shares of the most users, or of the highest rate."""
+    highest = shape.users or shape.rate or 1
+    for stage in shape.stages:
+        yield Stage.model_validate(
+            {"for_ns": stage.for_ns, "from": stage.start / highest, "to": stage.end / highest}
+        )
 
 
 def _enough(scenario: Scenario, rate: float) -> int:
