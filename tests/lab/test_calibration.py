@@ -153,6 +153,6 @@ def test_a_study_s_trials_carry_their_ceiling(engine: Engine, tmp_path: Path) ->
     assert ceiling is not None
     assert results.trials() == trials
     (told,) = [one for one in facts.sections(trials, "") if one.title == "The generator by itself"]
-    assert told.rows[0][:2] == ("http", f"{ceiling.messages_per_second:,.0f} messages/s")
+    assert told.rows[0][:2] == ("http", f"{ceiling.messages_per_second:,.0f} requests/s")
     stored = Calibration.model_validate_json((results.folder / calibration.FILE).read_bytes())
     assert stored.ceiling(study, HTTP) == ceiling
