@@ -23,7 +23,11 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Read a plan (JSON) from standard input, write snapshots (newline-delimited JSON); a line `stop` ends it.
-    Run,
+    Run {
+        /// text for people, json for snapshots.
+        #[arg(long, value_enum, default_value = "json")]
+        format: Format,
+    },
     /// Read plans (JSON) from standard input, and name the fault of the first that can't be run. Nothing is sent.
     Check,
     /// Load a URL.

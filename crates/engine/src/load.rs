@@ -1,12 +1,10 @@
 //! `load URL`: flags become a plan; the standalone face of the load generator.
 
-use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use wiretrial_load::emit::{Ndjson, Text};
 use wiretrial_load::plan::Plan;
 use wiretrial_load::plan::document::{
     ContentDocument, DeflateDocument, ExecutorDocument, ExpectDocument, GeneratorDocument,
@@ -17,9 +15,9 @@ use wiretrial_load::plan::document::{
 use wiretrial_load::{Control, Refusal, RunError};
 use wiretrial_respond::DeflateConfig;
 
-use crate::cli::{Format, LoadFlags, Overflow, Pacing, Pattern, Poller};
+use crate::cli::{LoadFlags, Overflow, Pacing, Pattern, Poller};
 use crate::exit::{self, Failed};
-use crate::{quantity, signals};
+use crate::{quantity, run as running, signals};
 
 /// Payload of a message where none is given and the protocol needs one, bytes.
 const USUAL_PAYLOAD: u64 = 20;
@@ -29,15 +27,7 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitCode, Failed> {
     let control = Arc::new(Control::default());
     let by_signal = Arc::clone(&control);
     signals::on_first(move |signal| by_signal.stop_by_signal(signal))?;
-    let outcome = match flags.format {
-        Format::Json => wiretrial_load::run(plan, &control, &mut Ndjson(io::stdout().lock())),
-        Format::Text => {
-            let watched = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            let progress = watched.then(|| io::stderr().lock());
-            let mut emit = Text::new(io::stdout().lock(), progress);
-            wiretrial_load::run(plan, &control, &mut emit)
-        }
-    };
+    let outcome = running::run(plan, &control, flags.format);
     match outcome {
         Ok(summary) => Ok(exit::of(&summary)),
         Err(RunError::Refused(Refusal::Capacity(short))) => {

@@ -25,7 +25,7 @@ use wiretrial_load::plan::redaction;
 
 fn main() -> ExitCode {
     let outcome = match parsed().command {
-        Command::Run => run::from_stdin(),
+        Command::Run { format } => run::from_stdin(format),
         Command::Check => run::check_stdin(),
         Command::Load(flags) => load::run(&flags),
         Command::Respond(flags) => respond::serve(flags),

@@ -1,29 +1,43 @@
-//! `run`: a plan on standard input, snapshots on standard output. `check`: plans, and nothing else.
+//! `run`: a plan on standard input, snapshots, or lines for people, on standard output. `check`: plans, and nothing else.
 //! The lines `begin OFFSET_NS`, where
 //! the plan waits for it, and `stop` may follow the plan.
 
-use std::io::{self, BufRead as _, Read};
+use std::io::{self, BufRead as _, IsTerminal as _, Read};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use serde_json::Deserializer;
-use wiretrial_load::Control;
 use wiretrial_load::clock::Nanos;
-use wiretrial_load::emit::Ndjson;
+use wiretrial_load::emit::{Ndjson, Text};
+use wiretrial_load::measure::snapshot::Summary;
 use wiretrial_load::plan::{Plan, PlanDocument, PlanError};
+use wiretrial_load::{Control, RunError};
 
+use crate::cli::Format;
 use crate::exit::{self, Failed};
 use crate::signals;
 
-pub(crate) fn from_stdin() -> Result<ExitCode, Failed> {
+pub(crate) fn from_stdin(format: Format) -> Result<ExitCode, Failed> {
     let plan = Plan::parse(read_plan(&mut io::stdin().lock())?)?;
     let control = Arc::new(Control::default());
     obey_words(Arc::clone(&control), plan.share.awaits_begin)?;
     let by_signal = Arc::clone(&control);
     signals::on_first(move |signal| by_signal.stop_by_signal(signal))?;
-    let mut emit = Ndjson(io::stdout().lock());
-    let summary = wiretrial_load::run(plan, &control, &mut emit)?;
+    let summary = run(plan, &control, format)?;
     Ok(exit::of(&summary))
+}
+
+/// Runs a plan to its end, and says what comes of it: to people, who may watch, or line by line.
+pub(crate) fn run(plan: Plan, control: &Arc<Control>, format: Format) -> Result<Summary, RunError> {
+    match format {
+        Format::Json => wiretrial_load::run(plan, control, &mut Ndjson(io::stdout().lock())),
+        Format::Text => {
+            let watched = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let progress = watched.then(|| io::stderr().lock());
+            let mut emit = Text::new(io::stdout().lock(), progress);
+            wiretrial_load::run(plan, control, &mut emit)
+        }
+    }
 }
 
 /// Reads plans to the end of the input: each makes sense, or the first fault is told.

@@ -222,3 +222,37 @@ fn plans_can_be_checked_without_a_run() {
         assert!(output.stdout.is_empty());
     }
 }
+
+#[test]
+fn a_plan_of_traffic_has_a_line_for_each_route_and_flow() {
+    let server = Respond::start(&[]);
+    let route =
+        |name: &str, path: &str| json!({"name": name, "method": "GET", "target": [{"text": path}]});
+    let plan = json!({
+        "schema": "wiretrial-plan",
+        "version": 1,
+        "target": {"url": format!("http://{}", server.http)},
+        "load": {"connections": 2},
+        "stop": {"sessions": 10},
+        "traffic": {
+            "routes": [route("GET /", "/"), route("a message", "/message")],
+            "flows": [{"name": "both", "steps": [{"route": 0}, {"route": 1}]}],
+        },
+    });
+    let mut child = engine()
+        .args(["run", "--format", "text"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the engine starts");
+    writeln!(child.stdin.as_mut().expect("piped"), "{plan}").expect("written");
+    let output = child.wait_with_output().expect("it ends");
+    let told = text(&output.stdout);
+    for line in [
+        "  route          GET /: ok 10  errors 0",
+        "  route          a message: ok 10  errors 0",
+        "  flow           both: sessions 10  done 10  failed 0",
+    ] {
+        assert!(told.contains(line), "{told}");
+    }
+}
