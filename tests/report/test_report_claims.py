@@ -30,7 +30,7 @@ def scenario(
     """One side, with a trial per number of `scatter`."""
     verdict: Verdict = "client-bound" if bound else "valid"
     figures = [value * one for one in scatter]
-    kind: Bound = metrics.BOUNDS[metric.key] if bound else "exact"
+    kind: Bound = metric.bound if bound else "exact"
     estimate = summary.summarise(figures)
     return ScenarioResult(
         name=f"{label}: echo",

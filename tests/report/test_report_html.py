@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.report.synthetic import DEMO, ORDER, demo_trials
-from wiretrial.report import html, metrics, palette, sentences
+from wiretrial.report import figure_words, html, metrics, palette
 from wiretrial.report.families import unit_of
 from wiretrial.report.model import ReportModel, build
 from wiretrial.report.views import ranking
@@ -87,7 +87,7 @@ def test_the_figures_shown_are_the_models(report: ReportModel, page: Page) -> No
         for scenario in group.scenarios:
             estimate = scenario.estimates[metrics.THROUGHPUT.key]
             assert ranking.figure(scenario, group.contest.metric, unit) in page.words
-            assert sentences.interval_text(estimate, unit) in page.words
+            assert figure_words.interval_text(estimate, unit) in page.words
             cost = scenario.estimates[metrics.SERVER.key]
             assert metrics.SERVER.units[0].figure(cost.median) in page.words
     for sentence in report.verdict_sentences:

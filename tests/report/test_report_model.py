@@ -9,7 +9,7 @@ import pytest
 
 from tests.report.synthetic import DEMO, NODE, ORDER, REFERENCE, demo_trials
 from wiretrial import warnings
-from wiretrial.report import found, html, markdown, metrics, sentences, summaries, text
+from wiretrial.report import figure_words, found, html, markdown, metrics, summaries, text
 from wiretrial.report.blocks import Table
 from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel, build
@@ -92,10 +92,10 @@ def test_a_bound_goes_with_its_figure_and_its_ratios_into_what_is_kept(
     assert figures["Raw TCP"].startswith("≥ ")
     assert figures["HTTP keep-alive"][0].isdigit()
     pairs = group(report, REFERENCE).contest.against("HTTP keep-alive", metrics.THROUGHPUT)
-    (told,) = [sentences.ratio_text(pair) for pair in pairs if pair.a == "Raw TCP"]
+    (told,) = [figure_words.ratio_text(pair) for pair in pairs if pair.a == "Raw TCP"]
     assert told.startswith("≥ 1.")
     (both,) = [
-        sentences.ratio_text(pair)
+        figure_words.ratio_text(pair)
         for pair in group(report, REFERENCE).contest.against("Raw TCP", metrics.THROUGHPUT)
         if pair.a == "WebSocket"
     ]

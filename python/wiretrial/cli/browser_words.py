@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from wiretrial.report import contest, metrics, sentences, units
+from wiretrial.report import contest, figure_words, metrics, units
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.stats.compare import Comparison
@@ -161,7 +161,7 @@ def _second_version(place: Place) -> str | None:
     under = f", {width} under way" if width else ""
     ratio = ""
     if place.second is not None:
-        ratio = f"; {sentences.interval_ratio(place.second)} times that of HTTP/1.1"
+        ratio = f"; {figure_words.interval_ratio(place.second)} times that of HTTP/1.1"
     return (
         f"{lifted} ({units.duration(unique)} with a URL each{under}{ratio}), {kept}"
         f" ({units.duration(same)} with one URL)."

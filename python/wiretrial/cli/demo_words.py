@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wiretrial.report import metrics, sentences
+from wiretrial.report import figure_words, metrics
 from wiretrial.report.contest import Pair
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
@@ -34,7 +34,7 @@ def answer(made: ReportModel) -> Sequence[str]:
     """The same in short sentences, for the first screen."""
     found = []
     if pair := _pair(made, demo_study.REFERENCE_HTTP, demo_study.REFERENCE_WS, metrics.SERVER):
-        ratio = sentences.ratio_text(pair)
+        ratio = figure_words.ratio_text(pair)
         found.append(
             "An HTTP request and a WebSocket message with the same 64 bytes show no difference in "
             f"server CPU: ratio {ratio}."
@@ -43,11 +43,10 @@ def answer(made: ReportModel) -> Sequence[str]:
             "with the same 64 bytes."
         )
     if pair := _shown(made, demo_study.NODE_HTTP, demo_study.NODE_WS):
-        found.append(
-            f"On a Node server the HTTP request costs {sentences.ratio_text(pair)} times as much."
-        )
+        ratio = figure_words.ratio_text(pair)
+        found.append(f"On a Node server the HTTP request costs {ratio} times as much.")
     if pair := _shown(made, demo_study.REFERENCE_FRESH, demo_study.REFERENCE_HTTP):
-        ratio = sentences.ratio_text(pair)
+        ratio = figure_words.ratio_text(pair)
         found.append(f"A new connection per HTTP request costs {ratio} times a kept one.")
     return found
 
@@ -66,7 +65,7 @@ def _price(made: ReportModel, where: str, http: str, ws: str) -> str | None:
     over_http, over_ws = _cost(by_name[http]), _cost(by_name[ws])
     if over_http is None or over_ws is None:
         return None
-    ratio = sentences.ratio_text(pair)
+    ratio = figure_words.ratio_text(pair)
     octets = (
         f"its request and reply are {over_http.octets:,.0f} bytes against {over_ws.octets:,.0f} for"
         " the same 2 x 64 bytes of content"
@@ -99,9 +98,10 @@ def _price_of_connecting(made: ReportModel) -> str | None:
         return None
     in_kernel = 1 - (new.user_ns - old.user_ns) / (new.cpu_ns - old.cpu_ns)
     part = f"{100 * min(max(in_kernel, 0.0), 1.0):.0f} %"
+    ratio = figure_words.ratio_text(pair)
     return (
-        f"A new connection per HTTP request costs {sentences.ratio_text(pair)} times the server CPU"
-        f" of a kept one; {part} of the difference is the kernel's, which opens and closes it."
+        f"A new connection per HTTP request costs {ratio} times the server CPU of a kept one;"
+        f" {part} of the difference is the kernel's, which opens and closes it."
     )
 
 

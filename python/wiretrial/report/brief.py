@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from wiretrial.report import case_tables, findings, metrics, phrases, sentences, units
+from wiretrial.report import case_tables, figure_words, findings, metrics, phrases, units
 from wiretrial.report.families import unit_of
 from wiretrial.report.findings import Finding
 from wiretrial.report.metrics import Metric
@@ -106,7 +106,7 @@ def scenarios(model: ReportModel) -> Table | None:
     for scenario in found:
         cells = (_cell(scenario, one, fitted[one], is_first=one in ranked) for one in shown)
         rows.append((scenario.name, *cells))
-    heads = (_SHORT.get(metric, metric.title) for metric in shown)
+    heads = (metric.head for metric in shown)
     units_shown = (fitted[metric].short for metric in shown)
     titles = (f"{head}, {unit}" for head, unit in zip(heads, units_shown, strict=True))
     return Table(("scenario", *titles), tuple(rows))
@@ -115,7 +115,7 @@ def scenarios(model: ReportModel) -> Table | None:
 def _cell(scenario: ScenarioResult, metric: Metric, unit: units.Unit, *, is_first: bool) -> str:
     """The median, with its interval where the scenarios are ranked by it."""
     if is_first:
-        return sentences.figure_text(scenario, metric, unit).replace("–", "-")
+        return figure_words.figure_text(scenario, metric, unit).replace("–", "-")
     value = scenario.median(metric)
     return "-" if value is None else f"{scenario.bound(metric)}{unit.figure(value)}"
 
@@ -161,7 +161,7 @@ def safest(model: ReportModel) -> Table | None:
 def _row(finding: Finding) -> tuple[str, ...]:
     """Workload and metric, the best with its figure, the next with its multiple."""
     assert finding.metric is not None
-    metric = _SHORT.get(finding.metric, finding.metric.title)
+    metric = finding.metric.head
     where = f"{finding.where}: {metric}" if finding.where else metric
     if what := _WHAT.get(finding.kind):
         return (where, what, "", "", "")
@@ -185,10 +185,4 @@ _WHAT = {
     "untold": "no difference shown",
     "bound": "lower bounds, not ranked",
     "lacking": "too few usable trials",
-}
-_SHORT = {
-    metrics.SERVER: "server CPU",
-    metrics.CLIENT: "client CPU",
-    metrics.USER_MEMORY: "memory",
-    metrics.THROUGHPUT: "throughput",
 }

@@ -134,7 +134,7 @@ class Family:
     def is_bound(self, metric: Metric) -> bool:
         """Whether some of its figures are bounds, because the generator was the limit."""
         limited = any(scenario.at_least for group in self.groups for scenario in group.scenarios)
-        return limited and metric.key in metrics.BOUNDS
+        return limited and metric.bound != "exact"
 
     @property
     def labels(self) -> tuple[str, ...]:

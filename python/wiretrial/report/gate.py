@@ -422,7 +422,7 @@ def _withheld(runs: Sequence[Measured], metric: Metric) -> str | None:
 def _bound(runs: Sequence[Measured], metric: Metric) -> Bound:
     """What the metric's figure is over those runs: a bound where the generator was the limit."""
     limited = any(run.trial.judgement.verdict == "client-bound" for run in runs if run.is_usable)
-    return metrics.BOUNDS.get(metric.key, "exact") if limited else "exact"
+    return metric.bound if limited else "exact"
 
 
 def _ratio(text: str, bound: str) -> float:

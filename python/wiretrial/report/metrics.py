@@ -28,6 +28,31 @@ class Metric:
     higher_is_better: bool = False
     withheld: Callable[[Measured], str | None] = lambda _: None
     """Why a trial has too few values to tell it; None: it has enough, or it takes none."""
+    called: str = ""
+    """Within a sentence; empty: as its title. `{message}` stands for what is sent."""
+    best: str = ""
+    """What its best is called; empty: the shortest, as of a quantile of a time."""
+    worse: str = "as long"
+    """How a worse one stands to the best, behind `2.10 times`."""
+    wins: str = "faster"
+    """What is said of a winner, behind its name."""
+    bound: Bound = "exact"
+    """What a figure is of which the generator was the limit: the server may do better."""
+    short: str = ""
+    """In the head of a narrow table; empty: as its title."""
+
+    @property
+    def head(self) -> str:
+        """In the head of a narrow table."""
+        return self.short or self.title
+
+    def quantity(self, what: Noun) -> str:
+        """Within a sentence: `server CPU per message`."""
+        return what.in_text(self.called or self.title)
+
+    def superlative(self, what: Noun) -> str:
+        """Its best: `least server CPU per message`."""
+        return what.in_text(self.best or f"shortest {self.title}")
 
     def unit(self, values: Iterable[float], what: Noun) -> Unit:
         """The unit that fits the values; of a rate, of what is sent."""
@@ -69,8 +94,26 @@ def _quantile(key: str, title: str, q: float, of: Callable[[Measured], Hdr], wha
     )
 
 
-WALL = Metric("wall", "Round trip", units.TIMES, lambda m: m.round_trip_ns)
-CLIENT = Metric("client", "Client CPU", (units.MICROSECONDS,), lambda m: m.client_ns)
+WALL = Metric(
+    "wall",
+    "Round trip",
+    units.TIMES,
+    lambda m: m.round_trip_ns,
+    called="time per round trip",
+    best="shortest round trip",
+    short="round trip",
+)
+CLIENT = Metric(
+    "client",
+    "Client CPU",
+    (units.MICROSECONDS,),
+    lambda m: m.client_ns,
+    called="client CPU per round trip",
+    best="least client CPU per round trip",
+    worse="as much",
+    wins="needs less",
+    short="client CPU",
+)
 CLIENT_USER = Metric(
     "client_user", "Client CPU, user", (units.MICROSECONDS,), lambda m: m.client_user_ns
 )
@@ -78,14 +121,33 @@ CLIENT_SYSTEM = Metric(
     "client_system", "Client CPU, system", (units.MICROSECONDS,), lambda m: m.client_system_ns
 )
 THROUGHPUT = Metric(
-    "throughput", "Throughput", units.RATES, lambda m: m.throughput, higher_is_better=True
+    "throughput",
+    "Throughput",
+    units.RATES,
+    lambda m: m.throughput,
+    higher_is_better=True,
+    bound="at least",
+    called="throughput",
+    best="highest throughput",
+    worse="the throughput of",
+    short="throughput",
 )
 P50 = _waiting("p50", 0.5)
 P90 = _waiting("p90", 0.9)
 P99 = _waiting("p99", 0.99)
 P999 = _waiting("p999", 0.999)
 P9999 = _waiting("p9999", 0.9999)
-SERVER = Metric("server", "Server CPU", (units.MICROSECONDS,), lambda m: m.server_ns)
+SERVER = Metric(
+    "server",
+    "Server CPU",
+    (units.MICROSECONDS,),
+    lambda m: m.server_ns,
+    called="server CPU per {message}",
+    best="least server CPU per {message}",
+    worse="as much",
+    wins="needs less",
+    short="server CPU",
+)
 SERVER_USER = Metric(
     "server_user", "Server CPU, user", (units.MICROSECONDS,), lambda m: m.server_user_ns
 )
@@ -103,12 +165,26 @@ WIRE_BYTES = Metric("wire_bytes", "On the wire", (units.BYTES[0],), lambda m: m.
 CONNECT = _quantile(
     "connect", "Connect time, p50", 0.5, lambda m: m.connect_time, quantiles.CONNECTIONS
 )
-ELAPSED = Metric("elapsed", "Time", units.TIMES, lambda m: m.elapsed_ns)
+ELAPSED = Metric(
+    "elapsed",
+    "Time",
+    units.TIMES,
+    lambda m: m.elapsed_ns,
+    bound="at most",
+    called="time",
+    best="shortest time",
+    short="time",
+)
 USER_MEMORY = Metric(
     "user_memory",
     "Memory per connection, user",
     units.BYTES,
     lambda m: m.per_connection(lambda g: g.pss_bytes),
+    called="memory per connection",
+    best="least memory per connection",
+    worse="as much",
+    wins="needs less",
+    short="memory",
 )
 KERNEL_MEMORY = Metric(
     "kernel_memory",
@@ -122,6 +198,11 @@ CONNECT_RATE = Metric(
     units.CONNECT_RATES,
     lambda m: m.connect_rate,
     higher_is_better=True,
+    bound="at least",
+    called="rate of opening connections",
+    best="fastest connects",
+    worse="the rate of",
+    short="connects",
 )
 BANDWIDTH = Metric(
     "bandwidth",
@@ -129,6 +210,11 @@ BANDWIDTH = Metric(
     units.BANDWIDTHS,
     lambda m: m.bandwidth,
     higher_is_better=True,
+    bound="at least",
+    called="rate of echoed bytes",
+    best="most bytes per second",
+    worse="the bytes of",
+    short="bytes echoed",
 )
 ALIVE = Metric("alive", "Until each had answered", units.TIMES, lambda m: m.alive_ns)
 ERRORS = Metric("errors", "Failed messages", (units.PERCENT,), lambda m: m.failed_share)
@@ -165,14 +251,6 @@ PER_MESSAGE = (
 HELD = (USER_MEMORY, KERNEL_MEMORY, ALIVE)
 """What stands beside the rate at which held connections were opened."""
 BY_KEY = {metric.key: metric for metric in METRICS}
-
-BOUNDS: dict[str, Bound] = {
-    THROUGHPUT.key: "at least",
-    CONNECT_RATE.key: "at least",
-    BANDWIDTH.key: "at least",
-    ELAPSED.key: "at most",
-}
-"""What a figure is of which the generator was the limit: the server may do better."""
 
 
 def ranked_metric(

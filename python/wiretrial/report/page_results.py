@@ -302,7 +302,7 @@ def _key(group: Group) -> str:
     if group.contest.ranking.brackets:
         text += " A bar at the left joins places between which no difference is shown."
     if any(scenario.bound(group.contest.metric) for scenario in group.scenarios):
-        sign = bounds.SIGNS[metrics.BOUNDS[group.contest.metric.key]].strip()
+        sign = bounds.SIGNS[group.contest.metric.bound].strip()
         text += f" {sign}: the load generator saturated first in a trial; the server may do better."
     if len(group.contest.ranking.ranks) < len(group.contest.ranking.order):
         text += " –: below others by a bound alone, so that its place cannot be told."

@@ -7,9 +7,9 @@ Knows findings; must not know where a sentence is shown. Full paragraphs with ev
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from wiretrial.report import metrics, sentences, summaries, units
+from wiretrial.report import figure_words, metrics, sentences, summaries, units
 from wiretrial.report.break_even import Crossing
 from wiretrial.report.findings import Finding, Multiple
 from wiretrial.stats import bounds
@@ -19,34 +19,13 @@ MOST_NAMED = 3
 MOST_KNEES = 4
 
 
-@dataclass(frozen=True)
-class Words:
-    """What the best of a metric is called, and how a worse one stands to it."""
-
-    superlative: str
-    worse: str
-    """Behind `2.10 times`."""
-
-
-WORDS = {
-    metrics.THROUGHPUT.key: Words("highest throughput", "the throughput of"),
-    metrics.CONNECT_RATE.key: Words("fastest connects", "the rate of"),
-    metrics.BANDWIDTH.key: Words("most bytes per second", "the bytes of"),
-    metrics.SERVER.key: Words("least server CPU per {message}", "as much"),
-    metrics.CLIENT.key: Words("least client CPU per round trip", "as much"),
-    metrics.USER_MEMORY.key: Words("least memory per connection", "as much"),
-    metrics.WALL.key: Words("shortest round trip", "as long"),
-    metrics.ELAPSED.key: Words("shortest time", "as long"),
-}
-
-
 def say(finding: Finding) -> str:
     """The finding as one sentence, with its workload in front where there are several."""
     text = _SAID[finding.kind](finding)
     if finding.where:
-        return sentences.sentence(f"{finding.where}: {text}.")
+        return figure_words.sentence(f"{finding.where}: {text}.")
     labels = (*finding.leaders, finding.base, *(other.label for other in finding.others))
-    return sentences.sentence(f"{text}.", [label for label in labels if label])
+    return figure_words.sentence(f"{text}.", [label for label in labels if label])
 
 
 def shorter(finding: Finding) -> str:
@@ -84,18 +63,10 @@ def leads(findings: Sequence[Finding]) -> str | None:
     return f"{text}; {summaries.unled(rest)}." if rest else f"{text}."
 
 
-def words_of(finding: Finding) -> Words:
-    """How the finding's metric is spoken of; all others are quantiles of a time."""
-    metric = finding.metric
-    assert metric is not None
-    told = WORDS.get(metric.key, Words(f"shortest {metric.title}", "as long"))
-    return replace(told, superlative=finding.what.in_text(told.superlative))
-
-
 def quantity(finding: Finding) -> str:
     """The finding's metric within a sentence."""
     assert finding.metric is not None
-    return summaries.quantity(finding.metric, finding.what, finding.metric.title)
+    return finding.metric.quantity(finding.what)
 
 
 def times(other: Multiple) -> str:
@@ -135,7 +106,7 @@ def _alone(finding: Finding) -> str:
 def _best(finding: Finding) -> str:
     assert finding.metric is not None
     shown, is_tie = figure(finding), len(finding.leaders) > 1
-    text = f"{words_of(finding).superlative} with {_names(finding.leaders)}"
+    text = f"{finding.metric.superlative(finding.what)} with {_names(finding.leaders)}"
     asides = [shown] if shown else []
     asides += ["tie"] if is_tie else []
     asides += [f"over {units.every(finding.levels)} levels"] if finding.levels > 1 else []
@@ -148,7 +119,7 @@ def _behind(finding: Finding) -> str:
     assert finding.metric is not None
     if not finding.others:
         return ""
-    worse = words_of(finding).worse
+    worse = finding.metric.worse
     ends = dict.fromkeys((finding.others[0], finding.others[-1]))
     first, *last = ends
     if finding.metric.higher_is_better:
@@ -224,7 +195,7 @@ def _counted(finding: Finding) -> str:
     assert finding.metric is not None
     (first, n), *rest = finding.counts
     levels, at = ("cases", "in") if finding.metric is metrics.ELAPSED else ("levels", "at")
-    text = f"{words_of(finding).superlative} with {first} {at} "
+    text = f"{finding.metric.superlative(finding.what)} with {first} {at} "
     if n == finding.levels:
         return f"{text}{units.every(n)} {levels}"
     text += f"{n} of {finding.levels} {levels}"

@@ -90,7 +90,7 @@ class ScenarioResult:
 
     def bound_of(self, metric: Metric) -> Bound:
         """What the metric's figure is: a bound where the generator was the limit."""
-        return metrics.BOUNDS.get(metric.key, "exact") if self.at_least else "exact"
+        return metric.bound if self.at_least else "exact"
 
     def bound(self, metric: Metric) -> str:
         """The sign that stands before the metric's figure where it is a bound; else empty."""
@@ -193,6 +193,6 @@ def _estimates(usable: Sequence[Measured]) -> dict[str, Estimate]:
     for metric in METRICS:
         values = [value for run in usable if (value := metric.of(run)) is not None]
         if values and len(values) == len(usable):
-            bound = metrics.BOUNDS.get(metric.key, "exact") if _is_limited(usable) else "exact"
+            bound = metric.bound if _is_limited(usable) else "exact"
             found[metric.key] = replace(summarise(values), bound=bound)
     return found

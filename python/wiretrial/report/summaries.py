@@ -19,16 +19,6 @@ from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound
 from wiretrial.words import Noun
 
-QUANTITIES = {
-    metrics.THROUGHPUT.key: "throughput",
-    metrics.ELAPSED.key: "time",
-    metrics.SERVER.key: "server CPU per {message}",
-    metrics.WALL.key: "time per round trip",
-    metrics.CLIENT.key: "client CPU per round trip",
-    metrics.CONNECT_RATE.key: "rate of opening connections",
-    metrics.USER_MEMORY.key: "memory per connection",
-    metrics.BANDWIDTH.key: "rate of echoed bytes",
-}
 BEST_IS = {
     metrics.THROUGHPUT.key: "throughput is highest",
     metrics.ELAPSED.key: "the time is shortest",
@@ -63,7 +53,7 @@ def untold(family: Family) -> list[str]:
     for group in family.groups:
         verdicts = {pair.verdict for pair in group.contest.pairs.get(metric.key, ())}
         limited = tuple(group.called[s.name] for s in group.scenarios if s.at_least)
-        if limited and "invalid" in verdicts and metric.key in metrics.BOUNDS:
+        if limited and "invalid" in verdicts and metric.bound != "exact":
             bound.setdefault(limited, []).append(group)
         elif verdicts == {"invalid"} and lacks(group, metric):
             short.append(group)
@@ -472,8 +462,7 @@ def bound_words(metric: Metric) -> str:
 
 def quantity(metric: Metric, what: Noun, otherwise: str = "") -> str:
     """The metric within a sentence. `otherwise`: how a quantile of a time is called."""
-    otherwise = otherwise or f"{metric.title} of the response time"
-    return what.in_text(QUANTITIES.get(metric.key, otherwise))
+    return what.in_text(metric.called or otherwise or f"{metric.title} of the response time")
 
 
 def _best_is(metric: Metric, what: Noun) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from wiretrial.report import metrics, sentences, units
+from wiretrial.report import figure_words, metrics, units
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
 from wiretrial.results.imported import Imported
@@ -66,7 +66,7 @@ class Row:
     @property
     def ratio(self) -> str:
         """`1.05 (1.02 to 1.08)`."""
-        return sentences.interval_ratio(self.comparison)
+        return figure_words.interval_ratio(self.comparison)
 
 
 def of_trials(trials: Sequence[Trial]) -> Figures:
@@ -83,7 +83,7 @@ def of_trials(trials: Sequence[Trial]) -> Figures:
                 series = figures.setdefault(metric.key, Series())
                 series.values.append(value)
                 if trial.judgement.verdict == "client-bound":
-                    series.bound = metrics.BOUNDS.get(metric.key, "exact")
+                    series.bound = metric.bound
     for scenario, metric in _short(trials):
         found[scenario].pop(metric.key, None)
     return found

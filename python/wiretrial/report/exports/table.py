@@ -12,7 +12,7 @@ import io
 from collections.abc import Sequence
 
 from wiretrial.report.measures import Measured
-from wiretrial.report.metrics import BOUNDS, METRICS
+from wiretrial.report.metrics import METRICS
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
 
@@ -92,7 +92,8 @@ def _row(trial: Trial, levels: Sequence[str]) -> dict[str, Cell]:
     measured = Measured(trial)
     figures = {metric.key: metric.of(measured) for metric in METRICS}
     if trial.judgement.verdict == "client-bound":
-        told = (f"{key} {kind}" for key, kind in BOUNDS.items() if figures[key] is not None)
+        known_bounds = (metric for metric in METRICS if metric.bound != "exact")
+        told = (f"{m.key} {m.bound}" for m in known_bounds if figures[m.key] is not None)
         known["bounds"] = "; ".join(told)
     return {
         **{name: known[name] for name in IDENTITY},

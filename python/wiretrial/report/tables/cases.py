@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wiretrial.report import case_tables, sentences, units
+from wiretrial.report import case_tables, figure_words, units
 from wiretrial.report.blocks import NO_FIGURE, SIGNS, Cell, Column, Table, Text, key, words
 from wiretrial.report.case_tables import CaseTable, time_words
 
@@ -49,7 +49,7 @@ def _cell(cell: case_tables.Cell | None) -> Cell:
     asides = (
         f"stalled in {cell.stall_words}" if cell.stalls else "",
         f"floor {cell.above_words}" if cell.above_words else "",
-        sentences.interval_text(estimate, unit) or ("n = 1" if cell.is_single else ""),
+        figure_words.interval_text(estimate, unit) or ("n = 1" if cell.is_single else ""),
     )
     return Cell(
         cell.time_words,

@@ -5,7 +5,7 @@ Knows estimates and units; must not know which table a cell is for.
 
 from __future__ import annotations
 
-from wiretrial.report import sentences, units
+from wiretrial.report import figure_words, units
 from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Mark
 from wiretrial.report.families import Family, Group
 from wiretrial.report.metrics import PER_MESSAGE, Metric
@@ -26,7 +26,7 @@ def of(
     if scenario is None or estimate is None:
         return NO_FIGURE
     figure = unit.text(estimate.median) if with_unit else unit.figure(estimate.median)
-    interval = sentences.interval_text(estimate, unit)
+    interval = figure_words.interval_text(estimate, unit)
     return Cell(
         f"{scenario.bound(metric)}{figure}",
         aside=(interval,) if interval else (),

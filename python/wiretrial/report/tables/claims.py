@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wiretrial.report import sentences
+from wiretrial.report import figure_words
 from wiretrial.report.blocks import NOTHING, Cell, Mark, Table, figures, words
 from wiretrial.report.claims import ClaimRow, Verdict
 
@@ -39,7 +39,7 @@ def _rows(rows: Sequence[ClaimRow]) -> tuple[tuple[Cell, ...], ...]:
 
 def ratio(row: ClaimRow) -> str:
     """Our ratio with its interval."""
-    return NOTHING if row.here is None else sentences.interval_ratio(row.here)
+    return NOTHING if row.here is None else figure_words.interval_ratio(row.here)
 
 
 def _metric(row: ClaimRow) -> str:

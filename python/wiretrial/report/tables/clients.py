@@ -5,7 +5,7 @@ Knows libraries and the bare socket; must not know how a table is drawn.
 
 from __future__ import annotations
 
-from wiretrial.report import client_words, clients, metrics, sentences, units
+from wiretrial.report import client_words, clients, figure_words, metrics, units
 from wiretrial.report.blocks import NO_FIGURE, NOTHING, Cell, Column, Table, Text, key, words
 from wiretrial.report.families import Group
 from wiretrial.report.metrics import Metric
@@ -83,4 +83,4 @@ def _times(
     if base is None or base is scenario:
         return NO_FIGURE
     found = (p for p in group.contest.against(base.name, metric) if p.a == scenario.name)
-    return Cell(next((sentences.ratio_text(pair) for pair in found), NOTHING))
+    return Cell(next((figure_words.ratio_text(pair) for pair in found), NOTHING))

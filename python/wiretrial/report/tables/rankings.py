@@ -5,7 +5,7 @@ Knows groups and families; must not know what stands around a table.
 
 from __future__ import annotations
 
-from wiretrial.report import metrics, sentences, units
+from wiretrial.report import figure_words, metrics, units
 from wiretrial.report.blocks import NOTHING, Cell, Column, Table, words
 from wiretrial.report.families import Family, Group, unit_of
 from wiretrial.report.metrics import Metric
@@ -98,7 +98,7 @@ def pairs(group: Group) -> Table | None:
     for pair in zip(*(group.contest.pairs[metric.key] for metric in shown), strict=True):
         row = [Cell(f"{pair[0].a} / {pair[0].b}")]
         for one in pair:
-            row += [Cell(sentences.ratio_text(one)), Cell(sentences.verdict_text(one))]
+            row += [Cell(figure_words.ratio_text(one)), Cell(figure_words.verdict_text(one))]
         rows.append(tuple(row))
     return Table(tuple(columns), tuple(rows))
 

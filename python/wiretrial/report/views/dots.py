@@ -5,7 +5,7 @@ Knows estimates and trials; must not know along which axis they lie, nor what li
 
 from __future__ import annotations
 
-from wiretrial.report import metrics, palette, sentences
+from wiretrial.report import figure_words, metrics, palette
 from wiretrial.report.canvas import Row
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
@@ -22,7 +22,7 @@ def median(
     low = estimate.low if estimate.low and estimate.low > 0 else estimate.median
     high = estimate.high or estimate.median
     ends = {axis: estimate.median / unit.size, "low": low / unit.size, "high": high / unit.size}
-    interval = sentences.interval_text(estimate, unit) or "unknown"
+    interval = figure_words.interval_text(estimate, unit) or "unknown"
     told = f"{scenario.bound(metric)}{unit.text(estimate.median)}{per}, 95 % interval {interval}"
     return {**ends, **palette.look(scenario.colour), "text": f"{name}: {told}"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wiretrial.report import palette, sentences, units
+from wiretrial.report import figure_words, palette, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row, broken
 from wiretrial.report.families import Group, unit_of
 from wiretrial.report.metrics import Metric
@@ -67,7 +67,7 @@ def _label(
             "rank": str(ranks.get(scenario.name, "–")),
             "name": broken(group.called[scenario.name], LONGEST_NAME),
             "figure": figure(scenario, metric, unit),
-            "interval": sentences.interval_text(scenario.estimates[metric.key], unit),
+            "interval": figure_words.interval_text(scenario.estimates[metric.key], unit),
         }
         for index, scenario in enumerate(rows)
     ]
