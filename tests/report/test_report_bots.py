@@ -80,8 +80,8 @@ def test_the_verdict_begins_with_what_a_message_costs_each_server() -> None:
     native, netty, *_ = report().verdict_sentences
     for said, server in ((native, SERVERS[0]), (netty, SERVERS[1])):
         assert said.startswith(
-            f"Bots, {server}: the server's CPU per message is least with binary over TCP "
-            "at every number of connections (JSON over WebSocket 1."
+            f"Bots, {server}: least server CPU per message with binary over TCP "
+            "(over all 3 levels); JSON over WebSocket 1."
         )
 
 
@@ -165,8 +165,8 @@ def test_levels_that_tell_nothing_alone_are_taken_together() -> None:
     assert pair.comparison is not None
     assert (pair.comparison.low or 2) < 1.4 < (pair.comparison.high or 0)
     said = report.verdict_sentences[0]
-    assert "with binary over TCP over all 8 levels together (JSON over WebSocket 1." in said
-    assert "Taken alone, 6 of 8 levels show no difference in server CPU per message." in said
+    assert "with binary over TCP (over all 8 levels); JSON over WebSocket 1." in said
+    assert "; taken alone, 6 of 8 levels show no difference (" in said
 
 
 def test_one_level_makes_no_difference_of_all() -> None:

@@ -180,14 +180,17 @@ def test_a_number_beyond_what_was_measured_is_extrapolated(model: ReportModel) -
 
 
 def test_it_is_the_first_thing_that_is_said(model: ReportModel) -> None:
+    first = model.findings[0]
+    assert (first.kind, first.where, first.is_beside) == ("break-even", "over loopback", False)
+    assert [one.quantity.name for one in first.crossings] == [
+        *("time", "server CPU", "application bytes", "TCP payload"),
+    ]
     assert model.all_sentences[0].startswith(
-        "Over loopback, set-up included, a connection of feathers, Socket.IO costs less than one of"
-        " feathers, HTTP after 2.92 messages in application bytes ("
+        "Over loopback: set-up included, a connection of feathers, Socket.IO costs less than one of"
+        " feathers, HTTP in application bytes after 2.92 messages ("
     )
-    assert " and 10.0 in server CPU (" in model.all_sentences[0]
-    assert model.all_sentences[0].endswith(
-        "; after how many messages it costs less in time cannot be told from these data."
-    )
+    assert "; in server CPU after 10.0 messages (" in model.all_sentences[0]
+    assert model.all_sentences[0].endswith("; in time: cannot be told from these data.")
 
 
 def test_it_is_shown_everywhere(model: ReportModel) -> None:

@@ -15,9 +15,9 @@ import pytest
 
 from tests.report import synthetic_clients, synthetic_rest, synthetic_study
 from tests.report.synthetic import DEMO, ORDER, demo_trials
-from wiretrial.report import brief, findings, metrics, phrases, text_brief
+from wiretrial.report import brief, metrics, phrases, text_brief
 from wiretrial.report.alerts import WarningRow
-from wiretrial.report.findings import Finding, Multiple
+from wiretrial.report.finding import Finding, Kind, Multiple, Part
 from wiretrial.report.model import ReportModel, build
 from wiretrial.results.absent import Absent
 from wiretrial.stats.summary import Estimate
@@ -64,7 +64,7 @@ def test_a_report_of_many_workloads_says_first_who_leads_how_often() -> None:
         for shape in DEMO[:4]
     )
     model = build(demo_trials(shapes=shapes), question="Q?", title="T", command="again", order=[])
-    found = findings.by_workload(model)
+    found = model.by_workload
     assert len(found) == 4
     first, *_ = brief.answer(model, 80)
     assert first == phrases.leads(found)
@@ -96,7 +96,7 @@ def test_what_could_not_be_measured_is_a_warning(report: ReportModel) -> None:
 
 
 def test_findings_are_data(report: ReportModel) -> None:
-    reference, node = findings.of_report(report)
+    reference, node = (one for one in report.findings if one.metric and not one.is_beside)
     assert (reference.kind, reference.leaders) == ("shared", ("Raw TCP", "WebSocket"))
     # The generator saturated first in throughput, so the server's CPU tells them apart.
     assert reference.metric is metrics.SERVER
@@ -119,13 +119,13 @@ def test_a_baseline_s_multiples_are_those_that_are_shown(report: ReportModel) ->
     model = build(
         trials, question="Q?", title="T", command="c", order=order, baselines=["WebSocket"]
     )
-    first = next(found for found in findings.of_report(model) if found.kind == "multiples")
+    first = next(found for found in model.findings if found.kind == "multiples")
     assert first.base == "WebSocket"
     # Raw TCP is not shown to differ from WebSocket.
     assert "Raw TCP" not in [other.label for other in first.others]
 
 
-def _say(kind: findings.Kind, **fields: object) -> str:
+def _say(kind: Kind, **fields: object) -> str:
     return phrases.say(Finding(kind, metric=metrics.SERVER, **fields))  # type: ignore[arg-type]
 
 
@@ -136,7 +136,7 @@ SAID: list[tuple[Callable[[], str], str]] = [
     ),
     (
         lambda: _say("alone", leaders=("ws",), figure=FIGURE, levels=3),
-        "ws: server CPU per message 5.50 to 5.70 µs over 3 levels.",
+        "ws: server CPU per message 5.50 to 5.70 µs over all 3 levels.",
     ),
     (
         lambda: _say("best", leaders=("ws",), figure=FIGURE, others=(Multiple("crow", 2.0),)),
@@ -192,15 +192,17 @@ SAID: list[tuple[Callable[[], str], str]] = [
         "Server CPU per message as multiples of raw: a 1.20 to 1.40, b at least 2.00 to 4.00.",
     ),
     (
-        lambda: _say("counted", counts=(("a", 3), ("b", 1)), levels=5),
+        lambda: _say("counted", parts=(Part("best", 3, ("a",)), Part("best", 1, ("b",))), levels=5),
         (
             "Least server CPU per message with a at 3 of 5 levels, with b at 1; 1 has no single "
             "winner."
         ),
     ),
     (
-        lambda: _say("safest", others=(Multiple("a", 1.6), Multiple("b", 9.0)), levels=4),
-        "a is the safest choice: never more than 1.60 times the best time, in 4 cases; b 9.00.",
+        lambda: _say(
+            "safest", others=(Multiple("a", 1.6), Multiple("b", 9.0)), levels=4, is_cases=True
+        ),
+        "a is the safest choice: never more than 1.60 times the best time, in all 4 cases; b 9.00.",
     ),
     (
         lambda: _say(
@@ -209,7 +211,7 @@ SAID: list[tuple[Callable[[], str], str]] = [
             leaders=("a",),
             others=(Multiple("a", 1.1), Multiple("b", 14.0)),
         ),
-        "a is nearest to raw, 1.10 times its CPU; b 14.0.",
+        "a is nearest to raw, 1.10 times its server CPU; b 14.0.",
     ),
 ]
 
@@ -219,8 +221,109 @@ def test_phrases(said: Callable[[], str], expected: str) -> None:
     assert said() == expected
 
 
+def _whole(kind: Kind, **fields: object) -> str:
+    fields.setdefault("metric", metrics.SERVER)
+    return phrases.say(Finding(kind, **fields), whole=True)  # type: ignore[arg-type]
+
+
+def _multiples(count: int) -> tuple[Multiple, ...]:
+    return tuple(Multiple(letter, 2.0 + n) for n, letter in enumerate("bcdefghijk"[:count]))
+
+
+WHOLE: list[tuple[Callable[[], str], str]] = [
+    (
+        lambda: _whole("best", leaders=("a",), others=_multiples(3), unshown=("x", "y")),
+        (
+            "Least server CPU per message with a; b 2.00 times as much; c 3.00; d 4.00; for x and "
+            "y no difference is shown."
+        ),
+    ),
+    (
+        lambda: _whole("best", leaders=("a",), others=_multiples(9)),
+        (
+            "Least server CPU per message with a; b 2.00 times as much; c 3.00; d 4.00; e 5.00; "
+            "f 6.00; 3 more, and last j 10.0."
+        ),
+    ),
+    (
+        lambda: _whole("untold", leaders=tuple("abcdefghij"), levels=3),
+        (
+            "No difference in server CPU per message is shown between a, b, c, d, e, f, g and 3 "
+            "more at any of 3 levels."
+        ),
+    ),
+    (
+        lambda: _whole(
+            "bound",
+            metric=metrics.THROUGHPUT,
+            leaders=("a", "b"),
+            figure=Estimate(9000.0, None, None, 5, "none"),
+            bound="at least",
+            base="a",
+            others=(Multiple("c", 2.0, 1.9, 2.1, "at least"),),
+        ),
+        (
+            "The throughput of a and b is a lower bound, not ranked: the load generator saturated "
+            "first; a (≥ 9.00 k/s) has at least 2.00 (1.90 to 2.10) times the throughput of c."
+        ),
+    ),
+    (
+        lambda: _whole("overloaded", metric=metrics.P99, leaders=("a",)),
+        "The p99 of a is not ranked: the offered rate was not reached.",
+    ),
+    (
+        lambda: _whole("short", metric=metrics.P99, leaders=("a", "b")),
+        "Too few messages to tell a p99 of a and b.",
+    ),
+    (
+        lambda: _whole("single", leaders=("a", "b")),
+        "One trial each of a and b, which shows no difference.",
+    ),
+    (
+        lambda: _whole(
+            "counted",
+            parts=(
+                Part("best", 3, ("a",), "1 to 3 connections"),
+                Part("best", 1, ("b",), "4 connections"),
+                Part("untold", 1, (), "5 connections"),
+                Part("shared", 1, ("a", "b"), "6 connections"),
+                Part("lacking", 1, (), "7 connections"),
+                Part("overloaded", 1, ("c",), "8 connections"),
+                Part("short", 1, (), "9 connections"),
+            ),
+            levels=9,
+        ),
+        (
+            "Least server CPU per message with a at 3 of 9 levels (1 to 3 connections), with b at "
+            "1 (4 connections); no difference in server CPU per message shown at 1 "
+            "(5 connections); a tie of a and b at 1 (6 connections); too few usable trials at 1 "
+            "(7 connections); not ranked at 1 (8 connections): the offered rate was not reached "
+            "by c; too few messages to tell a server CPU per message at 1 (9 connections)."
+        ),
+    ),
+    (
+        lambda: _whole(
+            "nearest",
+            metric=metrics.CLIENT,
+            base="raw",
+            leaders=tuple("bcde"),
+            others=_multiples(4),
+        ),
+        (
+            "No library is shown to have the least client CPU per round trip; as multiples of raw: "
+            "b 2.00; c 3.00; d 4.00; e 5.00."
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "expected"), WHOLE)
+def test_phrases_in_full(said: Callable[[], str], expected: str) -> None:
+    assert said() == expected
+
+
 def test_knees_are_said_from_the_highest_on() -> None:
-    found = next(one for one in findings.of_report(synthetic_study.report()) if one.kind == "knees")
+    found = next(one for one in synthetic_study.report().findings if one.kind == "knees")
     said = phrases.say(found)
     rates = [knee.label for knee in sorted(found.knees, key=lambda k: -(k.sustained or 0))]
     places = [said.index(label) for label in rates]

@@ -11,7 +11,7 @@ import pytest
 
 from tests.report import synthetic_rest
 from tests.report.test_report_text import golden
-from wiretrial.report import case_tables, found, html, markdown, text
+from wiretrial.report import case_tables, findings, found, html, markdown, metrics, phrases, text
 from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
 from wiretrial.report.exports import table
 from wiretrial.report.model import ReportModel, build
@@ -107,11 +107,15 @@ def test_what_is_not_part_of_the_study_is_no_cell(tables: tuple[CaseTable, ...])
 
 def test_the_verdict_says_who_stalls_and_what_measured_its_floor(rest: ReportModel) -> None:
     said = rest.verdict_sentences[0]
-    assert "The time is shortest with steady in 4 of 9 cases; 5 have no single winner." in said
+    assert said.startswith("Shortest time with steady in 4 of 9 cases; ")
+    counted = next(one for one in rest.findings if one.kind == "counted")
+    assert counted.counts == (("steady", 4),)
+    assert {(part.kind, part.n) for part in counted.parts[1:]} == {("single", 4), ("alone", 1)}
+    assert "one trial each, which shows no difference, in 4" in said
     assert "Stopped answering (stalled): stuck in 4 cases." in said
     assert "11 times have a theoretical minimum; 9 are within 1 % of it" in said
     assert "the furthest above is uneven's (+21 %)" in said
-    assert "too few valid trials" not in said
+    assert "too few usable trials" not in said
 
 
 def test_single_trials_that_were_wanted_and_stalls_are_no_lack_of_trials(
@@ -261,8 +265,8 @@ def test_who_is_never_far_from_the_best_is_told() -> None:
         {"a": 3.0, "b": 1.5, "c": 1.0},
     ]
     assert nearest(*cases) == (
-        "b is the safest choice over all 2 cases: never more than 1.50 times the best time "
-        "(a 3.00, c 5.00)."
+        "b is the safest choice: never more than 1.50 times the best time, in both cases; "
+        "a 3.00; c 5.00."
     )
     assert nearest(*cases[:1]) is None
     assert nearest() is None
@@ -272,8 +276,8 @@ def test_who_is_never_far_from_the_best_is_told() -> None:
 
 def test_who_lacks_a_time_in_a_case_is_named() -> None:
     assert nearest({"a": 1.0, "b": 1.1, "c": 5.0, "gone": 0.9}, {"a": 3.0, "b": 1.5, "c": 1.0}) == (
-        "b is the safest choice over all 2 cases: never more than 1.50 times the best time "
-        "(a 3.00, c 5.56); without those that lack a time in a case: gone (1 of 2)."
+        "b is the safest choice: never more than 1.50 times the best time, in both cases; "
+        "a 3.00; c 5.56; without a figure in each: gone (1 of 2)."
     )
 
 
@@ -282,18 +286,19 @@ def test_a_case_whose_best_time_is_a_bound_is_named_and_left_out() -> None:
         {"a": 1.0, "b": 1.1}, {"a": 3.0, "b": 1.5}, {"a": 1.0, "b": 9.0}, bounds=("a in case 3",)
     )
     assert said == (
-        "b is the safest choice over 2 of 3 cases: never more than 1.10 times the best time "
-        "(a 2.00); not over “case 3”, where the best time is only a bound."
+        "b is the safest choice: never more than 1.10 times the best time, in 2 of 3 cases; "
+        "a 2.00; not over “case 3”, where the best time is only a bound."
     )
     # A bound that is not the best only says too much of its own distance.
     said = nearest({"a": 1.0, "b": 1.1}, {"a": 3.0, "b": 1.5}, bounds=("a in case 2",))
     assert said is not None
-    assert said.startswith("b is the safest choice over all 2 cases")
+    assert said.startswith("b is the safest choice: ")
+    assert "in both cases" in said
 
 
 def nearest(*cases: dict[str, float], bounds: tuple[str, ...] = ()) -> str | None:
     """The sentence of cases with those medians; `bounds` are only "at most"."""
-    return case_tables.nearest(
+    near = case_tables.nearest(
         {
             f"case {number}": {
                 label: Estimate(
@@ -309,3 +314,6 @@ def nearest(*cases: dict[str, float], bounds: tuple[str, ...] = ()) -> str | Non
             for number, case in enumerate(cases, start=1)
         }
     )
+    if near is None:
+        return None
+    return phrases.say(findings.safest(near, "", metrics.ELAPSED), whole=True)

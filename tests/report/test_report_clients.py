@@ -60,18 +60,20 @@ def test_libraries_are_ranked_by_the_round_trip_and_by_their_cpu(report: ReportM
 
 
 def test_each_group_is_told_as_multiples_of_the_bare_socket(report: ReportModel) -> None:
-    page = next(text for text in report.verdict_sentences if text.startswith("Page: "))
+    cpu, wall = (one for one in report.findings if one.where == "page, http")
+    assert (cpu.metric, wall.metric) == (metrics.CLIENT, metrics.WALL)
+    assert (cpu.is_beside, wall.is_beside) == (False, True)
+    for one in (cpu, wall):
+        assert (one.kind, one.base, one.leaders) == ("nearest", BASE, ("libcurl-client",))
+        assert [other.label for other in one.others] == [
+            *("libcurl-client", "cpprestsdk-client", "httpx-client"),
+        ]
+    page = next(text for text in report.verdict_sentences if text.startswith("Page, http: "))
     assert re.fullmatch(
-        r"Page: raw-client takes \S+ µs over http and \S+ µs over https, "
-        r"\S+ µs and \S+ µs of them on the CPU; "
-        r"least CPU with libcurl-client \(2\.\d\d and 2\.\d\d times\); "
-        r"most with httpx-client \(4\d\.\d and 4\d\.\d times\)\.",
-        page,
-    )
-    page = next(text for text in report.round_trip_sentences if text.startswith("Page: "))
-    assert re.fullmatch(
-        r"Page: the shortest round trip with libcurl-client \(1\.\d\d and 1\.\d\d times\); "
-        r"the longest with httpx-client \(1\d\.\d and 1\d\.\d times\)\.",
+        r"Page, http: libcurl-client is nearest to raw-client \(\S+ µs\), 2\.\d\d \(.*\) times its "
+        r"client CPU; cpprestsdk-client .*; httpx-client 4\d\.\d \(.*\)\. "
+        r"libcurl-client is nearest to raw-client \(\S+ µs\), 1\.\d\d \(.*\) times its "
+        r"round trip; cpprestsdk-client .*; httpx-client 1\d\.\d \(.*\)\.",
         page,
     )
     assert page in report.all_sentences

@@ -10,8 +10,9 @@ import pytest
 from rich.console import Console
 
 from tests.report.synthetic import Shape, demo_trials
-from wiretrial.report import labels, text, text_blocks
+from wiretrial.report import labels, metrics, text, text_blocks
 from wiretrial.report.blocks import Cell, Table
+from wiretrial.report.finding import Part
 from wiretrial.report.model import ReportModel, build
 from wiretrial.report.tables import held, rankings
 from wiretrial.results.model import Trial
@@ -101,23 +102,29 @@ def test_two_configurations_in_a_group_keep_their_names() -> None:
 def test_the_best_and_the_last_are_named_and_the_others_counted(report: ReportModel) -> None:
     first, cost = re.split(r"(?<=\.) (?=Server)", report.verdict_sentences[0])
     assert re.fullmatch(
-        r"Throughput in all 4 cases as multiples of server-c's: server-a [34]\.\d+ to 4\.\d+; "
+        r"Throughput as multiples of server-c at all 4 levels: server-a [34]\.\d+ to 4\.\d+; "
         r"server-b [12]\.\d+ to 2\.\d+; server-d 0\.\d+ to 0\.\d+; server-e 0\.2\d+ to 0\.2\d+; "
         r"server-f 0\.1\d+ to 0\.1\d+; 3 more, and last server-j 0\.00\d+ to 0\.00\d+\.",
         first,
     )
-    assert re.match(r"Server CPU per message in all 4 cases as multiples of server-c's: "
+    assert re.match(r"Server CPU per message as multiples of server-c at all 4 levels: "
                     r"server-a 0\.2", cost)  # fmt: skip
 
 
 def test_nobody_is_a_multiple_of_a_bound() -> None:
-    said = reported(trials(BASE)).verdict_sentences[0]
+    model = reported(trials(BASE))
+    cpu, throughput, _ = model.findings
+    assert (cpu.metric, cpu.told, cpu.parts) == (metrics.SERVER, None, ())
+    assert (throughput.metric, throughput.told) == (metrics.THROUGHPUT, 2)
+    at = "“steady, packs of 10” and “random bursts, packs of 10”"
+    assert throughput.parts == (Part("bound", 2, (BASE,), at),)
+    assert {other.bound for other in throughput.others} == {"exact"}
     assert re.match(
-        r"Server CPU per message in all 4 cases as multiples of server-c's: .* "
-        r"At “steady, packs of 10” and “random bursts, packs of 10” the throughput of server-c "
-        r"is not ranked: the load generator saturated first, so it is a lower bound\. "
-        r"Throughput at “steady, one at a time” and “random bursts, one at a time” as multiples",
-        said,
+        r"Server CPU per message as multiples of server-c at all 4 levels: .* "
+        r"Throughput as multiples of server-c at 2 of 4 levels: server-a .*; not ranked at 2 "
+        rf"\({at}\), where the throughput of server-c is a lower bound: the load generator "
+        r"saturated first\.",
+        model.verdict_sentences[0],
     )
 
 

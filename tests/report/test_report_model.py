@@ -9,7 +9,7 @@ import pytest
 
 from tests.report.synthetic import DEMO, NODE, ORDER, REFERENCE, demo_trials
 from wiretrial import warnings
-from wiretrial.report import figure_words, found, html, markdown, metrics, summaries, text
+from wiretrial.report import figure_words, found, html, leading, markdown, metrics, text
 from wiretrial.report.blocks import Table
 from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel, build
@@ -48,7 +48,7 @@ def test_clear_differences_are_found(report: ReportModel) -> None:
     (pair,) = node.contest.pairs["throughput"]
     assert pair.winner == "WebSocket on Node"
     assert list(node.contest.ranking.ranks.values()) == [1, 2]
-    assert "WebSocket on Node reaches" in " ".join(report.verdict_sentences)
+    assert "Node: highest throughput with WebSocket on Node (" in report.verdict_sentences[1]
 
 
 def test_a_bound_figure_is_at_least_and_does_not_lose(report: ReportModel) -> None:
@@ -59,8 +59,12 @@ def test_a_bound_figure_is_at_least_and_does_not_lose(report: ReportModel) -> No
     assert pairs[frozenset(("Raw TCP", "WebSocket"))].verdict == "invalid"
     assert pairs[frozenset(("Raw TCP", "HTTP keep-alive"))].winner == "Raw TCP"
     assert list(reference.contest.ranking.ranks.values())[:2] == [1, 1]
-    first = report.verdict_sentences[0]
-    assert "is not ranked" in first.split(".")[0]
+    (found,) = [f for f in report.findings if f.kind == "bound"]
+    assert (found.metric, found.where) == (metrics.THROUGHPUT, REFERENCE)
+    assert set(found.leaders) == at_least
+    # How many times more at least: Raw TCP's figure is a lower bound.
+    assert [(m.label, m.bound) for m in found.others][:1] == [("HTTP keep-alive", "at least")]
+    assert "is a lower bound, not ranked: " in report.verdict_sentences[0]
 
 
 def test_a_bound_below_others_has_no_place() -> None:
@@ -109,7 +113,7 @@ def test_invalid_trials_are_shown_and_do_not_count(report: ReportModel) -> None:
     assert (len(scenario.trials), scenario.usable) == (5, 4)
     assert len(report.marked) == 3
     assert report.verdict_sentences[-1] == (
-        "The bottleneck was the server in 32 of 35 trials, the generator in 2 and unknown in 1; "
+        "Bottleneck: the server in 32 of 35 trials, the generator in 2 and unknown in 1; "
         "3 are marked."
     )
 
@@ -117,28 +121,31 @@ def test_invalid_trials_are_shown_and_do_not_count(report: ReportModel) -> None:
 def test_ratios_are_said_with_their_intervals() -> None:
     report = made(demo_trials())
     text = " ".join(report.verdict_sentences)
-    assert re.search(r"HTTP keep-alive 0\.6\d+ \(0\.6\d+ to 0\.6\d+\) of that", text)
-    assert re.search(r"HTTP, new connection 10\.\d \(\S+ to \S+\) times as much", text)
+    assert re.search(r"1\.\d+ \(1\.\d+ to 1\.\d+\) times that of HTTP keep-alive", text)
+    assert re.search(r"HTTP keep-alive on Node 2\.\d+ \(\S+ to \S+\) times as much", text)
+    assert re.search(r"HTTP, new connection 10\.\d \(\S+ to \S+\)", text)
     assert "none is marked" in text
 
 
 def test_a_baseline_can_be_named() -> None:
     report = made(demo_trials(), baselines=["HTTP keep-alive"])
-    assert "HTTP keep-alive costs the server" in report.verdict_sentences[0]
-    assert re.search(r"WebSocket 0\.6\d+ \(", report.verdict_sentences[0])
+    said = report.verdict_sentences[0]
+    assert "Server CPU per message as multiples of HTTP keep-alive (8." in said
+    assert re.search(r"WebSocket 0\.6\d+ \(", said)
 
 
 def test_what_cannot_be_told_is_said_first() -> None:
     same = replace(DEMO[2], name="A", group="main"), replace(DEMO[2], name="B", group="main")
     report = made(demo_trials(shapes=same, noise=0.08, seed=4))
     assert report.verdict_sentences[0].startswith(
-        "The data cannot tell: no difference in throughput is shown between A and B."
+        "No difference in throughput is shown between A and B."
     )
 
 
 def test_one_block_tells_nothing() -> None:
     report = made(demo_trials(blocks=1))
-    assert all("cannot tell: too few valid trials" in s for s in report.verdict_sentences[:-1])
+    assert {f.kind for f in report.findings} == {"lacking", "bottleneck"}
+    assert all("too few usable trials to compare" in s for s in report.verdict_sentences[:-1])
     assert {row.code for row in report.warnings} == {"few-trials"}
 
 
@@ -148,17 +155,17 @@ def test_too_few_messages_for_a_quantile_are_no_lack_of_trials(report: ReportMod
         replace(s, estimates={key: e for key, e in s.estimates.items() if key != "p99"})
         for s in first.scenarios
     )
-    assert summaries.lacks(replace(first, scenarios=rare), metrics.P99)
-    assert not summaries.lacks(first, metrics.P99)
+    assert leading.lacks(replace(first, scenarios=rare), metrics.P99)
+    assert not leading.lacks(first, metrics.P99)
     lost = tuple(replace(s, trials=s.trials[:1]) for s in rare)
-    assert not summaries.lacks(replace(first, scenarios=lost), metrics.P99), "too few trials"
+    assert not leading.lacks(replace(first, scenarios=lost), metrics.P99), "too few trials"
 
 
 def test_all_trials_invalid_still_makes_a_report() -> None:
     lost = frozenset((shape.name, block) for shape in DEMO for block in range(2))
     report = made(demo_trials(blocks=2, invalid=lost))
     assert all(not scenario.estimates for scenario in report.scenarios)
-    assert "too few valid trials" in report.verdict_sentences[0]
+    assert "too few usable trials to compare" in report.verdict_sentences[0]
 
 
 def test_open_and_closed_loops_are_never_ranked_together() -> None:
@@ -176,7 +183,7 @@ def test_open_and_closed_loops_are_never_ranked_together() -> None:
 
 def test_given_sentences_send_the_automatic_ones_to_their_groups() -> None:
     automatic = made(demo_trials(blocks=2))
-    report = made(demo_trials(blocks=2), verdict_sentences=["So it is."])
+    report = made(demo_trials(blocks=2), own=["So it is."])
     assert report.verdict_sentences == ("So it is.", automatic.verdict_sentences[-1])
     assert len(report.group_notes) == 2
     for title, note in report.group_notes.items():
@@ -190,7 +197,7 @@ def test_given_sentences_send_the_automatic_ones_to_their_groups() -> None:
 
 
 def test_what_is_said_of_a_group_stands_above_its_table_in_markdown() -> None:
-    report = made(demo_trials(blocks=2), verdict_sentences=["So it is."])
+    report = made(demo_trials(blocks=2), own=["So it is."])
     sections = markdown.render(report).split("\n### ")
     assert report.group_notes
     for title, note in report.group_notes.items():

@@ -10,7 +10,7 @@ from hdrh.histogram import HdrHistogram
 
 from tests.report.synthetic import DEMO, demo_trials
 from wiretrial import warnings
-from wiretrial.report import load_lines, metrics
+from wiretrial.report import brief, load_lines, metrics
 from wiretrial.report.model import ReportModel, build
 from wiretrial.report.text import render
 from wiretrial.results import hdr
@@ -50,6 +50,33 @@ def test_its_response_times_are_in_no_ranking(blocks: set[int]) -> None:
     text = render(model)
     assert "overloaded" in text
     assert "the offered rate was not reached" in " ".join(text.split())
+
+
+def test_the_verdict_says_that_the_rate_was_not_reached() -> None:
+    found = made({0, 1, 2, 3, 4}).findings[0]
+    assert (found.kind, found.metric, found.leaders) == ("overloaded", metrics.P99, (SLOW,))
+    assert (
+        made({0})
+        .verdict_sentences[0]
+        .startswith(f"The p99 of {SLOW} is not ranked: the offered rate was not reached.")
+    )
+
+
+def test_a_table_of_workloads_names_nobody_as_its_best() -> None:
+    shapes = tuple(
+        replace(shape, name=f"{shape.name}, {group}", group=group)
+        for group in ("one", "other")
+        for shape in SHAPES
+    )
+    trials = [
+        trial.model_copy(update={"judgement": OVERLOADED})
+        if trial.scenario.name.startswith(SLOW)
+        else trial
+        for trial in demo_trials(shapes=shapes)
+    ]
+    table = brief.overview(build(trials, question="Q?", title="T", command="again"))
+    assert table is not None
+    assert [row[1:] for row in table.rows] == [("rate not reached, not ranked", "", "", "")] * 2
 
 
 def test_where_nobody_is_overloaded_response_times_are_compared() -> None:

@@ -13,10 +13,20 @@ from tests.report import synthetic_study
 from tests.report.synthetic import Shape, demo_trials
 from tests.report.synthetic_study import KNEES, SUBJECTS, USER_KB, echo
 from wiretrial.errors import StoreError
-from wiretrial.report import brief, found, html_blocks, markdown, metrics, palette, sentences
+from wiretrial.report import (
+    brief,
+    found,
+    html_blocks,
+    leading,
+    markdown,
+    metrics,
+    palette,
+    phrases,
+)
 from wiretrial.report.alerts import WarningRow
 from wiretrial.report.blocks import Table
 from wiretrial.report.families import Family
+from wiretrial.report.finding import Finding, Part
 from wiretrial.report.knees import knees
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel, build
@@ -47,7 +57,6 @@ def test_levels_of_a_workload_are_one_family(study: ReportModel) -> None:
     (strip,) = found.strips
     assert [strip.at(group) for group in strip.groups] == [10, 100, 1000]
     assert found.labels == SUBJECTS
-    assert found.every == "at every number of connections"
     assert found.levels(found.groups[:2]) == "10 and 100 connections"
 
 
@@ -102,33 +111,40 @@ def test_more_subjects_than_colours_differ_in_shape_and_dash() -> None:
         assert one[0] != other[0] or (one[1] != other[1] and one[2] != other[2])
 
 
+def told(report: ReportModel, metric: Metric) -> Finding:
+    """What the report's first workload shows in a metric."""
+    where = next(found.where for found in report.findings if found.metric)
+    return next(f for f in report.findings if (f.where, f.metric) == (where, metric))
+
+
 @pytest.mark.parametrize(
-    ("metric", "said"),
+    ("metric", "quantity", "best"),
     [
-        (metrics.SERVER, "ws costs the server 7 of CPU per message"),
-        (metrics.CLIENT, "ws spends 7 of CPU per round trip"),
-        (metrics.WALL, "ws takes 7 for a round trip"),
-        (metrics.THROUGHPUT, "ws reaches 7"),
-        (metrics.ELAPSED, "ws takes 7"),
-        (metrics.CONNECT_RATE, "ws opens 7"),
-        (metrics.USER_MEMORY, "ws takes 7 of memory per connection"),
-        (metrics.BANDWIDTH, "ws echoes 7"),
-        (metrics.P99, "ws answers within 7 (p99)"),
+        (metrics.SERVER, "server CPU per message", "least server CPU per message"),
+        (metrics.CLIENT, "client CPU per round trip", "least client CPU per round trip"),
+        (metrics.WALL, "time per round trip", "shortest round trip"),
+        (metrics.THROUGHPUT, "throughput", "highest throughput"),
+        (metrics.ELAPSED, "time", "shortest time"),
+        (metrics.CONNECT_RATE, "rate of opening connections", "fastest connects"),
+        (metrics.USER_MEMORY, "memory per connection", "least memory per connection"),
+        (metrics.BANDWIDTH, "rate of echoed bytes", "most bytes per second"),
+        (metrics.P99, "p99", "shortest p99"),
     ],
 )
-def test_each_figure_has_its_verb(metric: Metric, said: str) -> None:
-    assert sentences.opening("ws", metric, "7", MESSAGE) == said
-    of_http = said.replace("message", "request")
-    assert sentences.opening("ws", metric, "7", REQUEST) == of_http
+def test_each_figure_has_its_words(metric: Metric, quantity: str, best: str) -> None:
+    assert (metric.quantity(MESSAGE), metric.superlative(MESSAGE)) == (quantity, best)
+    assert metric.quantity(REQUEST) == quantity.replace("message", "request")
+    assert metric.superlative(REQUEST) == best.replace("message", "request")
 
 
 def test_a_family_gets_a_sentence_per_metric_and_no_level_a_paragraph(study: ReportModel) -> None:
     first = study.verdict_sentences[0]
-    assert re.match(
-        r"Echo: throughput is highest with uwebsockets at every number of connections "
-        r"\(2\.\d\d to 2\.\d\d times gorilla; 6\.\d\d to 6\.\d\d times ws\)\. "
-        r"The server's CPU per message is least with uwebsockets at every number of connections "
-        r"\(gorilla 2\.\d\d to 2\.\d\d times as much; ws \d\.\d\d to \d\.\d\d times as much\)\.$",
+    assert re.fullmatch(
+        r"Echo: highest throughput with uwebsockets \(over all 3 levels\), "
+        r"2\.\d\d \(2\.\d\d to 2\.\d\d\) times the throughput of gorilla; "
+        r"6\.\d\d \(6\.\d\d to 6\.\d\d\) times that of ws\. "
+        r"Least server CPU per message with uwebsockets \(over all 3 levels\); "
+        r"gorilla 2\.\d\d \(2\.\d\d to 2\.\d\d\) times as much; ws \d\.\d\d \(.*\)\.",
         first,
     )
     assert len(study.verdict_sentences) == 4
@@ -141,56 +157,91 @@ def test_another_winner_at_a_level_is_said_with_the_level() -> None:
         for shape in echo()
     )
     report = made(shapes, chart="connections")
-    assert (
-        "throughput is highest with uwebsockets at 10 and 100 connections"
-        in report.verdict_sentences[0].lower()
+    assert told(report, metrics.THROUGHPUT).parts == (
+        Part("best", 2, ("uwebsockets",), "10 and 100 connections"),
+        Part("best", 1, ("gorilla",), "1,000 connections"),
     )
-    assert re.search(r"with gorilla at 1,000 connections \(\S+ times uwebsockets",
-                     report.verdict_sentences[0])  # fmt: skip
+    assert report.verdict_sentences[0].startswith(
+        "Highest throughput with uwebsockets at 2 of 3 levels (10 and 100 connections), "
+        "with gorilla at 1 (1,000 connections). Least server CPU"
+    )
 
 
-@pytest.mark.parametrize(
-    ("levels", "first", "then"),
-    [
-        (
-            ("10 connections", "100 connections"),
-            "At 10 and 100 connections the data cannot tell: no difference in throughput",
-            "with uwebsockets at 1,000 connections",
-        ),
-        (
-            ("10 connections",),
-            "Throughput is highest with uwebsockets at 100 and 1,000 connections",
-            "At 10 connections the data cannot tell: no difference in throughput",
-        ),
-    ],
-)
-def test_levels_that_cannot_tell_come_first_where_they_are_the_most(
-    levels: tuple[str, ...], first: str, then: str
-) -> None:
+def with_same(*levels: str) -> ReportModel:
+    """All subjects are alike at these levels, and trials vary much."""
     same = tuple(
         replace(shape, rate=100e3, server_us=5.0)
         if shape.group.removeprefix("echo, ") in levels
         else shape
         for shape in echo()
     )
-    report = build(
+    return build(
         demo_trials(blocks=6, shapes=same, noise=0.06, seed=3),
         question="Q?",
         title="T",
         command="again",
         order=[shape.name for shape in same],
     )
-    said = report.verdict_sentences[0]
-    assert said.startswith(first)
-    assert then in said
+
+
+def test_levels_that_cannot_tell_come_first_where_they_are_the_most() -> None:
+    report = with_same("10 connections", "100 connections")
+    assert [(part.kind, part.n) for part in told(report, metrics.THROUGHPUT).parts] == [
+        *(("untold", 2), ("best", 1)),
+    ]
+    assert report.verdict_sentences[0].startswith(
+        "No difference in throughput shown at 2 of 3 levels (10 and 100 connections); "
+        "highest throughput with uwebsockets at 1 (1,000 connections)."
+    )
+
+
+def test_a_level_that_cannot_tell_alone_is_said_beside_all_of_them() -> None:
+    report = with_same("10 connections")
+    found = told(report, metrics.THROUGHPUT)
+    assert (found.kind, found.leaders) == ("best", ("uwebsockets",))
+    assert found.parts == (Part("untold", 1, (), "10 connections"),)
+    first = report.verdict_sentences[0].partition(". ")[0]
+    assert first.startswith("Highest throughput with uwebsockets (over all 3 levels), ")
+    assert "; taken alone, 1 of 3 levels shows no difference (10 connections)" in first
+
+
+def test_levels_that_tell_nothing_for_several_reasons_have_no_winner() -> None:
+    same = tuple(replace(s, rate=100e3, server_us=5.0) for s in echo(SUBJECTS[:2]))
+    lost = frozenset((s.name, block) for s in same if ", 10 " in s.name for block in range(6))
+    other = tuple(replace(shape, name=f"other: {shape.label}", group="other", levels={})
+                  for shape in echo(SUBJECTS[:2])[:2])  # fmt: skip
+    trials = demo_trials(blocks=6, shapes=(*same, *other), noise=0.06, seed=3, invalid=lost)
+    order = [shape.name for shape in (*same, *other)]
+    report = build(trials, question="Q?", title="T", command="again", order=order)
+    found = told(report, metrics.THROUGHPUT)
+    assert [(part.kind, part.n) for part in found.parts] == [("untold", 2), ("lacking", 1)]
+    assert phrases.say(found) == "Echo: no single winner in throughput at any of 3 levels."
+    assert report.verdict_sentences[0].startswith(
+        "Echo: no difference in throughput shown at 2 of 3 levels (100 and 1,000 connections); "
+        "too few usable trials at 1 (10 connections)."
+    )
+    table = brief.overview(report)
+    assert table is not None
+    assert table.rows[0] == ("echo: throughput", "no single winner", "", "", "")
+
+
+def test_levels_too_noisy_alone_are_taken_together_with_a_baseline_too() -> None:
+    names = [shape.name for shape in echo() if shape.label == "ws"]
+    same = tuple(replace(s, rate=100e3 * (1.1 if s.label == "gorilla" else 1.0)) for s in echo())
+    trials = demo_trials(blocks=6, shapes=same, noise=0.06, seed=3)
+    report = build(trials, question="Q?", title="T", command="again", baselines=names)
+    (shown,) = report.families
+    assert not any(leading.is_told(group, metrics.THROUGHPUT) for group in shown.groups)
+    found = told(report, metrics.THROUGHPUT)
+    assert (found.kind, found.leaders) == ("best", ("gorilla",))
 
 
 def test_a_baseline_is_what_all_levels_are_multiples_of() -> None:
     names = [shape.name for shape in echo() if shape.label == "ws"]
     said = made(echo(), baselines=names).verdict_sentences[0]
     assert re.match(
-        r"Throughput at every number of connections as multiples of ws's: "
-        r"uwebsockets 6\.\d\d to 6\.\d\d; gorilla 2\.\d\d to 2\.\d\d\.",
+        r"Throughput as multiples of ws at all 3 levels: "
+        r"uwebsockets 6\.\d\d to 6\.\d\d; gorilla 2\.\d\d to 2\.\d\d\. Server CPU",
         said,
     )
 
@@ -204,10 +255,16 @@ def test_a_generator_at_its_limit_is_said_with_the_levels() -> None:
     bound |= frozenset((s.name, 1) for s in twins if s.rate == 230e3)
     trials = demo_trials(blocks=6, shapes=twins, client_bound=bound)
     report = build(trials, question="Q?", title="T", command="again")
+    assert told(report, metrics.THROUGHPUT).parts == (
+        Part("bound", 2, ("gorilla", "uwebsockets"), "10 and 100 connections"),
+        Part("best", 1, ("uwebsockets",), "1,000 connections"),
+    )
     # What a message costs the server is told all the same, and first.
     assert re.match(
-        r"The server's CPU per message is least with uwebsockets at every number of connections "
-        r"\([^)]+\)\. At 10 and 100 connections the throughput of (\w+) and (\w+) is not ranked",
+        r"Least server CPU per message with uwebsockets \(over all 3 levels\); .*\. "
+        r"Not ranked at 2 of 3 levels \(10 and 100 connections\), where the throughput of gorilla "
+        r"or uwebsockets is a lower bound: the load generator saturated first; highest throughput "
+        r"with uwebsockets at 1 \(1,000 connections\)\.",
         report.verdict_sentences[0],
     )
 
@@ -216,10 +273,14 @@ def test_a_bound_below_the_best_shares_no_first_place() -> None:
     shapes = echo()
     limited = frozenset((s.name, 1) for s in shapes if s.label == "gorilla")
     trials = demo_trials(blocks=6, shapes=shapes, client_bound=limited)
-    text = build(trials, question="Q?", title="T", command="again").verdict_sentences[0]
-    assert "the throughput of gorilla is not ranked" in text
-    assert "first place in throughput" not in text
+    report = build(trials, question="Q?", title="T", command="again")
+    found = told(report, metrics.THROUGHPUT)
+    assert (found.kind, found.leaders) == ("bound", ("gorilla",))
+    text = report.verdict_sentences[0]
+    assert "the throughput of gorilla is a lower bound, not ranked" in text.lower()
+    assert "tie" not in text
     assert "throughput is highest" not in text.lower()
+    assert "highest throughput" not in text.lower()
 
 
 def test_a_common_rate_is_ranked_by_what_a_message_costs(study: ReportModel) -> None:
@@ -231,16 +292,17 @@ def test_a_common_rate_is_ranked_by_what_a_message_costs(study: ReportModel) -> 
 
 def test_who_lacks_a_level_of_all_is_named_with_it() -> None:
     shapes = tuple(shape for shape in echo() if shape.name != "ws: echo, 100 connections")
-    said = made(shapes).verdict_sentences[0]
-    assert re.search(
-        r"hroughput is highest with uwebsockets at every number of connections \([\d. to]+ times "
-        r"gorilla; [\d. to]+ times ws, without a figure at 100 connections\)\.",
-        said,
+    # All together are told only over the levels at which each has a figure.
+    together = made(shapes)
+    assert (told(together, metrics.THROUGHPUT).told, told(together, metrics.SERVER).told) == (2, 2)
+    assert together.verdict_sentences[0].startswith(
+        "Highest throughput with uwebsockets (over 2 of 3 levels), 2."
     )
     based = made(shapes, baselines=[s.name for s in shapes if s.label == "uwebsockets"])
-    assert re.search(
-        r"at every number of connections as multiples of uwebsockets's: gorilla [\d. to]+; "
-        r"ws [\d. to]+, without a figure at 100 connections\.",
+    assert told(based, metrics.THROUGHPUT).lacking == (("ws", 2),)
+    assert re.match(
+        r"Throughput as multiples of uwebsockets at all 3 levels: gorilla [\d. to]+; "
+        r"ws [\d. to]+; without a figure in each: ws \(2 of 3\)\.",
         based.verdict_sentences[0],
     )
 
@@ -256,7 +318,7 @@ def test_the_knee_is_what_the_search_found(study: ReportModel) -> None:
         assert not knee.at_least
     assert not any("knee" in s.name for s in study.scenarios)
     assert study.verdict_sentences[2].startswith(
-        "Knee: the highest sustained rate with p99 within 5 ms: uwebsockets 160, gorilla 80.0"
+        "Knee: highest rate with p99 within 5 ms, messages/s: uwebsockets 160,000, gorilla 80,"
     )
 
 
@@ -280,8 +342,8 @@ def test_the_bottleneck_is_told_at_the_knee_and_above_it() -> None:
         ("above the knee", {"server"}),
     ]
     said = report.verdict_sentences[-1]
-    assert said.startswith("The bottleneck was at the knee the offered rate in ")
-    assert "; just above it the server in " in said
+    assert said.startswith("Bottleneck at the knee: the offered rate in ")
+    assert "; just above it: the server in " in said
     page = re.sub(r"<[^>]+>", " ", str(html_blocks.block(limits.table(report))))
     assert "ws: knee, the knee (" in page
     assert "ws: knee, above the knee (" in page
@@ -353,8 +415,9 @@ def test_cases_are_ranked_by_their_time(cases: ReportModel) -> None:
     assert found.is_cases
     assert len(found.groups) == 6
     assert all(group.contest.metric is metrics.ELAPSED for group in found.groups)
+    assert told(cases, metrics.ELAPSED).counts == (("uwebsockets", 6),)
     assert cases.verdict_sentences[0].startswith(
-        "The time is shortest with uwebsockets in all 6 cases."
+        "Shortest time with uwebsockets in all 6 cases. Least server CPU per message with"
     )
     first = next(s for s in cases.scenarios if s.name == "ws: GET 1 kB, 10 messages")
     expected = synthetic_study.MESSAGES / synthetic_study.RATES["ws"][0] * 1e9
@@ -386,9 +449,7 @@ def test_what_was_missing_is_kept_with_the_results(tmp_path: Path) -> None:
 
 def test_a_subject_alone_has_a_range_and_no_rival() -> None:
     said = made(echo(("ws",)), chart="connections").verdict_sentences[0]
-    assert re.match(
-        r"Throughput of ws: 2\d\.\d to 3\d\.\d thousand messages/s over 3 levels\.", said
-    )
+    assert re.match(r"ws: throughput 2\d\.\d to 3\d\.\d k/s over all 3 levels\. ", said)
 
 
 def test_a_study_that_is_all_http_speaks_of_requests(study: ReportModel) -> None:
@@ -413,8 +474,8 @@ def test_a_study_that_is_all_http_speaks_of_requests(study: ReportModel) -> None
 
 
 def test_what_is_kept_has_knees_and_warnings(study: ReportModel) -> None:
-    told = WarningRow("errors", "3 messages failed", "Look at the server's log", 2, ("a", "b"))
-    kept = found.of_report(replace(study, warnings=(told,)))
+    row = WarningRow("errors", "3 messages failed", "Look at the server's log", 2, ("a", "b"))
+    kept = found.of_report(replace(study, warnings=(row,)))
     sections = {section.title: section.blocks for section in kept.sections}
     (table,) = sections["Highest rate with p99 within 5 ms: knee"]
     assert isinstance(table, Table)

@@ -7,6 +7,7 @@ must not know who asked for the report or how it is written.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from wiretrial.cli import browser_words, demo_words
@@ -40,32 +41,27 @@ def whole(results: ResultsFolder) -> ReportModel:
     if not trials:
         raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
 
-    def build(sentences: Sequence[str] | None, answer: Sequence[str] = ()) -> ReportModel:
-        return model.build(
-            trials,
-            question=study.question,
-            title=study.title,
-            command=study.command,
-            verdict_sentences=sentences,
-            order=[case.scenario.name for case in study.cases],
-            baselines=study.baselines,
-            document=study.document(),
-            claims=study.claims,
-            chart=study.chart,
-            common_rate=[case.scenario.name for case in study.cases if case.rate_from],
-            objectives={
-                case.scenario.name: _objective(study, case, case.knee)
-                for case in study.cases
-                if case.knee
-            },
-            absent=absent.read(results),
-            adopted=adoption.read(results),
-            answer=answer,
-        )
-
-    made = build(None)
-    own, answer = ([*words(made)] for words in _own_words(study.name))
-    return build(own or None, answer) if own or answer else made
+    made = model.build(
+        trials,
+        question=study.question,
+        title=study.title,
+        command=study.command,
+        order=[case.scenario.name for case in study.cases],
+        baselines=study.baselines,
+        document=study.document(),
+        claims=study.claims,
+        chart=study.chart,
+        common_rate=[case.scenario.name for case in study.cases if case.rate_from],
+        objectives={
+            case.scenario.name: _objective(study, case, case.knee)
+            for case in study.cases
+            if case.knee
+        },
+        absent=absent.read(results),
+        adopted=adoption.read(results),
+    )
+    own, answer = (tuple(words(made)) for words in _own_words(study.name))
+    return replace(made, own=own, answer=answer)
 
 
 def _own_words(name: str) -> tuple[Verdict, Verdict]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from wiretrial import warnings
-from wiretrial.report import sentences, units
+from wiretrial.report import trial_words, units
 from wiretrial.report.contest import Pair
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.results.model import Trial
@@ -56,7 +56,7 @@ def raised(
             entry = (warning.message, warning.advice, trial.scenario.name)
             found.setdefault(warning.code, []).append(entry)
     rows = [_warning_row(code, entries) for code, entries in found.items()]
-    differing = [sentences.twin_warning(pair) for pair in twins if pair.winner is not None]
+    differing = [trial_words.twin_warning(pair) for pair in twins if pair.winner is not None]
     usable = {s.name: s.usable for s in scenarios if not s.is_declared}
     for warning in (*differing, *warnings.of_study(usable)):
         rows.append(WarningRow(warning.code, warning.message, warning.advice, 0, ()))

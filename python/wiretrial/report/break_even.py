@@ -23,8 +23,6 @@ NOT_PLACES = ("protocol", "requests_each")
 FEWEST_BLOCKS = 2
 UNTOLD = "cannot be told from these data"
 OPEN = BreakEven("cannot be told", None, None, None)
-CROSSED = ("break-even", "until")
-"""Outcomes with a number of messages."""
 
 
 @dataclass(frozen=True)
@@ -151,35 +149,6 @@ class Place:
     title: str
     crossings: tuple[Crossing, ...]
     curves: tuple[Curve, ...] = ()
-
-    @property
-    def paragraph(self) -> str:
-        """All of it in words, a sentence per pair."""
-        pairs = dict.fromkeys((c.socket.label, c.http.label) for c in self.crossings)
-        first, *rest = (self._told(*pair) for pair in pairs)
-        opening = f"{self.title[:1].upper()}{self.title[1:]}, set-up included, a"
-        return " ".join([f"{opening} {first}", *(f"A {told}" for told in rest)])
-
-    def _told(self, socket: str, http: str) -> str:
-        """After how many messages the one costs less than the other, the soonest first."""
-        own = [c for c in self.crossings if (c.socket.label, c.http.label) == (socket, http)]
-        at_once = [c.quantity.name for c in own if c.found.outcome == "always B"]
-        less = [f"from the first message on in {units.listed(at_once)}"] if at_once else []
-        for outcome in CROSSED:
-            if crossed := [c for c in own if c.found.outcome == outcome]:
-                less.append(_numbers(crossed))
-        never = [c.quantity.name for c in own if c.found.outcome == "always A"]
-        untold = [c.quantity.name for c in own if c.found.outcome == "cannot be told"]
-        parts = [f"costs less than one of {http} {units.listed(less)}"] if less else []
-        if never:
-            parts.append(
-                f"never costs less{'' if less else f' than one of {http}'} in {units.listed(never)}"
-            )
-        text = f"connection of {socket} {'; it '.join(parts)}"
-        if untold:
-            told = f"after how many messages it costs less{'' if parts else f' than one of {http}'}"
-            text += f"{'; ' if parts else ': '}{told} in {units.listed(untold)} {UNTOLD}"
-        return f"{text}."
 
 
 def places(trials: Iterable[Trial]) -> tuple[Place, ...]:
@@ -328,14 +297,3 @@ def _cost(total: Mapping[int, Mapping[int, float]], least: int, most: int, block
 
 def _side(label: str, costs: Sequence[Cost]) -> Side:
     return Side(label, median(cost.setup for cost in costs), median(cost.message for cost in costs))
-
-
-def _numbers(crossings: Sequence[Crossing]) -> str:
-    """`after 1.1 messages in application bytes (1.0 to 1.2) and 2.2 in server CPU (…)`."""
-    first, *rest = sorted(crossings, key=lambda crossing: crossing.found.messages or 0.0)
-    return units.listed(
-        [
-            f"{first.after} {first.number} messages in {first.quantity.name} ({first.span})",
-            *(f"{one.number} in {one.quantity.name} ({one.span})" for one in rest),
-        ]
-    )

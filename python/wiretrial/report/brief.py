@@ -6,14 +6,13 @@ question; what does not fit stands in the report. Warnings and rows that are lef
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from wiretrial.report import case_tables, figure_words, findings, metrics, phrases, units
+from wiretrial.report import case_tables, figure_words, metrics, phrases, units
 from wiretrial.report.families import unit_of
-from wiretrial.report.findings import Finding
+from wiretrial.report.finding import Finding
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
@@ -25,6 +24,8 @@ MOST_WARNINGS = 5
 MOST_ROWS = 12
 MOST_METRICS = 3
 BESIDE = (metrics.SERVER, metrics.P99, metrics.P50)
+ASIDE = ("bottleneck", "twins")
+"""Findings about the trials, not about what was measured."""
 FEW_WORKLOADS = 3
 """Of more, the first sentence says who leads in how many."""
 
@@ -43,10 +44,10 @@ def answer(model: ReportModel, width: int) -> tuple[str, ...]:
     """Sentences that fill at most `MOST_LINES` lines of `width`; the bottleneck is the last."""
     if model.is_run:
         return tuple(model.verdict_sentences)
-    limit = _limit(model)
-    found = findings.of_report(model)
+    limit = phrases.say(model.limit)
+    found = [one for one in model.findings if not one.is_beside and one.kind not in ASIDE]
     # Of client libraries the baseline leads, which says nothing.
-    workloads = [one for one in findings.by_workload(model) if one.metric is not metrics.WALL]
+    workloads = [one for one in model.by_workload if one.metric is not metrics.WALL]
     for say in (phrases.say, phrases.shorter):
         told = [*(model.answer or map(say, found))]
         if not model.answer and len(workloads) > FEW_WORKLOADS:
@@ -66,16 +67,6 @@ def _first_that_fit(told: Sequence[str], left: int, width: int) -> list[str]:
             kept.append(sentence)
             left -= needed
     return kept
-
-
-def _limit(model: ReportModel) -> str:
-    """What limited the trials; of searches and client libraries in their own words."""
-    if any(scenario.is_driven for scenario in model.scenarios) or not model.scenarios:
-        return model.bottleneck_sentence
-    rows = [row for group in model.groups for s in group.scenarios for row in s.trials]
-    return phrases.bottleneck(
-        Counter(row.bottleneck for row in rows), sum(row.is_marked for row in rows)
-    )
 
 
 def lines(sentence: str, width: int) -> int:
@@ -122,7 +113,7 @@ def _cell(scenario: ScenarioResult, metric: Metric, unit: units.Unit, *, is_firs
 
 def overview(model: ReportModel) -> Table | None:
     """A row per workload: who leads, its figure, and who follows; None without two workloads."""
-    rows = [_row(found) for found in findings.by_workload(model) if found.kind != "safest"]
+    rows = [_row(found) for found in model.by_workload if found.kind != "safest"]
     if len(rows) < 2:
         return None
     return Table(
@@ -135,7 +126,7 @@ def overview(model: ReportModel) -> Table | None:
 def safest(model: ReportModel) -> Table | None:
     """A row per subject over all cases: how far from the best, how often the best; else None."""
     family = next((one for one in model.families if one.is_cases and not one.is_outside), None)
-    found = case_tables.nearest_of(family) if family else None
+    found = case_tables.nearest(case_tables.times_by_case(family)) if family else None
     if family is None or found is None:
         return None
     best = dict.fromkeys(family.labels, 0)
@@ -164,8 +155,10 @@ def _row(finding: Finding) -> tuple[str, ...]:
     metric = finding.metric.head
     where = f"{finding.where}: {metric}" if finding.where else metric
     if what := _WHAT.get(finding.kind):
-        return (where, what, "", "", "")
+        return (where, finding.what.in_text(what), "", "", "")
     if finding.kind == "counted":
+        if not finding.counts:
+            return (where, "no single winner", "", "", "")
         label, n = finding.counts[0]
         return (where, f"{label}, {n} of {finding.levels}", "", "", "")
     first = finding.others[0] if finding.others else None
@@ -183,6 +176,9 @@ def _absent(model: ReportModel) -> str:
 
 _WHAT = {
     "untold": "no difference shown",
-    "bound": "lower bounds, not ranked",
+    "bound": "only bounds, not ranked",
+    "overloaded": "rate not reached, not ranked",
+    "short": "too few {messages}",
+    "single": "one trial each",
     "lacking": "too few usable trials",
 }

@@ -6,7 +6,6 @@ those of one environment and one way to connect make a table of their own.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -245,11 +244,6 @@ _SHORT = {
 }
 
 
-def nearest_sentence(family: Family) -> str | None:
-    """Whom to take where all the cases matter; None where nobody has a time in each of them."""
-    return nearest(_times_by_case(family))
-
-
 @dataclass(frozen=True)
 class Nearest:
     """How far each label is from the best of a case at most, the nearest first.
@@ -266,35 +260,12 @@ class Nearest:
     partly: Mapping[str, int]
 
 
-def nearest_of(family: Family) -> Nearest | None:
-    """Who is never far from the best of a case; None as with `nearest`."""
-    return _nearest(_times_by_case(family))
-
-
-def nearest(cases: Mapping[str, Mapping[str, Estimate]]) -> str | None:
-    """The same in a sentence. `cases`: by name, the times of each label that came to its end.
+def nearest(cases: Mapping[str, Mapping[str, Estimate]]) -> Nearest | None:
+    """Who is never far from the best. `cases`: by name, the times of each label that ended.
 
     None where fewer than two cases or labels are left, and where one is the best in each case,
     which is said otherwise.
     """
-    found = _nearest(cases)
-    if found is None:
-        return None
-    first, *rest = found.furthest
-    others = ", ".join(f"{label} {units.significant(found.furthest[label])}" for label in rest)
-    over = f"{found.told} of {found.cases} cases" if found.unbounded else f"all {found.told} cases"
-    text = (
-        f"{first} is the safest choice over {over}: never more than "
-        f"{units.significant(found.furthest[first])} times the best time ({others})"
-    )
-    if found.unbounded:
-        text += f"; not over {_quoted(found.unbounded)}, where the best time is only a bound"
-    if partly := [f"{label} ({n} of {found.told})" for label, n in found.partly.items()]:
-        text += f"; without those that lack a time in a case: {units.listed(partly)}"
-    return f"{text}."
-
-
-def _nearest(cases: Mapping[str, Mapping[str, Estimate]]) -> Nearest | None:
     told: list[dict[str, float]] = []
     unbounded: list[str] = []
     for name, case in cases.items():
@@ -316,45 +287,11 @@ def _nearest(cases: Mapping[str, Mapping[str, Estimate]]) -> Nearest | None:
     return Nearest(ordered, len(told), len(cases), tuple(unbounded), partly)
 
 
-def _times_by_case(family: Family) -> dict[str, dict[str, Estimate]]:
+def times_by_case(family: Family) -> dict[str, dict[str, Estimate]]:
+    """The times of each label that came to its end, by the name of the case."""
     cases: dict[str, dict[str, Estimate]] = {}
     for group in family.groups:
         key = group.contest.metric.key
         known = ((group.called[s.name], s.estimates.get(key)) for s in group.scenarios)
         cases[family.level(group)] = {label: found for label, found in known if found}
     return cases
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return units.listed(f"“{name}”" for name in names)
-
-
-def floor_sentence(family: Family) -> str | None:
-    """How many of the times with a floor have measured the floor; None where there is none."""
-    cells = [cell for table in tables(family) for cell in table.cells if cell.above is not None]
-    if not cells:
-        return None
-    on_it = [cell for cell in cells if (cell.above or math.inf) <= ON_THE_FLOOR]
-    furthest = max(cells, key=lambda cell: cell.above or 0.0)
-    text = (
-        f"{units.plural(len(cells), 'time')} {'has' if len(cells) == 1 else 'have'} a theoretical "
-        f"minimum; {len(on_it)} {'is' if len(on_it) == 1 else 'are'} within {ON_THE_FLOOR:.0%}"
-    )
-    text = text.replace("%", " %")
-    if furthest.above is not None and furthest.above > ON_THE_FLOOR:
-        label = furthest.scenario.label
-        return f"{text} of it; the furthest above is {label}'s ({furthest.above_words})."
-    return f"{text} of it."
-
-
-def stall_sentence(family: Family) -> str | None:
-    """Who stopped answering, in how many cases; None where nobody did."""
-    count: dict[str, int] = {}
-    for table in tables(family):
-        for cell in table.cells:
-            if cell.stalls:
-                count[cell.scenario.label] = count.get(cell.scenario.label, 0) + 1
-    if not count:
-        return None
-    listed = units.listed(f"{label} in {units.plural(n, 'case')}" for label, n in count.items())
-    return f"stopped answering (stalled): {listed}."

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from wiretrial.report import client_words, metrics, units
+from wiretrial.report import leading, metrics, units
 from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
@@ -165,11 +165,11 @@ def _words_of(cell: Cell) -> str:
 
 
 def _cell(model: ReportModel, group: Group, scenario: ScenarioResult) -> Cell:
-    base = client_words.base_of(group, model.baselines)
+    base = leading.base_of(group, model.baselines)
     if base is None or base.name == scenario.name:
         return Cell(scenario, None, None)
     wall, client = (
-        client_words.ratio(group, scenario, base, metric) or None
+        leading.ratio(group, scenario, base, metric) or None
         for metric in (metrics.WALL, metrics.CLIENT)
     )
     return Cell(scenario, wall, client)

@@ -18,17 +18,6 @@ from wiretrial.words import Noun
 
 Level = int | float | str
 
-NOUNS = {
-    "connections": "number of connections",
-    "payload": "size",
-    "rate": "rate",
-    "depth": "depth",
-    "pack": "size of the packs",
-    "requests_per_connection": "number of requests per connection",
-    "requests": "number of {messages}",
-    "server_threads": "number of threads",
-    "delay_ms": "amount of work",
-}
 AXES = {
     "connections": "connections",
     "payload": "bytes per {message}",
@@ -195,13 +184,6 @@ class Family:
             together = len(numbers) >= SHORTEST_STRETCH
             said += [f"{numbers[0]} to {numbers[-1]}"] if together else numbers
         return said
-
-    @property
-    def every(self) -> str:
-        """All its levels in words: `at every number of connections`."""
-        if self.is_cases or len(self.varied) != 1 or self.varied[0] not in NOUNS:
-            return f"in {units.every(len(self.groups))} cases"
-        return self.what.in_text(f"at every {NOUNS[self.varied[0]]}")
 
     def of(self, label: str, group: Group) -> ScenarioResult | None:
         """The group's scenario with that label."""

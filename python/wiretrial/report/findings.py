@@ -1,195 +1,202 @@
 """What a study found, as data: who leads, by how much, where, and what cannot be told.
 
-Knows a report's groups, families and searches; must not know how a finding is put into words
-(`phrases`).
+Knows a report's groups, families, searches and A/A pairs; must not know how a finding is put into
+words (`phrases`). The most important comes first.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 
-from wiretrial import words
-from wiretrial.report import case_tables, client_words, metrics, sentences, summaries
-from wiretrial.report.break_even import Crossing
+from wiretrial.report import case_tables, leading, metrics
+from wiretrial.report.break_even import Place
 from wiretrial.report.contest import Pair
 from wiretrial.report.families import Family, Group
-from wiretrial.report.knees import Knee
+from wiretrial.report.finding import Finding, Kind, Multiple, Part
+from wiretrial.report.knees import Knee, Step
 from wiretrial.report.metrics import Metric
-from wiretrial.report.model import ReportModel
-from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.report.scenarios import ScenarioResult, TrialRow
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.compare import Comparison
 from wiretrial.stats.summary import Estimate
 from wiretrial.words import Noun
 
-Kind = Literal[
-    "alone",  # one scenario, compared with nobody
-    "best",  # one leader; the others are worse
-    "shared",  # several leaders, between which no difference is shown
-    "untold",  # no difference is shown at all
-    "bound",  # the generator saturated first, so that the figures are bounds
-    "lacking",  # too few usable trials or messages
-    "multiples",  # the others as multiples of a baseline
-    "nearest",  # client libraries by their distance from the baseline
-    "safest",  # never far from the best of any case
-    "counted",  # who leads in how many of the levels
-    "knees",  # the highest sustained rates
-    "break-even",  # after how many messages a socket costs less than HTTP
-]
+TOLD: tuple[Kind, ...] = ("best", "shared", "untold", "multiples")
+"""What is worth a sentence beside a more important one."""
+PLACES = {"the knee": "at the knee", "above the knee": "just above it"}
 
 
-@dataclass(frozen=True)
-class Multiple:
-    """How many times the leader's or the baseline's figure a label has, with the interval.
-
-    Against a leader it is above 1: where more is better, so many times less.
-    """
-
-    label: str
-    ratio: float
-    low: float | None = None
-    high: float | None = None
-    bound: Bound = "exact"
-
-    @classmethod
-    def of(cls, label: str, found: Comparison) -> Multiple:
-        """What a comparison says of `label`."""
-        return cls(label, found.ratio, found.low, found.high, found.bound)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was found. `figure` is the first leader's, in base units.
-
-    Over several levels its ends are the least and the greatest median.
-    `where` names the workload; empty where the study has only one. `base` is the baseline.
-    `others` begin with the one next to the leader. `counts`: by label, in how many of the
-    `levels` levels it leads.
-    """
-
-    kind: Kind
-    where: str = ""
-    metric: Metric | None = None
-    leaders: tuple[str, ...] = ()
-    figure: Estimate | None = None
-    bound: Bound = "exact"
-    base: str = ""
-    others: tuple[Multiple, ...] = ()
-    counts: tuple[tuple[str, int], ...] = ()
-    levels: int = 1
-    knees: tuple[Knee, ...] = ()
-    crossings: tuple[Crossing, ...] = ()
-    what: Noun = words.MESSAGE
-    """What the whole report's scenarios send."""
-
-
-def of_report(model: ReportModel) -> tuple[Finding, ...]:
-    """All that was found, the most important first: break-even, cases, workloads, searches."""
-    counted = [family for family in model.families if not family.is_outside]
-    searches = dict.fromkeys(knee.group for knee in model.knees)
-    several = len(counted) + len(searches) > 1
-    found = [
-        Finding("break-even", place.title, crossings=place.crossings) for place in model.places[:1]
-    ]
+def of_report(
+    families: Sequence[Family],
+    searched: Sequence[Knee],
+    *,
+    baselines: Sequence[str],
+    places: Sequence[Place],
+    twins: Sequence[Pair],
+    what: Noun,
+) -> tuple[Finding, ...]:
+    """All that was found: break-even, cases, workloads, searches, bottleneck, A/A pairs."""
+    counted = [family for family in families if not family.is_outside]
+    titles = dict.fromkeys(knee.group for knee in searched)
+    several = len(counted) + len(titles) > 1
+    # Who asks for HTTP or a socket asks this first; one place of several is enough.
+    found = [finding for place in places[:1] for finding in _break_even(place)]
     for family in sorted(counted, key=lambda family: not family.is_cases):
-        found += _of_family(family, model.baselines, family.title if several else "")
-    for title in searches:
-        knees = tuple(knee for knee in model.knees if knee.group == title)
+        found += of_family(family, baselines, family.title if several else "")
+    for title in titles:
+        knees = tuple(knee for knee in searched if knee.group == title)
         found.append(Finding("knees", title if several else "", knees=knees))
-    return tuple(replace(finding, what=model.what) for finding in found)
+    found.append(_bottleneck(families, searched))
+    found += (Finding("twins", leaders=(pair.b,), pair=pair) for pair in twins)
+    return tuple(replace(finding, what=what) for finding in found)
 
 
-def by_workload(model: ReportModel) -> tuple[Finding, ...]:
+def by_workload(families: Sequence[Family], what: Noun) -> tuple[Finding, ...]:
     """Who leads each workload, whatever the study compares it with."""
-    counted = [family for family in model.families if not family.is_outside]
+    counted = [family for family in families if not family.is_outside]
     return tuple(
-        replace(finding, what=model.what)
+        replace(finding, what=what)
         for family in counted
-        for finding in _of_family(family, (), family.title if len(counted) > 1 else "")
+        for finding in of_family(family, (), family.title if len(counted) > 1 else "")
+        if not finding.is_beside
     )
+
+
+def of_family(family: Family, baselines: Sequence[str], where: str = "") -> Iterator[Finding]:
+    """One workload: the metric that tells most first, what stands beside it after."""
+    if family.metric is metrics.WALL:
+        yield from _driven(family, baselines, where)
+        return
+    if family.is_cases:
+        yield from _cases(family, where)
+        return
+    base = leading.baseline(family, baselines)
+    first, second = _metrics(family)
+    yield _of_metric(family, first, base, where)
+    yield from _beside(_of_metric(family, second, base, where), family.metric)
 
 
 def of_group(group: Group, metric: Metric, where: str = "") -> Finding:
     """What one level shows in one metric. With `where`, labels leave out what that says."""
-    short = sentences.short_names(group, 2 if where else 1)
-    known = [s for s in group.scenarios if metric.key in s.estimates]
-    if not known:
-        return Finding("lacking", where, metric, tuple(short.values()))
-    leading = summaries.leaders(group, metric)
-    ordered = sorted(
-        (s for s in known if group.called[s.name] in leading),
-        key=lambda s: s.estimates[metric.key].median,
-        reverse=metric.higher_is_better,
-    )
-    first, leaders = ordered[0], [short[s.name] for s in ordered]
-    figure, bound = first.estimates[metric.key], first.bound_of(metric)
+    short = leading.short_names(group, 2 if where else 1)
+    leaders = leading.leaders(group, metric)
+    if not leaders:
+        return _untold(group, metric, where, short)
+    first, names = leaders[0], tuple(short[s.name] for s in leaders)
+    shown = Finding("best", where, metric, names, first.estimates[metric.key])
+    shown = replace(shown, bound=first.bound_of(metric))
     if len(group.scenarios) == 1:
-        return Finding("alone", where, metric, tuple(leaders), figure, bound)
-    others = tuple(sorted(_behind(group, metric, first, short), key=lambda other: other.ratio))
-    if limited := _limited(group, metric, leading):
-        names = tuple(short[s.name] for s in limited)
-        return Finding("bound", where, metric, names, figure, bound, others=others)
-    if not summaries.is_told(group, metric):
-        pairs = group.contest.pairs.get(metric.key, ())
-        kind: Kind = "untold" if any(pair.verdict != "invalid" for pair in pairs) else "lacking"
-        names = tuple(short[s.name] for s in known)
-        return Finding(kind, where, metric, names, figure, bound)
-    kind = "best" if len(leaders) == 1 else "shared"
-    return Finding(kind, where, metric, tuple(leaders), figure, bound, others=others)
+        return replace(shown, kind="alone")
+    behind = {
+        pair.a: _worse(pair, short[pair.a])
+        for pair in group.contest.against(first.name, metric)
+        if pair.winner == first.name
+    }
+    others = tuple(sorted(behind.values(), key=attrgetter("ratio")))
+    if limited := leading.limited(group, metric):
+        bounded = tuple(short[s.name] for s in limited)
+        return replace(shown, kind="bound", leaders=bounded, base=names[0], others=others)
+    if not leading.is_told(group, metric):
+        return _untold(group, metric, where, short)
+    known = (s.name for s in group.scenarios if metric.key in s.estimates)
+    unshown = [name for name in known if name not in behind and short[name] not in names]
+    return replace(
+        shown,
+        kind="best" if len(leaders) == 1 else "shared",
+        others=others,
+        unshown=tuple(short[name] for name in unshown),
+    )
 
 
-def _of_family(family: Family, baselines: Sequence[str], where: str) -> Iterator[Finding]:
-    if family.metric is metrics.WALL:
-        yield from _driven(family, baselines, where)
-        return
-    if family.is_cases and (near := case_tables.nearest_of(family)):
-        others = tuple(Multiple(label, ratio) for label, ratio in near.furthest.items())
-        leaders = (others[0].label,)
-        yield Finding("safest", where, family.metric, leaders, others=others, levels=near.told)
-        return
-    metric = _told_metric(family)
-    base = summaries.baseline(family, baselines)
-    if base and (others := _multiples(family, metric, base)):
-        levels = len(family.groups)
-        yield Finding("multiples", where, metric, base=base, others=others, levels=levels)
-    elif len(family.groups) == 1:
-        yield of_group(family.groups[0], metric, where)
-    else:
-        yield _over_levels(family, metric, where)
+def _untold(group: Group, metric: Metric, where: str, short: Mapping[str, str]) -> Finding:
+    overloaded = leading.overloaded(group, metric)
+    known = [s for s in group.scenarios if metric.key in s.estimates]
+    kind = leading.why_untold(group, metric)
+    shown = {"overloaded": overloaded, "untold": known}.get(kind, group.scenarios)
+    return Finding(kind, where, metric, tuple(short[s.name] for s in shown))
 
 
-def _told_metric(family: Family) -> Metric:
-    """What it is ranked by; the server's CPU where the generator saturated first in that."""
-    beside = metrics.beside(family.metric)
-    scenarios = [scenario for group in family.groups for scenario in group.scenarios]
+def _metrics(family: Family) -> tuple[Metric, Metric]:
+    """What it is ranked by and what stands beside; the other way round where bounds tell less."""
+    ranked, beside = family.metric, metrics.beside(family.metric)
+    scenarios = (scenario for group in family.groups for scenario in group.scenarios)
     is_known = any(beside.key in scenario.estimates for scenario in scenarios)
-    if beside is metrics.SERVER and family.is_bound(family.metric) and is_known:
-        return beside
-    return family.metric
+    if beside is metrics.SERVER and family.is_bound(ranked) and is_known:
+        return beside, ranked
+    return ranked, beside
+
+
+def _beside(finding: Finding, ranked: Metric) -> Iterator[Finding]:
+    """The finding as one of less weight; nothing where it would only repeat what is lacking."""
+    kinds = {part.kind for part in finding.parts} if finding.kind == "counted" else {finding.kind}
+    is_range = finding.kind == "alone" and finding.figure is not None
+    if finding.metric is ranked or is_range or kinds.intersection(TOLD):
+        yield replace(finding, is_beside=True)
+
+
+def _of_metric(family: Family, metric: Metric, base: str | None, where: str) -> Finding:
+    told = sum(leading.is_told(group, metric) for group in family.groups)
+    is_noisy = metric.key in family.together and 2 * told < len(family.groups)
+    if base and not is_noisy and (found := _multiples(family, metric, base, where)):
+        return found
+    if len(family.groups) == 1:
+        return of_group(family.groups[0], metric, where)
+    return _over_levels(family, metric, where)
 
 
 def _over_levels(family: Family, metric: Metric, where: str) -> Finding:
-    """Who leads over all levels together; else in how many of them."""
+    """Who leads over all levels together; else at how many of them."""
     levels = len(family.groups)
+    parts = _parts(family, metric)
     if pooled := family.together.get(metric.key):
         behind = (_worse(pair, pair.a) for pair in pooled.against if pair.winner == pooled.best)
         tied = tuple(pair.a for pair in pooled.against if pair.winner is None)
         return Finding(
             *("shared" if tied else "best", where, metric, (pooled.best, *tied)),
-            others=tuple(sorted(behind, key=lambda other: other.ratio)),
+            others=tuple(sorted(behind, key=attrgetter("ratio"))),
+            parts=tuple(part for part in parts if part.kind == "untold"),
             levels=levels,
+            told=_fewer(pooled.levels, levels),
         )
     if len(family.labels) == 1:
-        return Finding("alone", where, metric, family.labels, _span(family, metric), levels=levels)
-    single = [of_group(group, metric) for group in family.groups]
-    counts = Counter(found.leaders[0] for found in single if found.kind == "best")
-    if not counts:
-        kinds = Counter(found.kind for found in single)
-        return Finding(kinds.most_common(1)[0][0], where, metric, family.labels, levels=levels)
-    return Finding("counted", where, metric, counts=tuple(counts.most_common()), levels=levels)
+        span = _span(family, metric)
+        told = _fewer(span.trials if span else 0, levels)
+        return Finding("alone", where, metric, family.labels, span, levels=levels, told=told)
+    if len(parts) == 1 and parts[0].kind != "best":
+        labels = parts[0].labels or family.labels
+        return Finding(parts[0].kind, where, metric, labels, levels=levels)
+    return Finding("counted", where, metric, parts=parts, levels=levels)
+
+
+def _parts(family: Family, metric: Metric, groups: Sequence[Group] = ()) -> tuple[Part, ...]:
+    """What the levels show one by one: what most of them show comes first."""
+    places: dict[tuple[Kind, tuple[str, ...]], list[Group]] = {}
+    limited: dict[Kind, dict[str, None]] = {}
+    for group in groups or family.groups:
+        found = of_group(group, metric)
+        is_led = found.kind in ("best", "shared", "alone")
+        places.setdefault((found.kind, found.leaders if is_led else ()), []).append(group)
+        if found.kind in ("bound", "overloaded"):
+            # A sentence for each set of them would be a list of levels, as the table is already.
+            limited.setdefault(found.kind, {}).update(dict.fromkeys(found.leaders))
+    total = Counter({kind: 0 for kind, _ in places})
+    for (kind, _), at in places.items():
+        total[kind] += len(at)
+    return tuple(
+        Part(kind, len(at), labels or tuple(limited.get(kind, ())), _at(family, at))
+        for (kind, labels), at in sorted(
+            places.items(), key=lambda one: (-total[one[0][0]], one[0][0], -len(one[1]))
+        )
+    )
+
+
+def _at(family: Family, groups: Sequence[Group]) -> str:
+    """The levels by name; nothing where they are all, and of cases, whose names are long."""
+    is_all = len(groups) == len(family.groups)
+    return "" if family.is_cases or is_all else family.levels(groups)
 
 
 def _span(family: Family, metric: Metric) -> Estimate | None:
@@ -202,57 +209,151 @@ def _span(family: Family, metric: Metric) -> Estimate | None:
     return Estimate(middle, medians[0], medians[-1], trials=len(medians), rule="none")
 
 
+def _multiples(family: Family, metric: Metric, base: str, where: str) -> Finding | None:
+    """The others as multiples of the baseline; over several levels the range of the ratios.
+
+    Nobody is a multiple of a bound: levels at which the baseline's figure is one are left out. None
+    where nobody is shown to differ from it, or to equal it, at any of the others.
+    """
+    owns = {group.title: family.of(base, group) for group in family.groups}
+    bounded = [g for g in family.groups if (own := owns[g.title]) and own.bound(metric)]
+    usable = [g for g in family.groups if g not in bounded]
+    groups = [group for group in usable if leading.is_told(group, metric)]
+    others, unshown, lacking = [], [], []
+    for label in family.labels:
+        known = (leading.pair_of(family, group, metric, label, base) for group in groups)
+        pairs = [pair for pair in known if pair]
+        if label == base or not pairs:
+            continue
+        if all(pair.verdict in leading.UNDECIDED for pair in pairs):
+            unshown.append(label)
+            continue
+        others.append(_range(label, pairs))
+        lacking += [(label, len(pairs))] if len(pairs) < len(groups) else []
+    if not others:
+        return None
+    left = [group for group in usable if group not in groups]
+    parts = [Part("bound", len(bounded), (base,), _at(family, bounded))] if bounded else []
+    parts += _parts(family, metric, left) if left else ()
+    single = owns[family.groups[0].title] if len(family.groups) == 1 else None
+    return Finding(
+        *("multiples", where, metric),
+        figure=single.estimates.get(metric.key) if single else None,
+        base=base,
+        others=tuple(sorted(others, key=attrgetter("ratio"), reverse=metric.higher_is_better)),
+        unshown=tuple(unshown),
+        parts=tuple(parts),
+        levels=len(family.groups),
+        told=_fewer(len(groups), len(family.groups)),
+        lacking=tuple(lacking),
+    )
+
+
+def _range(label: str, pairs: Sequence[Pair]) -> Multiple:
+    compared = [pair.comparison for pair in pairs if pair.comparison]
+    if len(compared) == 1:
+        return Multiple.of(label, compared[0])
+    ratios = sorted(one.ratio for one in compared)
+    kinds = {one.bound for one in compared} - {"exact"}
+    bound: Bound = "exact" if not kinds else kinds.pop() if len(kinds) == 1 else "unknown"
+    return Multiple(label, ratios[len(ratios) // 2], ratios[0], ratios[-1], bound)
+
+
+def _cases(family: Family, where: str) -> Iterator[Finding]:
+    """Who is never far from the best, who is best in how many, who stalls, what only waits."""
+    near = case_tables.nearest(case_tables.times_by_case(family))
+    found = [safest(near, where, family.metric)] if near else []
+    found.append(replace(_of_metric(family, family.metric, None, where), is_beside=bool(near)))
+    cells = [cell for table in case_tables.tables(family) for cell in table.cells]
+    stalled = Counter(cell.scenario.label for cell in cells if cell.stalls)
+    if stalled:
+        parts = tuple(Part("stalls", n, (label,)) for label, n in stalled.items())
+        found.append(Finding("stalls", where, family.metric, parts=parts, is_beside=True))
+    above = [(cell.above, cell.scenario.label) for cell in cells if cell.above is not None]
+    if above:
+        furthest, label = max(above, key=lambda one: one[0])
+        on_it = sum(share <= case_tables.ON_THE_FLOOR for share, _ in above)
+        others = (Multiple(label, 1 + furthest),) if on_it < len(above) else ()
+        floors = Finding("floors", where, family.metric, others=others, is_beside=True)
+        found.append(replace(floors, levels=len(above), told=on_it))
+    found += _beside(_of_metric(family, metrics.SERVER, None, where), family.metric)
+    yield from (replace(finding, is_cases=True) for finding in found)
+
+
+def safest(near: case_tables.Nearest, where: str, metric: Metric) -> Finding:
+    """Who is never far from the best of any case."""
+    others = tuple(Multiple(label, ratio) for label, ratio in near.furthest.items())
+    unbounded = Part("bound", len(near.unbounded), near.unbounded)
+    return Finding(
+        *("safest", where, metric, (others[0].label,)),
+        others=others,
+        parts=(unbounded,) if near.unbounded else (),
+        levels=near.cases,
+        told=_fewer(near.told, near.cases),
+        lacking=tuple(near.partly.items()),
+        is_cases=True,
+    )
+
+
 def _driven(family: Family, baselines: Sequence[str], where: str) -> Iterator[Finding]:
-    """Client libraries, per way to connect: who needs least CPU beside the baseline."""
+    """Client libraries, per way to connect: least CPU and shortest round trip by the baseline."""
     for group in family.groups:
         level = family.level(group) if len(family.groups) > 1 else ""
         place = ", ".join(filter(None, (where, level)))
-        base = client_words.base_of(group, baselines)
-        if base is None or metrics.CLIENT.key not in base.estimates:
+        base = leading.base_of(group, baselines)
+        if base is None or metrics.CLIENT.key not in base.estimates or len(group.scenarios) == 1:
             yield of_group(group, metrics.WALL, place)
+            yield from _beside(of_group(group, metrics.CLIENT, place), metrics.WALL)
             continue
-        name = group.called[base.name]
-        multiples = [
-            Multiple.of(group.called[pair.a], pair.comparison)
-            for pair in group.contest.against(base.name, metrics.CLIENT)
-            if pair.comparison
-        ]
-        others = tuple(sorted(multiples, key=lambda other: other.ratio))
-        leaders = tuple(
-            group.called[s.name] for s in client_words.leaders(group, base, metrics.CLIENT)
+        yield _nearest(group, base, metrics.CLIENT, place)
+        if metrics.WALL.key in base.estimates:
+            yield replace(_nearest(group, base, metrics.WALL, place), is_beside=True)
+
+
+def _nearest(group: Group, base: ScenarioResult, metric: Metric, where: str) -> Finding:
+    compared = group.contest.against(base.name, metric)
+    multiples = (Multiple.of(group.called[p.a], p.comparison) for p in compared if p.comparison)
+    leaders = leading.leaders(group, metric, without=base)
+    return Finding(
+        *("nearest", where, metric, tuple(group.called[s.name] for s in leaders)),
+        figure=base.estimates[metric.key],
+        base=group.called[base.name],
+        others=tuple(sorted(multiples, key=attrgetter("ratio"))),
+    )
+
+
+def _break_even(place: Place) -> Iterator[Finding]:
+    """One for each socket beside each way of HTTP."""
+    pairs = groupby(place.crossings, key=lambda one: (one.socket.label, one.http.label))
+    for number, (_, crossings) in enumerate(pairs):
+        found = Finding("break-even", place.title, crossings=tuple(crossings))
+        yield replace(found, is_beside=number > 0)
+
+
+def _bottleneck(families: Sequence[Family], searched: Sequence[Knee]) -> Finding:
+    """What limited how many trials; of searches alone at the knee and just above it."""
+    scenarios = [s for family in families for group in family.groups for s in group.scenarios]
+    rows = [row for scenario in scenarios for row in scenario.trials]
+    if not rows:
+        ends: dict[str, list[Step]] = {}
+        for knee in searched:
+            for name, steps in knee.ends:
+                ends.setdefault(PLACES[name], []).extend(steps)
+        return Finding(
+            "bottleneck", parts=tuple(p for at, s in ends.items() for p in _limits(s, at))
         )
-        yield Finding("nearest", place, metrics.CLIENT, leaders, base=name, others=others)
+    return Finding(
+        "bottleneck",
+        metric=metrics.WALL if all(scenario.is_driven for scenario in scenarios) else None,
+        parts=tuple(_limits(rows)),
+        levels=len(rows),
+        marked=sum(row.is_marked for row in rows),
+    )
 
 
-def _multiples(family: Family, metric: Metric, base: str) -> tuple[Multiple, ...]:
-    """The others as multiples of the baseline; over several levels the range of the ratios.
-
-    Those that are shown to differ from it, or to equal it, at one level at least.
-    """
-    found = []
-    for label in family.labels:
-        known = (summaries.pair_of(family, group, metric, label, base) for group in family.groups)
-        pairs = [pair for pair in known if pair]
-        compared = [pair.comparison for pair in pairs if pair.comparison]
-        if label == base or all(pair.verdict in summaries.UNDECIDED for pair in pairs):
-            continue
-        if len(compared) == 1:
-            found.append(Multiple.of(label, compared[0]))
-            continue
-        ratios = sorted(one.ratio for one in compared)
-        bounds = {one.bound for one in compared} - {"exact"}
-        bound: Bound = "exact" if not bounds else bounds.pop() if len(bounds) == 1 else "unknown"
-        found.append(Multiple(label, ratios[len(ratios) // 2], ratios[0], ratios[-1], bound))
-    return tuple(sorted(found, key=lambda other: other.ratio))
-
-
-def _behind(
-    group: Group, metric: Metric, first: ScenarioResult, short: Mapping[str, str]
-) -> Iterator[Multiple]:
-    """Those that are shown to be worse than the leader."""
-    for pair in group.contest.against(first.name, metric):
-        if pair.winner == first.name:
-            yield _worse(pair, short[pair.a])
+def _limits(rows: Sequence[TrialRow | Step], at: str = "") -> Iterator[Part]:
+    for who, n in Counter(row.bottleneck for row in rows).most_common():
+        yield Part("bottleneck", n, (who,), at)
 
 
 def _worse(pair: Pair, label: str) -> Multiple:
@@ -261,8 +362,6 @@ def _worse(pair: Pair, label: str) -> Multiple:
     return Multiple.of(label, pair.comparison.inverse if is_more else pair.comparison)
 
 
-def _limited(group: Group, metric: Metric, leading: Sequence[str]) -> tuple[ScenarioResult, ...]:
-    """The scenarios whose figures are bounds, where that leaves the first place open."""
-    is_open = not summaries.is_told(group, metric)
-    is_open |= bool(summaries.spared(group, metric).intersection(leading))
-    return tuple(s for s in group.scenarios if s.bound(metric)) if is_open else ()
+def _fewer(told: int, levels: int) -> int | None:
+    """None where it is all of them."""
+    return told if told < levels else None

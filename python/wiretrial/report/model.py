@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from wiretrial import words
@@ -16,15 +16,17 @@ from wiretrial.report import (
     break_even,
     contest,
     facts,
+    findings,
     labels,
     palette,
+    phrases,
     pooled,
-    sentences,
 )
 from wiretrial.report.alerts import WarningRow
 from wiretrial.report.claims import ClaimRow, judge
 from wiretrial.report.contest import Pair
 from wiretrial.report.families import Family, Group, families, grouped
+from wiretrial.report.finding import Finding, Kind
 from wiretrial.report.knees import Knee, Objective, knees
 from wiretrial.report.scenarios import ScenarioResult, TrialRow, scenario_results
 from wiretrial.results.absent import Absent, merged
@@ -41,14 +43,11 @@ class ReportModel:
     title: str
     question: str
     command: str
-    verdict_sentences: tuple[str, ...]
     groups: tuple[Group, ...]
     bottlenecks: Mapping[str, int]
     warnings: tuple[WarningRow, ...]
     facts: tuple[facts.Section, ...]
     trials: tuple[Trial, ...]
-    group_notes: Mapping[str, str] = field(default_factory=dict)
-    """What to say with a group, by its title, where the verdict leaves it out."""
     document: str = ""
     """The study as JSON: with it the page can be run again."""
     claims: tuple[ClaimRow, ...] = ()
@@ -65,8 +64,10 @@ class ReportModel:
     """What each subject is like to adopt."""
     baselines: tuple[str, ...] = ()
     """Scenarios that the others of their group are compared with."""
+    own: tuple[str, ...] = ()
+    """The study's own sentences, in the place of what was found by workload."""
     answer: tuple[str, ...] = ()
-    """The study's own short sentences, which come before all others."""
+    """The same in short sentences, which come before all others."""
     is_run: bool = False
     """It is of one run by itself, as `load` makes it: nothing is estimated or ranked."""
 
@@ -85,10 +86,56 @@ class ReportModel:
         """The trials that are not simply valid. A search goes beyond the limit on purpose."""
         return tuple((s, row) for s in self.scenarios for row in s.trials if row.is_marked)
 
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """All that was found, the most important first."""
+        return findings.of_report(
+            self.families,
+            self.knees,
+            baselines=self.baselines,
+            places=self.places,
+            twins=self.twins,
+            what=self.what,
+        )
+
+    @cached_property
+    def by_workload(self) -> tuple[Finding, ...]:
+        """Who leads each workload, whatever the study compares it with."""
+        return findings.by_workload(self.families, self.what)
+
+    @property
+    def limit(self) -> Finding:
+        """What limited how many trials."""
+        return next(finding for finding in self.findings if finding.kind == "bottleneck")
+
     @property
     def bottleneck_sentence(self) -> str:
-        """Who limited how many trials."""
-        return sentences.bottleneck_sentence(self.groups, self.knees)
+        """That in full."""
+        return phrases.say(self.limit, whole=True)
+
+    @property
+    def verdict_sentences(self) -> tuple[str, ...]:
+        """A paragraph per workload, or the study's own; then what limited the trials."""
+        if self.is_run:
+            return self.own
+        return (*(self.own or self._told()), self.bottleneck_sentence)
+
+    @cached_property
+    def group_notes(self) -> Mapping[str, str]:
+        """What to say with a group, by its title, where the study's own verdict leaves it out."""
+        if self.is_run or not self.own:
+            return {}
+        counted = [group for group in self.groups if not group.is_outside]
+        return {
+            group.title: phrases.note(
+                [
+                    replace(finding, what=self.what)
+                    for family in families([group], None)
+                    for finding in findings.of_family(family, self.baselines, group.title)
+                ]
+            )
+            for group in counted
+        }
 
     @property
     def artefact_sentences(self) -> tuple[str, ...]:
@@ -106,23 +153,17 @@ class ReportModel:
         )
 
     @property
-    def round_trip_sentences(self) -> tuple[str, ...]:
-        """Client libraries by the other of their two rankings: the verdict is about CPU."""
-        return sentences.round_trips(self.families, self.baselines)
-
-    @property
     def muted_sentences(self) -> tuple[str, ...]:
-        """What is of less weight: other rankings, who was the limit, whether twins agree."""
+        """What is of less weight: what the limit was, whether twins agree, what names leave out."""
         left_out = filter(None, [labels.sentence(self.trials)])
         limit = self.verdict_sentences[-1]
-        return (*self.round_trip_sentences, limit, *self.twin_sentences, *left_out)
+        return (limit, *self.twin_sentences, *left_out)
 
     @property
     def all_sentences(self) -> tuple[str, ...]:
         """What was found, in words, the most important first; the muted ones are the last."""
         return (
-            # Who asks for HTTP or a socket asks this first; one place of several is enough.
-            *(place.paragraph for place in self.places[:1]),
+            *self._told("break-even"),
             *self.verdict_sentences[:-1],
             *self.artefact_sentences,
             *self.muted_sentences,
@@ -131,7 +172,14 @@ class ReportModel:
     @property
     def twin_sentences(self) -> tuple[str, ...]:
         """What the A/A pairs say about the study itself."""
-        return tuple(sentences.twin(pair) for pair in self.twins)
+        return tuple(phrases.say(one) for one in self.findings if one.kind == "twins")
+
+    def _told(self, kind: Kind | None = None) -> tuple[str, ...]:
+        """Paragraphs of one kind of finding; without it, of all about workloads and searches."""
+        apart: tuple[Kind, ...] = ("break-even", "bottleneck", "twins")
+        return phrases.paragraphs(
+            [one for one in self.findings if (one.kind == kind if kind else one.kind not in apart)]
+        )
 
 
 def build(
@@ -140,7 +188,7 @@ def build(
     question: str,
     title: str,
     command: str,
-    verdict_sentences: Sequence[str] | None = None,
+    own: Sequence[str] = (),
     order: Sequence[str] = (),
     baselines: Sequence[str] = (),
     document: str = "",
@@ -155,8 +203,8 @@ def build(
 ) -> ReportModel:
     """The report over `trials`; raises ValueError if there are none.
 
-    `command` runs the study again. `verdict_sentences` replace the automatic ones, which then stand
-    with their groups; who was the limit is said in any case. `order` names
+    `command` runs the study again. `own` sentences replace the automatic ones, which then stand
+    with their groups; what limited the trials is said in any case. `order` names
     scenarios in the order in which groups and colours follow; the rest follow by name. `baselines`
     name scenarios that their group's sentences compare with, instead of with the best. `document`
     is the study itself, which the page carries. `claims` are what others published. `chart` is the
@@ -176,23 +224,15 @@ def build(
     together = pooled.told(families(groups, chart))
     searched = knees(trials, objectives or {}, colours)
     twins = contest.twins(scenarios)
-    notes: dict[str, str] = {}
-    if verdict_sentences is None:
-        verdict_sentences = sentences.verdict(together, baselines, searched)
-    elif not is_run:
-        verdict_sentences = (*verdict_sentences, sentences.bottleneck_sentence(groups, searched))
-        notes = sentences.group_notes(groups, baselines)
     return ReportModel(
         title=title,
         question=question,
         command=command,
-        verdict_sentences=tuple(verdict_sentences),
         groups=groups,
         bottlenecks=dict(Counter(r.bottleneck for s in scenarios for r in s.trials).most_common()),
         warnings=alerts.of_run(trials) if is_run else alerts.raised(trials, scenarios, twins),
         facts=facts.sections(trials, command),
         trials=tuple(trials),
-        group_notes=notes,
         document=document,
         claims=judge(claims, scenarios, facts.machine_words(trials[0].machine.facts)),
         twins=twins,
@@ -201,6 +241,7 @@ def build(
         absent=merged(absent),
         adopted=tuple(adopted),
         baselines=tuple(baselines),
+        own=tuple(own),
         answer=tuple(answer),
         is_run=is_run,
     )

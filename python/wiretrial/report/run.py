@@ -29,7 +29,7 @@ def build(trial: Trial) -> ReportModel:
         title=trial.plan.target.url,
         question=_micro(load_lines.asked(trial)),
         command=trial.command or f"wiretrial load {shlex.quote(trial.plan.target.url)}",
-        verdict_sentences=(load_words.found(trial), load_words.judged(trial), ONE_RUN),
+        own=(load_words.found(trial), load_words.judged(trial), ONE_RUN),
         is_run=True,
     )
 

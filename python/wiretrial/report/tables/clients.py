@@ -5,7 +5,7 @@ Knows libraries and the bare socket; must not know how a table is drawn.
 
 from __future__ import annotations
 
-from wiretrial.report import client_words, clients, figure_words, metrics, units
+from wiretrial.report import clients, figure_words, leading, metrics, units
 from wiretrial.report.blocks import NO_FIGURE, NOTHING, Cell, Column, Table, Text, key, words
 from wiretrial.report.families import Group
 from wiretrial.report.metrics import Metric
@@ -56,7 +56,7 @@ def how_to_read(model: ReportModel, found: clients.Table) -> Text:
 
 def round_trips(model: ReportModel, group: Group) -> Table:
     """Places by time and by CPU, figures with their intervals, multiples of the baseline's."""
-    base = client_words.base_of(group, model.baselines)
+    base = leading.base_of(group, model.baselines)
     ranking, by_cost = group.contest.ranking.ranks, group.contest.by_cost.ranks
     rows = tuple(
         (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from wiretrial.report import sentences, units
+from wiretrial.report import trial_words, units
 from wiretrial.report.blocks import Cell, Item, Items, Table, words
 from wiretrial.report.knees import Step
 from wiretrial.report.model import ReportModel
@@ -21,7 +21,7 @@ def table(model: ReportModel) -> Table:
     rows = tuple(
         (
             Cell(name, colour=colour),
-            Cell(sentences.bottleneck_counts(trials)),
+            Cell(trial_words.bottleneck_counts(trials)),
             Cell(_evidence(trials)),
         )
         for colour, name, trials in _rows(model)
