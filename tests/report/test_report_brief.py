@@ -322,6 +322,18 @@ def test_phrases_in_full(said: Callable[[], str], expected: str) -> None:
     assert said() == expected
 
 
+def test_what_http_sends_is_a_request_in_every_sentence() -> None:
+    shapes = tuple(shape for shape in DEMO if shape.protocol == "http")[:2]
+    model = build(demo_trials(shapes=shapes), question="Q?", title="T", command="again")
+    whole = " ".join(model.all_sentences)
+    assert "server CPU per request" in whole
+    assert "message" not in whole
+    noted = replace(model, own=("So it is.",)).group_notes
+    assert all("server CPU per request" in note for note in noted.values())
+    both = build(demo_trials(shapes=DEMO[:4]), question="Q?", title="T", command="again")
+    assert "server CPU per message" in " ".join(both.all_sentences)
+
+
 def test_knees_are_said_from_the_highest_on() -> None:
     found = next(one for one in synthetic_study.report().findings if one.kind == "knees")
     said = phrases.say(found)

@@ -196,6 +196,15 @@ def test_given_sentences_send_the_automatic_ones_to_their_groups() -> None:
     assert automatic.group_notes == {}
 
 
+def test_what_is_said_of_a_group_leaves_out_what_its_title_says() -> None:
+    shapes = tuple(replace(s, name=f"reference: {s.name}") for s in DEMO if s.group == REFERENCE)
+    base = [shapes[0].name]
+    report = made(demo_trials(shapes=shapes), own=["So it is."], baselines=base)
+    (note,) = report.group_notes.values()
+    assert f"as multiples of {DEMO[0].name} (" in note
+    assert "reference: " not in note
+
+
 def test_what_is_said_of_a_group_stands_above_its_table_in_markdown() -> None:
     report = made(demo_trials(blocks=2), own=["So it is."])
     sections = markdown.render(report).split("\n### ")

@@ -215,6 +215,7 @@ def _multiples(family: Family, metric: Metric, base: str, where: str) -> Finding
     Nobody is a multiple of a bound: levels at which the baseline's figure is one are left out. None
     where nobody is shown to differ from it, or to equal it, at any of the others.
     """
+    called = _called(family, where)
     owns = {group.title: family.of(base, group) for group in family.groups}
     bounded = [g for g in family.groups if (own := owns[g.title]) and own.bound(metric)]
     usable = [g for g in family.groups if g not in bounded]
@@ -226,20 +227,20 @@ def _multiples(family: Family, metric: Metric, base: str, where: str) -> Finding
         if label == base or not pairs:
             continue
         if all(pair.verdict in leading.UNDECIDED for pair in pairs):
-            unshown.append(label)
+            unshown.append(called[label])
             continue
-        others.append(_range(label, pairs))
-        lacking += [(label, len(pairs))] if len(pairs) < len(groups) else []
+        others.append(_range(called[label], pairs))
+        lacking += [(called[label], len(pairs))] if len(pairs) < len(groups) else []
     if not others:
         return None
     left = [group for group in usable if group not in groups]
-    parts = [Part("bound", len(bounded), (base,), _at(family, bounded))] if bounded else []
+    parts = [Part("bound", len(bounded), (called[base],), _at(family, bounded))] if bounded else []
     parts += _parts(family, metric, left) if left else ()
     single = owns[family.groups[0].title] if len(family.groups) == 1 else None
     return Finding(
         *("multiples", where, metric),
         figure=single.estimates.get(metric.key) if single else None,
-        base=base,
+        base=called[base],
         others=tuple(sorted(others, key=attrgetter("ratio"), reverse=metric.higher_is_better)),
         unshown=tuple(unshown),
         parts=tuple(parts),
@@ -247,6 +248,15 @@ def _multiples(family: Family, metric: Metric, base: str, where: str) -> Finding
         told=_fewer(len(groups), len(family.groups)),
         lacking=tuple(lacking),
     )
+
+
+def _called(family: Family, where: str) -> Mapping[str, str]:
+    """The labels; of a single level with `where` without what that says."""
+    if len(family.groups) > 1:
+        return {label: label for label in family.labels}
+    (group,) = family.groups
+    short = leading.short_names(group, 2 if where else 1)
+    return {group.called[name]: told for name, told in short.items()}
 
 
 def _range(label: str, pairs: Sequence[Pair]) -> Multiple:
