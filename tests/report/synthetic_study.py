@@ -86,9 +86,9 @@ def cases(count: int = 6) -> tuple[Shape, ...]:
     return tuple(shapes)
 
 
-def cases_trials(blocks: int = 5) -> list[Trial]:
+def cases_trials(blocks: int = 5, shapes: tuple[Shape, ...] = ()) -> list[Trial]:
     """Runs whose replies have all come when they end."""
-    return [_whole(trial) for trial in demo_trials(blocks=blocks, shapes=cases())]
+    return [_whole(trial) for trial in demo_trials(blocks=blocks, shapes=shapes or cases())]
 
 
 def report(blocks: int = 6, **options: object) -> ReportModel:

@@ -322,6 +322,30 @@ def test_phrases_in_full(said: Callable[[], str], expected: str) -> None:
     assert said() == expected
 
 
+def test_whoever_is_never_far_from_the_best_comes_first_in_the_table_of_cases() -> None:
+    shapes = tuple(
+        replace(shape, rate=4 * shape.rate)
+        if shape.name.startswith("gorilla: GET 1 kB, 10 messages")
+        else shape
+        for shape in synthetic_study.cases()
+    )
+    trials = synthetic_study.cases_trials(shapes=shapes)
+    model = build(trials, question="Q?", title="T", command="again")
+    found, counted = model.findings[:2]
+    assert (found.kind, found.leaders, found.levels) == ("safest", ("uwebsockets",), 6)
+    assert (counted.counts, counted.is_beside) == ((("uwebsockets", 5), ("gorilla", 1)), True)
+    first, *_ = brief.answer(model, 80)
+    assert first.startswith("uwebsockets is the safest choice: never more than 1.")
+    table = brief.safest(model)
+    assert table is not None
+    assert [row[0] for row in table.rows] == [other.label for other in found.others]
+    assert {row[0]: row[2:] for row in table.rows} == {
+        "uwebsockets": ("5", "-"),
+        "gorilla": ("1", "-"),
+        "ws": ("-", "-"),
+    }
+
+
 def test_what_http_sends_is_a_request_in_every_sentence() -> None:
     shapes = tuple(shape for shape in DEMO if shape.protocol == "http")[:2]
     model = build(demo_trials(shapes=shapes), question="Q?", title="T", command="again")

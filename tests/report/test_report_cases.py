@@ -298,7 +298,7 @@ def test_a_case_whose_best_time_is_a_bound_is_named_and_left_out() -> None:
 
 def nearest(*cases: dict[str, float], bounds: tuple[str, ...] = ()) -> str | None:
     """The sentence of cases with those medians; `bounds` are only "at most"."""
-    near = case_tables.nearest(
+    near = findings.safest(
         {
             f"case {number}": {
                 label: Estimate(
@@ -312,8 +312,7 @@ def nearest(*cases: dict[str, float], bounds: tuple[str, ...] = ()) -> str | Non
                 for label, time in case.items()
             }
             for number, case in enumerate(cases, start=1)
-        }
+        },
+        metrics.ELAPSED,
     )
-    if near is None:
-        return None
-    return phrases.say(findings.safest(near, "", metrics.ELAPSED), whole=True)
+    return None if near is None else phrases.say(near, whole=True)

@@ -126,20 +126,21 @@ def overview(model: ReportModel) -> Table | None:
 def safest(model: ReportModel) -> Table | None:
     """A row per subject over all cases: how far from the best, how often the best; else None."""
     family = next((one for one in model.families if one.is_cases and not one.is_outside), None)
-    found = case_tables.nearest(case_tables.times_by_case(family)) if family else None
+    found = next((one for one in model.findings if one.kind == "safest"), None)
     if family is None or found is None:
         return None
+    furthest = {other.label: other.ratio for other in found.others}
     best = dict.fromkeys(family.labels, 0)
     stalled = dict.fromkeys(family.labels, 0)
     for table in case_tables.tables(family):
         for row in table.rows:
             best[row.label] += sum(bool(cell and cell.is_best) for cell in row.cells)
             stalled[row.label] += sum(bool(cell and cell.stalls) for cell in row.cells)
-    ordered = [*found.furthest, *(label for label in family.labels if label not in found.furthest)]
+    ordered = dict.fromkeys((*furthest, *family.labels))
     rows = [
         (
             label,
-            f"{units.significant(found.furthest[label])} x" if label in found.furthest else "-",
+            f"{units.significant(furthest[label])} x" if label in furthest else "-",
             str(best[label] or "-"),
             str(stalled[label] or "-"),
         )

@@ -6,7 +6,7 @@ those of one environment and one way to connect make a table of their own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wiretrial.report import units
@@ -242,56 +242,3 @@ _SHORT = {
     "payload": "{} bytes",
     "depth": "depth {}",
 }
-
-
-@dataclass(frozen=True)
-class Nearest:
-    """How far each label is from the best of a case at most, the nearest first.
-
-    A case whose best time is only a bound is left out, because it may be any number of times as
-    short (`unbounded`), and so is a label without a time in a case (`partly`, with its number of
-    cases). So many cases are `told`, of `cases`.
-    """
-
-    furthest: Mapping[str, float]
-    told: int
-    cases: int
-    unbounded: tuple[str, ...]
-    partly: Mapping[str, int]
-
-
-def nearest(cases: Mapping[str, Mapping[str, Estimate]]) -> Nearest | None:
-    """Who is never far from the best. `cases`: by name, the times of each label that ended.
-
-    None where fewer than two cases or labels are left, and where one is the best in each case,
-    which is said otherwise.
-    """
-    told: list[dict[str, float]] = []
-    unbounded: list[str] = []
-    for name, case in cases.items():
-        best = min(case.values(), key=lambda found: found.median, default=None)
-        if best is not None and best.bound != "exact":
-            unbounded.append(name)
-        else:
-            told.append({label: found.median for label, found in case.items()})
-    everybody = dict.fromkeys(label for case in told for label in case)
-    has = {label: sum(label in case for case in told) for label in everybody}
-    labels = [label for label in everybody if has[label] == len(told)]
-    if len(told) < 2 or len(labels) < 2:
-        return None
-    furthest = {label: max(case[label] / min(case.values()) for case in told) for label in labels}
-    ordered = {label: furthest[label] for label in sorted(labels, key=furthest.__getitem__)}
-    if next(iter(ordered.values())) == 1:
-        return None
-    partly = {label: n for label, n in has.items() if n < len(told)}
-    return Nearest(ordered, len(told), len(cases), tuple(unbounded), partly)
-
-
-def times_by_case(family: Family) -> dict[str, dict[str, Estimate]]:
-    """The times of each label that came to its end, by the name of the case."""
-    cases: dict[str, dict[str, Estimate]] = {}
-    for group in family.groups:
-        key = group.contest.metric.key
-        known = ((group.called[s.name], s.estimates.get(key)) for s in group.scenarios)
-        cases[family.level(group)] = {label: found for label, found in known if found}
-    return cases

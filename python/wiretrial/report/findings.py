@@ -271,8 +271,8 @@ def _range(label: str, pairs: Sequence[Pair]) -> Multiple:
 
 def _cases(family: Family, where: str) -> Iterator[Finding]:
     """Who is never far from the best, who is best in how many, who stalls, what only waits."""
-    near = case_tables.nearest(case_tables.times_by_case(family))
-    found = [safest(near, where, family.metric)] if near else []
+    near = safest(_times_by_case(family), family.metric, where)
+    found = [near] if near else []
     found.append(replace(_of_metric(family, family.metric, None, where), is_beside=bool(near)))
     cells = [cell for table in case_tables.tables(family) for cell in table.cells]
     stalled = Counter(cell.scenario.label for cell in cells if cell.stalls)
@@ -290,19 +290,54 @@ def _cases(family: Family, where: str) -> Iterator[Finding]:
     yield from (replace(finding, is_cases=True) for finding in found)
 
 
-def safest(near: case_tables.Nearest, where: str, metric: Metric) -> Finding:
-    """Who is never far from the best of any case."""
-    others = tuple(Multiple(label, ratio) for label, ratio in near.furthest.items())
-    unbounded = Part("bound", len(near.unbounded), near.unbounded)
+def safest(
+    cases: Mapping[str, Mapping[str, Estimate]], metric: Metric, where: str = ""
+) -> Finding | None:
+    """Who is never far from the best. `cases`: by name, the times of each label that ended.
+
+    A case whose best time is only a bound is left out, because it may be any number of times as
+    short. None where fewer than two cases, or labels with a time in each, are left, and where one
+    is the best in each case, which is said otherwise.
+    """
+    told = {name: case for name, case in cases.items() if not _is_unbounded(case)}
+    has = Counter(label for case in told.values() for label in case)
+    labels = [label for label, n in has.items() if n == len(told)]
+    if len(told) < 2 or len(labels) < 2:
+        return None
+    best = {name: min(found.median for found in case.values()) for name, case in told.items()}
+    others = [
+        Multiple(label, max(case[label].median / best[name] for name, case in told.items()))
+        for label in labels
+    ]
+    first, *rest = sorted(others, key=attrgetter("ratio"))
+    if first.ratio == 1:
+        return None
+    unbounded = tuple(name for name in cases if name not in told)
     return Finding(
-        *("safest", where, metric, (others[0].label,)),
-        others=others,
-        parts=(unbounded,) if near.unbounded else (),
-        levels=near.cases,
-        told=_fewer(near.told, near.cases),
-        lacking=tuple(near.partly.items()),
+        *("safest", where, metric, (first.label,)),
+        others=(first, *rest),
+        parts=(Part("bound", len(unbounded), unbounded),) if unbounded else (),
+        levels=len(cases),
+        told=_fewer(len(told), len(cases)),
+        lacking=tuple((label, n) for label, n in has.items() if n < len(told)),
         is_cases=True,
     )
+
+
+def _is_unbounded(case: Mapping[str, Estimate]) -> bool:
+    """Whether the best time of a case is only a bound."""
+    best = min(case.values(), key=lambda found: found.median, default=None)
+    return best is not None and best.bound != "exact"
+
+
+def _times_by_case(family: Family) -> dict[str, dict[str, Estimate]]:
+    cases: dict[str, dict[str, Estimate]] = {}
+    for group in family.groups:
+        known = (
+            (group.called[s.name], s.estimates.get(family.metric.key)) for s in group.scenarios
+        )
+        cases[family.level(group)] = {label: found for label, found in known if found}
+    return cases
 
 
 def _driven(family: Family, baselines: Sequence[str], where: str) -> Iterator[Finding]:

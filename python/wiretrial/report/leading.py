@@ -67,7 +67,7 @@ def why_untold(group: Group, metric: Metric) -> Why:
         return "untold"
     if overloaded(group, metric):
         return "overloaded"
-    if lacks(group, metric):
+    if metric in metrics.WAITING and lacks(group, metric):
         return "short"
     # One trial each, because more would show nothing, is no lack of trials.
     return "single" if all(s.wanted == 1 for s in group.scenarios) else "lacking"

@@ -77,11 +77,6 @@ def grid(family: Family, metric: Metric | None = None) -> Table:
     )
 
 
-def is_grid(family: Family) -> bool:
-    """Whether levels and labels cross: a table of both says it in less than a ranking each."""
-    return len(family.groups) > 1 and len(family.labels) > 1
-
-
 def pairs(group: Group) -> Table | None:
     """A row per pair: its ratio in the ranked metric, and in what stands beside it."""
     shown = [
