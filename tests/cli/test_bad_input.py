@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 
 # Command line, exit code, words of the one line. Nothing here gets as far as a connection.
 TABLE: list[tuple[tuple[str, ...], int, str]] = [
-    (("load",), 2, "Missing argument 'URL': see `wiretrial load --help`"),
+    (("load",), 2, "Missing argument 'URL|FILE': see `wiretrial load --help`"),
     (("load", "localhost:80"), 2, "is not a URL: write http://localhost:80"),
     (("load", "ftp://x/"), 2, "unknown scheme 'ftp': use one of http"),
     (("load", "http://"), 2, "names no host"),
