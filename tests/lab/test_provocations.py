@@ -220,7 +220,7 @@ def test_a_server_that_waits_is_the_bottleneck(engine: Engine) -> None:
             status(), favoured="all", ceiling=Ceiling(reached=reached, loop_utilisation=1.0)
         )
     assert trial.judgement.bottleneck == "server", trial.judgement.evidence
-    assert "messages waited in it: " in trial.judgement.evidence
+    assert "requests waited in it: " in trial.judgement.evidence
     assert trial.judgement.verdict == "valid"
 
 
