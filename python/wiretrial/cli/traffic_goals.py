@@ -49,25 +49,25 @@ class Outcome:
 
 def judge(goals: Sequence[Goal], trial: Trial) -> tuple[Outcome, ...]:
     """Each goal against the run, in the order of the file."""
-    return tuple(Outcome(goal, _value(goal, trial)) for goal in goals)
+    measured, routed = Measured(trial), traffic.Routed(trial)
+    return tuple(Outcome(goal, _value(goal, measured, routed)) for goal in goals)
 
 
-def _value(goal: Goal, trial: Trial) -> float | None:
-    measured = Measured(trial)
+def _value(goal: Goal, measured: Measured, routed: traffic.Routed) -> float | None:
     if goal.of is None and not goal.figure.startswith(("iteration.", "wait.")):
         return _figure(
             goal.figure, measured.waiting_time, measured.failed_share, measured.throughput
         )
-    for route in traffic.routes(trial):
+    for route in routed.routes:
         if route.name == goal.of:
             share = route.failed / route.sent if route.sent else None
             return _figure(goal.figure, route.times, share, route.rate)
-    return next(_of_flows(goal, trial), None)
+    return next(_of_flows(goal, routed), None)
 
 
-def _of_flows(goal: Goal, trial: Trial) -> Iterator[float | None]:
+def _of_flows(goal: Goal, routed: traffic.Routed) -> Iterator[float | None]:
     what, _, figure = goal.figure.partition(".")
-    for flow in traffic.flows(trial):
+    for flow in routed.flows:
         if goal.of in (None, flow.name):
             yield _time(figure, flow.iterations if what == "iteration" else flow.waits)
 

@@ -136,8 +136,8 @@ def _connections(summary: Summary) -> dict[str, Any]:
 
 def _traffic(trial: Trial) -> dict[str, Any] | None:
     """Routes and flows of the window that counts, errors of the whole run; None: one message."""
-    routes = traffic.routes(trial)
-    if not routes:
+    routed = traffic.Routed(trial)
+    if not routed.routes:
         return None
     return {
         "routes": [
@@ -152,7 +152,7 @@ def _traffic(trial: Trial) -> dict[str, Any] | None:
                 "bytes_received": route.bytes_received,
                 "time": quantiles.document(route.times),
             }
-            for route in routes
+            for route in routed.routes
         ],
         "flows": [
             {
@@ -163,7 +163,7 @@ def _traffic(trial: Trial) -> dict[str, Any] | None:
                 "iteration_time": quantiles.document(flow.iterations, "sessions"),
                 "session_wait": quantiles.document(flow.waits, "sessions"),
             }
-            for flow in traffic.flows(trial)
+            for flow in routed.flows
         ],
     }
 

@@ -51,7 +51,8 @@ def _print_load(console: Console, trial: Trial) -> None:
     measured = Measured(trial)
     console.print(Text(ascii_only(load_words.found(trial)), style="bold"))
     console.print(Text(ascii_only(load_words.judged(trial))))
-    if slowest := traffic.slowest(traffic.routes(trial)):
+    routed = traffic.Routed(trial)
+    if slowest := traffic.slowest(routed):
         console.print(Text(ascii_only(slowest)))
     console.print()
     console.print(Text(_heading(trial, measured)))
@@ -62,7 +63,7 @@ def _print_load(console: Console, trial: Trial) -> None:
         labelled(console, label, value)
     for label, value in _errors(trial):
         labelled(console, label, value, style="red")
-    of_routes = traffic.blocks(trial)
+    of_routes = traffic.blocks(routed)
     if of_routes:
         console.print()
     for block in of_routes:

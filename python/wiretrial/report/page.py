@@ -64,7 +64,7 @@ def _of_run(model: ReportModel) -> Iterator[Section]:
     """One run by itself: what the terminal shows, its course, its distribution, its cost."""
     (trial,) = model.trials
     yield Section("What it took", (Table(words("", ""), plain(list(run.rows(trial)))),))
-    yield Section("Routes", traffic.blocks(trial))
+    yield Section("Routes", traffic.blocks(traffic.Routed(trial)))
     yield Section("Over time", tuple(_course(moments.course(trial))), is_detail=True)
     yield page_results.times(model, model.families)
     if any(scenario.estimates for scenario in model.scenarios):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from wiretrial.report import units
 from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Table, Told, figures, heading, words
@@ -56,64 +57,78 @@ class Flow:
     """From the instant a session was due to its begin."""
 
 
-def routes(trial: Trial) -> tuple[Route, ...]:
-    """The routes in the order of the plan; none where the run had one message."""
-    whole, names = trial.summary.traffic, trial.start.traffic
-    if whole is None or names is None:
-        return ()
-    measured, parts = Measured(trial), _parts(trial)
-    kind = "response_time" if measured.is_open_loop else "service_time"
-    seconds = measured.counted_ns / 1e9
-    replies = sum(route.ok for part in parts for route in part.routes)
-    found = []
-    for index, name in enumerate(names.routes):
-        own = [part.routes[index] for part in parts]
-        ok = sum(one.ok for one in own)
-        found.append(
-            Route(
-                name=name,
-                sent=sum(one.sent for one in own),
-                ok=ok,
-                share=ok / replies if replies else 0.0,
-                rate=ok / seconds if seconds else 0.0,
-                times=_merged(one.histograms.get(kind) for one in own),
-                bytes_received=sum(one.bytes_received for one in own),
-                errors={k: n for k, n in whole.routes[index].errors.items() if n},
-                examples=whole.routes[index].examples,
+@dataclass(frozen=True)
+class Routed:
+    """The figures of one trial by route and by flow, each merged once."""
+
+    trial: Trial
+
+    @cached_property
+    def routes(self) -> tuple[Route, ...]:
+        """The routes in the order of the plan; none where the run had one message."""
+        whole, names = self.trial.summary.traffic, self.trial.start.traffic
+        if whole is None or names is None:
+            return ()
+        measured = Measured(self.trial)
+        kind = "response_time" if measured.is_open_loop else "service_time"
+        seconds = measured.counted_ns / 1e9
+        replies = sum(route.ok for part in self._parts for route in part.routes)
+        found = []
+        for index, name in enumerate(names.routes):
+            own = [part.routes[index] for part in self._parts]
+            ok = sum(one.ok for one in own)
+            found.append(
+                Route(
+                    name=name,
+                    sent=sum(one.sent for one in own),
+                    ok=ok,
+                    share=ok / replies if replies else 0.0,
+                    rate=ok / seconds if seconds else 0.0,
+                    times=_merged(one.histograms.get(kind) for one in own),
+                    bytes_received=sum(one.bytes_received for one in own),
+                    errors={k: n for k, n in whole.routes[index].errors.items() if n},
+                    examples=whole.routes[index].examples,
+                )
             )
-        )
-    return tuple(found)
+        return tuple(found)
 
-
-def flows(trial: Trial) -> tuple[Flow, ...]:
-    """The flows in the order of the plan."""
-    names, parts = trial.start.traffic, _parts(trial)
-    if names is None:
-        return ()
-    found = []
-    for index, name in enumerate(names.flows):
-        own = [part.flows[index] for part in parts]
-        failed: Counter[str] = Counter()
-        for one in own:
-            failed.update(one.failed)
-        found.append(
-            Flow(
-                name=name,
-                begun=sum(one.begun for one in own),
-                done=sum(one.done for one in own),
-                failed=dict(+failed),
-                iterations=_merged(one.histograms.get("iteration_time") for one in own),
-                waits=_merged(one.histograms.get("session_wait") for one in own),
+    @cached_property
+    def flows(self) -> tuple[Flow, ...]:
+        """The flows in the order of the plan."""
+        names = self.trial.start.traffic
+        if names is None:
+            return ()
+        found = []
+        for index, name in enumerate(names.flows):
+            own = [part.flows[index] for part in self._parts]
+            failed: Counter[str] = Counter()
+            for one in own:
+                failed.update(one.failed)
+            found.append(
+                Flow(
+                    name=name,
+                    begun=sum(one.begun for one in own),
+                    done=sum(one.done for one in own),
+                    failed=dict(+failed),
+                    iterations=_merged(one.histograms.get("iteration_time") for one in own),
+                    waits=_merged(one.histograms.get("session_wait") for one in own),
+                )
             )
-        )
-    return tuple(found)
+        return tuple(found)
+
+    @cached_property
+    def _parts(self) -> list[TrafficFigures]:
+        measured = Measured(self.trial)
+        if measured.uses_totals:
+            return [one for one in (self.trial.summary.traffic,) if one is not None]
+        return [interval.traffic for interval in measured.counted if interval.traffic is not None]
 
 
-def slowest(found: Iterable[Route]) -> str:
+def slowest(found: Routed) -> str:
     """`Slowest route: GET /report, p99 812 ms.`; empty where no p99 can be told."""
     known = [
         (time, route.name)
-        for route in found
+        for route in found.routes
         if (time := quantiles.told(route.times, SHOWN[-1])) is not None
     ]
     if len(known) < 2:
@@ -122,10 +137,9 @@ def slowest(found: Iterable[Route]) -> str:
     return f"Slowest route: {name}, p99 {units.duration(time)}."
 
 
-def blocks(trial: Trial) -> tuple[Told, ...]:
+def blocks(found: Routed) -> tuple[Told, ...]:
     """A row per route, then a row per flow."""
-    of_routes, of_flows = routes(trial), flows(trial)
-    if not of_routes:
+    if not found.routes:
         return ()
     heads = (
         *words("Route"),
@@ -133,21 +147,20 @@ def blocks(trial: Trial) -> tuple[Told, ...]:
         *figures("p50", "p99", "Failed"),
         Column("Bytes per reply", is_spare=True),
     )
-    told: list[Told] = [Table(heads, tuple(map(_row, of_routes)))]
+    told: list[Told] = [Table(heads, tuple(map(_row, found.routes)))]
     sessions = (*words("Flow"), *figures("Sessions", "Failed", "p50", "p99", "Waited p99"))
-    told += [heading("Sessions"), Table(sessions, tuple(map(_session, of_flows)))]
+    told += [heading("Sessions"), Table(sessions, tuple(map(_session, found.flows)))]
     return tuple(told)
 
 
 def _row(route: Route) -> tuple[Cell, ...]:
-    each = f"{route.bytes_received / route.ok:,.0f}" if route.ok else None
     return (
         Cell(route.name),
         Cell(f"{100 * route.share:.1f} %", value=route.share),
         Cell(f"{route.rate:,.0f}", value=route.rate),
         *_quantiles(route.times),
-        Cell(f"{route.failed:,}" if route.failed else "0", mark="no" if route.failed else ""),
-        Cell(each) if each else NO_FIGURE,
+        Cell(f"{route.failed:,}", mark="no" if route.failed else ""),
+        Cell(f"{route.bytes_received / route.ok:,.0f}") if route.ok else NO_FIGURE,
     )
 
 
@@ -165,13 +178,6 @@ def _session(flow: Flow) -> tuple[Cell, ...]:
 def _quantiles(times: Hdr) -> tuple[Cell, ...]:
     told = (quantiles.told(times, q) for q in SHOWN)
     return tuple(NO_FIGURE if ns is None else Cell(units.duration(ns), value=ns) for ns in told)
-
-
-def _parts(trial: Trial) -> list[TrafficFigures]:
-    measured = Measured(trial)
-    if measured.uses_totals:
-        return [one for one in (trial.summary.traffic,) if one is not None]
-    return [interval.traffic for interval in measured.counted if interval.traffic is not None]
 
 
 def _merged(texts: Iterable[str | None]) -> Hdr:
