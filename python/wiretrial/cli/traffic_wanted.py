@@ -107,23 +107,25 @@ def _of_one_message(loop: Loop, asked: Asked) -> Iterator[str]:
 def _load(scenario: Scenario, loop: Loop) -> Load:
     """The file's users or arrivals; those of the command line where they are given."""
     shape = scenario.load
-    is_given = loop.connections != DEFAULT_CONNECTIONS
     rate = shape.rate if loop.rate is None else quantities.rate(loop.rate, "--rate")
     pacing = shape.pacing if loop.rate is None else loop.pacing
-    if rate is None or (is_given and loop.rate is None and shape.rate is None):
-        count = quantities.count(loop.connections, "--connections")
-        users = count if is_given or shape.users is None else shape.users
-        return Load(connections=users, executor=ClosedLoop(), seed=loop.seed)
-    users = _enough(scenario, rate)
-    if is_given:
+    users = shape.users if rate is None else _enough(scenario, rate)
+    if users is None or _has_connections(loop):
         users = quantities.count(loop.connections, "--connections")
-    executor = OpenLoop.model_validate({"rate": rate, "pacing": pacing})
+    executor: ClosedLoop | OpenLoop = ClosedLoop()
+    if rate is not None:
+        executor = OpenLoop.model_validate({"rate": rate, "pacing": pacing})
     return Load(connections=users, executor=executor, seed=loop.seed)
+
+
+def _has_connections(loop: Loop) -> bool:
+    """Whether -c was given."""
+    return loop.connections != DEFAULT_CONNECTIONS
 
 
 def _is_of_command_line(loop: Loop) -> bool:
     """Whether users or rate were given there, so that the file's do not count."""
-    return loop.connections != DEFAULT_CONNECTIONS or loop.rate is not None
+    return _has_connections(loop) or loop.rate is not None
 
 
 def _stages(shape: LoadShape) -> Iterator[Stage]:

@@ -11,14 +11,12 @@ from collections.abc import Callable
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 DEFAULT_WIDTH = 110
 LABEL = 15
-UNLIMITED = 1000
 BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[num]?s|[kMG]?i?B|%)(?:\W|$))")
 """The space between a figure and its unit, where no line may break."""
 GLUE = "\ue000"
@@ -64,12 +62,6 @@ def new_table(*heads: str) -> Table:
     for index, head in enumerate(heads):
         table.add_column(head, justify="right" if index else "left", no_wrap=bool(index))
     return table
-
-
-def fits(console: Console, table: Table) -> bool:
-    """Whether the table needs no more than the console's width."""
-    wide = Measurement.get(console, console.options.update_width(UNLIMITED), table).maximum
-    return wide <= console.width
 
 
 def ascii_only(text: str) -> str:

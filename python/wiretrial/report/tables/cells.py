@@ -19,16 +19,14 @@ def of(
     unit: units.Unit,
     *,
     mark: Mark = "",
-    with_unit: bool = False,
 ) -> Cell:
     """The median with its bound, and the interval beside it."""
     estimate = scenario.estimates.get(metric.key) if scenario else None
     if scenario is None or estimate is None:
         return NO_FIGURE
-    figure = unit.text(estimate.median) if with_unit else unit.figure(estimate.median)
     interval = figure_words.interval_text(estimate, unit)
     return Cell(
-        f"{scenario.bound(metric)}{figure}",
+        f"{scenario.bound(metric)}{unit.figure(estimate.median)}",
         aside=(interval,) if interval else (),
         mark=mark,
         value=estimate.median,

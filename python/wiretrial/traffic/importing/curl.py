@@ -19,7 +19,6 @@ from wiretrial.traffic.importing.draft import Draft, DraftFlow
 from wiretrial.traffic.importing.parts import Sent
 from wiretrial.traffic.importing.recording import Exchange
 
-_ENDS = {";", "|", "||", "&", "&&", ">", ">>", "<", "\n"}
 _SHORT = {
     "-X": "--request",
     "-H": "--header",

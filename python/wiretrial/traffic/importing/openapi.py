@@ -273,12 +273,7 @@ class _Importer:
 def _name(operation: Mapping[str, Any], method: str, path: str, taken: set[str]) -> str:
     written = " ".join(str(operation.get("operationId") or "").split())
     name = (written or " ".join(f"{method.upper()} {path}".split()))[:100].strip()
-    found, number = name, 1
-    while found in taken:
-        number += 1
-        found = f"{name} ({number})"
-    taken.add(found)
-    return found
+    return parts.free_name(name, taken)
 
 
 def _has_example(parameter: Mapping[str, Any]) -> bool:

@@ -47,6 +47,16 @@ _DROPPED = frozenset(
 )
 
 
+def free_name(name: str, taken: set[str]) -> str:
+    """The name, with a number behind it where it is taken; taken from now on."""
+    found, number = name, 1
+    while found in taken:
+        number += 1
+        found = f"{name} ({number})"
+    taken.add(found)
+    return found
+
+
 @dataclass(frozen=True)
 class Sent:
     """A request as it was sent."""

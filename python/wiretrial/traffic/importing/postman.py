@@ -95,10 +95,10 @@ class _Importer:
             else:
                 own.append((item, auth))
         if own:
-            yield _free(title, names), own
+            yield parts.free_name(title, names), own
         for folder in folders:
             inside = [*self._inside(folder, auth)]
-            yield _free(str(folder.get("name") or "folder"), names), inside
+            yield parts.free_name(str(folder.get("name") or "folder"), names), inside
 
     def _inside(self, folder: Mapping[str, Any], auth: _Auth) -> Iterator[tuple[Any, _Auth]]:
         self._note_scripts(folder)
@@ -364,15 +364,6 @@ def _code(event: Mapping[str, Any]) -> bool:
 def _plain(name: str) -> str:
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_") or "value"
     return f"{plain}_" if plain in ("base", *_MADE.values()) else plain
-
-
-def _free(name: str, taken: set[str]) -> str:
-    found, number = name, 1
-    while found in taken:
-        number += 1
-        found = f"{name} ({number})"
-    taken.add(found)
-    return found
 
 
 def _list(part: Any) -> list[Any]:
