@@ -60,8 +60,7 @@ def _value(goal: Goal, measured: Measured, routed: traffic.Routed) -> float | No
         )
     for route in routed.routes:
         if route.name == goal.of:
-            share = route.failed / route.sent if route.sent else None
-            return _figure(goal.figure, route.times, share, route.rate)
+            return _figure(goal.figure, route.times, route.failed_share, route.rate)
     return next(_of_flows(goal, routed), None)
 
 

@@ -36,6 +36,8 @@ class Route:
     times: Hdr
     bytes_received: int
     errors: Mapping[str, int]
+    failed_share: float | None
+    """Of all that was sent in the whole run; None: nothing was."""
     examples: Mapping[str, str]
 
     @property
@@ -75,6 +77,8 @@ class Routed:
         replies = sum(route.ok for part in self._parts for route in part.routes)
         found = []
         for index, name in enumerate(names.routes):
+            in_all = whole.routes[index]
+            failed = sum(in_all.errors.values())
             own = [part.routes[index] for part in self._parts]
             ok = sum(one.ok for one in own)
             found.append(
@@ -86,8 +90,9 @@ class Routed:
                     rate=ok / seconds if seconds else 0.0,
                     times=_merged(one.histograms.get(kind) for one in own),
                     bytes_received=sum(one.bytes_received for one in own),
-                    errors={k: n for k, n in whole.routes[index].errors.items() if n},
-                    examples=whole.routes[index].examples,
+                    errors={k: n for k, n in in_all.errors.items() if n},
+                    failed_share=failed / in_all.sent if in_all.sent else None,
+                    examples=in_all.examples,
                 )
             )
         return tuple(found)
