@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 
 from tests.report.synthetic import DEMO, one_trial
-from wiretrial.report.traffic import Routed
+from wiretrial.report.measures import Measured
+from wiretrial.report.routes import Routed
 from wiretrial.results.model import Judgement, Trial
 from wiretrial.snapshot import RouteFigures, TrafficFigures, TrafficNames
 
@@ -20,7 +21,7 @@ def routed(whole: RouteFigures, each: RouteFigures) -> Routed:
     part = TrafficFigures(routes=(each,), flows=())
     intervals = tuple(one.model_copy(update={"traffic": part}) for one in trial.intervals)
     changed = {"start": start, "summary": summary, "intervals": intervals}
-    return Routed(trial.model_copy(update=changed))
+    return Measured(trial.model_copy(update=changed)).routed
 
 
 def test_failures_are_a_share_of_the_run_that_they_were_counted_in() -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wiretrial.report import traffic, units
+from wiretrial.goals import Goal
+from wiretrial.report import units
 from wiretrial.report.measures import Measured
+from wiretrial.report.routes import Routed
 from wiretrial.results import quantiles
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
-from wiretrial.traffic.goals import Goal
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 
@@ -49,22 +50,22 @@ class Outcome:
 
 def judge(goals: Sequence[Goal], trial: Trial) -> tuple[Outcome, ...]:
     """Each goal against the run, in the order of the file."""
-    measured, routed = Measured(trial), traffic.Routed(trial)
-    return tuple(Outcome(goal, _value(goal, measured, routed)) for goal in goals)
+    measured = Measured(trial)
+    return tuple(Outcome(goal, _value(goal, measured)) for goal in goals)
 
 
-def _value(goal: Goal, measured: Measured, routed: traffic.Routed) -> float | None:
+def _value(goal: Goal, measured: Measured) -> float | None:
     if goal.of is None and not goal.figure.startswith(("iteration.", "wait.")):
         return _figure(
             goal.figure, measured.waiting_time, measured.failed_share, measured.throughput
         )
-    for route in routed.routes:
+    for route in measured.routed.routes:
         if route.name == goal.of:
             return _figure(goal.figure, route.times, route.failed_share, route.rate)
-    return next(_of_flows(goal, routed), None)
+    return next(_of_flows(goal, measured.routed), None)
 
 
-def _of_flows(goal: Goal, routed: traffic.Routed) -> Iterator[float | None]:
+def _of_flows(goal: Goal, routed: Routed) -> Iterator[float | None]:
     what, _, figure = goal.figure.partition(".")
     for flow in routed.flows:
         if goal.of in (None, flow.name):

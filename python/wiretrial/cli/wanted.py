@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wiretrial.cli import urls
+from wiretrial.goals import Goal
 from wiretrial.plan import Load, Stop, Target
 from wiretrial.plan_traffic import Traffic
-from wiretrial.traffic.goals import Goal
 
 
 @dataclass(frozen=True)

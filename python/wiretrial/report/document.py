@@ -11,7 +11,6 @@ import json
 from typing import Any
 
 from wiretrial import redaction
-from wiretrial.report import traffic
 from wiretrial.report.measures import Measured
 from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent
@@ -136,7 +135,7 @@ def _connections(summary: Summary) -> dict[str, Any]:
 
 def _traffic(trial: Trial) -> dict[str, Any] | None:
     """Routes and flows of the window that counts, errors of the whole run; None: one message."""
-    routed = traffic.Routed(trial)
+    routed = Measured(trial).routed
     if not routed.routes:
         return None
     return {

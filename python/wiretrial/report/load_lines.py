@@ -51,7 +51,7 @@ def _print_load(console: Console, trial: Trial) -> None:
     measured = Measured(trial)
     console.print(Text(ascii_only(load_words.found(trial)), style="bold"))
     console.print(Text(ascii_only(load_words.judged(trial))))
-    routed = traffic.Routed(trial)
+    routed = measured.routed
     if slowest := traffic.slowest(routed):
         console.print(Text(ascii_only(slowest)))
     console.print()

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from wiretrial.plan import AfterResponse, OpenLoop
+from wiretrial.report.routes import Routed
 from wiretrial.results import hdr, offered
 from wiretrial.results.model import USABLE, Trial
 from wiretrial.results.observation import PerConnection
@@ -219,6 +220,17 @@ class Measured:
         """The subject's CPU time per message."""
         user, system = self.server_user_ns, self.server_system_ns
         return None if user is None or system is None else (user + system) or None
+
+    @cached_property
+    def routed(self) -> Routed:
+        """The figures by route and by flow of sessions, where many routes were asked."""
+        return Routed(
+            self.trial,
+            [part.traffic for part in self._parts if part.traffic],
+            [part.traffic for part in self.late if part.traffic],
+            self.counted_ns,
+            self.is_open_loop,
+        )
 
     def per_connection(self, of: Callable[[PerConnection], float | None]) -> float | None:
         """Growth of the server's memory per connection; None where it is lost in the noise."""

@@ -26,6 +26,7 @@ from wiretrial.report.blocks import (
 )
 from wiretrial.report.break_even import Place
 from wiretrial.report.knees import Knee
+from wiretrial.report.measures import Measured
 from wiretrial.report.model import ReportModel
 from wiretrial.report.tables import adoption, break_even, claims, held, limits, searches
 from wiretrial.report.views import amortised, courses, knee, over_time
@@ -64,7 +65,7 @@ def _of_run(model: ReportModel) -> Iterator[Section]:
     """One run by itself: what the terminal shows, its course, its distribution, its cost."""
     (trial,) = model.trials
     yield Section("What it took", (Table(words("", ""), plain(list(run.rows(trial)))),))
-    yield Section("Routes", traffic.blocks(traffic.Routed(trial)))
+    yield Section("Routes", traffic.blocks(Measured(trial).routed))
     yield Section("Over time", tuple(_course(moments.course(trial))), is_detail=True)
     yield page_results.times(model, model.families)
     if any(scenario.estimates for scenario in model.scenarios):

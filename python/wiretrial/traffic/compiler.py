@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wiretrial.errors import UsageProblem
+from wiretrial.goals import Goal
 from wiretrial.plan_traffic import Feed, Flow, NoThink, Traffic
 from wiretrial.traffic import goals, quantities, variables
 from wiretrial.traffic.document import FlowPart, TrafficFile, TrafficPart, read_traffic
 from wiretrial.traffic.feeds import read_feed
 from wiretrial.traffic.filling import Scope, known
-from wiretrial.traffic.goals import Goal
 from wiretrial.traffic.hurl import strings
 from wiretrial.traffic.hurl.reading import read_hurl
 from wiretrial.traffic.places import Place, TrafficProblem, standing_at

@@ -1,4 +1,4 @@
-"""Goals: bounds on what a run may take, from `[goal]` and from `duration` in `[Asserts]`.
+"""Goals as files have them: from `[goal]` and from `duration` in `[Asserts]`.
 
 Knows how a goal is written; must not know how a result is held against it.
 """
@@ -7,33 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from wiretrial import quantities, suggest
+from wiretrial.goals import Goal
 from wiretrial.traffic.places import Place, TrafficProblem, standing_at
 
 _TIMES = ("p50", "p90", "p95", "p99", "p999", "p9999", "mean", "max")
 _FIGURES = (*_TIMES, "errors", "throughput")
 _OF_FLOWS = tuple(f"{what}.{time}" for what in ("iteration", "wait") for time in _TIMES)
 _BOUND = re.compile(r"(?P<relation><=|>=|<|>)\s*(?P<value>.+)")
-
-
-@dataclass(frozen=True)
-class Goal:
-    """A bound. `of`: a route's or flow's name, None: the whole run.
-
-    `value` is in nanoseconds for times, a share for errors, replies per second for throughput.
-    """
-
-    of: str | None
-    figure: str
-    relation: str
-    value: float
-    place: Place
-
-    def __str__(self) -> str:
-        named = f"{self.of}.{self.figure}" if self.of else self.figure
-        return f"{named} {self.relation} {_written(self.figure, self.value)}"
 
 
 def goal(key: str, bound: str, routes: Collection[str], flows: Collection[str], at: Place) -> Goal:
@@ -50,12 +32,15 @@ def goal(key: str, bound: str, routes: Collection[str], flows: Collection[str], 
     if not found:
         raise TrafficProblem(at, f'"{bound}" is no bound', 'write it as "< 50ms" or "< 0.1%"')
     with standing_at(at):
-        return Goal(of, figure, found["relation"], _value(figure, found["value"]), at)
+        value = _value(figure, found["value"])
+    return Goal.model_validate(
+        {"of": of, "figure": figure, "relation": found["relation"], "value": value}
+    )
 
 
-def longest(route: str, limit_ns: int, place: Place) -> Goal:
+def longest(route: str, limit_ns: int) -> Goal:
     """The goal that `duration` in `[Asserts]` is."""
-    return Goal(route, "max", "<", limit_ns, place)
+    return Goal(of=route, figure="max", relation="<", value=limit_ns)
 
 
 def _split(key: str, names: Collection[str], at: Place) -> tuple[str | None, str]:
@@ -91,11 +76,3 @@ def _value(figure: str, written: str) -> float:
     if figure == "throughput":
         return quantities.rate(written, "throughput")
     return quantities.duration_ns(written, figure)
-
-
-def _written(figure: str, value: float) -> str:
-    if figure == "errors":
-        return f"{value:.4%}".rstrip("0%").rstrip(".") + "%"
-    if figure == "throughput":
-        return f"{value:g}/s"
-    return f"{value / 1e6:g}ms"

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from wiretrial.goals import Goal
 from wiretrial.plan_traffic import Route, RouteExpect, StatusIn, Text, Words
 from wiretrial.traffic import checks, goals
 from wiretrial.traffic.filling import Form, Part, Scope, fill, known, merged, percent
-from wiretrial.traffic.goals import Goal
 from wiretrial.traffic.hurl import syntax
 from wiretrial.traffic.hurl.syntax import Body, Entry, Pair, Request, Response
 from wiretrial.traffic.places import Place, TrafficProblem
@@ -269,4 +269,4 @@ def _expect(response: Response, scope: Scope) -> RouteExpect:
 def _goals(response: Response, route: str) -> Iterator[Goal]:
     for line in response.assertions:
         if line.query.word == "duration":
-            yield goals.longest(route, checks.longest_ns(line), line.place)
+            yield goals.longest(route, checks.longest_ns(line))

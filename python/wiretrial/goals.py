@@ -1,0 +1,41 @@
+"""Goals: bounds that a traffic file states, from the file to the result that is held against them.
+
+Knows the form of a bound; must not know how it is written in a file, or held against a result.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Goal(BaseModel):
+    """A bound. `of`: a route's or flow's name, None: the whole run.
+
+    `value` is in nanoseconds for times, a share for errors, replies per second for throughput.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    of: str | None = None
+    figure: str
+    relation: Literal["<", "<=", ">", ">="]
+    value: float
+
+    @property
+    def is_floor(self) -> bool:
+        """Whether less than the value is too little."""
+        return self.relation in (">", ">=")
+
+    def __str__(self) -> str:
+        named = f"{self.of}.{self.figure}" if self.of else self.figure
+        return f"{named} {self.relation} {_written(self.figure, self.value)}"
+
+
+def _written(figure: str, value: float) -> str:
+    if figure == "errors":
+        return f"{value:.4%}".rstrip("0%").rstrip(".") + "%"
+    if figure == "throughput":
+        return f"{value:g}/s"
+    return f"{value / 1e6:g}ms"

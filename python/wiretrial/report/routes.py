@@ -1,0 +1,137 @@
+"""What each route and each flow of sessions took in one trial.
+
+Knows the figures of a trial by route; must not know which of its intervals count, or where figures
+are shown. They are of the window that counts, errors of the whole run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from wiretrial.results import hdr
+from wiretrial.results.hdr import Hdr
+from wiretrial.results.model import Trial
+from wiretrial.snapshot import TrafficFigures
+
+
+@dataclass(frozen=True)
+class Route:
+    """One route. `times`: response times in an open loop, else service times, nanoseconds."""
+
+    name: str
+    sent: int
+    ok: int
+    share: float
+    """Of the verified replies of all routes."""
+    rate: float
+    """Verified replies per second."""
+    times: Hdr
+    bytes_received: int
+    errors: Mapping[str, int]
+    failed_share: float | None
+    """Of all that was sent in the whole run; None: nothing was."""
+    failed_inside: int
+    """Requests that failed within what counts."""
+    sent_in_all: int
+    """Requests of the whole run."""
+    examples: Mapping[str, str]
+
+    @property
+    def failed(self) -> int:
+        """Requests of the whole run that failed."""
+        return sum(self.errors.values())
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow of sessions. `iterations`: from the instant a session was due to its last reply."""
+
+    name: str
+    begun: int
+    done: int
+    failed: Mapping[str, int]
+    iterations: Hdr
+    waits: Hdr
+    """From the instant a session was due to its begin."""
+
+
+@dataclass(frozen=True)
+class Routed:
+    """The figures of one trial by route and by flow, each merged once."""
+
+    trial: Trial
+    parts: Sequence[TrafficFigures]
+    """Those that count, of intervals or of the whole run."""
+    late: Sequence[TrafficFigures]
+    """Those of replies that came after what counts to requests of it: they count in the times."""
+    counted_ns: int
+    """Length of what counts."""
+    is_open_loop: bool
+
+    @cached_property
+    def routes(self) -> tuple[Route, ...]:
+        """The routes in the order of the plan; none where the run had one message."""
+        whole, names = self.trial.summary.traffic, self.trial.start.traffic
+        if whole is None or names is None:
+            return ()
+        kind = "response_time" if self.is_open_loop else "service_time"
+        seconds = self.counted_ns / 1e9
+        replies = sum(route.ok for part in self.parts for route in part.routes)
+        found = []
+        for index, name in enumerate(names.routes):
+            in_all = whole.routes[index]
+            failed = sum(in_all.errors.values())
+            own = [part.routes[index] for part in self.parts]
+            ok = sum(one.ok for one in own)
+            found.append(
+                Route(
+                    name=name,
+                    sent=sum(one.sent for one in own),
+                    ok=ok,
+                    share=ok / replies if replies else 0.0,
+                    rate=ok / seconds if seconds else 0.0,
+                    times=_merged(
+                        part.routes[index].histograms.get(kind)
+                        for part in (*self.parts, *self.late)
+                    ),
+                    bytes_received=sum(one.bytes_received for one in own),
+                    errors={k: n for k, n in in_all.errors.items() if n},
+                    failed_share=failed / in_all.sent if in_all.sent else None,
+                    failed_inside=sum(sum(one.errors.values()) for one in own),
+                    sent_in_all=in_all.sent,
+                    examples=in_all.examples,
+                )
+            )
+        return tuple(found)
+
+    @cached_property
+    def flows(self) -> tuple[Flow, ...]:
+        """The flows in the order of the plan."""
+        names = self.trial.start.traffic
+        if names is None:
+            return ()
+        found = []
+        for index, name in enumerate(names.flows):
+            own = [part.flows[index] for part in self.parts]
+            timed = [part.flows[index].histograms for part in (*self.parts, *self.late)]
+            failed: Counter[str] = Counter()
+            for one in own:
+                failed.update(one.failed)
+            found.append(
+                Flow(
+                    name=name,
+                    begun=sum(one.begun for one in own),
+                    done=sum(one.done for one in own),
+                    failed=dict(+failed),
+                    iterations=_merged(one.get("iteration_time") for one in timed),
+                    waits=_merged(one.get("session_wait") for one in timed),
+                )
+            )
+        return tuple(found)
+
+
+def _merged(texts: Iterable[str | None]) -> Hdr:
+    return hdr.merge(text for text in texts if text)
