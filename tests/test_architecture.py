@@ -24,7 +24,7 @@ CRATES = ROOT / "crates"
 # know nobody.
 LEAVES = {
     *("catalogues", "closing", "documents", "errors", "launch", "plan", "quantities", "redaction"),
-    *("plan_traffic", "snapshot", "suggest", "words"),
+    *("goals", "plan_traffic", "redaction_traffic", "snapshot", "suggest", "words"),
 }
 LEAF_NEEDS = {
     "catalogues": set[str](),
@@ -32,6 +32,8 @@ LEAF_NEEDS = {
     "errors": {"redaction"},
     "documents": {"errors", "suggest"},
     "quantities": {"errors", "suggest"},
+    "goals": set(),
+    "redaction_traffic": {"plan_traffic", "redaction"},
     "plan": {"plan_traffic"},
     "snapshot": {"plan", "errors"},
 }
@@ -42,7 +44,7 @@ ROOMS: dict[str, set[str]] = {
     "engine": set(),
     "machine": set(),
     "results": set(),
-    "subjects": {"machine", "engine"},
+    "subjects": {"machine", "engine", "traffic"},
     "browser": {"engine", "subjects", "machine"},
     "warnings": {"results", "stats"},
     "report": {"stats", "results", "warnings"},

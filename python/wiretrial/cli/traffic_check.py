@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from wiretrial import redaction
+from wiretrial import redaction, redaction_traffic
 from wiretrial.cli import output
 from wiretrial.cli.output import Format
 from wiretrial.errors import EXIT_GOOD
@@ -67,5 +67,7 @@ def _document(scenario: Scenario) -> dict[str, object]:
             for goal in scenario.goals
         ],
         "unchecked": scenario.unchecked,
-        "traffic": telling.redacted(scenario.traffic).model_dump(mode="json", by_alias=True),
+        "traffic": redaction_traffic.redacted(scenario.traffic).model_dump(
+            mode="json", by_alias=True
+        ),
     }

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from wiretrial import redaction
+from wiretrial.goals import Goal
 from wiretrial.plan import Plan
 from wiretrial.results import redacted
 from wiretrial.results.ceiling import Ceiling
@@ -70,6 +71,8 @@ class Scenario(_Part):
     floor_formula: str | None = None
     trials: int | None = None
     """No more than so many were wanted; None: as many as its study has."""
+    goals: tuple[Goal, ...] = ()
+    """Bounds that its traffic file states."""
     together: int = 1
     """How many such trials ran at the same time, each of which mostly waits."""
 
@@ -244,7 +247,7 @@ class Trial(_Part):
     def _start_without_secrets(cls, start: Start, info: ValidationInfo) -> Start:
         if info.data.get("keeps_secrets"):
             return start
-        return start.model_copy(update={"url": redaction.url(start.url)})
+        return redacted.start(start)
 
     @field_validator("scenario")
     @classmethod

@@ -5,7 +5,7 @@ Knows plans and snapshots; must not know who keeps or shows them. What is sent i
 
 from __future__ import annotations
 
-from wiretrial import redaction
+from wiretrial import redaction, redaction_traffic
 from wiretrial.plan import Http, Plan
 from wiretrial.redaction import Secrets
 from wiretrial.results.fleet import Fleet
@@ -26,7 +26,24 @@ def plan(whole: Plan) -> Plan:
     """The plan without secrets."""
     target = whole.target
     shown = {"url": redaction.url(target.url), "http": http(target.http)}
-    return whole.model_copy(update={"target": target.model_copy(update=shown)})
+    changed: dict[str, object] = {"target": target.model_copy(update=shown)}
+    if whole.traffic:
+        changed["traffic"] = redaction_traffic.redacted(whole.traffic)
+    return whole.model_copy(update=changed)
+
+
+def start(told: Start) -> Start:
+    """The first line of a run without the secrets of its URL, and of those that name routes."""
+    changed: dict[str, object] = {"url": redaction.url(told.url)}
+    if told.traffic:
+        names = tuple(map(route, told.traffic.routes))
+        changed["traffic"] = told.traffic.model_copy(update={"routes": names})
+    return told.model_copy(update=changed)
+
+
+def route(name: str) -> str:
+    """The name of a route that is called by its URL, as it is in the plan that is kept."""
+    return redaction.url(name)
 
 
 def snapshot(told: Snapshot, secrets: Secrets) -> Snapshot:

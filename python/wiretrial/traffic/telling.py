@@ -40,7 +40,6 @@ from wiretrial.plan_traffic import (
     UniformThink,
     UrlOf,
     ValueOf,
-    Words,
 )
 from wiretrial.plan_traffic import ConstantThink as Constant
 from wiretrial.plan_traffic import ExponentialThink as Exponential
@@ -134,33 +133,6 @@ def request(route: Route) -> str:
     sent = redaction.url(f"{route.method} {text(route.target)}")
     name = redaction.url(route.name)
     return sent if name == sent else f"{name}: {sent}"
-
-
-def redacted(traffic: Traffic) -> Traffic:
-    """The same without secrets in URLs and header fields; names of values and bodies stay."""
-    routes = tuple(
-        route.model_copy(
-            update={
-                "name": redaction.url(route.name),
-                "target": _redacted_target(route.target),
-                "headers": tuple(_redacted_header(*field) for field in route.headers),
-            }
-        )
-        for route in traffic.routes
-    )
-    return traffic.model_copy(update={"routes": routes})
-
-
-def _redacted_target(target: Text) -> Text:
-    return tuple(
-        Words(text=redaction.url(part.text)) if isinstance(part, Words) else part for part in target
-    )
-
-
-def _redacted_header(name: str, value: Text) -> tuple[str, Text]:
-    if not all(isinstance(part, Words) for part in value):
-        return name, value
-    return name, (Words(text=redaction.header(name, text(value))),)
 
 
 def text(of: Text) -> str:
