@@ -152,6 +152,20 @@ def test_sessions_arrive_at_a_rate(wiretrial: Run, start: Start, tmp_path: Path)
     assert flow["begun"] == flow["done"] == 50
 
 
+def test_a_rate_takes_the_place_of_users_who_think_first(
+    wiretrial: Run, start: Start, tmp_path: Path
+) -> None:
+    write(tmp_path, start(), CLOSED)
+    thinking = (tmp_path / "shop.toml").read_text(encoding="utf-8")
+    thinking = thinking.replace("[[flow]]", '[[flow]]\nthink = "1ms"')
+    (tmp_path / "shop.toml").write_text(thinking, encoding="utf-8")
+    done = wiretrial("load", "shop.toml", "--rate", "40", "-n", "10", "--format", "json")
+    assert done.returncode in (EXIT_GOOD, EXIT_INVALID), done.stderr
+    document = json.loads(done.stdout)
+    assert document["load"]["executor"]["rate"] == 40
+    assert document["totals"]["errors"] == {}
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -1,0 +1,131 @@
+"""How traffic is sent: from a file's table `[load]`, or what stands in its place, to a plan's load.
+
+Knows users, rates and stages; must not know who asks for them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from wiretrial.plan import ClosedLoop, Load, OpenLoop
+from wiretrial.plan_traffic import (
+    ConstantThink,
+    ExponentialThink,
+    Flow,
+    LognormalThink,
+    NoThink,
+    Stage,
+    Think,
+    Traffic,
+    UniformThink,
+)
+from wiretrial.traffic.compiler import Scenario
+
+REPLY_S = 1.0
+"""How long a reply is taken to need where users are counted for a rate of sessions, seconds."""
+FEWEST_USERS, MOST_USERS = 10, 100_000
+ROOM = 1.5
+"""More users than are busy on average, by this factor."""
+USERS = 10
+"""Where neither the file nor whoever asks says how many."""
+
+
+@dataclass(frozen=True)
+class Instead:
+    """What stands in the place of the file's users and arrivals; all None: the file counts."""
+
+    users: int | None = None
+    rate: float | None = None
+    """Sessions per second."""
+    pacing: str = "constant"
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything is, so that the file's stages do not count either."""
+        return self.users is not None or self.rate is not None
+
+
+FILE = Instead()
+
+
+@dataclass(frozen=True)
+class Sending:
+    """Traffic with the load that it is sent with."""
+
+    traffic: Traffic
+    load: Load
+
+    @property
+    def stages_ns(self) -> int | None:
+        """How long the stages last together; None: there are none."""
+        return sum(stage.for_ns for stage in self.traffic.stages) or None
+
+    @property
+    def thinks(self) -> bool:
+        """Whether users think, so that no server can be asked more than they do."""
+        steps = (step for flow in self.traffic.flows for step in flow.steps)
+        return any(not isinstance(step.think, NoThink) for step in steps)
+
+
+def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Sending:
+    """How the scenario is sent: as its file says, or as stands in the place of that."""
+    shape = scenario.load
+    rate = shape.rate if instead.rate is None else instead.rate
+    pacing = shape.pacing if instead.rate is None else instead.pacing
+    users = instead.users
+    if users is None:
+        users = (shape.users or USERS) if rate is None else _enough(scenario.traffic, rate)
+    executor: ClosedLoop | OpenLoop = ClosedLoop()
+    if rate is not None:
+        executor = OpenLoop.model_validate({"rate": rate, "pacing": pacing})
+    changed: dict[str, object] = {
+        "stages": () if instead.is_given else tuple(_stages(scenario)),
+    }
+    if instead.rate is not None:
+        changed["flows"] = tuple(map(_at_once, scenario.traffic.flows))
+    return Sending(
+        traffic=scenario.traffic.model_copy(update=changed),
+        load=Load(connections=users, executor=executor, seed=seed),
+    )
+
+
+def _at_once(flow: Flow) -> Flow:
+    """The flow without a think time before its first request, which is due with its session."""
+    first, *rest = flow.steps
+    return flow.model_copy(update={"steps": (first.model_copy(update={"think": NoThink()}), *rest)})
+
+
+def _stages(scenario: Scenario) -> Iterator[Stage]:
+    """The file's stages as shares of the most users, or of the highest rate."""
+    shape = scenario.load
+    highest = shape.users or shape.rate or 1
+    for stage in shape.stages:
+        yield Stage.model_validate(
+            {"for_ns": stage.for_ns, "from": stage.start / highest, "to": stage.end / highest}
+        )
+
+
+def _enough(traffic: Traffic, rate: float) -> int:
+    """Users for a rate of sessions: rate times the length of a session (Little's law)."""
+    weights = sum(flow.weight for flow in traffic.flows)
+    seconds = sum(
+        flow.weight * sum(_seconds(step.think) + REPLY_S for step in flow.steps)
+        for flow in traffic.flows
+    )
+    busy = rate * seconds / weights
+    return min(max(math.ceil(ROOM * busy), FEWEST_USERS), MOST_USERS)
+
+
+def _seconds(think: Think) -> float:
+    """The mean of a think time."""
+    match think:
+        case ConstantThink(ns=ns) | ExponentialThink(mean_ns=ns):
+            return ns / 1e9
+        case UniformThink(low_ns=low, high_ns=high):
+            return (low + high) / 2e9
+        case LognormalThink(median_ns=median, sigma=sigma):
+            return median / 1e9 * math.exp(sigma**2 / 2)
+        case _:
+            return 0.0
