@@ -113,6 +113,10 @@ test-python: bootstrap-tests build $(DOCS_PACKAGES)  ## run the Python tests: WO
 	$(BIN)/pytest -m "not alone" --numprocesses $(WORKERS) --dist loadfile
 	$(BIN)/pytest -m alone
 
+.PHONY: apps
+apps: bootstrap-tests build  ## load the applications of examples/, healthy and with faults
+	$(BIN)/pytest -v tests/apps
+
 .PHONY: conformance
 conformance: build  ## run the Autobahn suite (all: CONFORMANCE=--full)
 	cargo build --release --locked --package wiretrial-testee

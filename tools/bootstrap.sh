@@ -3,7 +3,7 @@
 # apt-get only for what is missing.
 # Usage: tools/bootstrap.sh PYTHON [fuzz] [tests]
 # Always: a Python with venv, a C compiler, cargo. fuzz: a C++ compiler. tests: git, Node
-# and npm as peers on the wire; in CI curl and Chromium too, since CI skips no test.
+# and npm as peers on the wire; in CI curl, Chromium and PostgreSQL too, since CI skips no test.
 set -euo pipefail
 
 python=${1:-python3}
@@ -23,6 +23,8 @@ main() {
         if [[ -n ${CI:-} ]]; then
           want curl curl
           want chromium chromium
+          # Debian keeps initdb out of PATH; this one comes with it.
+          want pg_ctlcluster postgresql
         fi
         ;;
       *) fail "unknown need '$need': fuzz or tests" ;;

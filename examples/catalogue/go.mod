@@ -1,0 +1,3 @@
+module wiretrial/examples/catalogue
+
+go 1.22

@@ -1,0 +1,1 @@
+"""A small shop: FastAPI in front of PostgreSQL."""

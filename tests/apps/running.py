@@ -1,0 +1,91 @@
+"""An application that runs with a fault or without, and loads of it.
+
+Knows how an application says where it listens, and the command `wiretrial load`; must not know
+what an application does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conformance.process import Process
+from tests.apps.installed import EXAMPLES, ROOT
+
+LAUNCHER = ROOT / "wiretrial.data" / "scripts" / "wiretrial"
+LIMIT_S = 120.0
+
+
+@dataclass(frozen=True)
+class Told:
+    """What came of a load."""
+
+    status: int
+    document: Mapping[str, Any]
+    said: str
+
+    def failures(self) -> dict[str, dict[str, int]]:
+        """The routes with failures, each with its failures by class."""
+        routes = self.document["traffic"]["routes"]
+        return {route["name"]: route["errors"] for route in routes if route["errors"]}
+
+    def example(self, route: str, kind: str) -> str:
+        """What came in place of the right reply."""
+        (found,) = (one for one in self.document["traffic"]["routes"] if one["name"] == route)
+        return str(found["examples"][kind])
+
+
+@dataclass(frozen=True)
+class Application:
+    """One that runs, with a folder of its own for what is loaded."""
+
+    name: str
+    base: str
+    folder: Path
+
+    def wiretrial(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs the command in the folder."""
+        return subprocess.run(
+            [sys.executable, str(LAUNCHER), *arguments],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+
+    def load(self, *arguments: str, file: str = "traffic/traffic.toml") -> Told:
+        """Loads it with the file, which is there."""
+        at = ("--variable", f"base={self.base}", "--format", "json")
+        done = self.wiretrial("load", file, *at, *arguments)
+        assert done.stdout, done.stderr
+        return Told(done.returncode, json.loads(done.stdout), done.stderr)
+
+
+Start = Callable[[str], AbstractContextManager[Application]]
+
+
+@contextlib.contextmanager
+def running(
+    name: str,
+    command: Sequence[str],
+    address: str,
+    folder: Path,
+    **environment: str,
+) -> Iterator[Application]:
+    """The application, until it is left. `address` is the pattern of what it says when it is up."""
+    shutil.copytree(EXAMPLES / name / "traffic", folder / "traffic")
+    with Process(
+        command, log=folder / f"{name}.log", environment={**os.environ, **environment}
+    ) as process:
+        yield Application(name, process.hear(address), folder)
