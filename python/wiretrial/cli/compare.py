@@ -5,6 +5,7 @@ Knows the options; must not know how servers are compared.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,10 +19,12 @@ Examples:
   wiretrial compare reference ws --protocol ws
   wiretrial compare ws ws:tuned ./mine --protocol http -c 64 --trials 10
   wiretrial compare http://127.0.0.1:8080/ http://127.0.0.1:8081/ -d 5s
+  wiretrial compare --traffic shop.toml http://127.0.0.1:8080 http://127.0.0.1:8081
   wiretrial compare --resume results/compare-20260101-120000
 
 A subject is a name of `wiretrial subject list` or a folder, with `:tuned` for its tuned
-configuration. A URL is a server of your own; it is not started or stopped.
+configuration. A URL is a server of your own; it is not started or stopped. With --traffic the
+sessions of a file go to each server, whose address takes the place of `base`.
 """
 
 app = Face()
@@ -46,10 +49,19 @@ def compare(
             help="Protocol of the subjects: http, https, ws, wss, tcp or tls.",
         ),
     ] = None,
+    traffic: Annotated[
+        Path | None,
+        typer.Option(
+            "--traffic",
+            metavar="FILE",
+            help="Traffic file, .toml or .hurl: its sessions go to each server.",
+        ),
+    ] = None,
+    variable: options.Variables = None,
     trials: Annotated[
         str | None, typer.Option("--trials", metavar="N", help="Trials of each server. [5]")
     ] = None,
-    connections: options.Connections = "32",
+    connections: options.Connections = options.COMPARED_CONNECTIONS,
     duration: options.Duration = None,
     warmup: Annotated[
         str,
@@ -110,6 +122,7 @@ def compare(
     return comparing.compare(
         contestants,
         protocol,
+        comparing.File(traffic, tuple(variable or ())),
         options.Loop(connections, depth, pack, rate, requests_per_connection),
         asked,
         options.Security(insecure, cacert),

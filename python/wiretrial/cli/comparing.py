@@ -14,7 +14,8 @@ from pathlib import Path
 
 from wiretrial import quantities, redaction, suggest
 from wiretrial.cli import output, progress, sending, urls, workload
-from wiretrial.cli.options import Asked, Loop, Security
+from wiretrial.cli.comparing_traffic import Played, spoken
+from wiretrial.cli.options import COMPARED_CONNECTIONS, Asked, Loop, Security
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import namespaces
 from wiretrial.plan import (
@@ -62,6 +63,14 @@ class Trials:
     keeps_secrets: bool
 
 
+@dataclass(frozen=True)
+class File:
+    """The traffic file that is put to each server, with its variables; None: one message is."""
+
+    path: Path | None
+    variables: tuple[str, ...]
+
+
 def resume(folder: Path, trials: int | None, header: Sequence[str], *, details: bool) -> int:
     """Goes on with a comparison; `header` brings back the secrets, which its document lacks."""
     given = workload.headers_of(header, None)
@@ -71,6 +80,7 @@ def resume(folder: Path, trials: int | None, header: Sequence[str], *, details: 
 def compare(
     contestants: Sequence[str],
     protocol: str | None,
+    file: File,
     loop: Loop,
     asked: Asked,
     security: Security,
@@ -80,20 +90,25 @@ def compare(
     details: bool,
 ) -> int:
     """Measures them in turn, and reports."""
-    load = workload.load_of(loop)
     seed = secrets.randbits(32) if trials.seed is None else trials.seed
-    common = _common(contestants, protocol)
-    tls = workload.tls_of(security)
+    if file.path is None and file.variables:
+        raise UsageProblem("--variable is of traffic files", "leave it out, or name --traffic FILE")
     if (security.insecure or security.cacert) and not any(map(_is_url, contestants)):
         raise UsageProblem(
             "--insecure and --cacert are for URLs",
             "leave them out: subjects get certificates that are trusted",
         )
     shown = [name if trials.keeps_secrets else redaction.text(name) for name in contestants]
-    cases = tuple(
-        _case(name, contestant, common, load, asked, tls)
-        for name, contestant in zip(_named(shown), contestants, strict=True)
-    )
+    named = tuple(zip(_named(shown), contestants, strict=True))
+    tls = workload.tls_of(security)
+    if file.path is None:
+        cases = _of_one_message(named, protocol, loop, asked, tls)
+    else:
+        timed = trials.duration is not None
+        played = Played(
+            file.path, file.variables, loop, asked, COMPARED_CONNECTIONS, is_timed=timed
+        )
+        cases = _of_traffic(named, protocol, played, tls)
     study = Study(
         name=NAME,
         title=" or ".join(shown) + "?" if len(shown) > 1 else shown[0],
@@ -116,6 +131,35 @@ def compare(
     for line in sending.lines(study.cases):
         output.say(line)
     return progress.run(study, folder, details=details)
+
+
+_Named = Sequence[tuple[str, str]]
+"""What each contestant is called, and how it was typed."""
+
+
+def _of_one_message(
+    named: _Named, protocol: str | None, loop: Loop, asked: Asked, tls: Tls
+) -> tuple[Case, ...]:
+    load = workload.load_of(loop)
+    common = _common([contestant for _, contestant in named], protocol)
+    return tuple(_case(*one, common, load, asked, tls) for one in named)
+
+
+def _of_traffic(named: _Named, protocol: str | None, played: Played, tls: Tls) -> tuple[Case, ...]:
+    played.require()
+    subjects = [one.partition(":")[0] for _, one in named if not _is_url(one)]
+    if protocol and not subjects:
+        raise UsageProblem("--protocol is for subjects", "the URLs' schemes say it already")
+    over = spoken(subjects, protocol)
+    cases = []
+    for name, contestant in named:
+        if _is_url(contestant):
+            cases.append(played.of_url(name, contestant, tls))
+        else:
+            configuration = _subject(contestant)[1]
+            subject = contestant.partition(":")[0]
+            cases.append(played.of_subject(name, subject, configuration, over))
+    return tuple(cases)
 
 
 @dataclass(frozen=True)

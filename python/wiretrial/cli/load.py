@@ -140,15 +140,7 @@ def load(
     greetings: options.Greetings = "0",
     method: options.Method = None,
     header: options.Headers = None,
-    variable: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--variable",
-            metavar="NAME=VALUE",
-            help="Traffic file: value for {{NAME}}; repeatable.",
-            rich_help_panel=screen.LOAD,
-        ),
-    ] = None,
+    variable: options.Variables = None,
     expect: options.Expected = None,
     expect_status: options.ExpectedStatus = "200",
     allow_errors: options.AllowedErrors = "0",

@@ -238,7 +238,7 @@ def _run(
             engine, plan, server.pids, unseen=server.unseen, keeps_secrets=keeps_secrets
         ) as recording,
         interrupts.graceful(recording.stop) as interrupt,
-        Live.for_plan(plan, _heading(plan, recording.plan), recording.progress) as live,
+        Live.for_plan(plan, _heading(wanted, plan, recording.plan), recording.progress) as live,
     ):
         for snapshot in recording:
             live.see(snapshot)
@@ -247,6 +247,8 @@ def _run(
         subject=target.url,
         protocol=target.protocol,
         workload=wanted.workload,
+        file=wanted.file,
+        goals=wanted.goals,
     )
     trial = sent.record(
         recording.sent(allowed_errors=allowed_errors),
@@ -258,10 +260,12 @@ def _run(
     return trial, interrupt.number
 
 
-def _heading(plan: Plan, whole: Plan) -> str:
+def _heading(wanted: Wanted, plan: Plan, whole: Plan) -> str:
     """What the live block is headed by: a fleet is as one machine with more threads."""
     agents = whole.generator.threads // plan.generator.threads
     shown = redaction.url(plan.target.url)
+    if wanted.file:
+        shown = f"{wanted.file} at {shown}"
     return f"{shown}   from {agents} agents" if agents > 1 else shown
 
 

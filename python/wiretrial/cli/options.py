@@ -28,6 +28,17 @@ class OnAgentLoss(StrEnum):
     GO_ON = "go-on"
 
 
+COMPARED_CONNECTIONS = "32"
+"""Connections of a comparison, where -c does not say."""
+Variables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--variable",
+        metavar="NAME=VALUE",
+        help="Traffic file: value for {{NAME}}; repeatable.",
+        rich_help_panel=screen.LOAD,
+    ),
+]
 Connections = Annotated[
     str,
     typer.Option(

@@ -18,6 +18,7 @@ from wiretrial.plan import (
     SequencePayload,
     TemplatePayload,
 )
+from wiretrial.report import units
 from wiretrial.studies.spec import Case
 from wiretrial.words import HTTP
 
@@ -35,19 +36,30 @@ def lines(cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _request(case: Case) -> str:
+    if case.traffic:
+        routes, flows = len(case.traffic.routes), len(case.traffic.flows)
+        told = f"{units.plural(routes, 'route')} in sessions of {units.plural(flows, 'flow')}"
+        parts = [f"{case.scenario.workload}: {told}"]
+        if case.http.headers:
+            parts.append(f"headers {', '.join(name for name, _ in case.http.headers)}")
+        return "; ".join([*parts, "every reply is checked", *_trusted(case)])
     parts = [f"{_opening(case)}{_payload(case)}"]
     if case.http.headers:
         parts.append(f"headers {', '.join(name for name, _ in case.http.headers)}")
     expected = _expected(case)
     if expected:
         parts.append(f"expects {expected}")
+    return "; ".join([*parts, *_trusted(case)])
+
+
+def _trusted(case: Case) -> Iterator[str]:
+    """Which certificates are accepted, where that is not as usual."""
     if case.protocol not in SECURE:
-        return "; ".join(parts)
+        return
     if case.tls.insecure:
-        parts.append("accepts any certificate")
+        yield "accepts any certificate"
     elif case.tls.ca_file:
-        parts.append(f"trusts {case.tls.ca_file}")
-    return "; ".join(parts)
+        yield f"trusts {case.tls.ca_file}"
 
 
 def _opening(case: Case) -> str:

@@ -37,7 +37,9 @@ def wanted(
 
     `is_timed`: the command line says how long; otherwise stages do where there are any.
     """
-    scenario = read(path, variables, loop, asked)
+    require_sessions(path, loop, asked)
+    scenario = compile_file(path, given(variables))
+    tell_unchecked(scenario)
     sending = loads.sending(scenario, instead(loop), seed=loop.seed)
     address = urls.parse(scenario.origin, workload.LOADED)
     http = workload.http_of(address.protocol, asked)
@@ -58,22 +60,25 @@ def wanted(
         ),
         workload=str(path),
         traffic=sending.traffic,
+        file=str(path),
         goals=scenario.goals,
     )
 
 
-def read(path: Path, variables: Sequence[str], loop: Loop, asked: Asked) -> Scenario:
-    """The file, compiled; raises for options that are at odds with it, says what it leaves open."""
+def require_sessions(path: Path, loop: Loop, asked: Asked) -> None:
+    """Raises for an option of one message, which a file is at odds with."""
     for option in _of_one_message(loop, asked):
         raise UsageProblem(
             f"{option} is of one message, and {path} says what is sent",
             f"leave {option} out, or change {path}",
         )
-    scenario = compile_file(path, given(variables))
+
+
+def tell_unchecked(scenario: Scenario) -> None:
+    """Says which replies are right whatever they carry."""
     if scenario.unchecked:
         names = ", ".join(scenario.unchecked)
         output.say(f"any reply with a 2xx status is right (no response part): {names}")
-    return scenario
 
 
 def instead(loop: Loop, default: str = DEFAULT_CONNECTIONS) -> loads.Instead:

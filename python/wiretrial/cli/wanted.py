@@ -23,4 +23,6 @@ class Wanted:
     stop: Stop
     workload: str
     traffic: Traffic | None = None
+    file: str | None = None
+    """The traffic file."""
     goals: tuple[Goal, ...] = ()

@@ -29,6 +29,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "schema": LOAD_SCHEMA,
         "version": LOAD_VERSION,
         "target": plan.target.model_dump(mode="json", by_alias=True),
+        "file": trial.scenario.file,
         "load": plan.load.model_dump(mode="json", by_alias=True),
         "secrets": _secrets(trial),
         "command": trial.command,

@@ -37,6 +37,8 @@ Kind = Literal[
     "floors",  # how many times have measured their theoretical minimum
     "knees",  # the highest sustained rates
     "break-even",  # after how many messages a socket costs less than HTTP
+    "slowest",  # which route takes longest
+    "apart",  # the route on which two scenarios differ most
     "bottleneck",  # what limited how many trials
     "twins",  # a scenario measured twice, which must not differ from itself
 ]
@@ -74,6 +76,16 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Slow:
+    """The slowest route of a label, and its p99 (or p50)."""
+
+    label: str
+    route: str
+    ns: float
+    time: str
+
+
+@dataclass(frozen=True)
 class Finding:
     """One thing that was found. `figure` is the first leader's or the baseline's, in base units.
 
@@ -108,6 +120,8 @@ class Finding:
     knees: tuple[Knee, ...] = ()
     crossings: tuple[Crossing, ...] = ()
     pair: Pair | None = None
+    slow: tuple[Slow, ...] = ()
+    """The slowest route of each label, the slowest of all first; of `apart` that of the base."""
     what: Noun = words.MESSAGE
     """What the whole report's scenarios send."""
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
-from wiretrial.report import case_tables, leading, metrics
+from wiretrial.report import case_tables, leading, metrics, route_findings
 from wiretrial.report.break_even import Place
 from wiretrial.report.contest import Pair
 from wiretrial.report.families import Family, Group
@@ -45,7 +45,9 @@ def of_report(
     # Who asks for HTTP or a socket asks this first; one place of several is enough.
     found = [finding for place in places[:1] for finding in _break_even(place)]
     for family in sorted(counted, key=lambda family: not family.is_cases):
-        found += of_family(family, baselines, family.title if several else "")
+        where = family.title if several else ""
+        found += of_family(family, baselines, where)
+        found += route_findings.of_family(family, baselines, where)
     for title in titles:
         knees = tuple(knee for knee in searched if knee.group == title)
         found.append(Finding("knees", title if several else "", knees=knees))

@@ -91,7 +91,8 @@ def _sending(trial: Trial) -> list[str]:
         case ClosedLoop():
             return ["closed loop"]
         case OpenLoop(rate=rate):
-            return ["open loop", f"{units.trimmed(rate)} {what}/s offered"]
+            due = "sessions" if trial.plan.traffic else what
+            return ["open loop", f"{units.trimmed(rate)} {due}/s offered"]
         case RandomBurst():
             return ["closed loop", "bursts on connections drawn at random"]
         case AfterResponse(pause_ns=pause_ns):
@@ -101,13 +102,15 @@ def _sending(trial: Trial) -> list[str]:
 
 
 def _heading(trial: Trial, measured: Measured) -> str:
-    return f"{trial.plan.target.url}   {', '.join(_asked(trial, measured))}"
+    return f"{load_words.place(trial)}   {', '.join(_asked(trial, measured))}"
 
 
 def _asked(trial: Trial, measured: Measured) -> list[str]:
     load, start = trial.plan.load, trial.start
-    parts = [units.plural(load.connections, "connection"), *_sending(trial)]
-    parts.append(f"depth {load.depth}")
+    who = "user" if trial.plan.traffic else "connection"
+    parts = [units.plural(load.connections, who), *_sending(trial)]
+    if not trial.plan.traffic:
+        parts.append(f"depth {load.depth}")
     if load.pack > 1:
         parts.append(f"pack {load.pack}")
     if start.request_payload_bytes:
@@ -161,7 +164,7 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     yield "cost", _cost(trial, measured)
     if trial.fleet:
         yield "agents", _clocks(trial.fleet)
-        yield from ((agent.name, _agent(agent)) for agent in trial.fleet.agents)
+        yield from ((agent.name, _agent(agent, what)) for agent in trial.fleet.agents)
 
 
 def _with_failures(measured: Measured) -> str:
@@ -251,12 +254,13 @@ def _compression(total: Bytes) -> str:
 def _cost(trial: Trial, measured: Measured) -> str:
     threads = units.plural(trial.plan.generator.threads, "thread")
     busy = f"{100 * trial.summary.generator.loop_utilisation:.0f} %"
+    what = load_words.sent(trial).one
     parts: list[str] = []
     if measured.generator_ns is not None:
         cpu = units.MICROSECONDS.figure(measured.generator_ns)
-        parts.append(f"generator {cpu} us/message ({threads}, {busy} busy)")
+        parts.append(f"generator {cpu} us/{what} ({threads}, {busy} busy)")
     if measured.server_ns is not None:
-        parts.append(f"server {units.MICROSECONDS.figure(measured.server_ns)} us/message")
+        parts.append(f"server {units.MICROSECONDS.figure(measured.server_ns)} us/{what}")
     for octets, way in ((measured.sent_bytes, "out"), (measured.received_bytes, "in")):
         if octets is not None:
             parts.append(f"{units.trimmed(octets)} B {way}")
@@ -269,12 +273,12 @@ def _clocks(fleet: Fleet) -> str:
     return f"{len(fleet.agents)}{lost}; their clocks agree within {apart}"
 
 
-def _agent(agent: Agent) -> str:
+def _agent(agent: Agent, what: str) -> str:
     """One machine of a fleet, so that a bad one shows against the others."""
     own = agent.summary
     parts = [
         units.plural(agent.part.connections, "connection"),
-        f"{agent.reached:,.0f} messages/s",
+        f"{agent.reached:,.0f} {what}/s",
         _quantiles(agent.service_time),
     ]
     if own:

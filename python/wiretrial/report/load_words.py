@@ -14,9 +14,20 @@ from wiretrial.results.model import Trial
 TOLD = (0.5, 0.99)
 
 
+def sent(trial: Trial) -> words.Noun:
+    """What is sent."""
+    return words.of_url(trial.plan.target.url)
+
+
 def noun(trial: Trial) -> str:
-    """What is sent, several of it."""
-    return words.of_url(trial.plan.target.url).many
+    """Several of it."""
+    return sent(trial).many
+
+
+def place(trial: Trial) -> str:
+    """What a run is headed by: the URL; of traffic the file, and where its requests went."""
+    url, file = trial.plan.target.url, trial.scenario.file
+    return f"{file} at {url}" if file else url
 
 
 def found(trial: Trial) -> str:

@@ -222,6 +222,20 @@ class Measured:
         return None if user is None or system is None else (user + system) or None
 
     @cached_property
+    def server_session_ns(self) -> float | None:
+        """The subject's CPU time per session of traffic."""
+        user = self._server(lambda sample: sample.cpu_user_ns, _sessions)
+        system = self._server(lambda sample: sample.cpu_system_ns, _sessions)
+        return None if user is None or system is None else (user + system) or None
+
+    @cached_property
+    def session_rate(self) -> float | None:
+        """Whole sessions of traffic per second; None where one message was sent."""
+        if self.trial.start.traffic is None:
+            return None
+        return _per_second(sum(map(_sessions, self._parts)), self.counted_ns)
+
+    @cached_property
     def routed(self) -> Routed:
         """The figures by route and by flow of sessions, where many routes were asked."""
         return Routed(
@@ -345,7 +359,11 @@ class Measured:
         parts = (*self._parts, *self.late)
         return hdr.merge(p.histograms[metric] for p in parts if metric in p.histograms)
 
-    def _server(self, reading: Callable[..., int]) -> float | None:
+    def _server(
+        self,
+        reading: Callable[..., int],
+        counted: Callable[[Interval | Summary], int] = lambda part: part.counters.ok,
+    ) -> float | None:
         """Growth of a cumulative reading per message, over what window and samples share."""
         samples = self.trial.subject_samples
         if len(samples) < 2:
@@ -355,18 +373,28 @@ class Measured:
         if end <= start:
             return None
         cpu = [(sample.offset_ns, float(reading(sample))) for sample in samples]
-        messages = self._replies(start, end)
+        messages = self._replies(start, end, counted)
         return (_at(cpu, end) - _at(cpu, start)) / messages if messages > 0 else None
 
-    def _replies(self, start_ns: int, end_ns: int) -> float:
+    def _replies(
+        self,
+        start_ns: int,
+        end_ns: int,
+        counted: Callable[[Interval | Summary], int] = lambda part: part.counters.ok,
+    ) -> float:
         """Verified replies between two instants, as if those of an interval came evenly."""
         intervals = self.trial.intervals
         if not intervals:
             return 0.0
-        replies = accumulate((i.counters.ok for i in intervals), initial=0)
+        replies = accumulate(map(counted, intervals), initial=0)
         edges = [intervals[0].start_ns, *(i.end_ns for i in intervals)]
         curve = [(edge, float(n)) for edge, n in zip(edges, replies, strict=True)]
         return _at(curve, end_ns) - _at(curve, start_ns)
+
+
+def _sessions(part: Interval | Summary) -> int:
+    """Sessions that came to their end."""
+    return sum(flow.done for flow in part.traffic.flows) if part.traffic else 0
 
 
 def _cpu_ns(used: Generator) -> int:

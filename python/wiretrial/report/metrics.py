@@ -154,6 +154,21 @@ SERVER_USER = Metric(
 SERVER_SYSTEM = Metric(
     "server_system", "Server CPU, system", (units.MICROSECONDS,), lambda m: m.server_system_ns
 )
+SESSION = Metric(
+    "server_session",
+    "Server CPU per session",
+    (units.MICROSECONDS,),
+    lambda m: m.server_session_ns,
+    called="server CPU per session",
+)
+SESSIONS = Metric(
+    "sessions",
+    "Sessions",
+    (units.Unit("sessions/s", "/s"),),
+    lambda m: m.session_rate,
+    higher_is_better=True,
+    bound="at least",
+)
 GENERATOR = Metric("generator", "Generator CPU", (units.MICROSECONDS,), lambda m: m.generator_ns)
 APPLICATION_BYTES = Metric(
     "application_bytes", "Application", (units.BYTES[0],), lambda m: m.application_bytes
@@ -231,6 +246,7 @@ COSTS = (
     SERVER,
     SERVER_USER,
     SERVER_SYSTEM,
+    SESSION,
     GENERATOR,
     APPLICATION_BYTES,
     TRANSPORT_BYTES,
@@ -241,7 +257,7 @@ COSTS = (
     IDLE,
     SOFTIRQ,
 )
-METRICS = (THROUGHPUT, ELAPSED, WALL, CONNECT_RATE, BANDWIDTH, ALIVE, *WAITING, *COSTS)
+METRICS = (THROUGHPUT, SESSIONS, ELAPSED, WALL, CONNECT_RATE, BANDWIDTH, ALIVE, *WAITING, *COSTS)
 PER_MESSAGE = (
     *(CLIENT, CLIENT_USER, CLIENT_SYSTEM, SERVER, SERVER_USER, SERVER_SYSTEM, GENERATOR),
     *(APPLICATION_BYTES, TRANSPORT_BYTES, WIRE_BYTES),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from wiretrial.report import knees as searches_of
-from wiretrial.report import moments, page_results, run, traffic
+from wiretrial.report import moments, page_results, route_findings, run, traffic
 from wiretrial.report.blocks import (
     Block,
     Drawing,
@@ -25,10 +25,11 @@ from wiretrial.report.blocks import (
     words,
 )
 from wiretrial.report.break_even import Place
+from wiretrial.report.families import Family
 from wiretrial.report.knees import Knee
 from wiretrial.report.measures import Measured
 from wiretrial.report.model import ReportModel
-from wiretrial.report.tables import adoption, break_even, claims, held, limits, searches
+from wiretrial.report.tables import adoption, break_even, claims, held, limits, routes, searches
 from wiretrial.report.views import amortised, courses, knee, over_time
 
 MOST_ROWS = 12
@@ -47,6 +48,7 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     yield from page_results.side_by_side(model)
     for family in inside_first:
         yield from page_results.of_family(model, family)
+        yield from _routes(model, family)
     for found in searches_of.together(model.knees):
         yield _searches(found)
     yield page_results.times(model, inside_first)
@@ -59,6 +61,13 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     yield _limits(model)
     absent = (Item(row.reason) for row in model.absent)
     yield Section("Not measured", (Items("not measured", tuple(absent)),) if model.absent else ())
+
+
+def _routes(model: ReportModel, family: Family) -> Iterator[Section]:
+    """The routes of each group, the failing and the slowest first."""
+    for group in family.groups:
+        title = f"Routes: {group.title}" if len(model.groups) > 1 else "Routes"
+        yield Section(title, routes.of_group(group, route_findings.against(group, model.baselines)))
 
 
 def _of_run(model: ReportModel) -> Iterator[Section]:

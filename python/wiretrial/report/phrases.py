@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
-from wiretrial.report import case_tables, trial_words, units
+from wiretrial.report import case_tables, route_words, trial_words, units
 from wiretrial.report.break_even import Crossing
 from wiretrial.report.figure_words import interval_text, sentence
 from wiretrial.report.finding import Finding, Multiple, Part
@@ -461,6 +461,8 @@ _SAID = {
     "floors": _floors,
     "knees": _knees,
     "break-even": _break_even,
+    "slowest": route_words.slowest,
+    "apart": route_words.apart,
     "bottleneck": trial_words.bottleneck,
     "twins": trial_words.twins,
 }

@@ -26,7 +26,7 @@ def build(trial: Trial) -> ReportModel:
     """The report of a run by itself."""
     return model.build(
         [trial],
-        title=trial.plan.target.url,
+        title=load_words.place(trial),
         question=_micro(load_lines.asked(trial)),
         command=trial.command or f"wiretrial load {shlex.quote(trial.plan.target.url)}",
         own=(load_words.found(trial), load_words.judged(trial), ONE_RUN),

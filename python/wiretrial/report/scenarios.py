@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wiretrial import words
-from wiretrial.report import metrics
+from wiretrial.report import by_route, metrics
+from wiretrial.report.by_route import Result
 from wiretrial.report.curves import CurvePoint, curve
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import METRICS, Metric
@@ -82,6 +83,10 @@ class ScenarioResult:
     """No more trials than so many were wanted of it; None: as many as of the others."""
     together: int = 1
     """How many such trials ran at the same time, because they mostly wait."""
+    routes: tuple[Result, ...] = ()
+    """Each route, where many were asked."""
+    flows: tuple[Result, ...] = ()
+    """Each flow of their sessions."""
 
     @property
     def usable(self) -> int:
@@ -165,6 +170,8 @@ def _scenario(
         together=scenario.together,
         offered=runs[0].offered,
         language="" if subject is None else subject.language,
+        routes=by_route.routes(runs),
+        flows=by_route.flows(runs),
         is_driven=runs[0].is_driven,
     )
 

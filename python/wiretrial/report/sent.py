@@ -23,6 +23,7 @@ Level = int | float | str
 _IN_SHORT = ("request", "headers", "payload bytes")
 """Of a run: the line above names the rest."""
 _UNLIMITED = "unlimited"
+_NO_PAYLOAD = "none"
 
 
 @dataclass(frozen=True)
@@ -106,14 +107,15 @@ def _facets(trials: Sequence[Trial], *, is_run: bool) -> Iterator[Facet]:
     yield Facet("request", lambda t: _request(t, is_whole=is_run), is_optional=True)
     yield Facet("headers", _headers, lambda told: f"with {told}", is_optional=True, follows=True)
     yield Facet("protocol", lambda t: t.scenario.protocol, lambda told: f"over {told}")
-    yield Facet("payload bytes", _payload, _counted("byte", " of payload"))
-    yield Facet("connections", lambda t: t.plan.load.connections, _counted("connection"))
+    yield Facet("payload bytes", _payload, _carried)
+    yield Facet("users", lambda t: _connections(t, of_users=True), _counted("user"))
+    yield Facet("connections", lambda t: _connections(t, of_users=False), _counted("connection"))
     yield Facet(
         f"{what.many} per connection",
         lambda t: t.plan.load.requests_per_connection or _UNLIMITED,
         lambda told: "" if told == _UNLIMITED else f"{told} {what.many} per connection",
     )
-    yield Facet("depth", lambda t: t.plan.load.depth, lambda told: f"depth {told}")
+    yield Facet("depth", _depth, lambda told: f"depth {told}")
     yield Facet("pack", _pack, lambda told: f"packs of {told}")
     rates = {rate for trial in trials if (rate := _rate(trial))}
     at = f" at {units.trimmed(min(rates))} {what.many}/s" if len(rates) == 1 else ""
@@ -144,6 +146,11 @@ def _request(trial: Trial, *, is_whole: bool) -> str | None:
         place = f"/{place.partition('://')[2].partition('/')[2]}"
     if trial.scenario.protocol not in words.HTTP:
         return place if len(place) > 1 else None
+    if traffic := trial.plan.traffic:
+        routes = units.plural(len(traffic.routes), "route")
+        told = f"{routes} in sessions of {units.plural(len(traffic.flows), 'flow')}"
+        told = f"{trial.scenario.file}: {told}" if trial.scenario.file else told
+        return f"{told}, to {place}" if is_whole else told
     has_payload = target.message.source.source != "none"
     return f"{target.http.method or ('POST' if has_payload else 'GET')} {place}"
 
@@ -153,8 +160,25 @@ def _headers(trial: Trial) -> str | None:
     return "; ".join(f"{name}: {value}" for name, value in fields) or None
 
 
-def _payload(trial: Trial) -> int | None:
-    return trial.start.request_payload_bytes or None
+def _payload(trial: Trial) -> Level | None:
+    """Of requests without any: none, which differs from any number of bytes."""
+    if trial.plan.traffic:
+        return None
+    return trial.start.request_payload_bytes or _NO_PAYLOAD
+
+
+def _carried(told: str) -> str:
+    return "" if told == _NO_PAYLOAD else _counted("byte", " of payload")(told)
+
+
+def _connections(trial: Trial, *, of_users: bool) -> int | None:
+    """Each user of traffic has a connection, and is called a user."""
+    is_theirs = trial.plan.traffic is not None
+    return trial.plan.load.connections if is_theirs is of_users else None
+
+
+def _depth(trial: Trial) -> int | None:
+    return None if trial.plan.traffic else trial.plan.load.depth
 
 
 def _pack(trial: Trial) -> int | None:
@@ -163,6 +187,8 @@ def _pack(trial: Trial) -> int | None:
 
 def _loop(trial: Trial) -> str:
     match trial.plan.load.executor:
+        case OpenLoop(rate=rate) if trial.plan.traffic:
+            return f"open loop at {units.trimmed(rate)} sessions/s"
         case OpenLoop():
             return "open loop, its rate searched for" if trial.scenario.search else "open loop"
         case RandomBurst():
@@ -177,7 +203,7 @@ def _loop(trial: Trial) -> str:
 
 def _rate(trial: Trial) -> float | None:
     executor = trial.plan.load.executor
-    if trial.scenario.search or not isinstance(executor, OpenLoop | Hold):
+    if trial.scenario.search or trial.plan.traffic or not isinstance(executor, OpenLoop | Hold):
         return None
     return executor.rate or None
 
@@ -188,5 +214,6 @@ def _length(ns: float) -> str:
 
 
 def _server(trial: Trial) -> str | None:
-    """Whom it was sent to, where that is no URL."""
-    return trial.scenario.subject if trial.subject is not None and not trial.driven else None
+    """Whom it was sent to, where the request does not say so."""
+    is_told = trial.subject is None and trial.plan.traffic is None
+    return None if is_told or trial.driven else trial.scenario.subject

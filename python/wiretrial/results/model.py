@@ -71,8 +71,10 @@ class Scenario(_Part):
     floor_formula: str | None = None
     trials: int | None = None
     """No more than so many were wanted; None: as many as its study has."""
+    file: str | None = None
+    """The traffic file that says what is sent; None: one message is."""
     goals: tuple[Goal, ...] = ()
-    """Bounds that its traffic file states."""
+    """Bounds that it states."""
     together: int = 1
     """How many such trials ran at the same time, each of which mostly waits."""
 

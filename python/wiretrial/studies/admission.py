@@ -19,7 +19,7 @@ from wiretrial.plan import (
 from wiretrial.studies import stall
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.needs import CROWD, LARGE_BYTES, Workload, needed_parts
-from wiretrial.subjects.spec import Part
+from wiretrial.subjects.spec import TRAFFIC, Part
 from wiretrial.subjects.verification import Verification
 
 SEQUENCE_FIELD = "{seq}"
@@ -28,6 +28,8 @@ SEQUENCE_DIGITS = 16
 
 def refusal(case: Case, found: Verification) -> str | None:
     """Why the scenario's server is not measured for it, in one line; None: it may be."""
+    if case.contract == TRAFFIC:
+        return _traffic_refusal(case, found)
     needed = needed_parts(workload_of(case))
     lacking = found.missing(case.contract, case.protocol, needed, _forgiven(case))
     if not lacking:
@@ -37,6 +39,22 @@ def refusal(case: Case, found: Verification) -> str | None:
     return (
         f"{case.scenario.name} is not measured: it needs parts of {case.contract} over"
         f" {case.protocol} that {who} ({configuration}) does not keep ({reasons})"
+    )
+
+
+def _traffic_refusal(case: Case, found: Verification) -> str | None:
+    """Why its entries are not asked. A subject that names no traffic is verified by the rehearsal.
+
+    That is a session of each flow before each trial.
+    """
+    wrong = [one for one in found.failed() if one.contract == TRAFFIC and not one.known]
+    if not wrong:
+        return None
+    who, configuration = case.answering
+    reasons = "; ".join(f"{one.check}: {one.problem}" for one in wrong)
+    return (
+        f"{case.scenario.name} is not measured: {who} ({configuration}) answers its own traffic"
+        f" wrongly ({reasons})"
     )
 
 

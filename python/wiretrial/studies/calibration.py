@@ -145,7 +145,7 @@ def _distinct(study: Study, cases: Iterable[Case]) -> list[Case]:
 
 def _is_plain(case: Case) -> bool:
     """Whether there is a throughput to reach, and the reference server does without being told."""
-    return not case.is_held and case.websocket.deflate is None
+    return not case.is_held and case.websocket.deflate is None and case.traffic is None
 
 
 def _fitting(cases: Sequence[Case], budget_ns: int) -> tuple[Sequence[Case], int]:

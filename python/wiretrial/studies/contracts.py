@@ -38,6 +38,7 @@ PATHS: dict[ContractName, str] = {
     "rest": "/test",
     "rpc": "/messages/testing",
     "table": "",
+    "traffic": "/",
 }
 """Where each contract is asked for, unless a study says otherwise."""
 

@@ -45,6 +45,7 @@ def plan_of(
         threads = max(threads, preflight.threads_for(case.load.connections))
     return Plan(
         target=case.target(url, addresses=addresses, sources=case.sources),
+        traffic=case.traffic,
         load=case.load,
         stop=stop,
         phases=phases,
@@ -86,8 +87,15 @@ def _phases(study: Study, case: Case) -> Phases:
 
 
 def require_rules(study: Study, engine: Engine) -> None:
-    """Refuses a rule about replies that makes no sense: only the engine can read them."""
-    ruled = [case for case in study.cases if isinstance(case.expect.content, MatchingContent)]
+    """Refuses a rule about replies that makes no sense: only the engine can read them.
+
+    So it is with the checks of traffic.
+    """
+    ruled = [
+        case
+        for case in study.cases
+        if case.traffic or isinstance(case.expect.content, MatchingContent)
+    ]
     if not ruled:
         return
     # Where it goes, and how, does not matter here.
@@ -100,8 +108,9 @@ def require_rules(study: Study, engine: Engine) -> None:
                     message=case.message,
                     expect=case.expect,
                 ),
-                load=Load(connections=1),
-                stop=Stop(requests=1),
+                traffic=case.traffic,
+                load=case.load if case.traffic else Load(connections=1),
+                stop=Stop(duration_ns=NO_DEADLINE_NS) if case.traffic else Stop(requests=1),
             )
             for case in ruled
         ]

@@ -65,6 +65,7 @@ def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
         update={
             "load": load,
             "target": plan.target.model_copy(update={"sources": sources}) if opens else plan.target,
+            "traffic": plan.traffic and plan.traffic.model_copy(update={"stages": ()}),
             "stop": Stop(duration_ns=COUNTED_NS),
             "phases": plan.phases.model_copy(update={"warmup_ns": length_ns}),
         }
@@ -72,10 +73,16 @@ def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
 
 
 def _primed(study: Study, case: Case) -> Case:
-    if case.url or case.sending or case.is_held:
+    if case.url or case.sending or case.is_held or _has_unique_rows(case):
         return case
     wanted_ns = round(_priming_s(case.scenario.subject) * NS_PER_S)
     return case.model_copy(update={"priming_ns": min(wanted_ns, study.duration_of(case))})
+
+
+def _has_unique_rows(case: Case) -> bool:
+    """Whether a row of its data is one user's alone: priming would use it up."""
+    feeds = case.traffic.feeds if case.traffic else ()
+    return any(feed.order == "unique" for feed in feeds)
 
 
 def _priming_s(subject: str) -> float:

@@ -12,11 +12,12 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from wiretrial import redaction
+from wiretrial import redaction, redaction_traffic
 from wiretrial.browser.jobs import CacheMode, Pattern, Transport, Urls
 from wiretrial.browser.jobs import Http as HttpVersion
 from wiretrial.errors import StoreError
 from wiretrial.plan import Expect, Hold, Http, Load, Message, Styx, Target, Tls, WebSocket
+from wiretrial.plan_traffic import Traffic
 from wiretrial.results import redacted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
@@ -35,6 +36,10 @@ _WORDING = (
     *("allow_errors", "keeps_secrets"),
 )
 """What a study says, allows and keeps, and how often it measures: more trials are the same."""
+
+
+_TOLD = ("trials", "file", "goals")
+"""The same of a scenario."""
 
 
 class RateFrom(Part):
@@ -98,6 +103,8 @@ class Case(Part):
     websocket: WebSocket = Field(default_factory=WebSocket)
     message: Message = Field(default_factory=Message)
     expect: Expect = Field(default_factory=Expect)
+    traffic: Traffic | None = None
+    """Requests to many routes in sessions, in the place of one message; `load` is of sessions."""
     load: Load
     sources: tuple[str, ...] = ()
     requests: int | None = None
@@ -190,6 +197,7 @@ class Case(Part):
             "url": None if self.url is None else redaction.url(self.url),
             "path": redaction.url(self.path),
             "http": redacted.http(self.http),
+            "traffic": self.traffic and redaction_traffic.redacted(self.traffic),
         }
         return self.model_copy(update=shown)
 
@@ -248,7 +256,7 @@ class Study(Part):
             by_alias=True,
             exclude={
                 **dict.fromkeys(_WORDING, True),
-                "cases": {"__all__": {"trials": True, "scenario": {"trials": True}}},
+                "cases": {"__all__": {"trials": True, "scenario": dict.fromkeys(_TOLD, True)}},
             },
         )
         return hashlib.sha256(decisive.encode()).hexdigest()
@@ -280,6 +288,8 @@ class Study(Part):
         for case in self.cases:
             address = case.path if case.url is None else case.url
             found |= dict.fromkeys(redaction.redacted_parts(address, case.http.headers))
+            if case.traffic:
+                found |= dict.fromkeys(redaction_traffic.lacking(case.traffic))
         return tuple(found)
 
     def with_trials(self, trials: int) -> Study:

@@ -42,8 +42,10 @@ Protocol = Literal[
     "styx+json+wss",
 ]
 ContractName = Literal[
-    "rest", "http-echo", "static", "ws-echo", "ws-broadcast", "rpc", "raw-echo", "table"
+    "rest", "http-echo", "static", "ws-echo", "ws-broadcast", "rpc", "raw-echo", "table", "traffic"
 ]
+TRAFFIC: ContractName = "traffic"
+"""What a traffic file says: no contract of ours, but requests with their right replies."""
 ConfigurationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """`default` and `tuned` are compared; any other shows an artefact on purpose."""
 Mode = Literal["kept", "fresh"]
@@ -56,6 +58,7 @@ PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
     "rest": HTTP,
     "rpc": (*HTTP, "socketio+ws", "socketio+wss"),
     "raw-echo": ("tcp", "tls"),
+    "traffic": HTTP,
     "table": (*("styx", "styx+json", "styx+ws", "styx+wss", "styx+json+ws", "styx+json+wss"),),
 }
 """Which protocols carry a contract: each plain one before the same inside TLS."""

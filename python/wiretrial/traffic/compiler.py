@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
 from wiretrial.plan_traffic import Feed, Flow, NoThink, Traffic
-from wiretrial.traffic import goals, quantities, variables
+from wiretrial.traffic import goals, quantities, routes, variables
 from wiretrial.traffic.document import FlowPart, TrafficFile, TrafficPart, read_traffic
 from wiretrial.traffic.feeds import read_feed
 from wiretrial.traffic.filling import Scope, known
@@ -24,6 +25,8 @@ from wiretrial.traffic.routes import Compiled
 from wiretrial.traffic.sessions import Routes, Session
 from wiretrial.traffic.tables import Locations
 
+ANYWHERE = "http://127.0.0.1:80"
+"""The address of requests to a server that is started later."""
 _MOST_WEIGHT = 1_000_000
 _MOST_NAME = 200
 
@@ -68,6 +71,26 @@ def compile_file(path: Path, given: Mapping[str, str], *, learns: bool = True) -
     return scenario
 
 
+def compile_at(path: Path, given: Mapping[str, str], base: str | None) -> Scenario:
+    """The scenario at `base` in the place of the file's; None: wherever a server is started.
+
+    `given`: other variables. A path in `base` stands before those of the requests.
+    """
+    if base is None:
+        file = None if path.suffix == ".hurl" else read_traffic(path)
+        here = ANYWHERE if file is None or file.part.base is None else None
+        return compile_file(path, {"base": here, **given} if here else given)
+    scenario = compile_file(path, {**given, "base": base.rstrip("/")})
+    parts = urlsplit(base)
+    asked = routes.origin(f"{parts.scheme}://{parts.netloc}", Place(path))
+    if scenario.origin != asked and parts.path.strip("/"):
+        raise UsageProblem(
+            f"{base} has a path, and {path} names whole URLs",
+            "write {{base}} in its URLs, or leave the path out",
+        )
+    return scenario
+
+
 def _alone(path: Path) -> TrafficFile:
     """What a TOML file would say of a `.hurl` file that stands alone."""
     part = TrafficPart(flow=[FlowPart(file=path.name)])
@@ -82,21 +105,21 @@ class _Compiler:
     def scenario(self) -> Scenario:
         part = self.file.part
         load = quantities.load_shape(self.file)
-        routes, feeds, flows = Routes(), dict[tuple[str, str], Feed](), list[Flow]()
+        all_routes, feeds, flows = Routes(), dict[tuple[str, str], Feed](), list[Flow]()
         for index, flow in enumerate(part.flow):
-            flows.append(self._flow(index, flow, load, routes, feeds))
+            flows.append(self._flow(index, flow, load, all_routes, feeds))
         self._require_distinct(flows)
         return Scenario(
-            origin=_origin(routes.found),
+            origin=_origin(all_routes.found),
             traffic=Traffic(
                 feeds=tuple(feeds.values()),
-                routes=tuple(one.route for one in routes.found),
+                routes=tuple(one.route for one in all_routes.found),
                 flows=tuple(flows),
             ),
             headers=tuple(self._headers()),
             load=load,
-            goals=self._goals(routes.found, flows),
-            routes=tuple(routes.found),
+            goals=self._goals(all_routes.found, flows),
+            routes=tuple(all_routes.found),
         )
 
     def _flow(
@@ -104,7 +127,7 @@ class _Compiler:
         index: int,
         part: FlowPart,
         load: LoadShape,
-        routes: Routes,
+        all_routes: Routes,
         feeds: dict[tuple[str, str], Feed],
     ) -> Flow:
         here = ("flow", index)
@@ -127,7 +150,7 @@ class _Compiler:
         think = quantities.think(part.think, think_place) if part.think else NoThink()
         # Of an open loop, the arrival says when the first request is due.
         session = Session(hurl, self.variables, feed, think, thinks_first=load.rate is None)
-        steps = tuple(session.steps(routes))
+        steps = tuple(session.steps(all_routes))
         if not steps:
             raise TrafficProblem(
                 self.file.place(*here), f"{part.file} has no request left", "skip fewer entries"
@@ -180,21 +203,21 @@ class _Compiler:
             found.append((name, known(strings.text(value, place, escapes=False), scope, name)))
         return found
 
-    def _goals(self, routes: list[Compiled], flows: list[Flow]) -> tuple[Goal, ...]:
-        names = [one.route.name for one in routes]
+    def _goals(self, compiled: list[Compiled], flows: list[Flow]) -> tuple[Goal, ...]:
+        names = [one.route.name for one in compiled]
         of_file = (
             goals.goal(
                 key, bound, names, [flow.name for flow in flows], self.file.place("goal", key)
             )
             for key, bound in self.file.part.goal.items()
         )
-        return (*of_file, *(goal for one in routes for goal in one.goals))
+        return (*of_file, *(goal for one in compiled for goal in one.goals))
 
 
-def _origin(routes: list[Compiled]) -> str:
+def _origin(compiled: list[Compiled]) -> str:
     """The one origin of all routes."""
-    first = routes[0]
-    for one in routes:
+    first = compiled[0]
+    for one in compiled:
         if one.origin != first.origin:
             raise TrafficProblem(
                 one.place,

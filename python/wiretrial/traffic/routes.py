@@ -111,7 +111,7 @@ def _target(request: Request, scope: Scope) -> tuple[str, Text]:
     if " " in str(url):
         raise TrafficProblem(url.place, "a space in a URL", "write %20")
     parts = [Words(text=percent(path, Form.TARGET)), *rest, *_query(request, path, rest, scope)]
-    return _origin(found["origin"], url.place), merged(iter(parts))
+    return origin(found["origin"], url.place), merged(iter(parts))
 
 
 def _beginning(url: syntax.Text, scope: Scope) -> tuple[str, Text]:
@@ -129,7 +129,8 @@ def _beginning(url: syntax.Text, scope: Scope) -> tuple[str, Text]:
     return begin, ()
 
 
-def _origin(written: str, place: Place) -> str:
+def origin(written: str, place: Place) -> str:
+    """Scheme, host and port, as they are compared."""
     try:
         parts = urlsplit(written)
         port = parts.port

@@ -1,7 +1,8 @@
 """A small application: a login, a list, an item, an order. Its replies vary from one to the next.
 
-Usage: shop.py [--wrong-every N] [--leak-every N]. It prints its port. The price of each N-th item
-is wrong, the user of each N-th list another one.
+Usage: shop.py [HOST PORT] [--wrong-every N] [--leak-every N] [--item-ms MS]. It prints its port.
+The price of each N-th item is wrong, the user of each N-th list another one, each item takes so
+long.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Shop(BaseHTTPRequestHandler):
     lists_seen: ClassVar[itertools.count[int]] = itertools.count(1)
     wrong_every: ClassVar[int] = 0
     leak_every: ClassVar[int] = 0
+    item_s: ClassVar[float] = 0
 
     def do_POST(self) -> None:
         """A login, or an order."""
@@ -51,6 +53,7 @@ class Shop(BaseHTTPRequestHandler):
             self._say(200, {"user": "somebody else" if leaks else user, "items": items})
         else:
             number = int(self.path.rpartition("/")[2])
+            time.sleep(self.item_s)
             wrong = self.wrong_every and next(self.items_seen) % self.wrong_every == 0
             self._say(200, {"id": number, "price": -1 if wrong else PRICES[number]})
 
@@ -82,9 +85,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--wrong-every", type=int, default=0)
     parser.add_argument("--leak-every", type=int, default=0)
+    parser.add_argument("--item-ms", type=float, default=0)
+    parser.add_argument("place", nargs="*", default=("127.0.0.1", "0"))
     asked = parser.parse_args()
     Shop.wrong_every, Shop.leak_every = asked.wrong_every, asked.leak_every
-    server = Server(("127.0.0.1", 0), Shop)
+    Shop.item_s = asked.item_ms / 1000
+    host, port = asked.place
+    server = Server((host, int(port)), Shop)
     print(server.server_address[1], flush=True)
     server.serve_forever()
 

@@ -1,0 +1,111 @@
+"""What `compare --traffic FILE` puts to each server: the same sessions, at an address of its own.
+
+Knows the file and the options that go with it; must not know how servers are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wiretrial import redaction, suggest
+from wiretrial.cli import traffic_wanted, urls, workload
+from wiretrial.cli.options import Asked, Loop
+from wiretrial.errors import UsageProblem
+from wiretrial.plan import Http, Tls
+from wiretrial.results.model import Scenario
+from wiretrial.studies import sessions
+from wiretrial.studies.spec import Case
+from wiretrial.subjects import registry
+from wiretrial.subjects.spec import TRAFFIC, ConfigurationName, Protocol
+from wiretrial.traffic import loads
+from wiretrial.traffic.compiler import compile_at
+from wiretrial.traffic.variables import given
+from wiretrial.words import HTTP
+
+PROTOCOLS: tuple[Protocol, ...] = ("http", "https")
+"""What sessions go over, the plain one first."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A traffic file with the options of one comparison."""
+
+    path: Path
+    variables: Sequence[str]
+    loop: Loop
+    asked: Asked
+    connections: str
+    """What -c is where it is not given."""
+    is_timed: bool
+    """Whether the command line says how long; otherwise stages do where there are any."""
+
+    def require(self) -> None:
+        """Raises for options that are at odds with the file; says what the file leaves open."""
+        traffic_wanted.require_sessions(self.path, self.loop, self.asked)
+        traffic_wanted.tell_unchecked(compile_at(self.path, given(self.variables), None))
+
+    def of_url(self, name: str, url: str, tls: Tls) -> Case:
+        """The file's sessions at a server of the user's own."""
+        target = urls.parse(url, HTTP)
+        host = f"[{target.host}]" if ":" in target.host else target.host
+        own = {"url": f"{target.protocol}://{host}:{target.port}/", "tls": tls}
+        case = self._case(name, redaction.text(url), "default", target.protocol, url)
+        return case.model_copy(update=own)
+
+    def of_subject(
+        self, name: str, subject: str, configuration: ConfigurationName, protocol: Protocol
+    ) -> Case:
+        """The same at a server that is started here."""
+        case = self._case(name, subject, configuration, protocol, None)
+        return case.model_copy(update={"contract": TRAFFIC, "path": "/"})
+
+    def _case(
+        self,
+        name: str,
+        subject: str,
+        configuration: ConfigurationName,
+        protocol: Protocol,
+        base: str | None,
+    ) -> Case:
+        scenario = compile_at(self.path, given(self.variables), base)
+        instead = traffic_wanted.instead(self.loop, self.connections)
+        sending = loads.sending(scenario, instead, seed=self.loop.seed)
+        title = f"{self.path.name}, {sessions.words(sending)}"
+        own = workload.http_of(protocol, self.asked).headers
+        return Case(
+            scenario=Scenario(
+                name=name,
+                group=title,
+                subject=subject,
+                configuration=configuration,
+                protocol=protocol,
+                workload=title,
+                ranked_by=sessions.ranked_by(sending),
+                file=str(self.path),
+                goals=scenario.goals,
+            ),
+            protocol=protocol,
+            http=Http(headers=(*scenario.headers, *own)),
+            traffic=sending.traffic,
+            load=sending.load,
+            duration_ns=None if self.is_timed else sending.stages_ns,
+        )
+
+
+def spoken(subjects: Sequence[str], wanted: str | None) -> Protocol:
+    """What all the subjects speak of what sessions go over; `wanted`: that and no other."""
+    if wanted is not None and wanted not in HTTP:
+        raise UsageProblem(
+            f"--protocol {wanted}: traffic goes over http and https",
+            suggest.remedy(wanted, HTTP, "leave it out"),
+        )
+    speak = [registry.find(subject).spec.speaks for subject in subjects]
+    for protocol in PROTOCOLS:
+        if wanted in (None, protocol) and all(protocol in one for one in speak):
+            return protocol
+    raise UsageProblem(
+        f"{' and '.join(dict.fromkeys(subjects))} do not all speak {wanted or 'http'}",
+        "see `wiretrial subject list` for what each speaks",
+    )

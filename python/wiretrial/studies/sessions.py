@@ -1,0 +1,30 @@
+"""Sessions of traffic as a study's workload: how they are called, and what ranks servers for them.
+
+Pure. Knows how traffic is sent; must not know which file says so.
+"""
+
+from __future__ import annotations
+
+from wiretrial.plan import OpenLoop
+from wiretrial.traffic.loads import Sending
+
+WAITED = "p99"
+"""Key of the figure that ranks servers which cannot be asked more than users do."""
+
+
+def words(sending: Sending) -> str:
+    """How many sessions there are, as people say it."""
+    executor, users = sending.load.executor, sending.load.connections
+    ramped = ", in stages" if sending.traffic.stages else ""
+    if isinstance(executor, OpenLoop):
+        return f"{executor.rate:g} sessions/s{ramped}"
+    return f"{users:,} user{'' if users == 1 else 's'}{ramped}"
+
+
+def ranked_by(sending: Sending) -> str | None:
+    """What servers are ranked by; None: what the load suggests.
+
+    Users who think ask no more of a quick server than of a slow one.
+    """
+    is_open = isinstance(sending.load.executor, OpenLoop)
+    return WAITED if sending.thinks and not is_open else None

@@ -1,0 +1,122 @@
+"""Routes over trials: the slowest one, where two servers differ most, and their table."""
+
+from __future__ import annotations
+
+import random
+
+from hdrh.histogram import HdrHistogram
+
+from tests.report.synthetic import DEMO, one_trial
+from wiretrial.report import model, page, phrases, sent
+from wiretrial.report.blocks import Table
+from wiretrial.report.model import ReportModel
+from wiretrial.results.model import Judgement, Trial
+from wiretrial.snapshot import FlowFigures, RouteFigures, TrafficFigures, TrafficNames
+
+HOUR = 3_600_000_000_000
+NAMES = ("list", "item", "order")
+SERVERS = {"a": (1.0, 2.0, 3.0), "b": (1.0, 8.0, 3.0)}
+"""What each route takes, milliseconds."""
+
+
+def times(ms: float) -> str:
+    histogram = HdrHistogram(1, HOUR, 3)
+    histogram.record_value(round(ms * 1e6), 2000)
+    return str(histogram.encode().decode("ascii"))
+
+
+def trial(server: str, block: int, failed: int = 0, sent: int = 2000) -> Trial:
+    """One trial, each route a little slower in each block."""
+    judgement = Judgement(verdict="valid", bottleneck="server", evidence="its core 99 % busy")
+    made: Trial = one_trial(DEMO[0], block, 0, 1, judgement, 1.0, random.Random(block))
+    figures = TrafficFigures(
+        routes=tuple(
+            RouteFigures(
+                sent=sent,
+                ok=sent - failed * (name == "list"),
+                errors={"mismatch": failed} if name == "list" and failed else {},
+                bytes_received=200 * sent,
+                histograms={"service_time": times(ms * (1 + block / 1000))},
+            )
+            for name, ms in zip(NAMES, SERVERS[server], strict=True)
+        ),
+        flows=(FlowFigures(begun=sent, done=sent, histograms={"iteration_time": times(12.0)}),),
+    )
+    names = TrafficNames(routes=NAMES, flows=("shop",))
+    called = {"name": server, "group": "shop", "label": server, "file": "shop.toml"}
+    intervals = (one.model_copy(update={"traffic": figures}) for one in made.intervals)
+    return made.model_copy(
+        update={
+            "scenario": made.scenario.model_copy(update=called),
+            "start": made.start.model_copy(update={"traffic": names}),
+            "summary": made.summary.model_copy(update={"traffic": figures}),
+            "intervals": tuple(intervals),
+        }
+    )
+
+
+def report(*servers: str, failed: int = 0) -> ReportModel:
+    trials = [trial(server, block, failed) for server in servers for block in range(4)]
+    return model.build(trials, question="q", title="t", command="c")
+
+
+def table(made: ReportModel, title: str = "Routes") -> Table:
+    (section,) = (one for one in page.sections(made) if one.title == title)
+    found = section.blocks[0]
+    assert isinstance(found, Table)
+    return found
+
+
+def said(made: ReportModel, kind: str) -> list[str]:
+    return [phrases.say(one) for one in made.findings if one.kind == kind]
+
+
+def test_the_slowest_route_is_named() -> None:
+    (alone,) = said(report("a"), "slowest")
+    assert alone.startswith("Slowest route: order, p99 3.0")
+    (both,) = said(report("a", "b"), "slowest")
+    assert both.startswith("Slowest routes, by p99: item 8.0")
+    assert "order 3.0" in both
+
+
+def test_the_route_that_differs_most_is_named_with_its_interval() -> None:
+    assert said(report("a"), "apart") == []
+    (found,) = said(report("a", "b"), "apart")
+    assert found.startswith("Largest difference on item: p99 of b 4.0")
+    assert "times that of a (2.0" in found
+
+
+def test_a_row_per_route_and_server_the_failing_and_the_slowest_first() -> None:
+    rows = [(row[0].text, row[1].text) for row in table(report("a", "b")).rows]
+    assert rows[:2] == [("order", "a"), ("order", "b")]
+    assert len(rows) == 6
+    failing = table(report("a", failed=3))
+    assert failing.columns[1].title == "Share"
+    assert [row[0].text for row in failing.rows] == ["list", "order", "item"]
+    failed = [column.title for column in failing.columns].index("Failed")
+    assert [row[failed].text for row in failing.rows] == ["12", "0", "0"]
+
+
+def test_sessions_have_a_table_and_the_server_s_cpu_is_told_per_session() -> None:
+    (section,) = (one for one in page.sections(report("a")) if one.title == "Routes")
+    tables = [block for block in section.blocks if isinstance(block, Table)]
+    assert tables[1].rows[0][0].text == "shop"
+    texts = " ".join(str(block) for block in section.blocks)
+    assert "per session" in texts
+
+
+def test_one_message_has_no_routes() -> None:
+    judgement = Judgement(verdict="valid", bottleneck="server", evidence="its core 99 % busy")
+    made = one_trial(DEMO[0], 0, 0, 1, judgement, 1.0, random.Random(3))
+    found = model.build([made], question="q", title="t", command="c")
+    assert not [one for one in page.sections(found) if one.title == "Routes"]
+    assert said(found, "slowest") == []
+
+
+def test_a_get_beside_a_payload_differs_in_it() -> None:
+    one, other = trial("a", 0), trial("b", 0)
+    start = one.start.model_copy(update={"request_payload_bytes": 0})
+    made = model.build(
+        [one.model_copy(update={"start": start}), other], question="q", title="t", command="c"
+    )
+    assert "payload bytes: 64 and none" in dict(sent.rows(made))["Varied"]
