@@ -66,3 +66,35 @@ def test_a_variable_is_of_a_file(wiretrial: Run) -> None:
     done = wiretrial("compare", "http://127.0.0.1:1/", "--variable", "a=b")
     assert done.returncode == 2
     assert "--variable is of traffic files" in done.stderr
+
+
+def test_a_study_with_traffic_has_a_table_per_route(
+    wiretrial: Run, start: Start, tmp_path: Path
+) -> None:
+    write(tmp_path, 1, "[load]\nusers = 2\n")
+    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
+    target = f"127.0.0.1:{start()}"
+    done = wiretrial("study", "run", "./study.toml", "--target", target, "--seed", "1")
+    assert done.returncode in MEASURED, done.stderr
+    assert "lowest route: " in " ".join(done.stdout.split())
+    (result,) = tmp_path.glob("results/*")
+    for form in ("text", "markdown", "compact"):
+        shown = wiretrial("report", str(result), "--format", form).stdout
+        for words in ("Routes", "Sessions", *ROUTES):
+            assert words in shown, form
+    page = (result / "report.html").read_text(encoding="utf-8")
+    assert "<h2>Routes</h2>" in page
+
+
+STUDY = """\
+title = "Shop"
+question = "How fast is the shop?"
+subjects = ["reference"]
+trials = 1
+duration = "300ms"
+warmup = "100ms"
+twin = "reference"
+[[workload]]
+name = "shop"
+traffic = "shop.toml"
+"""

@@ -18,7 +18,8 @@ from wiretrial.errors import UsageProblem
 from wiretrial.results.claims import Claim
 from wiretrial.studies.fields import Count, Nanoseconds, Pacing, Part, Share
 from wiretrial.studies.kinds import AnyWorkload, Open
-from wiretrial.studies.workload import Quick
+from wiretrial.studies.played import Played
+from wiretrial.studies.workload import Quick, Workload
 
 DOCUMENT = STUDIES.document
 
@@ -139,6 +140,21 @@ def read(path: Path) -> Document:
     """The document in `path`, a file or a folder with a `study.toml`."""
     file = path / DOCUMENT if path.is_dir() else path
     found = read_toml(file, Document, f"a study is a folder with a {DOCUMENT}")
+    provoked = (
+        one.model_copy(update={"workload": _beside(one.workload, file.parent)})
+        for one in found.provocation
+    )
+    found = found.model_copy(
+        update={
+            "workload": _beside(found.workload, file.parent),
+            "provocation": tuple(provoked),
+        }
+    )
     if found.cacert is None:
         return found
     return found.model_copy(update={"cacert": str((file.parent / found.cacert).resolve())})
+
+
+def _beside(workloads: tuple[Workload, ...], folder: Path) -> tuple[Workload, ...]:
+    """The workloads with their traffic files in the study's folder."""
+    return tuple(one.beside(folder) if isinstance(one, Played) else one for one in workloads)

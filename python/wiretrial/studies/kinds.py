@@ -43,6 +43,7 @@ from wiretrial.studies.fields import (
     Pattern,
     Rules,
 )
+from wiretrial.studies.played import Played
 from wiretrial.studies.spec import RateFrom
 from wiretrial.studies.workload import Driven, Factors, Quick, Workload, several
 from wiretrial.subjects.spec import Protocol
@@ -403,7 +404,7 @@ class Searched(_Paced):
 
 
 _SERVED: tuple[type[Served], ...] = (Held, Searched, Open, Closed)
-_KINDS: tuple[type[Workload], ...] = (Driven, *_SERVED)
+_KINDS: tuple[type[Workload], ...] = (Driven, Played, *_SERVED)
 
 
 def _of_its_kind(written: Any) -> Any:

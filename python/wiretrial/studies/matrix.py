@@ -182,6 +182,8 @@ def _case(
             },
             together=workload.at_a_time,
             ranked_by=workload.ranked_by,
+            file=workload.file,
+            goals=workload.goals,
         ),
         protocol=levels["protocol"],
         path=request.path,

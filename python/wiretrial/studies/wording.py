@@ -77,6 +77,8 @@ _FACTORS = {
     "requests_per_connection": "{:,} per connection",
     "iterations": "{:,} iterations",
     "rate": "{:,}/s",
+    "users": "{:,} users",
+    "arrivals": "{:,} sessions/s",
     "requests": "{:,} messages",
     "requests_each": "{:,} messages each",
     "table_size": "tables of {:,}",

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from wiretrial.goals import Goal
 from wiretrial.studies import environments, wording
 from wiretrial.studies.contracts import Request, driver_bytes, driver_message, request
 from wiretrial.studies.fields import (
@@ -26,17 +27,26 @@ from wiretrial.studies.fields import (
 )
 from wiretrial.studies.spec import Driving
 from wiretrial.studies.wording import Level
-from wiretrial.subjects.spec import DRIVEN, PROTOCOLS_OF, ContractName, Mode, Protocol
+from wiretrial.subjects.spec import (
+    DRIVEN,
+    PROTOCOLS_OF,
+    TRAFFIC,
+    ContractName,
+    Mode,
+    Protocol,
+)
 
 Factors = dict[str, Sequence[Level | None]]
 
 _ORDER = (
+    *("users", "arrivals"),
     *("protocol", "payload", "mode", "iterations", "ipv6", "pattern", "deflate", "connections"),
     *("depth", "pack", "requests_per_connection", "requests_each", "rate", "requests", "delay_ms"),
     *("environment", "server_threads", "pacing", "table_size", "lobby"),
 )
 _SPREAD = (
     *("payload", "connections", "depth", "pack", "requests_per_connection", "rate", "table_size"),
+    *("users", "arrivals"),
 )
 """Factors of which `--quick` keeps some levels."""
 
@@ -101,6 +111,8 @@ class Workload(Part):
 
     @model_validator(mode="after")
     def _common(self) -> Self:
+        if self.contract == TRAFFIC and "traffic" not in self.marks:
+            raise ValueError('name a file instead of the contract: traffic = "shop.toml"')
         for protocol in self.spoken:
             if protocol not in PROTOCOLS_OF[self.contract]:
                 known = ", ".join(PROTOCOLS_OF[self.contract])
@@ -117,6 +129,16 @@ class Workload(Part):
     @property
     def ranked_by(self) -> str | None:
         """What its scenarios are ranked by; None: what their load suggests."""
+        return None
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """Bounds that are stated where the workload is."""
+        return ()
+
+    @property
+    def file(self) -> str | None:
+        """The traffic file that says what is sent."""
         return None
 
     @property

@@ -1,0 +1,108 @@
+"""The kind of workload in which servers are asked what a traffic file says.
+
+Knows the fields of such a workload; must not know how scenarios are multiplied out. The file is
+compiled once, when the study is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from wiretrial.goals import Goal
+from wiretrial.plan import Expect, Http, Message
+from wiretrial.studies import sessions, wording
+from wiretrial.studies.contracts import Request
+from wiretrial.studies.fields import Counts, Levels, Nanoseconds
+from wiretrial.studies.workload import Factors, Workload, several
+from wiretrial.subjects.spec import TRAFFIC, ContractName, Protocol
+from wiretrial.traffic import loads
+from wiretrial.traffic.compiler import Scenario, compile_at
+from wiretrial.traffic.loads import Instead, Sending
+
+
+class Played(Workload):
+    """The subjects are servers, and sessions of a traffic file go to them."""
+
+    marks = frozenset({"traffic"})
+    called = "the sessions of a file (`traffic`)"
+
+    protocol: Levels[Protocol] = ("http",)
+    contract: ContractName = TRAFFIC
+    traffic: str
+    """A .toml or .hurl file beside study.toml; a server's address takes the place of its `base`."""
+    variables: dict[str, str] = Field(default_factory=dict)
+    """Values that come before those of the file."""
+    users: Counts | None = None
+    """In the place of the file's `users`; each has a connection."""
+    arrivals: Levels[float] | None = None
+    """Sessions per second, in the place of the file's `arrivals`."""
+    duration: Nanoseconds | None = None
+    """None: as long as the file's stages, where it has any; else as the study."""
+    warmup: Nanoseconds | None = None
+
+    @model_validator(mode="after")
+    def _is_of_file(self) -> Self:
+        if self.contract != TRAFFIC or self.path is not None or self.payload is not None:
+            raise ValueError("`traffic` says what is sent: leave contract, path and payload out")
+        return self
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """What the file says."""
+        return compile_at(Path(self.traffic), self.variables, None)
+
+    def beside(self, folder: Path) -> Self:
+        """The same with its file in the study's folder; what is wrong in the file is raised."""
+        found = self.model_copy(update={"traffic": str(folder / self.traffic)})
+        _ = found.scenario
+        return found
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        return self.scenario.goals
+
+    @property
+    def file(self) -> str | None:
+        return Path(self.traffic).name
+
+    @property
+    def ranked_by(self) -> str | None:
+        return sessions.ranked_by(self._sending(self.users[0] if self.users else None, self._rate))
+
+    @property
+    def _rate(self) -> float | None:
+        return self.arrivals[0] if self.arrivals else None
+
+    def levels(self) -> Factors:
+        found = super().levels()
+        return found | {"users": several(self.users), "arrivals": several(self.arrivals)}
+
+    def request(self, _levels: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
+        # A request's own header follows, and a study's own counts for all of them.
+        own = (*self.scenario.headers, *headers.items())
+        return Request("/", Http(headers=own), Message(), Expect())
+
+    def asked(self, levels: Mapping[str, Any]) -> dict[str, Any]:
+        sending = self._sending(levels["users"], levels["arrivals"])
+        return {
+            "traffic": sending.traffic,
+            "load": sending.load,
+            "duration_ns": self.duration or sending.stages_ns,
+            "warmup_allowance_ns": self.warmup,
+        }
+
+    def load_words(self, levels: Mapping[str, Any]) -> list[str]:
+        sending = self._sending(levels["users"], levels["arrivals"])
+        return [f"sessions of {self.file}", sessions.words(sending)]
+
+    def description(self, levels: Mapping[str, Any]) -> str:
+        told = wording.told(levels, wording.BEHIND)
+        return f"{self.name}: {', '.join(self.load_words(levels) + told)}"
+
+    def _sending(self, users: int | None, rate: float | None) -> Sending:
+        return loads.sending(self.scenario, Instead(users, rate))
