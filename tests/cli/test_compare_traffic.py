@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.test_load_traffic import ROUTES, Start, start, write
 from tests.cli.test_runs import MEASURED, results_of
+from wiretrial.errors import EXIT_GOOD, EXIT_INVALID
 
 __all__ = ["start"]
 
@@ -41,6 +42,9 @@ def test_each_route_is_compared(wiretrial: Run, start: Start, tmp_path: Path) ->
     for route in ROUTES:
         assert report.stdout.count(f"| {route} | http") == 2
     assert "as a multiple of" in report.stdout
+    gate = wiretrial("gate", *map(str, tmp_path.glob("results/*")))
+    assert gate.returncode in (EXIT_GOOD, EXIT_INVALID), gate.stderr
+    assert gate.stdout.count("errors < 1%") == 2
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,30 @@ def test_sessions_arrive_at_a_rate(wiretrial: Run, start: Start, tmp_path: Path)
     assert flow["begun"] == flow["done"] == 50
 
 
+def test_goals_are_bounds_of_the_gate(wiretrial: Run, start: Start, tmp_path: Path) -> None:
+    port = start()
+    goals = '[goal]\n"item.max" = "< 1h"\n"list.errors" = "< 50%"\nthroughput = "> 1/s"\n'
+    write(tmp_path, port, CLOSED + goals + '"shop.iteration.p50" = "< 1ns"\n')
+    made = wiretrial("load", "shop.toml", "-n", "60", "--format", "json", "-o", "shop.json")
+    assert made.returncode == EXIT_GATE, made.stderr
+    done = wiretrial("gate", "shop.json", "--threshold", "errors <= 50%", "--junit", "gate.xml")
+    assert done.returncode == EXIT_GATE, done.stderr
+    outcomes = {
+        line.split("  ")[0]: [
+            one for one in ("item.max", "list.errors", "iteration") if one in line
+        ]
+        for line in done.stdout.splitlines()
+    }
+    assert outcomes["broken"] == ["iteration"]
+    assert done.stdout.count("kept ") == 4
+    assert "shop.iteration.p50" in (tmp_path / "gate.xml").read_text(encoding="utf-8")
+    write(tmp_path, port)
+    wiretrial("load", "shop.toml", "-n", "5", "--format", "json", "-o", "none.json")
+    none = wiretrial("gate", "none.json")
+    assert none.returncode == EXIT_USAGE
+    assert "no bound is given" in none.stderr
+
+
 def test_a_rate_takes_the_place_of_users_who_think_first(
     wiretrial: Run, start: Start, tmp_path: Path
 ) -> None:

@@ -27,7 +27,8 @@ Examples:
 A file is one run (`load --format json -o FILE`): `throughput >= 10k` is about that run.
 Exit: 0 all kept, 3 one is broken or a scenario has no figure, 4 the data cannot tell (and how
 many trials would).
-A bound may name the scenarios that it is about: `@ PATTERN`.
+A bound may name the scenarios that it is about: `@ PATTERN`. The goals of a traffic file are bounds
+of its result.
 """
 
 app = Face()
@@ -40,11 +41,11 @@ def gate(
         typer.Argument(metavar="DIR|FILE", help="Result to check.", autocompletion=names.results),
     ],
     threshold: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--threshold", metavar="BOUND", help="Bound to check: 'service.p99 <= 2ms'. Repeatable."
         ),
-    ],
+    ] = None,
     baseline: Annotated[
         Path | None,
         typer.Option(
@@ -70,4 +71,4 @@ def gate(
     """Check a result against bounds: each is kept, broken, or can't be told from the data."""
     from wiretrial.cli import gating
 
-    return gating.gate(result, threshold, gating.Against(baseline, against), form, junit)
+    return gating.gate(result, threshold or (), gating.Against(baseline, against), form, junit)

@@ -6,7 +6,7 @@ Knows results and exit codes; must not know how a figure is estimated.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,6 +17,7 @@ from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, UsageProblem
 from wiretrial.report import gate as gates
 from wiretrial.report.gate import Row, Threshold
 from wiretrial.results import absent, imported
+from wiretrial.results.model import Scenario
 from wiretrial.results.store import ResultsFolder, read_all
 from wiretrial.studies import asked, spec
 
@@ -59,14 +60,29 @@ def _decided(
     before = read_all(baseline) if baseline else []
     if not result.is_dir() or imported.load(result):
         trials = read_all(result)
+        bounds = _with_goals(result, bounds, (trial.scenario for trial in trials[:1]))
         return gates.decide(trials, before, bounds, against=against, is_run=result.is_file())
     results = ResultsFolder.open(result)
     study, trials = spec.parse(results.document()), results.trials()
+    bounds = _with_goals(result, bounds, (case.scenario for case in study.cases))
     missing = (
         *asked.missing(study, trials, absent.read(results)),
         *asked.only_before(study, trials, before),
     )
     return gates.decide(trials, before, bounds, missing, against)
+
+
+def _with_goals(
+    result: Path, bounds: Sequence[Threshold], scenarios: Iterable[Scenario]
+) -> Sequence[Threshold]:
+    """The bounds, and those that a traffic file states; raises where there are none at all."""
+    found = (*bounds, *gates.of_goals(scenarios))
+    if not found:
+        raise UsageProblem(
+            f"no bound is given, and {result} is of no traffic file with goals",
+            f"give one: --threshold {gates.EXAMPLE.partition(' or ')[0]}",
+        )
+    return found
 
 
 def _text(rows: Sequence[Row]) -> str:

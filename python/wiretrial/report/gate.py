@@ -6,19 +6,20 @@ decision is printed. Every scenario of the result is held against every threshol
 
 from __future__ import annotations
 
+import glob
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from wiretrial import quantities, suggest, words
 from wiretrial.errors import UsageProblem
-from wiretrial.report import metrics, units
+from wiretrial.report import goal_metrics, metrics, units
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
 from wiretrial.report.versus import ALONE
 from wiretrial.results.absent import Missing
-from wiretrial.results.model import Trial
+from wiretrial.results.model import Scenario, Trial
 from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound
 from wiretrial.stats.gate import (
@@ -57,6 +58,8 @@ _FORM = re.compile(
     r"^\s*(?P<name>[a-z0-9.]+)\s*(?P<sign><=|>=)\s*(?P<bound>[^@]+?)\s*(@\s*(?P<only>.+?)\s*)?$"
 )
 BASELINE = "the baseline"
+GOAL = "goal"
+"""The name of a bound that a traffic file states."""
 EXAMPLE = "'throughput >= 0.95x' or 'response.p99 <= 2ms'"
 
 
@@ -71,6 +74,8 @@ class Threshold:
     bound: float
     relative: bool
     only: str | None
+    counted: Callable[[Measured], tuple[int, int]] | None = None
+    """Of a share of failures: how many failed, of how many; None: it is no share."""
 
     def fits(self, scenario: str, *, is_open_loop: bool) -> bool:
         """Whether it is about this scenario."""
@@ -127,7 +132,38 @@ def parse(text: str) -> Threshold:
         bound=_ratio(text, bound[:-1]) if relative else _absolute(metric, bound),
         relative=relative,
         only=found["only"],
+        counted=_all_failures if metric is metrics.ERRORS else None,
     )
+
+
+def of_goals(scenarios: Iterable[Scenario]) -> list[Threshold]:
+    """The goals of traffic files as bounds, each on the scenario that it was stated for."""
+    found = []
+    for scenario in scenarios:
+        for goal in scenario.goals if scenario.twin_of is None else ():
+            is_share = goal.figure == "errors"
+            if is_share and goal.is_floor:
+                raise UsageProblem(
+                    f"{scenario.name}: goal {goal}", 'write an upper bound: errors = "< 0.1%"'
+                )
+            found.append(
+                Threshold(
+                    text=str(goal),
+                    name=GOAL,
+                    metric=goal_metrics.metric(goal),
+                    at_least=goal.is_floor,
+                    bound=goal.value,
+                    relative=False,
+                    only=glob.escape(scenario.name),
+                    counted=goal_metrics.counted(goal) if is_share else None,
+                )
+            )
+    return found
+
+
+def _all_failures(run: Measured) -> tuple[int, int]:
+    counters = run.trial.summary.counters
+    return sum(counters.errors.values()), counters.sent
 
 
 @dataclass(frozen=True)
@@ -261,9 +297,9 @@ def _row(
     *,
     is_run: bool = False,
 ) -> Iterator[Row]:
-    if threshold.metric is metrics.ERRORS:
+    if threshold.counted:
         # Those of trials that they made invalid count too.
-        yield _of_errors(scenario, runs, threshold)
+        yield _of_errors(scenario, runs, threshold, threshold.counted)
         return
     if not any(run.is_usable for run in runs):
         yield _unusable(scenario, runs, threshold)
@@ -310,10 +346,14 @@ def _row(
     yield Row(scenario, threshold, decision, _told(decision, None, kind, other.name))
 
 
-def _of_errors(scenario: str, runs: Sequence[Measured], threshold: Threshold) -> Row:
-    counters = [run.trial.summary.counters for run in runs]
+def _of_errors(
+    scenario: str,
+    runs: Sequence[Measured],
+    threshold: Threshold,
+    counted: Callable[[Measured], tuple[int, int]],
+) -> Row:
     what = words.of_all(run.trial.scenario.protocol for run in runs)
-    failed, sent = sum(sum(c.errors.values()) for c in counters), sum(c.sent for c in counters)
+    failed, sent = (sum(counts) for counts in zip(*map(counted, runs), strict=True))
     if not sent:
         return _lacking(scenario, threshold, f"no {what.one} was sent")
     decision = of_share(failed, sent, threshold.bound)
