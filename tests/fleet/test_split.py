@@ -149,3 +149,10 @@ def test_intervals_are_as_long_as_merging_needs(
 ) -> None:
     plan = plan_of(10).model_copy(update={"stop": Stop(duration_ns=seconds * 10**9)})
     assert interval_ns(plan, agents) == interval_ms * 10**6
+
+
+def test_sessions_are_shared_as_messages_are() -> None:
+    plan = plan_of(6).model_copy(update={"stop": Stop(sessions=31)})
+    assert [part.stop.sessions for part in split(plan, 3)] == [11, 10, 10]
+    with pytest.raises(UsageProblem, match="2 sessions can't be shared by 3 agents"):
+        split(plan.model_copy(update={"stop": Stop(sessions=2)}), 3)

@@ -33,7 +33,9 @@ def split(plan: Plan, agents: int) -> tuple[Plan, ...]:
                         "executor": _at(plan.load.executor, rate),
                     }
                 ),
-                "stop": plan.stop.model_copy(update={"requests": piece.requests}),
+                "stop": plan.stop.model_copy(
+                    update={"requests": piece.requests, "sessions": piece.sessions}
+                ),
                 "share": Share(
                     first_worker=agent * threads,
                     workers=workers,
@@ -67,19 +69,24 @@ class _Piece:
     first_connection: int
     connections: int
     requests: int | None
+    sessions: int | None
 
 
 def _piece(plan: Plan, first_worker: int, threads: int, workers: int) -> _Piece:
     """What the workers from `first_worker` on have together."""
     first, last = first_worker, first_worker + threads
-    requests = plan.stop.requests
+
+    def own(amount: int | None) -> int | None:
+        if amount is None:
+            return None
+        return _parts_before(amount, last, workers) - _parts_before(amount, first, workers)
+
     begin = _before(plan, first, workers)
     return _Piece(
         first_connection=begin,
         connections=_before(plan, last, workers) - begin,
-        requests=None
-        if requests is None
-        else _parts_before(requests, last, workers) - _parts_before(requests, first, workers),
+        requests=own(plan.stop.requests),
+        sessions=own(plan.stop.sessions),
     )
 
 
@@ -126,8 +133,9 @@ def _require_enough(plan: Plan, agents: int) -> None:
             f"{groups:,} {what} can't be shared by {of}",
             f"use {workers * _together(plan):,} connections or more (-c), or fewer agents",
         )
-    if plan.stop.requests is not None and plan.stop.requests < workers:
-        raise UsageProblem(
-            f"{plan.stop.requests:,} messages can't be shared by {of}",
-            f"send {workers:,} or more (-n), or use fewer agents",
-        )
+    for amount, counted in ((plan.stop.requests, "messages"), (plan.stop.sessions, "sessions")):
+        if amount is not None and amount < workers:
+            raise UsageProblem(
+                f"{amount:,} {counted} can't be shared by {of}",
+                f"send {workers:,} or more (-n), or use fewer agents",
+            )
