@@ -9,6 +9,7 @@ from hdrh.histogram import HdrHistogram
 from tests.report.synthetic import DEMO, one_trial
 from wiretrial.report import model, page, phrases, sent
 from wiretrial.report.blocks import Table
+from wiretrial.report.exports import table as exports
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Judgement, Trial
 from wiretrial.snapshot import FlowFigures, RouteFigures, TrafficFigures, TrafficNames
@@ -120,3 +121,12 @@ def test_a_get_beside_a_payload_differs_in_it() -> None:
         [one.model_copy(update={"start": start}), other], question="q", title="t", command="c"
     )
     assert "payload bytes: 64 and none" in dict(sent.rows(made))["Varied"]
+
+
+def test_the_table_of_trials_has_columns_for_each_route() -> None:
+    one, other = exports.rows([trial("a", 0, failed=2), trial("b", 0)])
+    assert list(one) == list(other)
+    assert one["route.list.errors"] == 2
+    item = other["route.item.p99"]
+    assert isinstance(item, int | float)
+    assert 7.9e6 < item < 8.1e6

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import METRICS
+from wiretrial.results import quantiles
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import Trial
 
@@ -49,8 +50,11 @@ def rows(trials: Sequence[Trial], adopted: Sequence[Adopted] = ()) -> list[dict[
     levels = sorted({name for trial in trials for name in trial.scenario.levels})
     weighed = {row.subject: row for row in adopted}
     fields = [name for name in Adopted.model_fields if name != "subject"] if adopted else []
+    routes = dict.fromkeys(
+        name for trial in trials if trial.start.traffic for name in trial.start.traffic.routes
+    )
     return [
-        _row(trial, levels) | _adoption(weighed.get(trial.scenario.subject), fields)
+        _row(trial, levels, list(routes)) | _adoption(weighed.get(trial.scenario.subject), fields)
         for trial in trials
     ]
 
@@ -65,7 +69,7 @@ def as_csv(trials: Sequence[Trial], adopted: Sequence[Adopted] = ()) -> str:
     return text.getvalue()
 
 
-def _row(trial: Trial, levels: Sequence[str]) -> dict[str, Cell]:
+def _row(trial: Trial, levels: Sequence[str], routes: Sequence[str]) -> dict[str, Cell]:
     scenario, counters = trial.scenario, trial.summary.counters
     known: dict[str, Cell] = {
         "study": trial.study,
@@ -99,8 +103,24 @@ def _row(trial: Trial, levels: Sequence[str]) -> dict[str, Cell]:
         **{name: known[name] for name in IDENTITY},
         **{f"level.{name}": scenario.levels.get(name) for name in levels},
         **figures,
+        **_routes(measured, routes),
         "withheld": "; ".join(filter(None, (metric.withheld(measured) for metric in METRICS))),
     }
+
+
+def _routes(measured: Measured, names: Sequence[str]) -> dict[str, Cell]:
+    """Four columns for each route of traffic; empty where the trial did not have it."""
+    known = {route.name: route for route in measured.routed.routes}
+    found: dict[str, Cell] = {}
+    for name in names:
+        route = known.get(name)
+        found |= {
+            f"route.{name}.rate": route.rate if route else None,
+            f"route.{name}.p50": quantiles.told(route.times, 0.5) if route else None,
+            f"route.{name}.p99": quantiles.told(route.times, 0.99) if route else None,
+            f"route.{name}.errors": route.failed if route else None,
+        }
+    return found
 
 
 def _adoption(row: Adopted | None, fields: Sequence[str]) -> dict[str, Cell]:
