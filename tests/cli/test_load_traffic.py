@@ -167,6 +167,7 @@ def test_goals_are_bounds_of_the_gate(wiretrial: Run, start: Start, tmp_path: Pa
         for line in done.stdout.splitlines()
     }
     assert outcomes["broken"] == ["iteration"]
+    assert f"shop.toml at http://127.0.0.1:{port}" in done.stdout
     assert done.stdout.count("kept ") == 4
     assert "shop.iteration.p50" in (tmp_path / "gate.xml").read_text(encoding="utf-8")
     write(tmp_path, port)

@@ -243,7 +243,7 @@ def _run(
         for snapshot in recording:
             live.see(snapshot)
     scenario = Scenario(
-        name=target.url,
+        name=f"{wanted.file} at {target.url}" if wanted.file else target.url,
         subject=target.url,
         protocol=target.protocol,
         workload=wanted.workload,
