@@ -32,6 +32,9 @@ DOCS_PACKAGES := build/docs-venv/.requirements
 CARGO_DENY := $(TOOLS)/bin/cargo-deny
 CARGO_DENY_VERSION := 0.20.2
 
+# The tests that open sockets of ours: those of net and respond, and the truth tests of the engine.
+EPOLL_TESTS := $(sort $(notdir $(basename $(wildcard crates/net/tests/*.rs crates/respond/tests/*.rs)))) truth
+
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 ifdef CI
@@ -101,12 +104,14 @@ subjects: build  ## verify part of the catalogue: each language and contract
 catalogue: build  ## install and verify every subject, write docs/subjects.md
 	$(BIN)/wiretrial subject verify --all --page docs/subjects.md
 
+# Most tests wait for sockets and time limits: more of them run at a time than there are cores. The
+# second run names tests, not packages: with other packages cargo builds everything again.
 .PHONY: test-rust
+test-rust: export RUST_TEST_THREADS ?= 6
 test-rust:  ## run the Rust tests
 	cargo test --workspace --locked --no-fail-fast
-	WIRETRIAL_TEST_POLLER=epoll cargo test --locked --no-fail-fast \
-	  --package wiretrial-net --package wiretrial-respond
-	WIRETRIAL_TEST_POLLER=epoll cargo test --locked --package wiretrial-engine --test truth
+	WIRETRIAL_TEST_POLLER=epoll cargo test --workspace --locked --no-fail-fast \
+	  $(addprefix --test ,$(EPOLL_TESTS))
 
 .PHONY: test-python
 test-python: bootstrap-tests build $(DOCS_PACKAGES)  ## run the Python tests: WORKERS (4) at a time, then those that measure

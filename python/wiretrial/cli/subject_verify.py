@@ -27,6 +27,9 @@ from wiretrial.subjects.spec import ConfigurationName, Subject
 from wiretrial.subjects.verification import Verification
 from wiretrial.subjects.verify import Outcome
 
+_PER_CPU = 3
+"""Configurations verified at a time: nearly all of a check is waiting for a time limit."""
+
 
 def verify(
     wanted: Wanted,
@@ -82,7 +85,7 @@ class _Bench:
         self._anew = anew
         self._shown = shown
         self._stopping = threading.Event()
-        self._pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)), "verify")
+        self._pool = ThreadPoolExecutor(_PER_CPU * len(os.sched_getaffinity(0)), "verify")
         self._tasks: deque[_Task] = deque()
 
     def __enter__(self) -> _Bench:
