@@ -1,8 +1,11 @@
 """What a message costs: CPU time = a + b x bytes + c x connections, with intervals.
 
-Weighted least squares (Weisberg, *Applied Linear Regression*, 4th ed., 7.1). Trials of one scenario
-scatter by a share of their value, so an observation weighs as one over its square: a large message
-must not drown a small one. Intervals are Student's, n - p degrees of freedom.
+Trials of one scenario scatter by a share of their value, so an observation weighs as one over the
+square of the cost that is fitted to it: a large message must not drown a small one. Weights from
+the observed costs would favour what came out low by chance, and price all of it up to 9 % too low
+at a scatter of 20 %. Fitted costs and weights are found in turn (quasi-likelihood with the variance
+as the square of the mean: McCullagh and Nelder, *Generalized Linear Models*, 2nd ed., 8.3 and 9.2).
+Intervals are Student's, n - p degrees of freedom.
 """
 
 from __future__ import annotations
@@ -16,6 +19,9 @@ from wiretrial.stats import student
 CONFIDENCE = 0.95
 SPREAD = 1.5
 """A size must vary by at least this factor, or its price can't be told from the base."""
+_MOST_ROUNDS = 100
+_SETTLED = 1e-10
+"""Change of each fitted cost, as a share, below which another round tells nothing new."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +70,25 @@ def fit(
     degrees = len(cost_ns) - len(columns)
     if degrees < 2:
         raise ValueError(f"{len(columns)} prices need at least {len(columns) + 2} trials")
-    weights = 1 / np.asarray(cost_ns, dtype=float)
-    design = np.stack(columns, axis=1) * weights[:, None]
+    costs, design = np.asarray(cost_ns, dtype=float), np.stack(columns, axis=1)
     # Columns of one size: bytes and connections may differ by six orders of magnitude.
-    scale = np.linalg.norm(design, axis=0)
-    normal = (design / scale).T @ (design / scale)
-    if np.linalg.cond(normal) > 1e10:
-        raise ValueError("bytes and connections rise together: vary one without the other")
-    inverse = np.linalg.inv(normal)
-    solution = inverse @ (design / scale).T @ np.ones(len(cost_ns))
-    residuals = 1 - (design / scale) @ solution
+    scale = np.linalg.norm(design / costs[:, None], axis=0)
+    design = design / scale
+    fitted = costs
+    for _ in range(_MOST_ROUNDS):
+        weighted = design / fitted[:, None]
+        normal = weighted.T @ weighted
+        if np.linalg.cond(normal) > 1e10:
+            raise ValueError("bytes and connections rise together: vary one without the other")
+        inverse = np.linalg.inv(normal)
+        solution = inverse @ weighted.T @ (costs / fitted)
+        # A price below zero can take a fitted cost there: that one keeps its last weight.
+        following = np.where(design @ solution > 0, design @ solution, fitted)
+        change = float(np.max(np.abs(following / fitted - 1)))
+        fitted = following
+        if change < _SETTLED:
+            break
+    residuals = (costs - design @ solution) / fitted
     variance = float(residuals @ residuals) / degrees
     reach = student.quantile((1 + CONFIDENCE) / 2, degrees)
     errors = np.sqrt(variance * np.diag(inverse)) / scale
