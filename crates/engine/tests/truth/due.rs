@@ -11,8 +11,8 @@ use wiretrial_respond::Script;
 use crate::outcome::{Outcome, checked};
 use crate::rig::Rig;
 
-/// More than the kernel takes of what nobody reads.
-const LENGTH: usize = 4 << 20;
+/// More than the kernel takes of what nobody reads: 4 MiB to be sent, and less than that to be read.
+const LENGTH: usize = 16 << 20;
 /// Messages per second.
 const RATE: u64 = 100;
 const SECOND: u64 = 1_000_000_000;
