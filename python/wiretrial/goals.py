@@ -28,9 +28,18 @@ class Goal(BaseModel):
         """Whether less than the value is too little."""
         return self.relation in (">", ">=")
 
+    @property
+    def name(self) -> str:
+        """`login.p99`."""
+        return f"{self.of}.{self.figure}" if self.of else self.figure
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it bounds a time."""
+        return self.figure not in ("errors", "throughput")
+
     def __str__(self) -> str:
-        named = f"{self.of}.{self.figure}" if self.of else self.figure
-        return f"{named} {self.relation} {_written(self.figure, self.value)}"
+        return f"{self.name} {self.relation} {_written(self.figure, self.value)}"
 
 
 def _written(figure: str, value: float) -> str:

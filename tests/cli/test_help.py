@@ -32,6 +32,7 @@ GOLDEN = Path(__file__).parent / "golden"
 COMMANDS: list[tuple[str, ...]] = [
     (),
     ("load",),
+    ("limit",),
     ("compare",),
     ("demo",),
     ("report",),

@@ -40,6 +40,7 @@ class Commands(screen.FirstScreen):
             screen.MEASURE, "Two-minute tour: compares HTTP with WebSocket on this machine."
         ),
         "load": Entry(screen.MEASURE, "Load a server and verify every reply."),
+        "limit": Entry(screen.MEASURE, "Find the highest rate at which a server keeps its goals."),
         "compare": Entry(screen.MEASURE, "Measure servers in turn and say which is faster."),
         "browser": Entry(screen.MEASURE, "Send the same requests from a real browser."),
         "study": Entry(screen.MEASURE, "Prepared studies of one question each: list, show, run."),

@@ -6,7 +6,6 @@ Knows the options; must not know how a load is sent.
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -144,24 +143,8 @@ def load(
     expect: options.Expected = None,
     expect_status: options.ExpectedStatus = "200",
     allow_errors: options.AllowedErrors = "0",
-    warmup: Annotated[
-        str,
-        typer.Option(
-            "--warmup",
-            metavar="auto|TIME",
-            help="Load before the measured time. The end of the warm-up is found in the data.",
-            rich_help_panel=screen.LOAD,
-        ),
-    ] = "auto",
-    timeout: Annotated[
-        str,
-        typer.Option(
-            "--timeout",
-            metavar="TIME",
-            help="Time limit of one request and reply.",
-            rich_help_panel=screen.LOAD,
-        ),
-    ] = "10s",
+    warmup: options.WarmUp = "auto",
+    timeout: options.Timeout = "10s",
     connect_timeout: Annotated[
         str,
         typer.Option(
@@ -225,28 +208,15 @@ def load(
             rich_help_panel=screen.TLS,
         ),
     ] = True,
-    seed: Annotated[
-        int,
-        typer.Option("--seed", min=0, help="Seed of random choices.", rich_help_panel=screen.LOAD),
-    ] = 0,
+    seed: options.Seed = 0,
     fleet: options.FleetAddress = None,
     fleet_certificates: options.FleetCertificates = None,
     fleet_agents: options.FleetAgents = None,
     on_agent_loss: options.AgentLoss = None,
     keep_secrets: options.KeepSecrets = False,
     format_: options.FormatOption = Format.TEXT,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="File to write the result to. [standard output]"
-        ),
-    ] = None,
-    page: Annotated[
-        Path | None,
-        typer.Option(
-            "--report", metavar="FILE", help="HTML file to write a page of the run to, too."
-        ),
-    ] = None,
+    file: options.ToFile = None,
+    page: options.ToPage = None,
 ) -> int:
     """Load the server at URL, verify every reply, and show rates, times and the bottleneck."""
     from wiretrial.cli import loading

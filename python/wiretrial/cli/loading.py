@@ -111,11 +111,49 @@ def load(
 ) -> int:
     """Measures and shows; the exit code tells the verdict."""
     many = FleetWanted.of(fleet)
+    allowed = quantities.share(kept.allow_errors, "--allow-errors")
+    plan, wanted = planned(url, loop, asked, security, extent, generator, further, many)
+    if kept.file:
+        output.require_writable(kept.file)
+    if kept.page:
+        output.require_writable(kept.page, "--report")
+    if many is None:
+        require_room(plan, wanted)
+    with fleet_wanted.engine(many, keeps_cpus=True) as engine:
+        try:
+            trial, signal_number = run_one(
+                engine, plan, wanted, allowed, keeps_secrets=kept.keeps_secrets
+            )
+        except LimitsTooLow as short:
+            raise short.for_command(("wiretrial", *sys.argv[1:])) from short
+    outcomes = traffic_goals.judge(wanted.goals, trial)
+    output.emit(_render(trial, kept.format, to_terminal=kept.file is None), kept.file)
+    for outcome in outcomes:
+        output.say(f"goal {outcome.line}")
+    if kept.page:
+        output.write_page(reports.page(run.build(trial)), kept.page, "--report")
+    if signal_number is not None:
+        return EXIT_SIGNAL + signal_number
+    if trial.judgement.verdict in FAILED:
+        return EXIT_INVALID
+    return EXIT_GOOD if all(one.is_kept for one in outcomes) else EXIT_GATE
+
+
+def planned(
+    url: str,
+    loop: Loop,
+    asked: Asked,
+    security: Security,
+    extent: Extent,
+    generator: Generator,
+    further: Further,
+    many: FleetWanted | None,
+) -> tuple[Plan, Wanted]:
+    """The plan of what was typed, checked; `many`: the fleet that sends, where one does."""
     if extent.duration is not None and extent.requests is not None:
         raise UsageProblem("-d and -n exclude each other", "keep one")
     if loop.hold and extent.requests is not None:
         raise UsageProblem("--hold and -n exclude each other", "say how long they are held: -d 60s")
-    allowed = quantities.share(kept.allow_errors, "--allow-errors")
     length_ns = None
     if extent.requests is None:
         length_ns = workload.length_ns(extent.duration or DEFAULT_DURATION)
@@ -128,7 +166,6 @@ def load(
         )
     else:
         wanted = _one_message(url, loop, asked, security, further, length_ns, extent, local)
-    target = wanted.address
     plan = Plan(
         target=wanted.target,
         load=wanted.load,
@@ -148,38 +185,21 @@ def load(
             spin=generator.spin,
         ),
     )
-    if kept.file:
-        output.require_writable(kept.file)
-    if kept.page:
-        output.require_writable(kept.page, "--report")
-    if many is None:
-        preflight.require(
-            preflight.Demand(
-                connections=plan.load.connections,
-                threads=plan.generator.threads,
-                source_addresses=max(1, len(local)),
-                server_here=listeners.is_local(target.host, target.port),
-            ),
-            engine_follows=True,
-        )
-    with fleet_wanted.engine(many, keeps_cpus=True) as engine:
-        try:
-            trial, signal_number = _run(
-                engine, plan, wanted, allowed, keeps_secrets=kept.keeps_secrets
-            )
-        except LimitsTooLow as short:
-            raise short.for_command(("wiretrial", *sys.argv[1:])) from short
-    outcomes = traffic_goals.judge(wanted.goals, trial)
-    output.emit(_render(trial, kept.format, to_terminal=kept.file is None), kept.file)
-    for outcome in outcomes:
-        output.say(f"goal {outcome.line}")
-    if kept.page:
-        output.write_page(reports.page(run.build(trial)), kept.page, "--report")
-    if signal_number is not None:
-        return EXIT_SIGNAL + signal_number
-    if trial.judgement.verdict in FAILED:
-        return EXIT_INVALID
-    return EXIT_GOOD if all(one.is_kept for one in outcomes) else EXIT_GATE
+    return plan, wanted
+
+
+def require_room(plan: Plan, wanted: Wanted) -> None:
+    """Refuses what this machine can't carry."""
+    target = wanted.address
+    preflight.require(
+        preflight.Demand(
+            connections=plan.load.connections,
+            threads=plan.generator.threads,
+            source_addresses=max(1, len(plan.target.sources)),
+            server_here=listeners.is_local(target.host, target.port),
+        ),
+        engine_follows=True,
+    )
 
 
 def _one_message(
@@ -223,14 +243,16 @@ def _one_message(
     )
 
 
-def _run(
+def run_one(
     engine: Engine,
     plan: Plan,
     wanted: Wanted,
     allowed_errors: float,
     *,
     keeps_secrets: bool,
+    heading: str | None = None,
 ) -> tuple[Trial, int | None]:
+    """The record of one run, and the signal that ended it early, where one did."""
     target = wanted.address
     server = listeners.of_url(target.url)
     with (
@@ -238,7 +260,9 @@ def _run(
             engine, plan, server.pids, unseen=server.unseen, keeps_secrets=keeps_secrets
         ) as recording,
         interrupts.graceful(recording.stop) as interrupt,
-        Live.for_plan(plan, _heading(wanted, plan, recording.plan), recording.progress) as live,
+        Live.for_plan(
+            plan, heading or _heading(wanted, plan, recording.plan), recording.progress
+        ) as live,
     ):
         for snapshot in recording:
             live.see(snapshot)

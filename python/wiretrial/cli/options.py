@@ -246,6 +246,40 @@ OrderSeed = Annotated[
     int | None,
     typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
 ]
+WarmUp = Annotated[
+    str,
+    typer.Option(
+        "--warmup",
+        metavar="auto|TIME",
+        help="Load before the measured time. The end of the warm-up is found in the data.",
+        rich_help_panel=screen.LOAD,
+    ),
+]
+Timeout = Annotated[
+    str,
+    typer.Option(
+        "--timeout",
+        metavar="TIME",
+        help="Time limit of one request and reply.",
+        rich_help_panel=screen.LOAD,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", min=0, help="Seed of random choices.", rich_help_panel=screen.LOAD),
+]
+ToFile = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", metavar="FILE", help="File to write the result to. [standard output]"
+    ),
+]
+ToPage = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="FILE", help="HTML file to write a page of the result to, too."
+    ),
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
 Prefix = Annotated[
     list[str] | None,

@@ -44,8 +44,16 @@ class Outcome:
     @property
     def line(self) -> str:
         """`kept: login.p99 < 50 ms (41.2 ms)`."""
-        shown = "cannot be told" if self.value is None else _shown(self.goal.figure, self.value)
-        return f"{'kept' if self.is_kept else 'missed'}: {self.goal} ({shown})"
+        return f"{'kept' if self.is_kept else 'missed'}: {self.goal} ({self._shown})"
+
+    @property
+    def found(self) -> str:
+        """`login.p99 is 41.2 ms`."""
+        return f"{self.goal.name} {'' if self.value is None else 'is '}{self._shown}"
+
+    @property
+    def _shown(self) -> str:
+        return "cannot be told" if self.value is None else _shown(self.goal.figure, self.value)
 
 
 def judge(goals: Sequence[Goal], trial: Trial) -> tuple[Outcome, ...]:

@@ -6,11 +6,13 @@ for the page and for a phone: they print, they need no script, and hovering adds
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 
 from markupsafe import Markup
 
 from wiretrial.report import brief, carried, html_blocks, page, palette, sent
+from wiretrial.report.blocks import Section
 from wiretrial.report.carried import Carried
 from wiretrial.report.head import HEAD
 from wiretrial.report.html_blocks import NOTHING, joined
@@ -53,6 +55,34 @@ def render(model: ReportModel) -> str:
                 ]
             ),
             data=carried.raw_data(packed, model.document),
+        )
+    )
+
+
+def plain(
+    title: str,
+    question: str,
+    verdict: Sequence[str],
+    sections: Sequence[Section],
+    command: str,
+    document: str,
+) -> str:
+    """A page of something else than trials, with its document as data."""
+    lines = NOTHING.join(Markup("<p>{}</p>").format(text) for text in verdict)
+    again = Markup("<p>Run it again: <code>{}</code></p>").format(command)
+    # In a script element only its end could be taken for markup.
+    data = Markup('<script type="application/json" id="document">\n{}</script>').format(
+        Markup(document.replace("<", "\\u003c"))
+    )
+    return str(
+        Markup(_PAGE).format(
+            title=title,
+            style=Markup(_style()),
+            question=question,
+            sent="",
+            verdict=Markup('<div class="verdict">{}</div>').format(lines),
+            sections=joined([*(html_blocks.section(one) for one in sections if one.blocks), again]),
+            data=data,
         )
     )
 

@@ -28,11 +28,18 @@ class Objective:
     tolerance: float
     floor: float = 1.0
     """No rate below it was looked at."""
+    name: str | None = None
+    """What the time is called, where the quantile does not say it: `login.p99`."""
+
+    @property
+    def time(self) -> str:
+        """`p99`."""
+        return self.name or f"p{100 * self.quantile:g}"
 
     @property
     def words(self) -> str:
         """`p99 within 5 ms`."""
-        return f"p{100 * self.quantile:g} within {self.limit}"
+        return f"{self.time} within {self.limit}"
 
     def search(self) -> Search:
         """The search at its begin."""

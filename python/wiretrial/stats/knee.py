@@ -87,11 +87,12 @@ def backlog_growth(points: Sequence[tuple[float, float]]) -> float | None:
 class Search:
     """Where the knee is. Rates are messages per second.
 
-    From `first` the rate is doubled (or halved, if the first is not sustained) until both sides are
-    known, then bisected on a log scale until they are within `tolerance`; the lower one is then
-    confirmed on up to `confirmations` further trials, and lowered where most of them disagree. On
-    the way a rate that was not sustained is tried again, up to twice, and the majority decides: one
-    pause of the machine would otherwise keep the search below that rate for good.
+    From `first` the rate is multiplied by `stride` (or divided, if the first is not sustained)
+    until both sides are known, then bisected on a log scale until they are within `tolerance`; the
+    lower one is then confirmed on up to `confirmations` further trials, and lowered where most of
+    them disagree. On the way a rate that was not sustained is tried again, up to twice, and the
+    majority decides: one pause of the machine would otherwise keep the search below that rate for
+    good.
     """
 
     first: float
@@ -99,6 +100,7 @@ class Search:
     tolerance: float = 0.05
     confirmations: int = 3
     floor: float = 1.0
+    stride: float = 2.0
     low: float | None = None
     """The highest rate that was sustained so far, and is not disproved."""
     high: float | None = None
@@ -140,9 +142,9 @@ class Search:
                 assert self.high is not None
                 return math.sqrt(self.low * self.high)
         if self.low is not None:
-            return min(2 * self.low, self.ceiling)
+            return min(self.stride * self.low, self.ceiling)
         if self.high is not None:
-            return max(self.high / 2, self.floor)
+            return max(self.high / self.stride, self.floor)
         return min(self.first, self.ceiling)
 
     def see(self, rate: float, sustained: bool) -> None:

@@ -6,9 +6,10 @@ Knows users, rates and stages; must not know who asks for them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from wiretrial.goals import Goal
 from wiretrial.plan import ClosedLoop, Load, OpenLoop
 from wiretrial.plan_traffic import (
     ConstantThink,
@@ -76,19 +77,56 @@ def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Se
     pacing = shape.pacing if instead.rate is None else instead.pacing
     users = instead.users
     if users is None:
-        users = (shape.users or USERS) if rate is None else _enough(scenario.traffic, rate)
+        users = (shape.users or USERS) if rate is None else enough(scenario.traffic, rate)
     executor: ClosedLoop | OpenLoop = ClosedLoop()
     if rate is not None:
         executor = OpenLoop.model_validate({"rate": rate, "pacing": pacing})
-    changed: dict[str, object] = {
-        "stages": () if instead.is_given else tuple(_stages(scenario)),
-    }
-    if instead.rate is not None:
-        changed["flows"] = tuple(map(_at_once, scenario.traffic.flows))
+    stages = () if instead.is_given else tuple(_stages(scenario))
+    traffic = scenario.traffic.model_copy(update={"stages": stages})
     return Sending(
-        traffic=scenario.traffic.model_copy(update=changed),
+        traffic=traffic if instead.rate is None else unthinking(traffic),
         load=Load(connections=users, executor=executor, seed=seed),
     )
+
+
+def unthinking(traffic: Traffic) -> Traffic:
+    """The same without think times before first requests, which are due with their sessions."""
+    return traffic.model_copy(update={"flows": tuple(map(_at_once, traffic.flows))})
+
+
+def enough(traffic: Traffic, rate: float, length_s: float | None = None) -> int:
+    """Users for a rate of sessions: rate times the length of a session (Little's law).
+
+    `length_s`: that length, where it is known better than from the think times.
+    """
+    busy = rate * (session_s(traffic) if length_s is None else length_s)
+    return min(max(math.ceil(ROOM * busy), FEWEST_USERS), MOST_USERS)
+
+
+def session_s(traffic: Traffic) -> float:
+    """About how long a session takes, on average over the flows."""
+    return thinking_s(traffic) + REPLY_S * _mean(traffic, lambda flow: len(flow.steps))
+
+
+def thinking_s(traffic: Traffic) -> float:
+    """How long a session thinks, likewise."""
+    return _mean(traffic, lambda flow: sum(_seconds(step.think) for step in flow.steps))
+
+
+def per_session(traffic: Traffic, goal: Goal) -> float:
+    """How many of what the goal is about a session has, on average over the flows."""
+    if goal.figure.startswith(("iteration.", "wait.")):
+        return _mean(traffic, lambda flow: goal.of in (None, flow.name))
+    names = [route.name for route in traffic.routes]
+    return _mean(
+        traffic, lambda flow: sum(goal.of in (None, names[step.route]) for step in flow.steps)
+    )
+
+
+def _mean(traffic: Traffic, of: Callable[[Flow], float]) -> float:
+    """Over the sessions of all flows, by their weights."""
+    weights = sum(flow.weight for flow in traffic.flows)
+    return sum(flow.weight * of(flow) for flow in traffic.flows) / weights
 
 
 def _at_once(flow: Flow) -> Flow:
@@ -105,17 +143,6 @@ def _stages(scenario: Scenario) -> Iterator[Stage]:
         yield Stage.model_validate(
             {"for_ns": stage.for_ns, "from": stage.start / highest, "to": stage.end / highest}
         )
-
-
-def _enough(traffic: Traffic, rate: float) -> int:
-    """Users for a rate of sessions: rate times the length of a session (Little's law)."""
-    weights = sum(flow.weight for flow in traffic.flows)
-    seconds = sum(
-        flow.weight * sum(_seconds(step.think) + REPLY_S for step in flow.steps)
-        for flow in traffic.flows
-    )
-    busy = rate * seconds / weights
-    return min(max(math.ceil(ROOM * busy), FEWEST_USERS), MOST_USERS)
 
 
 def _seconds(think: Think) -> float:

@@ -58,7 +58,7 @@ def steps(knees: Sequence[Knee]) -> Table:
 
 
 def _quantile(knees: Sequence[Knee]) -> str:
-    return f"p{100 * knees[0].objective.quantile:g}"
+    return knees[0].objective.time
 
 
 def _time(ns: float | None) -> str:

@@ -45,7 +45,7 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
     plot.draw("point", kept, shape="circle", size=40)
     plot.draw("point", refused, filled=False, size=60, shape=CROSS, strokeWidth=1.75)
     plot.draw("point", rings, filled=False, shape="circle", size=300, strokeWidth=2.5)
-    plot.caption(f"p{100 * objective.quantile:g} of the response time, {time.name}, log scale")
+    plot.caption(f"{objective.time} of the response time, {time.name}, log scale")
     _name(plot, knees, medians, rings)
     return plot.picture(_alternative(knees))
 

@@ -1,0 +1,196 @@
+"""`wiretrial limit TARGET`: the highest rate at which a server keeps its goals.
+
+Knows the options; must not know how the rate is searched for.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from wiretrial.cli import options, screen
+from wiretrial.cli.output import Format
+from wiretrial.cli.screen import Face
+
+EXAMPLES = """\b
+Examples:
+  wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms'
+  wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms' --goal 'errors < 0.1%' -c 200
+  wiretrial limit ws://127.0.0.1:9001 --goal 'p99.9 < 5ms' -d 10s --within 20m
+  wiretrial limit shop.toml --goal 'login.p99 < 200ms' --report limit.html
+  wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms' --searches 1 -d 2s --tolerance 10%
+  wiretrial limit tcp://127.0.0.1:7000 --format json -o limit.json
+
+A goal is p50, p90, p95, p99, p999, mean, max or errors, of one route as `ROUTE.p99`, with < or <=.
+A level that lasts -d tells p99 from 1,000 messages; at a low rate it lasts longer.
+
+Exit: 0 a rate was found, 1 the run failed, 3 a goal is not kept even at the lowest rate, 4 nothing
+can be said. The figures are printed in each case.
+"""
+
+
+class Arrivals(StrEnum):
+    """When messages are due."""
+
+    CONSTANT = "constant"
+    POISSON = "poisson"
+    PHASED = "phased"
+
+
+app = Face()
+
+
+@app.add("limit", epilog=EXAMPLES)
+def limit(
+    url: Annotated[
+        str,
+        typer.Argument(
+            metavar="URL|FILE",
+            help="What to load, as in `wiretrial load`: a URL or a traffic file.",
+        ),
+    ],
+    goal: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--goal",
+            metavar="'FIGURE < BOUND'",
+            help="What must hold at the rate: 'p99 < 50ms', 'errors < 0.1%'; repeatable. "
+            "[the traffic file's goals; none: all is answered at the rate]",
+        ),
+    ] = None,
+    connections: Annotated[
+        str | None,
+        typer.Option(
+            "-c",
+            "--connections",
+            metavar="N",
+            help="Number of connections, or users of a traffic file. [100; enough users]",
+            show_default=False,
+        ),
+    ] = None,
+    duration: Annotated[
+        str,
+        typer.Option("-d", "--duration", metavar="TIME", help="How long one level is measured."),
+    ] = "5s",
+    within: Annotated[
+        str,
+        typer.Option("--within", metavar="TIME", help="Longest time of the whole search."),
+    ] = "10m",
+    searches: Annotated[
+        str,
+        typer.Option(
+            "--searches", metavar="N", help="Searches, each anew; their scatter is the interval."
+        ),
+    ] = "3",
+    first: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="R",
+            help="Rate of the first level, per second. [half of what a closed loop reaches]",
+            show_default=False,
+        ),
+    ] = None,
+    ceiling: Annotated[
+        str | None,
+        typer.Option("--to", metavar="R", help="Highest rate to try.", show_default=False),
+    ] = None,
+    tolerance: Annotated[
+        str,
+        typer.Option(
+            "--tolerance",
+            metavar="SHARE",
+            help="A search ends when the kept and the refused rate are this close.",
+        ),
+    ] = "5%",
+    pacing: Annotated[
+        Arrivals,
+        typer.Option(
+            "--pacing",
+            help="Gaps between messages: constant, poisson, phased (staggered per connection).",
+            rich_help_panel=screen.LOAD,
+        ),
+    ] = Arrivals.CONSTANT,
+    depth: options.Depth = "1",
+    pack: options.Pack = "1",
+    requests_per_connection: options.PerConnection = None,
+    payload: options.PayloadSize = None,
+    json_text: options.JsonText = None,
+    text: options.Text = False,
+    deflate: options.Compressed = False,
+    deflate_with: options.Compression = None,
+    greetings: options.Greetings = "0",
+    method: options.Method = None,
+    header: options.Headers = None,
+    variable: options.Variables = None,
+    expect: options.Expected = None,
+    expect_status: options.ExpectedStatus = "200",
+    warmup: options.WarmUp = "auto",
+    timeout: options.Timeout = "10s",
+    threads: options.Threads = "1",
+    insecure: options.Insecure = False,
+    cacert: options.Authorities = None,
+    seed: options.Seed = 0,
+    fleet: options.FleetAddress = None,
+    fleet_certificates: options.FleetCertificates = None,
+    fleet_agents: options.FleetAgents = None,
+    on_agent_loss: options.AgentLoss = None,
+    keep_secrets: options.KeepSecrets = False,
+    format_: options.FormatOption = Format.TEXT,
+    file: options.ToFile = None,
+    page: options.ToPage = None,
+) -> int:
+    """Find the highest rate at which a server keeps its goals.
+
+    Open loop: messages come at a rate, and time counts from the instant at which each was due. The
+    rate is raised until a goal is missed or the server falls behind, then bisected; each end is
+    confirmed on further levels. The result has an interval and says what keeps the rate from being
+    higher: a goal, the server's CPU, overload, the connections or the load generator.
+    """
+    from wiretrial.cli import limiting, loading
+
+    return limiting.limit(
+        url,
+        limiting.Search(
+            goals=tuple(goal or ()),
+            first=first,
+            ceiling=ceiling,
+            searches=searches,
+            tolerance=tolerance,
+            within=within,
+        ),
+        options.Loop(
+            connections=connections or "",
+            depth=depth,
+            pack=pack,
+            rate=None,
+            requests_per_connection=requests_per_connection,
+            pacing=pacing.value,
+            seed=seed,
+        ),
+        options.Asked(
+            payload=payload,
+            json=json_text,
+            text=text,
+            method=method,
+            header=tuple(header or ()),
+            expect=tuple(expect or ()),
+            expect_status=expect_status,
+        ),
+        options.Security(insecure, cacert),
+        loading.Extent(duration, None, warmup, timeout, "30s"),
+        loading.Generator(threads, None, False, "auto", None),
+        loading.Further(
+            table_size=None,
+            table_delay=None,
+            lobby=False,
+            deflate=deflate,
+            deflate_with=deflate_with,
+            greetings=greetings,
+            variables=tuple(variable or ()),
+        ),
+        options.Fleet(fleet, fleet_certificates, fleet_agents, on_agent_loss),
+        limiting.Kept(keeps_secrets=keep_secrets, format=format_, file=file, page=page),
+    )

@@ -1,0 +1,237 @@
+"""Measures the levels of a search for the highest rate, and makes the result of them.
+
+Knows how a level is sent and judged; must not know how the rates are chosen, nor what was typed.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from wiretrial import redaction, words
+from wiretrial.cli import interrupts, loading, output, traffic_goals
+from wiretrial.cli.traffic_goals import Outcome
+from wiretrial.cli.wanted import Wanted
+from wiretrial.engine import Engine
+from wiretrial.errors import EngineFailed, MeasurementInvalid
+from wiretrial.goals import Goal
+from wiretrial.plan import ClosedLoop, OpenLoop, Plan, Stop
+from wiretrial.report import limit_text
+from wiretrial.report.measures import Measured
+from wiretrial.results import quantiles
+from wiretrial.results.limits import End, Figure, Level, Limit, Reason
+from wiretrial.results.model import Trial
+from wiretrial.stats.knee import Refusal
+from wiretrial.studies import estimate, limits
+from wiretrial.studies.limits import Settings, Step
+from wiretrial.studies.sent import now
+from wiretrial.traffic import loads
+
+PROBE_NS = 1_000_000_000
+USUAL = 0.99
+"""The quantile that is shown where no goal is about a time."""
+
+
+@dataclass
+class Levels:
+    """Measures one level after the other."""
+
+    engine: Engine
+    plan: Plan
+    wanted: Wanted
+    goals: tuple[Goal, ...]
+    shown: str
+    """The target, as it is shown."""
+    keeps_secrets: bool
+    sizes_itself: bool
+    """Whether a traffic file's users are counted for each rate."""
+    signal: int | None = None
+    begun_ns: int = field(default_factory=time.monotonic_ns)
+    searches: int = 1
+    failure: EngineFailed | None = None
+    """What ended the search, where it was not the search itself."""
+    _session_s: float | None = None
+    """How long a session may take, as the last level had it."""
+
+    def climbed(self, settings: Settings) -> Limit:
+        """The whole search."""
+        self.searches, started_at = settings.searches, now()
+        measured: list[Level] = []
+        try:
+            for level in limits.climb(settings, self._measure, self._elapsed_ns):
+                # What a signal cut short is no level.
+                if self.signal is not None:
+                    break
+                measured.append(level)
+                if not sys.stderr.isatty():
+                    output.say(limit_text.of_level(level, self._unit))
+        except EngineFailed as error:
+            if not measured:
+                raise
+            self.failure = error
+        if not measured:
+            if self.signal is not None:
+                raise interrupts.Stopped(self.signal)
+            raise MeasurementInvalid(
+                "the time was over before the first level", "give more --within"
+            )
+        found = limits.found(settings, measured)
+        refused, between = limits.shown(measured, found), limits.interval(found)
+        binding = limits.binding(refused)
+        at_least = between is not None and binding in ("generator", "ceiling")
+        complete = len(found) == settings.searches and all(one.is_confirmed for one in found)
+        timed = [goal for goal in self.goals if goal.is_time]
+        if between is None:
+            complete = self._elapsed_ns() < settings.within_ns
+        return Limit(
+            target=self.shown,
+            command=redaction.command_line(shlex.join(("wiretrial", *sys.argv[1:]))),
+            started_at=started_at,
+            unit=self._unit,
+            goals=tuple(map(str, self.goals)),
+            time=timed[0].name if timed else quantiles.name(USUAL),
+            time_goal_ns=timed[0].value if timed else None,
+            tolerance=settings.tolerance,
+            rate=between.value if between else None,
+            low=between.low if between else None,
+            high=between.high if between and not at_least else None,
+            is_at_least=at_least,
+            binding=binding,
+            refused=refused,
+            end=self._end(is_complete=complete),
+            searches=found,
+            levels=tuple(measured),
+        )
+
+    def probed(self) -> float:
+        """A rate to begin with: half of what a closed loop reaches in a second."""
+        load = self.plan.load.model_copy(update={"executor": ClosedLoop()})
+        trial = self._run(
+            self.plan.model_copy(update={"load": load, "stop": Stop(duration_ns=PROBE_NS)}),
+            "first, a second without a rate",
+        )
+        reached = Measured(trial).throughput or 0.0
+        if not trial.summary.counters.ok:
+            raise MeasurementInvalid(
+                f"no {words.of_url(self.plan.target.url).one} was answered rightly:"
+                f" {trial.judgement.evidence}",
+                "see why with `wiretrial load`",
+            )
+        return max(reached / 2, 1.0)
+
+    def _end(self, *, is_complete: bool) -> End:
+        if self.signal is not None:
+            return "interrupted"
+        if self.failure is not None:
+            return "failed"
+        return "complete" if is_complete else "time"
+
+    @property
+    def _unit(self) -> str:
+        if self.plan.traffic is not None:
+            return "sessions/s"
+        return f"{words.of_url(self.plan.target.url).many}/s"
+
+    @property
+    def _counts_failed(self) -> bool:
+        """Whether a goal says how many may fail."""
+        return any(goal.figure == "errors" for goal in self.goals)
+
+    def _elapsed_ns(self) -> int:
+        return time.monotonic_ns() - self.begun_ns
+
+    def _measure(self, step: Step) -> Level:
+        """One level. What a person sees of it meanwhile is headed by how long it all takes."""
+        load = self.plan.load
+        executor = load.executor
+        assert isinstance(executor, OpenLoop)
+        update: dict[str, object] = {
+            "executor": executor.model_copy(update={"rate": step.rate}),
+        }
+        if self.plan.traffic is not None and self.sizes_itself:
+            update["connections"] = loads.enough(self.plan.traffic, step.rate, self._session_s)
+        plan = self.plan.model_copy(
+            update={
+                "load": load.model_copy(update=update),
+                "stop": Stop(duration_ns=step.length_ns),
+            }
+        )
+        left = estimate.words(step.left_ns)
+        heading = (
+            f"search {step.search} of {self.searches}, level {step.number}:"
+            f" {step.rate:,.0f} {self._unit}, about {left} left"
+        )
+        trial = self._run(plan, heading)
+        self._session_s = _session_s(trial) or self._session_s
+        return self._level(step, trial)
+
+    def _run(self, plan: Plan, heading: str) -> Trial:
+        trial, number = loading.run_one(
+            self.engine,
+            plan,
+            self.wanted,
+            self._allowed,
+            keeps_secrets=self.keeps_secrets,
+            heading=f"{redaction.url(plan.target.url)}   {heading}",
+        )
+        self.signal = self.signal or number
+        return trial
+
+    @property
+    def _allowed(self) -> float:
+        """The share of messages that may fail: a goal says it, or none may."""
+        of_all = [goal.value for goal in self.goals if goal.figure == "errors" and goal.of is None]
+        return min(of_all) if of_all else 1.0 if self._counts_failed else 0.0
+
+    def _level(self, step: Step, trial: Trial) -> Level:
+        outcomes = traffic_goals.judge(self.goals, trial)
+        measured, judgement = Measured(trial), trial.judgement
+        seen = limits.observation(trial, counts_failed=self._counts_failed)
+        reason, why = _refused(trial, outcomes, limits.refused(seen))
+        timed = [one for one in outcomes if one.goal.is_time]
+        time_ns = quantiles.told(measured.waiting_time, USUAL)
+        return Level(
+            search=step.search,
+            rate=step.rate,
+            answered=seen.achieved,
+            duration_ns=measured.counted_ns,
+            connections=trial.plan.load.connections,
+            is_kept=reason is None,
+            reason=reason,
+            why=why,
+            figures=tuple(
+                Figure(goal=str(one.goal), value=one.value, is_kept=one.is_kept) for one in outcomes
+            ),
+            time_ns=timed[0].value if timed else time_ns,
+            failed_share=measured.failed_share or 0.0,
+            occupied=limits.occupied(trial),
+            server_busy=judgement.server.busy if judgement.server else None,
+            generator_busy=judgement.generator.busy if judgement.generator else 0.0,
+            verdict=judgement.verdict,
+            bottleneck=judgement.bottleneck,
+            evidence=judgement.evidence,
+        )
+
+
+def _refused(
+    trial: Trial, outcomes: Sequence[Outcome], missed: Refusal | None
+) -> tuple[Reason | None, str]:
+    """Why a level's rate is not kept, and that in words; None where it is."""
+    lost = [one for one in outcomes if not one.is_kept]
+    for one in lost:
+        if one.goal.figure == "errors":
+            return "goal", one.found
+    if trial.judgement.verdict in ("invalid", "partial"):
+        return "invalid", trial.judgement.evidence.partition(";")[0]
+    if missed is not None and missed.reason != "objective":
+        return missed.reason, missed.text
+    return ("goal", lost[0].found) if lost else (None, "")
+
+
+def _session_s(trial: Trial) -> float | None:
+    """How long the longest of a hundred sessions took, as far as that can be told."""
+    known = [quantiles.told(flow.iterations, USUAL) for flow in Measured(trial).routed.flows]
+    return max((ns / 1e9 for ns in known if ns is not None), default=None)

@@ -1,0 +1,227 @@
+"""The search for the highest rate of one target that keeps its goals, and what is shown of it.
+
+Knows what was typed; must not know how the rates are chosen, nor how a level is measured.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wiretrial import quantities, redaction
+from wiretrial.cli import fleet_wanted, loading, output, traffic_goals, traffic_wanted
+from wiretrial.cli.fleet_wanted import FleetWanted
+from wiretrial.cli.limit_levels import USUAL, Levels
+from wiretrial.cli.loading import Extent, Further, Generator
+from wiretrial.cli.options import Asked, Fleet, Loop, Security
+from wiretrial.cli.wanted import Wanted
+from wiretrial.errors import (
+    EXIT_GATE,
+    EXIT_GOOD,
+    EXIT_INVALID,
+    EXIT_SIGNAL,
+    LimitsTooLow,
+    UsageProblem,
+)
+from wiretrial.goals import Goal
+from wiretrial.plan import OpenLoop, Plan
+from wiretrial.plan_traffic import Traffic
+from wiretrial.report import limit_text
+from wiretrial.results import quantiles
+from wiretrial.results.limits import Limit
+from wiretrial.studies import estimate
+from wiretrial.studies.limits import Settings
+from wiretrial.traffic import goals as goals_of
+from wiretrial.traffic import loads
+from wiretrial.traffic.compiler import is_traffic
+from wiretrial.traffic.places import Place, TrafficProblem
+
+CONNECTIONS = "100"
+"""For one message: fewer would bind before most servers do."""
+FIRST_SESSIONS = 10.0
+"""Per second, of a traffic file that names no rate."""
+HIGHEST = 1e8
+"""Beyond what any generator sends."""
+FEWEST_MESSAGES, MOST_MESSAGES = 100, 100_000
+MOST_WARMUP_NS = 30_000_000_000
+_GOAL = re.compile(r"(?P<key>[^<>=]+?)\s*(?P<bound>(?:<|>).*)")
+
+
+@dataclass(frozen=True)
+class Search:
+    """How it is searched, as it was typed."""
+
+    goals: tuple[str, ...]
+    first: str | None
+    ceiling: str | None
+    searches: str
+    tolerance: str
+    within: str
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What becomes of what was measured."""
+
+    keeps_secrets: bool
+    format: output.Format
+    file: Path | None
+    page: Path | None
+
+
+def limit(
+    url: str,
+    search: Search,
+    loop: Loop,
+    asked: Asked,
+    security: Security,
+    extent: Extent,
+    generator: Generator,
+    further: Further,
+    fleet: Fleet,
+    kept: Kept,
+) -> int:
+    """Searches and shows; the exit code tells whether a rate was found."""
+    many = FleetWanted.of(fleet)
+    for path, flag in ((kept.file, "-o"), (kept.page, "--report")):
+        if path:
+            output.require_writable(path, flag)
+    of_file = is_traffic(url)
+    typed = loop.connections
+    loop = replace(
+        loop,
+        rate=search.first or (None if of_file else "1"),
+        connections=typed or (traffic_wanted.DEFAULT_CONNECTIONS if of_file else CONNECTIONS),
+    )
+    plan, wanted = loading.planned(url, loop, asked, security, extent, generator, further, many)
+    plan = _at_a_rate(plan, loop, quantities.count(loop.connections, "--connections"))
+    goals = _goals(search.goals, wanted)
+    if many is None:
+        loading.require_room(plan, wanted)
+    with fleet_wanted.engine(many, keeps_cpus=True) as engine:
+        levels = Levels(
+            engine,
+            plan,
+            wanted,
+            goals,
+            shown=url if kept.keeps_secrets else redaction.text(url),
+            keeps_secrets=kept.keeps_secrets,
+            sizes_itself=of_file and not typed,
+        )
+        try:
+            made = levels.climbed(_settings(search, levels))
+        except LimitsTooLow as short:
+            raise short.for_command(("wiretrial", *sys.argv[1:])) from short
+    _show(made, kept)
+    if levels.signal is not None:
+        return EXIT_SIGNAL + levels.signal
+    if levels.failure is not None:
+        raise levels.failure
+    if made.rate is not None:
+        return EXIT_GOOD
+    return EXIT_GATE if made.end == "complete" else EXIT_INVALID
+
+
+def _at_a_rate(plan: Plan, loop: Loop, connections: int) -> Plan:
+    """The plan as an open loop at some rate, without stages: each level stays at its rate."""
+    load, sessions, phases = plan.load, plan.traffic, plan.phases
+    if not isinstance(load.executor, OpenLoop):
+        executor = {"rate": FIRST_SESSIONS, "pacing": loop.pacing}
+        load = load.model_copy(update={"executor": OpenLoop.model_validate(executor)})
+    if sessions is not None:
+        sessions = loads.unthinking(sessions.model_copy(update={"stages": ()}))
+        # Only after the time of a session as many are open as will be.
+        session_ns = min(round(loads.thinking_s(sessions) * 1e9), MOST_WARMUP_NS)
+        phases = phases.model_copy(update={"warmup_ns": max(phases.warmup_ns, session_ns)})
+    load = load.model_copy(update={"connections": connections})
+    return plan.model_copy(update={"load": load, "traffic": sessions, "phases": phases})
+
+
+def _goals(typed: Sequence[str], wanted: Wanted) -> tuple[Goal, ...]:
+    """Those of the command line, or else those of the traffic file."""
+    sessions = wanted.traffic
+    routes = [route.name for route in sessions.routes] if sessions else []
+    flows = [flow.name for flow in sessions.flows] if sessions else []
+    found = [_goal(text, routes, flows) for text in typed] if typed else list(wanted.goals)
+    for goal in found:
+        if goal.figure == "throughput" or goal.relation in (">", ">="):
+            raise UsageProblem(
+                f"{goal}: not a goal that a lower rate keeps",
+                "give upper bounds of times or errors; the rate itself is what is searched for",
+            )
+    return tuple(found)
+
+
+def _goal(text: str, routes: Sequence[str], flows: Sequence[str]) -> Goal:
+    parts = _GOAL.fullmatch(text.strip())
+    if not parts:
+        raise UsageProblem(f"--goal {text!r} is no goal", "write it as 'p99 < 50ms'")
+    place = Place(Path("--goal"))
+    try:
+        return goals_of.goal(parts["key"].strip(), parts["bound"], routes, flows, place)
+    except TrafficProblem as problem:
+        message = problem.message.removeprefix(f"{place}: ")
+        raise UsageProblem(f"--goal {text!r}: {message}", problem.remedy) from problem
+
+
+def _settings(search: Search, levels: Levels) -> Settings:
+    plan = levels.plan
+    executor = plan.load.executor
+    assert isinstance(executor, OpenLoop)
+    assert plan.stop.duration_ns is not None
+    settings = Settings(
+        first=executor.rate,
+        ceiling=HIGHEST if search.ceiling is None else quantities.rate(search.ceiling, "--to"),
+        searches=quantities.count(search.searches, "--searches", most=100),
+        tolerance=quantities.share(search.tolerance, "--tolerance"),
+        level_ns=plan.stop.duration_ns,
+        warmup_ns=plan.phases.warmup_ns,
+        within_ns=quantities.duration_ns(search.within, "--within", 1_000_000_000),
+        needed=_needed(levels.goals, plan.traffic),
+        seed=plan.load.seed,
+    )
+    if not settings.tolerance:
+        raise UsageProblem("--tolerance 0 is never reached", "give a share such as 5%")
+    if settings.whole_ns(settings.ceiling) > settings.within_ns:
+        raise UsageProblem(
+            f"--within {search.within} is shorter than one level",
+            f"give {estimate.words(settings.whole_ns(settings.ceiling) + 1_000_000_000)} or more,"
+            " or a shorter -d",
+        )
+    if search.first is None and plan.traffic is None:
+        settings = replace(settings, first=levels.probed())
+    return settings
+
+
+def _needed(goals: Sequence[Goal], sessions: Traffic | None) -> float:
+    """So many messages, or sessions, that each goal can be told."""
+    least = [float(FEWEST_MESSAGES)] if goals else [float(quantiles.needed(USUAL))]
+    for goal in goals:
+        figure = goal.figure.rpartition(".")[2]
+        messages = FEWEST_MESSAGES
+        if figure in traffic_goals.QUANTILES:
+            messages = quantiles.needed(traffic_goals.QUANTILES[figure])
+        elif figure == "errors" and goal.value > 0:
+            messages = min(math.ceil(1 / goal.value), MOST_MESSAGES)
+        least.append(messages / (loads.per_session(sessions, goal) if sessions else 1.0))
+    return max(least)
+
+
+def _show(made: Limit, kept: Kept) -> None:
+    if kept.format is output.Format.JSON:
+        output.emit(made.to_json(), kept.file)
+    else:
+        to_terminal = kept.file is None
+        text = limit_text.render(
+            made, width=output.width(), colour=to_terminal and output.colour(sys.stdout)
+        )
+        output.emit(text, kept.file)
+    if kept.page:
+        # Not at the top: the drawing library takes long to load.
+        from wiretrial.report import limit_page
+
+        output.write_page(limit_page.render(made), kept.page, "--report")

@@ -1,0 +1,226 @@
+"""The highest rate that keeps its goals, in words, as a table of its levels, and as a picture.
+
+Knows a limit's document; must not know how it was searched for, nor terminals or pages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Literal
+
+from wiretrial.report import knees as searches_of
+from wiretrial.report import units
+from wiretrial.report.blocks import (
+    NO_FIGURE,
+    NOTHING,
+    Block,
+    Cell,
+    Column,
+    Drawing,
+    Section,
+    Table,
+    key,
+    words,
+)
+from wiretrial.report.knees import Knee, Objective
+from wiretrial.report.views import knee
+from wiretrial.results.limits import Found, Level, Limit
+from wiretrial.stats.knee import Refusal
+from wiretrial.words import Noun
+
+PICTURE_KEY = (
+    "Dot: a level at that rate. Cross: it was refused. Ring: the highest rate that the search kept."
+)
+_SPACED = re.compile(r"(?<=\d)(?=[num]?s$|%$)")
+"""Between a figure and its unit."""
+
+
+def headline(limit: Limit) -> str:
+    """The answer in one line."""
+    goals = units.listed(_SPACED.sub(" ", goal) for goal in limit.goals)
+    if limit.rate is None:
+        lowest = min(limit.levels, key=lambda level: level.rate)
+        missed = f"does not keep {goals} at" if goals else "does not carry"
+        rate = _rate(limit, lowest.rate)
+        return f"{limit.target} {missed} {rate}, the lowest rate that was tried: {lowest.why}."
+    rate = _rate(limit, limit.rate)
+    if limit.is_at_least:
+        keeps = f"keeps {goals} at {rate}, and may at more" if goals else f"carries at least {rate}"
+        return f"{limit.target} {keeps}: {_unbounded(limit)}."
+    keeps = f"keeps {goals} up to" if goals else "carries up to"
+    found = f"{limit.target} {keeps} {rate}{_interval(limit)}"
+    refused = limit.refused
+    return f"{found}; at {units.trimmed(refused.rate)} {refused.why}." if refused else f"{found}."
+
+
+def sentences(limit: Limit) -> Iterator[str]:
+    """What binds, and what the interval is of."""
+    if limit.refused is not None and (told := _binds(limit, limit.refused)):
+        yield told
+    yield _searched(limit)
+
+
+def table(limit: Limit) -> Table:
+    """A row per rate, the lowest first."""
+    rates = sorted({level.rate for level in limit.levels})
+    columns = (
+        Column(f"{limit.unit.capitalize()}\noffered"),
+        Column("Answered", is_spare=True),
+        Column("Kept"),
+        Column(limit.time),
+        Column("Failed", is_spare=True),
+        Column("Server\nCPU"),
+        Column("Load\ngenerator", is_spare=True),
+        *words("Refused because"),
+    )
+    rows = (_row([level for level in limit.levels if level.rate == rate]) for rate in rates)
+    return Table(columns, tuple(rows), names=1)
+
+
+def sections(limit: Limit) -> tuple[Section, ...]:
+    """The page: a picture where a time is a goal, and every level."""
+    return (
+        Section("Times at each rate", tuple(_picture(limit))),
+        Section("Every level", (table(limit), key(_searched(limit)))),
+    )
+
+
+def _rate(limit: Limit, rate: float) -> str:
+    return f"{units.trimmed(rate)} {limit.unit}"
+
+
+def _interval(limit: Limit) -> str:
+    if limit.low is None or limit.high is None:
+        return ""
+    return f" ({units.trimmed(limit.low)} to {units.trimmed(limit.high)})"
+
+
+def _unbounded(limit: Limit) -> str:
+    if limit.binding == "generator" and limit.refused:
+        return f"at {units.trimmed(limit.refused.rate)} the load generator was at its limit"
+    return "no higher rate was tried"
+
+
+def _binds(limit: Limit, refused: Level) -> str:
+    at = _rate(limit, refused.rate)
+    server = _busy(refused.server_busy)
+    match limit.binding:
+        case "generator":
+            return (
+                f"The load generator binds: {_percent(refused.generator_busy)} busy at {at}."
+                " Give it more --threads, or several machines (--fleet)."
+            )
+        case "connections":
+            return (
+                f"The connections bind: {_percent(refused.occupied)} of what"
+                f" {refused.connections:,} may have in flight was, at {at}. Try a larger -c."
+            )
+        case "server":
+            return f"The server's CPU binds: {server} at {at}."
+        case "goal":
+            return f"A goal binds: at {at} {refused.why}, with the server's CPU {server}."
+        case "overload":
+            return f"Overload binds: at {at} {refused.why}, with the server's CPU {server}."
+        case _:
+            return ""
+
+
+def _searched(limit: Limit) -> str:
+    ended = [one for one in limit.searches if one.is_confirmed]
+    levels = units.plural(len(limit.levels), "level")
+    if len(ended) > 1:
+        told = f"{len(ended)} searches, {levels}; 95 % interval over the searches"
+    elif ended:
+        told = f"One search, {levels}; the interval reaches from the kept to the refused rate"
+    else:
+        told = f"{levels}; no search came to its end, so the rate is not confirmed"
+        if limit.rate is None:
+            told = levels
+    match limit.end:
+        case "time":
+            told += ". The time was over before all searches had ended (--within)"
+        case "failed":
+            told += ". A level could not be measured, which ended the search"
+        case "interrupted":
+            told += ". Stopped before all searches had ended"
+    return f"{told[:1].upper()}{told[1:]}."
+
+
+def _row(levels: Sequence[Level]) -> tuple[Cell, ...]:
+    first = levels[0]
+    kept = sum(level.is_kept for level in levels)
+    refused = next((level for level in levels if not level.is_kept), None)
+    times = [level.time_ns for level in levels if level.time_ns is not None]
+    busy = [level.server_busy for level in levels if level.server_busy is not None]
+    n = len(levels)
+    return (
+        Cell(units.trimmed(first.rate), value=first.rate),
+        Cell(units.trimmed(sum(level.answered for level in levels) / n)),
+        Cell(f"{kept} of {n}", mark="" if kept == n else "no"),
+        Cell(units.duration(sum(times) / len(times))) if times else NO_FIGURE,
+        Cell(_share(sum(level.failed_share for level in levels) / n)),
+        Cell(_percent(sum(busy) / len(busy))) if busy else NO_FIGURE,
+        Cell(_percent(sum(level.generator_busy for level in levels) / n)),
+        Cell(refused.why if refused else NOTHING),
+    )
+
+
+def _picture(limit: Limit) -> Iterator[Block]:
+    if limit.time_goal_ns is None:
+        return
+    found = [_knee(limit, limit.time_goal_ns, one) for one in limit.searches]
+    if knee.can_be_drawn(found):
+        yield Drawing(partial(knee.picture, found), key=PICTURE_KEY)
+
+
+def _knee(limit: Limit, bound_ns: float, search: Found) -> Knee:
+    """One search, as the picture of searches in studies has it."""
+    levels = [level for level in limit.levels if level.search == search.search]
+    rates = [level.rate for level in levels]
+    steps = tuple(_step(level) for level in levels)
+    refused = [step for step in steps if step.refusal and step.offered == search.refused]
+    name = f"search {search.search}"
+    one, many = limit.unit.removesuffix("s/s"), limit.unit.removesuffix("/s")
+    return Knee(
+        name=name,
+        label=name,
+        group=limit.target,
+        colour=search.search - 1,
+        objective=Objective(
+            1.0, bound_ns, min(rates), max(rates), limit.tolerance, name=limit.time
+        ),
+        steps=steps,
+        sustained=search.kept,
+        refused=refused[0] if refused else None,
+        is_confirmed=search.is_confirmed,
+        what=Noun(one, many),
+    )
+
+
+def _step(level: Level) -> searches_of.Step:
+    reason: Literal["achieved", "backlog", "objective"] = "objective"
+    if level.reason in ("achieved", "backlog"):
+        reason = level.reason
+    return searches_of.Step(
+        offered=level.rate,
+        achieved=level.answered,
+        response_ns=level.time_ns,
+        refusal=None if level.is_kept else Refusal(reason, level.why),
+        verdict=level.verdict,
+        bottleneck=level.bottleneck,
+        evidence=level.evidence,
+    )
+
+
+def _busy(share: float | None) -> str:
+    return "unknown" if share is None else f"{_percent(share)} busy"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _share(share: float) -> str:
+    return "0" if not share else f"{100 * share:.2g} %"

@@ -1,0 +1,93 @@
+"""`wiretrial limit`: a real search on a real server, and what it refuses to search for."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.test_runs import address_in
+from wiretrial.cli import limit
+from wiretrial.engine import Engine
+from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, UsageProblem
+from wiretrial.results.limits import Limit
+
+QUICK = ("-d", "150ms", "--warmup", "0", "--searches", "1", "-c", "2")
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with subprocess.Popen(
+        [str(Engine.find().binary), "respond", "--http", "127.0.0.1:0"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        yield f"http://{address_in(server.stdout.readline())}/"
+        server.terminate()
+
+
+def test_a_rate_is_found_and_every_level_kept(wiretrial: Run, url: str, tmp_path: Path) -> None:
+    goals = ("--goal", "p50 < 2s", "--goal", "errors < 1%")
+    flags = (*goals, "--from", "800", "--to", "1600", *QUICK, "--report", "page.html")
+    done = wiretrial("limit", url, *flags, "--format", "json", "-o", "limit.json")
+    assert done.returncode in (EXIT_GOOD, EXIT_GATE, EXIT_INVALID), done.stderr
+    found = Limit.model_validate_json((tmp_path / "limit.json").read_text(encoding="utf-8"))
+    assert found.goals == ("p50 < 2000ms", "errors < 1%")
+    assert found.levels[0].rate == 800
+    told = [line for line in done.stderr.splitlines() if line.startswith("search 1: ")]
+    assert len(told) == len(found.levels)
+    assert "<title>http://127.0.0.1" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    for one in found.levels:
+        assert [figure.goal for figure in one.figures] == list(found.goals)
+        assert one.is_kept == (one.reason is None)
+        if one.is_kept:
+            assert all(figure.is_kept for figure in one.figures)
+    if found.rate == 1600:
+        # Nothing kept it from more, so that this is a bound.
+        assert found.is_at_least
+        assert (found.high, found.binding) == (None, "ceiling")
+        assert sum(one.is_kept for one in found.levels if one.rate == 1600) >= 2
+
+
+def test_a_goal_that_no_rate_keeps_is_one_line(wiretrial: Run, url: str) -> None:
+    flags = ("--goal", "p50 < 1ns", "--from", "600", *QUICK[2:], "-d", "50ms")
+    done = wiretrial("limit", url, *flags)
+    assert done.returncode in (EXIT_GATE, EXIT_INVALID), done.stderr
+    first, *rest = done.stdout.splitlines()
+    whole = " ".join([first, *rest])
+    assert f"{url} does not keep p50 <" in whole
+    assert "the lowest rate that was tried" in whole
+    assert max(map(len, rest)) <= 80
+
+
+def test_no_right_reply_ends_it_at_once(wiretrial: Run, url: str) -> None:
+    done = wiretrial("limit", url, "--goal", "p99 < 1s", "--expect", "json:no=1", *QUICK)
+    assert done.returncode != EXIT_GOOD
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ({"goal": ["p99"]}, "--goal 'p99' is no goal: write it as 'p99 < 50ms'"),
+        ({"goal": ["p98 < 1s"]}, "--goal 'p98 < 1s': there is no figure p98: use one of p50"),
+        ({"goal": ["p99 < soon"]}, "--goal 'p99 < soon': p99 soon: not a "),
+        ({"goal": ["list.p99 < 1s"]}, "--goal 'list.p99 < 1s': there is no route or flow list"),
+        ({"goal": ["throughput > 10"]}, "throughput > 10/s: not a goal that a lower rate keeps"),
+        ({"goal": ["p99 > 1s"]}, "p99 > 1000ms: not a goal that a lower rate keeps"),
+        ({"tolerance": "0"}, "--tolerance 0 is never reached"),
+        ({"within": "2s"}, "--within 2s is shorter than one level: give 8 s or more"),
+        ({"searches": "0"}, "--searches 0: "),
+        ({"duration": "0"}, "--duration 0: "),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(url: str, typed: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageProblem) as problem:
+        limit.limit(url, **typed)
+    assert problem.value.line().startswith(says)
