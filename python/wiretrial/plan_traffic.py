@@ -218,6 +218,23 @@ class Route(_Part):
     captures: tuple[Capture, ...] = ()
 
 
+class Line(_Part):
+    """A step of a conversation over a socket, counted as a route is.
+
+    `open` has a target and headers, `send` a text. Which message is awaited say the checks
+    `awaits`: the first of which all hold. What else must hold of it say `checks`.
+    """
+
+    name: str
+    does: Literal["open", "send", "await", "close"]
+    target: Text = ()
+    headers: tuple[tuple[str, Text], ...] = ()
+    text: Text = ()
+    awaits: tuple[Check, ...] = ()
+    checks: tuple[Check, ...] = ()
+    captures: tuple[Capture, ...] = ()
+
+
 class NoThink(_Part):
     """Nobody thinks."""
 
@@ -260,11 +277,26 @@ Think = Annotated[
 ]
 
 
+class Back(_Part):
+    """Steps that are done again, so often in all; `times` None: until the load ends.
+
+    `think`: before they are done again, in place of what the first of them has.
+    """
+
+    to: int
+    times: int | None = None
+    think: Think = Field(default_factory=NoThink)
+
+
 class Step(_Part):
-    """A request of a session. `think`: from the end of the step before to when this one is due."""
+    """A request of a session, or a line of a conversation: `route` is its index.
+
+    `think`: from the end of the step before to when this one is due. `back`: when it is over.
+    """
 
     route: int
     think: Think = Field(default_factory=NoThink)
+    back: Back | None = None
 
 
 class Flow(_Part):
@@ -274,6 +306,7 @@ class Flow(_Part):
     weight: int = 1
     feed: str | None = None
     cookies: bool = True
+    unasked: Literal["count", "fail"] = "count"
     steps: tuple[Step, ...]
 
 
@@ -289,9 +322,13 @@ class Stage(_Part):
 
 
 class Traffic(_Part):
-    """Requests to many routes in sessions, instead of one message. Each connection is a user's."""
+    """Requests to many routes in sessions, instead of one message. Each connection is a user's.
+
+    Either routes or `lines`, of which sessions are conversations.
+    """
 
     feeds: tuple[Feed, ...] = ()
     routes: tuple[Route, ...]
+    lines: tuple[Line, ...] = ()
     flows: tuple[Flow, ...]
     stages: tuple[Stage, ...] = ()

@@ -67,13 +67,15 @@ class RouteFigures(_Part):
 class FlowFigures(_Part):
     """Sessions of a flow. Over a whole run: begun = done + the sum of failed + open.
 
-    `failed`: by the class of what failed; `feed` where no row of data was left. `histograms`:
-    `iteration_time` and `session_wait`.
+    `failed`: by the class of what failed; `feed` where no row of data was left. `unasked`: of
+    conversations, messages that nothing awaited matches, by kind. `histograms`: `iteration_time`
+    and `session_wait`.
     """
 
     begun: int = 0
     done: int = 0
     failed: dict[str, int] = Field(default_factory=dict)
+    unasked: dict[str, int] = Field(default_factory=dict)
     open: int = 0
     histograms: dict[str, str] = Field(default_factory=dict)
 

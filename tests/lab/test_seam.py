@@ -41,6 +41,7 @@ from wiretrial.plan import (
     WebSocket,
 )
 from wiretrial.plan_traffic import (
+    Back,
     Capture,
     Check,
     Compared,
@@ -56,6 +57,7 @@ from wiretrial.plan_traffic import (
     JsonAt,
     JsonOf,
     JsonOperand,
+    Line,
     LognormalThink,
     MadeOf,
     Matches,
@@ -350,6 +352,61 @@ PLANS.append(
         target=Target(url="https://h/"),
         traffic=TRAFFIC,
         load=Load(connections=2, executor=OpenLoop(rate=5)),
+        stop=Stop(sessions=100),
+    )
+)
+
+
+CONVERSATION = Traffic(
+    routes=(),
+    lines=(
+        Line(
+            name="open",
+            does="open",
+            target=(Words(text="/chat?of="), UrlOf(url="user")),
+            headers=(("X-User", (ValueOf(value="user"),)),),
+        ),
+        Line(
+            name="hello",
+            does="await",
+            awaits=(Check(of="body", test=Matches(pattern="hello")),),
+            captures=(Capture(name="token", of=JsonAt(path="$.token")),),
+        ),
+        Line(
+            name="say",
+            does="send",
+            text=(Words(text='{"id":'), MadeOf(make="seq"), Words(text="}")),
+            awaits=(
+                Check(
+                    of=JsonAt(path="$.id"),
+                    test=Compared(how="==", operand=TextOperand(text=(MadeOf(make="seq"),))),
+                ),
+            ),
+            checks=(Check(of=JsonAt(path="$.ok"), test=Exists()),),
+        ),
+        Line(name="close", does="close"),
+    ),
+    feeds=(Feed(name="users", columns=("user",), rows=(("ann",), ("bob",))),),
+    flows=(
+        Flow(
+            name="chat",
+            feed="users",
+            unasked="fail",
+            steps=(
+                Step(route=0),
+                Step(route=1),
+                Step(route=2, back=Back(to=2, times=5, think=UniformThink(low_ns=1, high_ns=2))),
+                Step(route=3),
+            ),
+        ),
+    ),
+)
+
+PLANS.append(
+    Plan(
+        target=Target(url="wss://h/"),
+        traffic=CONVERSATION,
+        load=Load(connections=2),
         stop=Stop(sessions=100),
     )
 )

@@ -34,6 +34,12 @@ pub(crate) enum Mutation {
     CaptureMissed,
     /// A session that has failed is not counted.
     SessionLost,
+    /// Any message is taken to be the answer that is awaited.
+    AnyAnswer,
+    /// A message that comes before its step has begun is forgotten.
+    EarlyForgotten,
+    /// A session whose connection is gone between two steps goes on as if it were not.
+    GoneUnnoticed,
 }
 
 /// Whether this fault is in.

@@ -28,7 +28,7 @@ pub(super) fn write(
         }
     }
     for (name, flow) in names.flows.iter().zip(&figures.flows) {
-        let FlowFigures { begun, done, failed, open, histograms } = flow;
+        let FlowFigures { begun, done, failed, open, unasked, histograms } = flow;
         let (open, failures) = (counted("open", *open), failed.values().sum());
         let times = histograms.get("iteration_time").and_then(|text| decode(text));
         let times = times.map_or(String::new(), |times| quantiles(&times, "sessions"));
@@ -37,6 +37,11 @@ pub(super) fn write(
             out,
             "  flow           {name}: sessions {begun}  done {done}  failed {failures}{open}  {times}"
         )?;
+        if !unasked.is_empty() {
+            let kinds = unasked.iter().map(|(kind, count)| format!("{kind} {}", grouped(*count)));
+            let kinds = kinds.collect::<Vec<_>>().join(", ");
+            writeln!(out, "                 came unasked: {kinds}")?;
+        }
         if let Some(feed) = failed.get("feed") {
             writeln!(out, "                 feed {}: no row was left", grouped(*feed))?;
         }
@@ -76,6 +81,8 @@ mod tests {
         recorder.flow(0).begun(Nanos(2_000_000));
         recorder.flow(0).failed(Class::Status);
         recorder.flow(0).starved(3);
+        recorder.flow(0).unasked("news", 1_200);
+        recorder.flow(0).unasked("tick", 2);
         let standing = TrafficStanding {
             in_flight: vec![0, 1],
             open: vec![2],
@@ -97,6 +104,7 @@ mod tests {
                 "  route          GET /b: ok 0  errors 1  in flight 1",
                 "                 status 1: status 500, not 2xx",
                 "  flow           f: sessions 4  done 0  failed 4  open 2",
+                "                 came unasked: news 1,200, tick 2",
                 "                 feed 3: no row was left",
                 "                 waited  max 2.00 ms   (p50 needs 20 sessions; 1 came)",
                 "  sessions       1,000 were due and never began",

@@ -34,7 +34,7 @@ pub struct TrafficFigures {
 pub struct RouteFigures {
     /// Messages whose first byte was handed to the kernel.
     pub sent: u64,
-    /// Replies that came whole and were right.
+    /// Replies that came whole and were right; of conversations also messages sent that nobody is to answer.
     pub ok: u64,
     /// Messages that failed, by class.
     pub errors: BTreeMap<String, u64>,
@@ -59,6 +59,9 @@ pub struct FlowFigures {
     pub done: u64,
     /// Sessions that have ended otherwise, by the class of what failed; `feed`: no row of data was left.
     pub failed: BTreeMap<String, u64>,
+    /// Of conversations: messages that came and that nothing awaited matches, by kind, which is what stands at
+    /// `$.type`, or else `text` or `binary`; of too many kinds the rest are `others`.
+    pub unasked: BTreeMap<String, u64>,
     /// Sessions that have begun and not ended, at the end of the interval or run.
     pub open: u64,
     /// `iteration_time` and `session_wait`, HdrHistogram V2 compressed, base64; empty ones are left out.

@@ -83,6 +83,11 @@ impl Recorder {
         }
     }
 
+    /// A message was sent that nobody answers: nothing is timed.
+    pub fn handed_over(&mut self) {
+        self.ok += 1;
+    }
+
     /// So many messages were sent, open loop: how late?
     pub fn lag(&mut self, lag: Nanos, count: u32) {
         self.times[Metric::PacingLag as usize].record(lag, count);

@@ -11,6 +11,11 @@ use super::times::{Times, encode};
 use super::{Class, Timeline};
 use crate::clock::Nanos;
 
+/// So many kinds of messages that nobody asked for are told apart.
+const MOST_KINDS: usize = 32;
+/// What those behind them are counted as.
+const OTHER_KINDS: &str = "others";
+
 type Counts = [u64; Class::ALL.len()];
 
 /// Messages of a route.
@@ -32,6 +37,7 @@ pub struct FlowRecord {
     begun: u64,
     done: u64,
     failed: Counts,
+    unasked: BTreeMap<String, u64>,
     iterations: Times,
     waits: Times,
 }
@@ -90,6 +96,11 @@ impl RouteRecord {
         if open_loop {
             self.response.record(timeline.response_time(), 1);
         }
+    }
+
+    /// A message was sent that nobody answers: nothing is timed.
+    pub fn handed_over(&mut self) {
+        self.ok += 1;
     }
 
     /// A message failed so, of which people are shown this.
@@ -164,6 +175,13 @@ impl FlowRecord {
         self.iterations.record(since_due, 1);
     }
 
+    /// So many messages of this kind came that nothing awaited matches.
+    pub fn unasked(&mut self, kind: &str, messages: u64) {
+        let is_known = self.unasked.contains_key(kind) || self.unasked.len() < MOST_KINDS;
+        let kind = if is_known { kind } else { OTHER_KINDS };
+        *self.unasked.entry(kind.to_owned()).or_default() += messages;
+    }
+
     /// A session has ended with a step that failed.
     pub fn failed(&mut self, class: Class) {
         self.failed[class as usize] += 1;
@@ -173,6 +191,7 @@ impl FlowRecord {
         self.begun += other.begun;
         self.done += other.done;
         add_counts(&mut self.failed, &other.failed);
+        other.unasked.iter().for_each(|(kind, messages)| self.unasked(kind, *messages));
         self.iterations.add(&other.iterations);
         self.waits.add(&other.waits);
     }
@@ -191,6 +210,7 @@ impl FlowRecord {
             begun: self.begun,
             done: self.done,
             failed: by_name(&self.failed),
+            unasked: self.unasked.clone(),
             open,
             histograms: encoded(times),
         }

@@ -7,13 +7,13 @@ mod traffic;
 
 use std::sync::Arc;
 
-use super::document::{PLAN_SCHEMA, PLAN_VERSION, PlanDocument};
+use super::document::{ContentDocument, PLAN_SCHEMA, PLAN_VERSION, PlanDocument};
 use super::{ContentRule, PLACEHOLDER, PayloadPlan, Plan, PlanError, TargetUrl};
 
 use load::{load, phases, stop};
 use share::{generator, in_broadcast, in_company, share};
 use target::target;
-use traffic::{fits, is_origin, origin_alone};
+use traffic::{fits, is_origin, origin_alone, speaks};
 
 /// The most workers where the number of one stands in JSON, of which whole numbers are read up to 2 to
 /// the power of 53.
@@ -24,7 +24,7 @@ impl Plan {
     ///
     /// # Errors
     /// One line that names the member that is wrong, and the remedy.
-    pub fn parse(document: PlanDocument) -> Result<Self, PlanError> {
+    pub fn parse(mut document: PlanDocument) -> Result<Self, PlanError> {
         if document.schema != PLAN_SCHEMA {
             return wrong(format!("schema: '{}' instead of '{PLAN_SCHEMA}'", document.schema));
         }
@@ -39,6 +39,7 @@ impl Plan {
         if is_traffic {
             is_origin(&TargetUrl::parse(&document.target.url)?)?;
             origin_alone(&document.target)?;
+            document.target.expect.content = ContentDocument::Status;
         }
         let headers = document.target.http.headers.clone();
         let target = target(document.target)?;
@@ -47,7 +48,7 @@ impl Plan {
             .as_ref()
             .map(|it| super::traffic::traffic(it, &headers))
             .transpose()?;
-        let load = load(&document.load, &generator)?;
+        let mut load = load(&document.load, &generator)?;
         let share = share(document.share.as_ref(), &load, &generator)?;
         if matches!(target.payload, PayloadPlan::Json(_)) && share.workers > MAX_WORKERS_IN_JSON {
             return wrong(format!(
@@ -65,7 +66,12 @@ impl Plan {
         }
         let stop = stop(&document.stop, &load, is_traffic)?;
         if let Some(traffic) = &traffic {
+            speaks(traffic, &target)?;
             fits(traffic, &load, share, &stop)?;
+            if traffic.is_conversation() {
+                // A session closes its own, whatever it carried.
+                load.requests_per_connection = Some(u64::MAX);
+            }
         }
         Ok(Self {
             target,

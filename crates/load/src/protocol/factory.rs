@@ -15,7 +15,7 @@ use super::Protocol;
 use super::broadcast::{BroadcastClient, Hall};
 use crate::plan::{Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, traffic};
 use crate::source::Payloads;
-use crate::source::traffic::{Route, Routes};
+use crate::source::traffic::{Opening, Route, Routes};
 
 /// Largest message that a client accepts, bytes, where it flows through as it is.
 const MAX_MESSAGE: u64 = 1 << 40;
@@ -34,6 +34,8 @@ pub(crate) enum ProtocolFactory {
     Routes(Arc<[RequestHead]>),
     /// The upgrade.
     WebSocket(Arc<WebSocketConfig>),
+    /// The same of conversations, of which each is opened in its own way.
+    Conversation(Box<WebSocketConfig>),
     /// The same, where each message comes to all connections.
     Broadcast(Arc<WebSocketConfig>, Hall),
     /// Nothing.
@@ -64,6 +66,10 @@ impl ProtocolFactory {
         let target = &plan.target;
         let url = &target.url;
         if let (Some(traffic), Some(routes)) = (&plan.traffic, routes) {
+            if traffic.is_conversation() {
+                let config = upgrade(target, MessageKind::Text, MAX_INFLATED)?;
+                return Ok(Self::Conversation(Box::new(Arc::unwrap_or_clone(config))));
+            }
             let heads = traffic.routes.iter().zip(routes.iter());
             let heads = heads.map(|(of, route)| route_head(of, route, &url.authority));
             return Ok(Self::Routes(heads.collect::<Result<_, _>>()?));
@@ -122,13 +128,26 @@ impl ProtocolFactory {
         }
     }
 
-    /// A session for a new connection with this number, over all workers. `entropy` seeds its masks.
-    pub(crate) fn make(&self, number: u32, entropy: [u64; 2]) -> Protocol {
+    /// A session for a new connection with this number, over all workers. `entropy` seeds its masks; that of a
+    /// conversation is opened so.
+    pub(crate) fn make(
+        &self,
+        number: u32,
+        entropy: [u64; 2],
+        opening: Option<Opening>,
+    ) -> Protocol {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
             Self::Routes(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
             Self::WebSocket(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
+            }
+            Self::Conversation(config) => {
+                let mut config = WebSocketConfig::clone(config);
+                if let Some(Opening { target, headers }) = opening {
+                    (config.target, config.headers) = (target, headers);
+                }
+                Protocol::WebSocket(WebSocketClient::new(Arc::new(config), entropy))
             }
             Self::Broadcast(config, hall) => {
                 let websocket = WebSocketClient::new(Arc::clone(config), entropy);
@@ -159,6 +178,7 @@ impl ProtocolFactory {
             Self::Http(_)
             | Self::Routes(_)
             | Self::Stream
+            | Self::Conversation(_)
             | Self::Styx(..)
             | Self::Broadcast(..) => None,
             #[cfg(test)]
@@ -175,7 +195,11 @@ impl ProtocolFactory {
             Self::Multiplexed => Some(0),
             // All hear it, so it says whose it is.
             Self::Broadcast(..) => Some(u64::from(number) << 32),
-            Self::Http(_) | Self::Routes(_) | Self::WebSocket(_) | Self::Stream => None,
+            Self::Http(_)
+            | Self::Routes(_)
+            | Self::WebSocket(_)
+            | Self::Conversation(_)
+            | Self::Stream => None,
         }
     }
 }

@@ -83,7 +83,10 @@ fn once(traffic: &Traffic) -> Traffic {
     once.stages.clear();
     for flow in &mut once.flows {
         flow.weight = 1;
-        flow.steps.iter_mut().for_each(|step| step.think = Think::None);
+        for step in &mut flow.steps {
+            step.think = Think::None;
+            step.back = None;
+        }
     }
     for feed in &mut once.feeds {
         let row = if feed.order == Order::Unique { feed.rows.len() - 1 } else { 0 };

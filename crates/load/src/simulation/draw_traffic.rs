@@ -1,10 +1,13 @@
-//! From a seed to a scenario of traffic: sessions over several routes, with feeds, captures and thought.
+//! From a seed to a scenario of traffic: sessions over several routes, or conversations, with feeds, captures and
+//! thought.
 //!
 //! Knows which combinations are allowed. Must not know how they are played.
 
 use serde_json::{Value, json};
 use wiretrial_net::simulation::{Nature, Random};
+use wiretrial_proto::websocket::DeflateConfig;
 
+use super::draw_talk::{lines, talk, think};
 use super::scenario::{MS, Manners, Scenario, US};
 use super::secure::Secrets;
 use super::spoken::{Right, Spoken};
@@ -16,12 +19,18 @@ const SESSIONS: u64 = 50;
 impl Scenario {
     /// What this seed says of traffic.
     pub(super) fn of_traffic(seed: u64) -> Self {
-        Draw { random: Random::new(seed ^ 0x7472_6166) }.scenario(seed)
+        Draw { random: Random::new(seed ^ 0x7472_6166), talks: false }.scenario(seed)
+    }
+
+    /// What this seed says of conversations.
+    pub(super) fn of_talk(seed: u64) -> Self {
+        Draw { random: Random::new(seed ^ 0x7461_6c6b), talks: true }.scenario(seed)
     }
 }
 
 struct Draw {
     random: Random,
+    talks: bool,
 }
 
 impl Draw {
@@ -58,17 +67,24 @@ impl Draw {
             json!({"duration_ns": duration})
         };
         let secure = self.random.once_in(8);
-        let flows: Vec<_> = (0..flows).map(|number| self.flow(number, is_open)).collect();
+        // Sessions without an end neither arrive nor are counted.
+        let is_timed = !is_open && !is_counted;
+        let flows: Vec<_> =
+            (0..flows).map(|number| self.flow_or_talk(number, is_open, is_timed)).collect();
+        let deflates = self.talks && self.random.once_in(6);
+        let spoken = if self.talks { Spoken::WebSocket } else { Spoken::Http };
         let document = json!({
             "schema": "wiretrial-plan",
             "version": 1,
             "target": {
-                "url": if secure { "https://127.0.0.1:9" } else { "http://127.0.0.1:9" },
+                "url": spoken.url(secure).trim_end_matches(char::is_alphabetic),
+                "websocket": {"deflate": deflates.then(|| json!({}))},
                 "tls": {"insecure": true, "resumption": self.random.once_in(2)},
             },
             "traffic": {
                 "feeds": self.feeds(is_open, connections),
-                "routes": routes(),
+                "routes": if self.talks { json!([]) } else { routes() },
+                "lines": self.talks.then(lines).unwrap_or(json!([])),
                 "flows": flows,
                 "stages": self.stages(duration, is_counted),
             },
@@ -88,8 +104,8 @@ impl Draw {
         let most = self.random.of(&[1, 3, 40, 1_000_000]);
         let manners = Manners {
             seed: self.random.any(),
-            spoken: Spoken::Http,
-            right: Right::Routes,
+            spoken,
+            right: if self.talks { Right::Talk } else { Right::Routes },
             good,
             mild: false,
             calm_at,
@@ -100,9 +116,9 @@ impl Draw {
             gap: if most == 1 { 0 } else { self.random.of(&[0, 0, 20 * US]) },
             connect: if self.random.once_in(2) { 50 * US } else { 3 * MS },
             greetings: 0,
-            text: false,
+            text: self.talks,
             differ: true,
-            deflate: None,
+            deflate: deflates.then(DeflateConfig::default),
             reorders: false,
             scattered: false,
             secrets: secure.then(|| Secrets::new(self.random.once_in(3))),
@@ -114,12 +130,20 @@ impl Draw {
         Scenario { plan, nature, manners, stop_at }
     }
 
+    fn flow_or_talk(&mut self, number: u64, is_open: bool, may_be_endless: bool) -> Value {
+        if self.talks {
+            talk(&mut self.random, number, may_be_endless)
+        } else {
+            self.flow(number, is_open)
+        }
+    }
+
     /// A login first, and then what needs its token, or not.
     fn flow(&mut self, number: u64, is_open: bool) -> Value {
-        let first = if is_open { json!({"kind": "none"}) } else { self.think() };
+        let first = if is_open { json!({"kind": "none"}) } else { think(&mut self.random) };
         let mut steps = vec![json!({"route": 0, "think": first})];
         for _ in 0..self.random.up_to(3) {
-            steps.push(json!({"route": self.random.up_to(2), "think": self.think()}));
+            steps.push(json!({"route": self.random.up_to(2), "think": think(&mut self.random)}));
         }
         json!({
             "name": number.to_string(),
@@ -128,16 +152,6 @@ impl Draw {
             "cookies": self.random.once_in(2),
             "steps": steps,
         })
-    }
-
-    fn think(&mut self) -> Value {
-        match self.random.up_to(5) {
-            0 => json!({"kind": "constant", "ns": self.random.up_to(5 * MS)}),
-            1 => json!({"kind": "uniform", "low_ns": US, "high_ns": 4 * MS}),
-            2 => json!({"kind": "exponential", "mean_ns": 2 * MS}),
-            3 => json!({"kind": "lognormal", "median_ns": MS, "sigma": 0.6}),
-            _ => json!({"kind": "none"}),
-        }
     }
 
     fn feeds(&mut self, is_open: bool, connections: u64) -> Value {

@@ -6,12 +6,14 @@
 //!
 //! To repeat a seed: `WIRETRIAL_SEED=7 cargo test -p wiretrial-load --lib one_seed -- --nocapture`.
 
+mod acks;
 mod answers;
 mod around;
 mod checks;
 mod company;
 mod conversation;
 mod draw;
+mod draw_talk;
 mod draw_traffic;
 mod facts;
 mod fault;
@@ -24,5 +26,6 @@ mod sessions;
 mod spoken;
 mod streams;
 mod strikes;
+mod talk;
 mod tests;
 mod world;

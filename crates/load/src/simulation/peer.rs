@@ -12,7 +12,7 @@ use super::conversation::{Asked, Conversation, Heard, Said};
 use super::fault::{Fault, HONEST, LIES, LIES_WITH_NUMBERS};
 use super::scenario::{MS, Manners};
 use super::secure::{Secrets, Secure};
-use super::spoken::Spoken;
+use super::spoken::{Right, Spoken};
 
 /// Goes on reading.
 pub(super) const READ: u64 = 0;
@@ -59,6 +59,8 @@ pub(super) struct Peer {
     pub(super) sits: bool,
     /// A copy that is to come behind a later one.
     pub(super) late: Option<Post>,
+    /// What the user of a conversation was told in its greeting.
+    pub(super) token: Option<String>,
     /// What was asked, and is answered when it pleases the peer.
     set_aside: Vec<Asked>,
     /// What was asked, and is answered piece by piece.
@@ -96,6 +98,7 @@ impl Peer {
             settled: false,
             sits: false,
             late: None,
+            token: None,
             set_aside: Vec::new(),
             answers: Answers::default(),
             lobby: None,
@@ -171,6 +174,11 @@ impl Peer {
             world.facts.seen.add(std::mem::take(&mut frames.seen));
         }
         self.send(wires, socket, 0, out, world);
+        if matches!(world.manners.right, Right::Talk) {
+            // That was answered with the rest, whatever becomes of what came before it.
+            let goodbyes = heard.iter().filter(|one| matches!(one, Heard::Close)).count();
+            world.facts.right += goodbyes as u64;
+        }
         for one in heard {
             if !self.silent {
                 self.answer(wires, socket, one, world);
@@ -282,7 +290,12 @@ impl Peer {
             self.conversation.say(&said, &mut self.random, &mut out);
         }
         self.sits = world.manners.spoken == Spoken::Broadcast;
+        let is_well = !matches!(self.fault, Fault::Upgrade { .. });
+        let later = if is_well { self.greet(&mut out, world) } else { None };
         self.behind_upgrade(wires, socket, after, out, world);
+        if let Some((after, hello)) = later.filter(|_| !self.silent) {
+            self.send(wires, socket, after, hello, world);
+        }
     }
 
     fn log_in(&mut self, wires: &mut Wires, socket: u32, name: String, world: &mut Around) {
@@ -341,6 +354,9 @@ impl Peer {
             let (origin, table) = self.conversation.place();
             world.posts.push(Post { socket, origin, table, asked: asked.clone() });
             return;
+        }
+        if matches!(world.manners.right, Right::Talk) {
+            return self.answer_talk(wires, socket, after, asked, world);
         }
         let body = world.manners.right.reply(&asked.body, &mut self.random);
         self.say(wires, socket, after, asked.number, &body, world);

@@ -71,7 +71,7 @@ impl Manners {
     pub(super) fn is_distinct(&self) -> bool {
         let by_number = matches!(
             self.right,
-            Right::Echo { .. } | Right::Copies | Right::Packets | Right::Routes
+            Right::Echo { .. } | Right::Copies | Right::Packets | Right::Routes | Right::Talk
         );
         self.differ && by_number
     }

@@ -12,6 +12,7 @@ use super::world::Played;
 use crate::measure::Class;
 use crate::measure::figures::{FlowFigures, RouteFigures, TrafficFigures};
 use crate::measure::snapshot::Snapshot;
+use crate::plan::traffic::{Deed, Route};
 
 /// Fails with what was expected and what was found.
 macro_rules! same {
@@ -64,9 +65,9 @@ pub(super) fn sessions(scenario: &Scenario, played: &Played) -> Result<(), Strin
     }
     so_far.waiting = all.waiting;
     let mut bare = all.clone();
-    for route in &mut bare.routes {
+    for (route, of) in bare.routes.iter_mut().zip(&traffic.routes) {
         let times = values(route.histograms.get("service_time"))?;
-        same!("service times", times, route.ok);
+        same!("service times", times, if is_answered(of) { route.ok } else { 0 });
         route.examples.clear();
         route.histograms.clear();
     }
@@ -87,6 +88,12 @@ pub(super) fn sessions(scenario: &Scenario, played: &Played) -> Result<(), Strin
     Ok(())
 }
 
+/// Does anybody answer it, so that there is a time?
+pub(super) fn is_answered(route: &Route) -> bool {
+    let line = route.line.as_ref();
+    line.is_none_or(|line| line.deed != Deed::Send || !line.awaits.is_empty())
+}
+
 fn add_route(sum: &mut RouteFigures, of: &RouteFigures) {
     sum.sent += of.sent;
     sum.ok += of.ok;
@@ -102,6 +109,9 @@ fn add_flow(sum: &mut FlowFigures, of: &FlowFigures) {
     sum.begun += of.begun;
     sum.done += of.done;
     sum.open = of.open;
+    for (kind, count) in &of.unasked {
+        *sum.unasked.entry(kind.clone()).or_default() += count;
+    }
     for (class, count) in &of.failed {
         *sum.failed.entry(class.clone()).or_default() += count;
     }

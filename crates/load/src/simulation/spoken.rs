@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use wiretrial_net::simulation::Random;
 use wiretrial_proto::styx::Encoding;
 
+use super::acks::{acknowledged, mistaken};
+
 /// Which protocol is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spoken {
@@ -89,6 +91,8 @@ pub(super) enum Right {
     Packets,
     /// JSON with the number and the user of what was asked, and a token where a login asks for it.
     Routes,
+    /// JSON with the number and the user of what was said, on a connection that was greeted.
+    Talk,
 }
 
 /// The right reply to a request of a session; one with another's token gets none that is right.
@@ -134,7 +138,7 @@ impl Right {
             Self::Json => json!({"is": "matching", "rules": ["json:ok=true", "json:n"]}),
             Self::Anything => json!({"is": "status"}),
             Self::Copies => json!({"is": "broadcast"}),
-            Self::Packets | Self::Routes => json!({"is": "auto"}),
+            Self::Packets | Self::Routes | Self::Talk => json!({"is": "auto"}),
         }
     }
 
@@ -146,6 +150,7 @@ impl Right {
             Self::Json => format!(r#"{{"n": {}, "ok": true}}"#, random.any()).into_bytes(),
             Self::Anything => vec![b'x'; random.up_to(300) as usize],
             Self::Routes => routed(asked, random),
+            Self::Talk => acknowledged(asked),
         }
     }
 
@@ -156,6 +161,7 @@ impl Right {
             Self::Anything => return None,
             Self::Json => return Some(br#"{"n": 1, "ok": false}"#.to_vec()),
             Self::Routes => return Some(misrouted(&reply, random)),
+            Self::Talk => return Some(mistaken(asked, random)),
             _ if reply.is_empty() => return None,
             _ => {}
         }

@@ -8,7 +8,7 @@ use super::around::Around;
 use super::conversation::{Asked, Said};
 use super::fault::Fault;
 use super::peer::Peer;
-use super::spoken::Spoken;
+use super::spoken::{Right, Spoken};
 
 /// So far from a message's number nobody has asked.
 pub(super) const FAR: u64 = 5_000;
@@ -144,7 +144,8 @@ impl Peer {
         for (asked, place) in [(later, earlier), (earlier, later)] {
             let body = right.reply(&asked.body, &mut self.random);
             self.say(wires, socket, after, place.number, &body, world);
-            if !world.manners.is_distinct() {
+            // Of a conversation the earlier one may have been one that nobody answers.
+            if !world.manners.is_distinct() || matches!(right, Right::Talk) {
                 world.facts.right(self.seat, self.heard_at);
             }
         }
@@ -165,6 +166,8 @@ impl Peer {
         let code = self.random.of(&[1000, 1001, 1012]);
         self.conversation.leave(code, &mut out);
         self.send(wires, socket, after, out, world);
+        // What is left of a conversation is to close it.
+        world.facts.right += u64::from(matches!(world.manners.right, Right::Talk));
         if replies {
             world.facts.copies += 1;
             world.facts.right(self.seat, self.heard_at);

@@ -17,6 +17,8 @@ const TWICE: u64 = 11;
 const MOST_FAILURES: u64 = 20;
 /// As many of traffic.
 const SEEDS_OF_TRAFFIC: u64 = 2_000;
+/// As many of conversations.
+const SEEDS_OF_TALK: u64 = 2_000;
 /// What plays one seed alone.
 const REPEAT: &str = "cargo test -p wiretrial-load --lib one_seed -- --nocapture";
 
@@ -27,6 +29,8 @@ enum Kind {
     Messages,
     /// Sessions over several routes.
     Traffic,
+    /// Sessions that are conversations.
+    Talk,
 }
 
 impl Kind {
@@ -34,6 +38,7 @@ impl Kind {
         match self {
             Self::Messages => Scenario::of(seed),
             Self::Traffic => Scenario::of_traffic(seed),
+            Self::Talk => Scenario::of_talk(seed),
         }
     }
 
@@ -42,6 +47,7 @@ impl Kind {
         match self {
             Self::Messages => "WIRETRIAL_SEED",
             Self::Traffic => "WIRETRIAL_TRAFFIC_SEED",
+            Self::Talk => "WIRETRIAL_TALK_SEED",
         }
     }
 }
@@ -99,6 +105,11 @@ fn whatever_peers_do_no_session_is_lost() {
 }
 
 #[test]
+fn whatever_peers_say_no_conversation_is_lost() {
+    play_all(Kind::Talk, 0, SEEDS_OF_TALK);
+}
+
+#[test]
 fn what_was_found_once_holds() {
     for (seed, what) in FOUND {
         if let Err(again) = hold(Kind::Messages, seed) {
@@ -126,8 +137,15 @@ fn faults_that_are_put_in_are_found() {
         Mutation::OwedForgotten,
     ];
     let of_traffic = [Mutation::CaptureMissed, Mutation::SessionLost];
+    let of_talk = [
+        Mutation::SessionLost,
+        Mutation::AnyAnswer,
+        Mutation::EarlyForgotten,
+        Mutation::GoneUnnoticed,
+    ];
     let faults = faults.map(|fault| (Kind::Messages, fault)).into_iter();
-    for (kind, fault) in faults.chain(of_traffic.map(|fault| (Kind::Traffic, fault))) {
+    let faults = faults.chain(of_traffic.map(|fault| (Kind::Traffic, fault)));
+    for (kind, fault) in faults.chain(of_talk.map(|fault| (Kind::Talk, fault))) {
         let found = mutation::with(fault, || {
             (0..SEEDS).find_map(|seed| judge(kind, seed).err().map(|what| (seed, what)))
         });
@@ -136,10 +154,10 @@ fn faults_that_are_put_in_are_found() {
     }
 }
 
-/// The seed in `WIRETRIAL_SEED` or `WIRETRIAL_TRAFFIC_SEED`, with all that is known of it.
+/// The seed in `WIRETRIAL_SEED`, `WIRETRIAL_TRAFFIC_SEED` or `WIRETRIAL_TALK_SEED`, with all that is known of it.
 #[test]
 fn one_seed() {
-    for kind in [Kind::Messages, Kind::Traffic] {
+    for kind in [Kind::Messages, Kind::Traffic, Kind::Talk] {
         let Some(seed) = number(kind.variable()) else { continue };
         println!("{:#?}", kind.scenario(seed));
         let played = hold(kind, seed).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
@@ -155,6 +173,7 @@ fn many_seeds() {
     let seeds = number("WIRETRIAL_SEEDS").unwrap_or(1_000_000);
     play_all(Kind::Messages, from, seeds);
     play_all(Kind::Traffic, from, seeds / 4);
+    play_all(Kind::Talk, from, seeds / 4);
 }
 
 /// Plays seeds on all cores, and says of each that fails what repeats it.

@@ -164,7 +164,7 @@ fn setup(scenario: &Scenario) -> Setup {
     };
     let verifier = match scenario.manners.right {
         Right::Learned(content) => Verifier::learned(content, false),
-        Right::Routes => Verifier::Any,
+        Right::Routes | Right::Talk => Verifier::Any,
         _ => Verifier::new(&plan.target.expect.content),
     };
     Setup {

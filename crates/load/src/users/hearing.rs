@@ -26,6 +26,9 @@ impl Witness for Hearing<'_> {
     }
 
     fn event(&mut self, event: &Event<'_>, _: &mut Payloads) -> Testimony {
+        if self.users.converse() {
+            return self.talk(event);
+        }
         match event {
             Event::Head(head) => self.head(head),
             Event::Chunk { piece, .. } => {
@@ -41,6 +44,9 @@ impl Witness for Hearing<'_> {
 
     fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) {
         let Judged { timeline, number, recorder, open_loop } = judged;
+        if self.judge_talk(timeline, open_loop, recorder) {
+            return;
+        }
         let making = self.users.making(self.index, number);
         let Users { common, all, scratches, spare, .. } = &mut *self.users;
         let user = &mut all[self.index as usize];

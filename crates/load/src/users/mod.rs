@@ -4,6 +4,9 @@
 //! sent, nor whose turn it is.
 
 mod hearing;
+mod talk;
+mod talking;
+mod unasked;
 
 use std::sync::Arc;
 
@@ -15,6 +18,8 @@ use crate::executor::Session;
 use crate::measure::{Class, Metric, Recorder, TrafficStanding};
 use crate::plan::traffic::Traffic;
 use crate::source::traffic::{Coming, Jar, Known, Making, Room, Routes, Scratch, Values};
+use talk::Talk;
+use unasked::Unasked;
 
 /// What does not differ from user to user.
 #[derive(Debug, Clone)]
@@ -40,6 +45,10 @@ pub(crate) struct Users {
     target: Vec<u8>,
     /// By route: what judging a reply takes.
     scratches: Vec<Scratch>,
+    /// By route: what telling takes whether a message is the awaited one; none where none is.
+    matching: Vec<Option<Scratch>>,
+    /// By flow.
+    unasked: Vec<Unasked>,
     /// Where replies come to be whole, to be used again.
     #[expect(clippy::vec_box, reason = "they come and go boxed")]
     spare: Vec<Box<Coming>>,
@@ -62,6 +71,8 @@ struct User {
     coming: Option<Box<Coming>>,
     /// What became of the step, once it is over.
     outcome: Option<Result<(), Class>>,
+    /// How far its conversation is; none where its sessions are none.
+    talk: Option<Box<Talk>>,
 }
 
 impl Users {
@@ -72,8 +83,13 @@ impl Users {
             open: vec![0; common.traffic.flows.len()],
             ..TrafficStanding::default()
         };
+        let talks = common.traffic.is_conversation();
+        let user = || User { talk: talks.then(Box::default), ..User::default() };
+        let matching = common.routes.iter().map(|route| Some(route.awaits.as_ref()?.scratch()));
         Self {
-            all: (0..users).map(|_| User::default()).collect(),
+            all: (0..users).map(|_| user()).collect(),
+            matching: matching.collect(),
+            unasked: common.traffic.flows.iter().map(|_| Unasked::default()).collect(),
             room: Room::default(),
             target: Vec::new(),
             scratches: common.routes.iter().map(|route| route.replies.scratch()).collect(),
@@ -103,6 +119,9 @@ impl Users {
         }
         user.route = flow.steps[at.step].route;
         user.due = at.step_due;
+        if let Some(talk) = &mut user.talk {
+            talk.begins((at.step, at.round));
+        }
     }
 
     /// Encodes the user's step, for the first time or again.
@@ -115,7 +134,11 @@ impl Users {
         recorder: &mut Recorder,
     ) {
         let making = self.making(index, number);
-        let user = &self.all[index as usize];
+        let user = &mut self.all[index as usize];
+        if let Some(talk) = &mut user.talk {
+            talk.making = making;
+        }
+        let user = &*user;
         let known = Known { values: &user.values, making };
         let jar = self.common.traffic.flows[user.flow].cookies.then_some(&user.jar);
         let requests = &self.common.routes.get(user.route).requests;
@@ -126,7 +149,11 @@ impl Users {
 
     /// The user's step was handed to the kernel.
     pub(crate) fn sent(&mut self, index: u32, recorder: &mut Recorder) {
-        let route = self.all[index as usize].route;
+        let user = &mut self.all[index as usize];
+        let route = user.route;
+        if let Some(talk) = &mut user.talk {
+            talk.is_out = true;
+        }
         self.standing.in_flight[route] += 1;
         recorder.route(route).sent(1);
     }
@@ -147,6 +174,9 @@ impl Users {
         let user = &mut self.all[index as usize];
         self.spare.extend(user.coming.take());
         let Some((class, text)) = failed else { return };
+        if let Some(talk) = &mut user.talk {
+            talk.is_out = false;
+        }
         user.outcome = Some(Err(class));
         recorder.route(user.route).failure(class, || text.to_owned());
     }
@@ -159,15 +189,19 @@ impl Users {
         Some(outcome)
     }
 
-    /// A session has ended with this.
+    /// A user's session has ended with this.
     pub(crate) fn ended(
         &mut self,
+        index: u32,
         session: &Session,
         outcome: Result<(), Class>,
         now: Nanos,
         recorder: &mut Recorder,
     ) {
         self.standing.open[session.flow] -= 1;
+        if let Some(talk) = &mut self.all[index as usize].talk {
+            talk.is_open = false;
+        }
         let flow = recorder.flow(session.flow);
         if let Err(class) = outcome {
             return flow.failed(class);

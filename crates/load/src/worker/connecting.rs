@@ -69,7 +69,10 @@ impl<M: Machine> Worker<M> {
         let connection = &mut self.connections[index as usize];
         match transport {
             Ok(transport) => {
-                let session = setup.factory.make(number as u32, entropy);
+                let front = connection.ledger.front().map_or(0, |pending| pending.number);
+                let users = self.users.as_mut();
+                let opening = users.and_then(|users| users.opening(index, front));
+                let session = setup.factory.make(number as u32, entropy, opening);
                 let greetings = setup.plan.target.greetings;
                 connection.begin(Link { transport, session }, greetings, now);
             }
@@ -111,7 +114,7 @@ impl<M: Machine> Worker<M> {
         connection.stand(self.deliveries.as_mut().map(|deliveries| (deliveries, index)));
         // A peer that closes right behind the upgrade is sent nothing more.
         let is_open = connection.link.as_ref().is_some_and(|link| link.session.is_open());
-        if is_open && !self.encode_again_for_user(index) {
+        if is_open && !self.encode_again_for_user(index, now) {
             let connection = &mut self.connections[index as usize];
             let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
             connection.encode_again(payloads, buffers, &mut self.recorder);
@@ -141,6 +144,9 @@ impl<M: Machine> Worker<M> {
             self.say_goodbye(link);
         }
         self.openings.ended(was_ready);
+        if matches!(ending, Ending::Orderly(_)) {
+            self.left(index, now);
+        }
         if let Some(deliveries) = self.deliveries.as_mut().filter(|_| was_ready) {
             let missing = deliveries.stand_up(index);
             if !mutation::is(Mutation::OwedForgotten) {
@@ -156,7 +162,8 @@ impl<M: Machine> Worker<M> {
         }
         match ending {
             Ending::Orderly(reason) => {
-                self.user_lost(index, None, String::new());
+                let text = "the server ended the connection".to_owned();
+                self.user_lost(index, None, text, now);
                 self.recorder.connection_closed(reason);
                 // A peer that closes before anything was asked must not be asked in a tight loop.
                 if was_ready && !served {
@@ -166,14 +173,14 @@ impl<M: Machine> Worker<M> {
                 }
             }
             Ending::Farewell(text) => {
-                let text = self.user_lost(index, None, text);
+                let text = self.user_lost(index, None, text, now);
                 self.recorder.connection_closed("server");
                 self.recorder.note("server", || text);
                 // A server that leaves leaves everybody: nobody comes back at once.
                 self.back_off(index, now);
             }
             Ending::Failed(class, text) => {
-                let text = self.user_lost(index, Some(class), text);
+                let text = self.user_lost(index, Some(class), text, now);
                 if was_ready {
                     self.recorder.connection_closed(class.name());
                 } else {
@@ -202,7 +209,7 @@ impl<M: Machine> Worker<M> {
         !self.slots.is_spent(index) || !self.connections[index as usize].queue.is_empty()
     }
 
-    fn fail_in_flight(&mut self, index: u32, class: Class, now: Nanos) {
+    pub(super) fn fail_in_flight(&mut self, index: u32, class: Class, now: Nanos) {
         let pack = self.setup.plan.load.pack;
         let connection = &mut self.connections[index as usize];
         self.tally.end(connection.ledger.len() as u64);

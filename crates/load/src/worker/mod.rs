@@ -4,6 +4,7 @@
 //! merges), nor how a protocol or a pacer works.
 
 mod connecting;
+mod conversations;
 mod deadlines;
 #[cfg(test)]
 mod inspect;

@@ -91,22 +91,45 @@ impl<M: Machine> Worker<M> {
         if outcome.is_err() && mutation::is(Mutation::SessionLost) {
             return;
         }
-        users.ended(&session, outcome, now, &mut self.recorder);
+        users.ended(index, &session, outcome, now, &mut self.recorder);
+        self.hang_up(index, now);
     }
 
     /// A user's connection has ended, and what it had asked for with it where that has failed. Gives what
     /// people are to be told, with the name of the route.
-    pub(super) fn user_lost(&mut self, index: u32, failed: Option<Class>, text: String) -> String {
+    pub(super) fn user_lost(
+        &mut self,
+        index: u32,
+        failed: Option<Class>,
+        mut text: String,
+        now: Nanos,
+    ) -> String {
         let Some(users) = &mut self.users else { return text };
         let is_asked = !self.connections[index as usize].ledger.is_empty();
+        if failed == Some(Class::Timeout)
+            && let Some(late) = users.late(index)
+        {
+            text = late;
+        }
+        let class = failed.unwrap_or(Class::Closed);
+        if !is_asked
+            && users.is_gone(index, class, &text)
+            && let Some(sessions) = self.executor.as_mut().and_then(Executor::sessions)
+        {
+            sessions.hasten(index, now);
+        }
         let failed = failed.filter(|_| is_asked).map(|class| (class, text.as_str()));
         users.lost(index, failed, &mut self.recorder);
         if failed.is_some() { format!("{}: {text}", users.route_name(index)) } else { text }
     }
 
     /// Encodes again what a user had in flight when its last connection ended. True: it is a user's.
-    pub(super) fn encode_again_for_user(&mut self, index: u32) -> bool {
+    pub(super) fn encode_again_for_user(&mut self, index: u32, now: Nanos) -> bool {
         let Some(users) = &mut self.users else { return false };
+        if users.converse() {
+            self.settle(index, now);
+            return true;
+        }
         let connection = &mut self.connections[index as usize];
         if let Some(pending) = connection.ledger.front().copied() {
             let (buffers, recorder) = (&mut self.buffers, &mut self.recorder);
@@ -125,7 +148,8 @@ impl<M: Machine> Worker<M> {
 
     /// Counts what the dealer has found; then what is in flight and open, where so many sessions wait.
     pub(super) fn traffic_standing(&mut self, waiting: u64) -> TrafficStanding {
-        let Some(users) = &self.users else { return TrafficStanding::default() };
+        let Some(users) = &mut self.users else { return TrafficStanding::default() };
+        users.record_unasked(&mut self.recorder);
         if let Some(sessions) = self.executor.as_mut().and_then(Executor::sessions) {
             for flow in users.flows() {
                 let starved = sessions.take_starved(flow);

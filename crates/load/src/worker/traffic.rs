@@ -92,6 +92,9 @@ impl<M: Machine> Worker<M> {
 
     fn send(&mut self, assignment: Assignment, now: Nanos) {
         let Assignment { connection: index, messages, due } = assignment;
+        if self.users.as_ref().is_some_and(|users| users.converse()) {
+            return self.converse(assignment, now);
+        }
         let renews = self.renews();
         let own = self.first_number(index);
         if self.is_full_for(index, messages) {
@@ -163,7 +166,7 @@ impl<M: Machine> Worker<M> {
     }
 
     /// The message waits for a connection that is asked for on its behalf: that is its send.
-    fn send_with_connection(&mut self, assignment: Assignment, now: Nanos) {
+    pub(super) fn send_with_connection(&mut self, assignment: Assignment, now: Nanos) {
         let Assignment { connection: index, messages, due } = assignment;
         let open_loop = self.is_open_loop();
         let own = self.first_number(index);
@@ -178,6 +181,9 @@ impl<M: Machine> Worker<M> {
             self.recorder.lag(now - due, messages);
         }
         self.recorder.sent += u64::from(messages);
+        if let Some(users) = &mut self.users {
+            users.sent(index, &mut self.recorder);
+        }
         self.tally.begin(messages);
         self.tally.sent_at(now);
     }
@@ -228,6 +234,7 @@ impl<M: Machine> Worker<M> {
             // Whichever flush takes the last of it: no other one may follow.
             self.turns.has_room(index);
         }
+        self.handed_over(index, now);
     }
 
     /// Something has become possible on a socket.

@@ -77,6 +77,8 @@ pub struct Session {
     pub flow: usize,
     /// Index of the step that is next, or on its way.
     pub step: usize,
+    /// How often it has gone back, among steps that are done again.
+    pub round: u64,
     /// Unlike those of all other sessions.
     pub number: u64,
     /// Index of its row of data.
@@ -94,7 +96,9 @@ enum State {
     Idle,
     /// The same, and its connection can't take messages.
     Parked,
-    /// It thinks, or its turn is next.
+    /// It thinks.
+    Thinks,
+    /// Its turn is next.
     Waits,
     /// Its step is due, and its connection can't take messages.
     Blocked,
@@ -114,7 +118,15 @@ impl Sessions {
         budget: Budget,
     ) -> Self {
         let course = (!traffic.stages.is_empty()).then(|| Course::new(begin, &traffic.stages));
-        let none = Session { flow: 0, step: 0, number: 0, row: None, due: begin, step_due: begin };
+        let none = Session {
+            flow: 0,
+            step: 0,
+            round: 0,
+            number: 0,
+            row: None,
+            due: begin,
+            step_due: begin,
+        };
         let mut sessions = Self {
             seed: part.seed,
             dealer: Dealer::new(&traffic, part),
@@ -144,7 +156,12 @@ impl Sessions {
             && due <= now
         {
             self.thinking.pop();
-            self.ready.push_back(user);
+            let User { state, session } = &mut self.users[user as usize];
+            // Else it was hastened, and its turn came before.
+            if *state == State::Thinks && session.step_due == due {
+                *state = State::Waits;
+                self.ready.push_back(user);
+            }
         }
         while let Some(user) = self.ready.pop_front() {
             if slots.take_of(user) {
@@ -192,7 +209,7 @@ impl Sessions {
     pub(super) fn begun(&self) -> u64 {
         let has_begun = |user: &&User| match user.state {
             State::Out => true,
-            State::Waits | State::Blocked => user.session.step > 0,
+            State::Thinks | State::Waits | State::Blocked => user.session.step > 0,
             State::Idle | State::Parked => false,
         };
         self.users.iter().filter(has_begun).count() as u64
@@ -200,18 +217,17 @@ impl Sessions {
 
     /// The step of a user is over, well or badly. Gives the session that has ended with it.
     pub fn over(&mut self, user: u32, now: Nanos, well: bool) -> Option<Session> {
-        let User { state, session } = &mut self.users[user as usize];
-        debug_assert_eq!(*state, State::Out, "its step was on its way");
-        let flow = &self.traffic.flows[session.flow];
-        if well && session.step + 1 < flow.steps.len() {
-            session.step += 1;
-            let think = &flow.steps[session.step].think;
-            let thinks = think::draw(think, self.seed, session.number, session.step as u64);
-            session.step_due = now + thinks;
+        debug_assert_eq!(self.users[user as usize].state, State::Out, "its step was on its way");
+        let ended = self.users[user as usize].session;
+        if let Some((step, round)) = self.next_step(user, now).filter(|_| well) {
+            let think = self.traffic.flows[ended.flow].think_between(ended.step, step);
+            let which = step as u64 | round << 32;
+            let thinks = think::draw(think, self.seed, ended.number, which);
+            let session = &mut self.users[user as usize].session;
+            (session.step, session.round, session.step_due) = (step, round, now + thinks);
             self.schedule(user, now);
             return None;
         }
-        let ended = *session;
         self.live -= 1;
         if self.arrivals.is_some() {
             self.users[user as usize].state = State::Idle;
@@ -220,6 +236,26 @@ impl Sessions {
             self.deal_to(user, now);
         }
         Some(ended)
+    }
+
+    /// What follows the step that is over. Who would go back and is not to be there any more goes on instead.
+    fn next_step(&self, user: u32, now: Nanos) -> Option<(usize, u64)> {
+        let Session { flow, step, round, .. } = self.users[user as usize].session;
+        let flow = &self.traffic.flows[flow];
+        let endless = flow.steps[step].back.is_some_and(|back| back.times.is_none());
+        if endless && self.is_there(user, now) != Some(now) {
+            return flow.behind(step);
+        }
+        flow.after(step, round)
+    }
+
+    /// What a user's session needs is gone: its next step does not wait until it is due.
+    pub fn hasten(&mut self, user: u32, now: Nanos) {
+        let User { state, session } = &mut self.users[user as usize];
+        if *state == State::Thinks {
+            (*state, session.step_due) = (State::Waits, now.min(session.step_due));
+            self.ready.push_back(user);
+        }
     }
 
     /// Whose connections can take messages now?
@@ -235,7 +271,7 @@ impl Sessions {
                     *state = State::Idle;
                     self.idle.push_back(user);
                 }
-                State::Idle | State::Waits | State::Out => {}
+                State::Idle | State::Thinks | State::Waits | State::Out => {}
             }
         }
     }
@@ -303,17 +339,18 @@ impl Sessions {
             Row::None | Row::RanOut => None,
         };
         self.users[user as usize].session =
-            Session { flow, step: 0, number, row, due, step_due: due };
+            Session { flow, step: 0, round: 0, number, row, due, step_due: due };
         self.live += 1;
     }
 
     /// The user's next step goes when it is due.
     fn schedule(&mut self, user: u32, now: Nanos) {
         let User { state, session } = &mut self.users[user as usize];
-        *state = State::Waits;
         if session.step_due <= now {
+            *state = State::Waits;
             self.ready.push_back(user);
         } else {
+            *state = State::Thinks;
             self.thinking.push(Reverse((session.step_due, user)));
         }
     }

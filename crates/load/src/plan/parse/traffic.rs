@@ -3,7 +3,9 @@
 use super::wrong;
 use crate::plan::document::{ExpectDocument, MessageDocument, PacingDocument, TargetDocument};
 use crate::plan::traffic::{Flow, Order, Think, Traffic};
-use crate::plan::{Load, LoopPlan, Overflow, PlanError, Scheme, SharePlan, Stop, TargetUrl};
+use crate::plan::{
+    Load, LoopPlan, Overflow, PlanError, Scheme, SharePlan, Stop, Target, TargetUrl,
+};
 
 /// What each route says is not said of the target.
 pub(super) fn origin_alone(target: &TargetDocument) -> Result<(), PlanError> {
@@ -18,13 +20,29 @@ pub(super) fn origin_alone(target: &TargetDocument) -> Result<(), PlanError> {
 
 /// Is it one, of which each route has its own path?
 pub(super) fn is_origin(url: &TargetUrl) -> Result<(), PlanError> {
-    if url.scheme == Scheme::Http && url.path == "/" {
+    if matches!(url.scheme, Scheme::Http | Scheme::WebSocket) && url.path == "/" {
         return Ok(());
     }
     wrong(format!(
-        "target.url: '{}' is no origin of traffic: use http://HOST:PORT or https://HOST:PORT",
+        "target.url: '{}' is no origin of traffic: use http://HOST:PORT or https://HOST:PORT, for conversations ws://HOST:PORT or wss://HOST:PORT",
         url.text
     ))
+}
+
+/// Are routes asked over HTTP, and conversations had over sockets?
+pub(super) fn speaks(traffic: &Traffic, target: &Target) -> Result<(), PlanError> {
+    if traffic.is_conversation() == (target.url.scheme == Scheme::Http) {
+        return wrong(format!(
+            "target.url: '{}' is the other way: routes are asked over http, and lines are of conversations over ws",
+            target.url.text
+        ));
+    }
+    if target.greetings > 0 {
+        return wrong(
+            "websocket.greetings: a conversation says what it awaits: leave them out".to_owned(),
+        );
+    }
+    Ok(())
 }
 
 /// Does this traffic fit how it is sent?
@@ -58,6 +76,10 @@ pub(super) fn fits(
         if is_open && flow.steps[0].think != Think::None {
             let fault =
                 "the arrivals say when its first step is due: leave that one's think time out";
+            return of_flow(flow, fault);
+        }
+        if flow.is_endless() && (is_open || stop.duration.is_none()) {
+            let fault = "its sessions do not end by themselves: say how often steps are done again, or load in a closed loop for a time";
             return of_flow(flow, fault);
         }
         let Some(feed) = flow.feed.map(|feed| &traffic.feeds[feed]) else { continue };

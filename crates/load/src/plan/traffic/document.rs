@@ -16,6 +16,9 @@ pub struct TrafficDocument {
     pub feeds: Vec<FeedDocument>,
     /// Requests, each with what a right reply is.
     pub routes: Vec<RouteDocument>,
+    /// In place of routes, which are none then: steps of conversations over sockets.
+    #[serde(default)]
+    pub lines: Vec<LineDocument>,
     /// Sessions.
     pub flows: Vec<FlowDocument>,
     /// How many there are over time, from the begin of the load on; behind the last stage it stays so. Empty: as many
@@ -88,6 +91,49 @@ pub struct RouteDocument {
     /// What later requests need of the reply.
     #[serde(default)]
     pub captures: Vec<CaptureDocument>,
+}
+
+/// A step of a conversation over a socket, and what a right answer to it is. It is counted as a route is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LineDocument {
+    /// By which it is counted: unlike those of other lines, and no longer than 200 bytes.
+    pub name: String,
+    /// What the user does.
+    pub does: DeedDocument,
+    /// `open`: path and query, as a route's.
+    #[serde(default)]
+    pub target: Vec<PartDocument>,
+    /// `open`: further header fields, as a route's.
+    #[serde(default)]
+    pub headers: Vec<(String, Vec<PartDocument>)>,
+    /// `send`: the message. Socket.IO: the event's name and arguments, an array of JSON.
+    #[serde(default)]
+    pub text: Vec<PartDocument>,
+    /// Which message is awaited: the first of which all of these hold. `send`: with none of them nothing is awaited.
+    /// Numbers that are made are those of the last message that the session sent.
+    #[serde(default)]
+    pub awaits: Vec<CheckDocument>,
+    /// What else must hold of it.
+    #[serde(default)]
+    pub checks: Vec<CheckDocument>,
+    /// What later steps need of it.
+    #[serde(default)]
+    pub captures: Vec<CaptureDocument>,
+}
+
+/// What a step of a conversation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DeedDocument {
+    /// Opens the connection: the first step of each flow.
+    Open,
+    /// Sends a message, and awaits an answer where `awaits` says which.
+    Send,
+    /// Awaits a message that the server sends by itself.
+    Await,
+    /// Closes the connection and awaits that the server does: the last step of each flow.
+    Close,
 }
 
 /// A part of a text.
@@ -319,8 +365,22 @@ pub struct FlowDocument {
     /// Cookies that replies set are sent with the later requests of the session.
     #[serde(default = "yes")]
     pub cookies: bool,
+    /// Of conversations: messages that match nothing awaited.
+    #[serde(default)]
+    pub unasked: UnaskedDocument,
     /// At least one.
     pub steps: Vec<StepDocument>,
+}
+
+/// What becomes of a message that matches nothing awaited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UnaskedDocument {
+    /// It is counted by its kind.
+    #[default]
+    Count,
+    /// The session fails.
+    Fail,
 }
 
 fn one() -> u32 {
@@ -331,14 +391,31 @@ fn yes() -> bool {
     true
 }
 
-/// A request of a session.
+/// A request of a session, or a step of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepDocument {
-    /// Index of the route.
+    /// Index of the route, or of the line.
     pub route: u32,
     /// From the end of the step before, or, closed loop, of the session before, to the instant at which this one is
     /// due.
+    #[serde(default)]
+    pub think: ThinkDocument,
+    /// Of conversations: when it is over, go back.
+    #[serde(default)]
+    pub back: Option<BackDocument>,
+}
+
+/// Steps that are done again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BackDocument {
+    /// Index of the step to go on with: not the first, and none that another `back` has behind it.
+    pub to: u32,
+    /// How often all of them are done; null: until the load ends.
+    #[serde(default)]
+    pub times: Option<u64>,
+    /// From the end of the step to the instant at which the one that it goes back to is due, in place of that one's.
     #[serde(default)]
     pub think: ThinkDocument,
 }

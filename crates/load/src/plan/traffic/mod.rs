@@ -1,8 +1,11 @@
-//! Traffic of a plan: requests to many routes, in sessions, with every name resolved.
+//! Traffic of a plan: requests to many routes, or conversations over sockets, in sessions, with every name resolved.
 //!
 //! Knows what runnable traffic is. Must not know sockets or time.
 
 pub mod document;
+mod lines;
+#[cfg(test)]
+mod lines_tests;
 mod names;
 mod parse;
 mod path;
@@ -12,8 +15,8 @@ mod tests;
 mod text;
 
 pub use document::{
-    ComparisonDocument as Comparison, MadeDocument as Made, OrderDocument as Order,
-    TypeDocument as Type,
+    ComparisonDocument as Comparison, DeedDocument as Deed, MadeDocument as Made,
+    OrderDocument as Order, TypeDocument as Type,
 };
 pub(super) use parse::traffic;
 pub use path::{Path, Place};
@@ -39,6 +42,11 @@ pub struct Traffic {
 }
 
 impl Traffic {
+    /// Its sessions are conversations over sockets.
+    pub fn is_conversation(&self) -> bool {
+        self.routes.iter().any(|route| route.line.is_some())
+    }
+
     /// Texts that have a name, by which they may be known as secrets: values of header fields, as far as they
     /// stand in the plan, and of so many rows of data.
     pub fn named_texts(&self, rows: usize) -> Vec<(String, String)> {
@@ -83,7 +91,7 @@ pub struct Feed {
     pub order: Order,
 }
 
-/// A request, and what a right reply to it is.
+/// A request, and what a right reply to it is; or a step of a conversation, and what a right answer is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
     /// By which it is counted.
@@ -104,6 +112,18 @@ pub struct Route {
     pub checks: Vec<Check>,
     /// What later requests need.
     pub captures: Vec<Capture>,
+    /// What a step of a conversation is; none: it is a request.
+    pub line: Option<Line>,
+}
+
+/// A step of a conversation. The connection is opened with its route's target and headers, its message is the
+/// route's body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// What the user does.
+    pub deed: Deed,
+    /// All of these hold of the message that is awaited; empty: none is.
+    pub awaits: Vec<Check>,
 }
 
 /// A text with holes.
@@ -219,8 +239,41 @@ pub struct Flow {
     pub feed: Option<usize>,
     /// Cookies are kept.
     pub cookies: bool,
+    /// A session fails with the first message that matches nothing awaited.
+    pub fails_unasked: bool,
     /// Never empty.
     pub steps: Vec<FlowStep>,
+}
+
+impl Flow {
+    /// Which step follows this one, after so many rounds, and what round it is of; none: it was the last.
+    pub fn after(&self, step: usize, round: u64) -> Option<(usize, u64)> {
+        match self.steps[step].back {
+            Some(Back { to, times, .. }) if times.is_none_or(|times| round + 1 < times) => {
+                Some((to, round + 1))
+            }
+            Some(_) => self.behind(step),
+            None => Some((step + 1, round)).filter(|_| step + 1 < self.steps.len()),
+        }
+    }
+
+    /// What is waited for between a step and the one that follows it.
+    pub fn think_between(&self, step: usize, next: usize) -> &Think {
+        match &self.steps[step].back {
+            Some(back) if next <= step => &back.think,
+            _ => &self.steps[next].think,
+        }
+    }
+
+    /// Which step stands behind this one, whatever it goes back to.
+    pub fn behind(&self, step: usize) -> Option<(usize, u64)> {
+        Some((step + 1, 0)).filter(|_| step + 1 < self.steps.len())
+    }
+
+    /// Its sessions end with the load only.
+    pub fn is_endless(&self) -> bool {
+        self.steps.iter().any(|step| step.back.is_some_and(|back| back.times.is_none()))
+    }
 }
 
 /// A request of a session.
@@ -229,6 +282,19 @@ pub struct FlowStep {
     /// Index of the route.
     pub route: usize,
     /// What is waited for before it.
+    pub think: Think,
+    /// Where it goes on when it is over; none: behind it.
+    pub back: Option<Back>,
+}
+
+/// Steps that are done again.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Back {
+    /// Index of the step to go on with.
+    pub to: usize,
+    /// How often all of them are done; none: until the load ends.
+    pub times: Option<u64>,
+    /// What is waited for before they are done again.
     pub think: Think,
 }
 

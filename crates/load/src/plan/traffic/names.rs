@@ -52,7 +52,8 @@ fn values_in(text: &Text) -> impl Iterator<Item = usize> {
 /// The values that a request needs, and what is expected of its reply.
 fn values(route: &Route) -> impl Iterator<Item = usize> {
     let headers = route.headers.iter().map(|(_, value)| value);
-    let tested = route.checks.iter().filter_map(|check| match &check.test {
+    let awaited = route.line.iter().flat_map(|line| &line.awaits);
+    let tested = route.checks.iter().chain(awaited).filter_map(|check| match &check.test {
         Test::Compared(_, Operand::Text(text))
         | Test::Contains(Operand::Text(text))
         | Test::Starts(text)

@@ -5,12 +5,14 @@
 use std::collections::BTreeSet;
 
 use super::document::{
-    FeedDocument, FlowDocument, RouteDocument, StageDocument, ThinkDocument, TrafficDocument,
+    BackDocument, FeedDocument, FlowDocument, RouteDocument, StageDocument, ThinkDocument,
+    TrafficDocument, UnaskedDocument,
 };
+use super::lines::{in_order, line};
 use super::names::{Names, missing};
 use super::replies::{capture, check, statuses};
-use super::text::text;
-use super::{Feed, Flow, FlowStep, Part, Route, Stage, Think, Traffic, Written};
+use super::text::{fields, text};
+use super::{Back, Feed, Flow, FlowStep, Part, Route, Stage, Think, Traffic, Written};
 use crate::clock::Nanos;
 use crate::plan::PlanError;
 
@@ -34,19 +36,27 @@ pub(in crate::plan) fn traffic(
     let mut names = Names::default();
     distinct("feeds", document.feeds.iter().map(|feed| &feed.name))?;
     distinct("routes", document.routes.iter().map(|route| &route.name))?;
+    distinct("lines", document.lines.iter().map(|line| &line.name))?;
     distinct("flows", document.flows.iter().map(|flow| &flow.name))?;
-    if document.routes.is_empty() || document.flows.is_empty() {
-        return wrong("traffic: there is no route, or no flow; give one of each".to_owned());
+    if document.routes.is_empty() == document.lines.is_empty() || document.flows.is_empty() {
+        return wrong(
+            "traffic: there is no route, or no flow, or there are routes and lines; give routes or lines, and a flow".to_owned(),
+        );
     }
     let feeds = document
         .feeds
         .iter()
         .map(|it| feed(it, &mut names).map_err(|fault| named("feeds", &it.name, &fault)));
     let feeds = feeds.collect::<Result<Vec<_>, _>>()?;
-    let routes = document.routes.iter().map(|it| {
-        route(it, headers, &mut names).map_err(|fault| named("routes", &it.name, &fault))
-    });
-    let routes = routes.collect::<Result<Vec<_>, _>>()?;
+    let mut routes = Vec::new();
+    for it in &document.routes {
+        let route = route(it, headers, &mut names);
+        routes.push(route.map_err(|fault| named("routes", &it.name, &fault))?);
+    }
+    for it in &document.lines {
+        let line = line(it, headers, &mut names);
+        routes.push(line.map_err(|fault| named("lines", &it.name, &fault))?);
+    }
     let flows = document
         .flows
         .iter()
@@ -60,6 +70,7 @@ pub(in crate::plan) fn traffic(
         ));
     }
     for flow in &traffic.flows {
+        in_order(&traffic, flow).map_err(|fault| named("flows", &flow.name, &fault))?;
         if let Some((value, route)) = missing(&traffic, flow) {
             let fault = format!(
                 "'{route}' needs '{value}', which is no column of its feed and no capture of an earlier step"
@@ -115,12 +126,7 @@ fn route(
     names: &mut Names,
 ) -> Result<Route, String> {
     let RouteDocument { name, method, target, headers, body, expect, captures } = document;
-    let common = common.iter().map(|(name, value)| {
-        let value = if value.is_empty() { Vec::new() } else { vec![Part::Text(value.clone())] };
-        (name.clone(), value)
-    });
-    let mut all: Vec<_> = common.collect();
-    all.extend(headers.iter().map(|(name, value)| (name.clone(), text(value, names))));
+    let all = fields(headers, common, names);
     if let Some((name, _)) = all.iter().find(|(name, _)| name.eq_ignore_ascii_case("cookie")) {
         return Err(format!("header {name} is the engine's own: cookies are kept by the flow"));
     }
@@ -138,11 +144,12 @@ fn route(
         exactly: expect.body.as_ref().map(|body| text(body, names)),
         checks,
         captures: captures.iter().map(|it| capture(it, names)).collect::<Result<_, _>>()?,
+        line: None,
     })
 }
 
 fn flow(document: &FlowDocument, all: &TrafficDocument) -> Result<Flow, String> {
-    let FlowDocument { name, weight, feed, cookies, steps } = document;
+    let FlowDocument { name, weight, feed, cookies, unasked, steps } = document;
     if *weight == 0 {
         return Err("a weight begins at 1; leave the flow out".to_owned());
     }
@@ -158,13 +165,19 @@ fn flow(document: &FlowDocument, all: &TrafficDocument) -> Result<Flow, String> 
     };
     let steps = steps.iter().map(|step| {
         let route = step.route as usize;
-        if route >= all.routes.len() {
-            return Err(format!("there is no route {route}: they count from 0"));
+        if route >= all.routes.len() + all.lines.len() {
+            return Err(format!("there is no route or line {route}: they count from 0"));
         }
-        Ok(FlowStep { route, think: think(&step.think)? })
+        let back = step.back.as_ref().map(|back| {
+            let BackDocument { to, times, think: between } = back;
+            Ok::<_, String>(Back { to: *to as usize, times: *times, think: think(between)? })
+        });
+        Ok(FlowStep { route, think: think(&step.think)?, back: back.transpose()? })
     });
     let steps = steps.collect::<Result<_, String>>()?;
-    Ok(Flow { name: name.clone(), weight: *weight, feed, cookies: *cookies, steps })
+    let fails_unasked = *unasked == UnaskedDocument::Fail;
+    let (name, cookies) = (name.clone(), *cookies);
+    Ok(Flow { name, weight: *weight, feed, cookies, fails_unasked, steps })
 }
 
 fn think(document: &ThinkDocument) -> Result<Think, String> {

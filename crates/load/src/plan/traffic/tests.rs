@@ -75,7 +75,9 @@ fn refused(rows: impl IntoIterator<Item = Row>) {
 #[test]
 fn how_it_is_sent_must_fit() {
     refused([
-        row("/target/url", json!("ws://h"), "is no origin of traffic"),
+        row("/target/url", json!("ws://h"), "routes are asked over http"),
+        row("/target/url", json!("ws://h/path"), "is no origin of traffic"),
+        row("/target/url", json!("tcp://h:1"), "is no origin of traffic"),
         row("/target/url", json!("http://h/path"), "is no origin of traffic"),
         row("/target/http", json!({"method": "GET"}), "leave those of the target out"),
         row("/target/expect", json!({"status": 201}), "leave those of the target out"),
@@ -116,7 +118,7 @@ fn table_of_what_is_refused() {
         row("/traffic/flows/0/feed", json!(null), "'login' needs 'user'"),
         row("/traffic/flows/0/feed", json!("none"), "there is no feed 'none'"),
         row("/traffic/flows/0/steps", json!([]), "it has no steps"),
-        row("/traffic/flows/0/steps", json!([{"route": 2}]), "there is no route 2"),
+        row("/traffic/flows/0/steps", json!([{"route": 2}]), "there is no route or line 2"),
         row("/traffic/flows/0/weight", json!(0), "a weight begins at 1"),
         row("/traffic/flows/0/weight", json!(70_000), "are over 65536"),
         row(

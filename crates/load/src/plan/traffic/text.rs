@@ -28,3 +28,18 @@ pub(super) fn text(parts: &[PartDocument], names: &mut Names) -> Text {
     }
     text
 }
+
+/// The header fields of a request: those of each, and then its own.
+pub(super) fn fields(
+    own: &[(String, Vec<PartDocument>)],
+    common: &[(String, String)],
+    names: &mut Names,
+) -> Vec<(String, Text)> {
+    let common = common.iter().map(|(name, value)| {
+        let value = if value.is_empty() { Vec::new() } else { vec![Part::Text(value.clone())] };
+        (name.clone(), value)
+    });
+    let mut all: Vec<_> = common.collect();
+    all.extend(own.iter().map(|(name, value)| (name.clone(), text(value, names))));
+    all
+}

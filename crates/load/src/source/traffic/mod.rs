@@ -18,7 +18,7 @@ mod values;
 pub use cookies::Jar;
 pub use made::Making;
 pub use reply::{Coming, Fault, Replies, Scratch};
-pub use request::{Request, Requests, Room};
+pub use request::{Opening, Request, Requests, Room};
 pub use template::Known;
 pub use values::Values;
 
@@ -38,6 +38,8 @@ pub struct Route {
     pub requests: Requests,
     /// What right replies are.
     pub replies: Replies,
+    /// Of a step of a conversation: which message is awaited; none: none is.
+    pub awaits: Option<Replies>,
 }
 
 impl Routes {
@@ -49,6 +51,7 @@ impl Routes {
             name: route.name.clone(),
             requests: Requests::new(route),
             replies: Replies::new(route, &origin),
+            awaits: route.line.as_ref().and_then(|line| Replies::which(&line.awaits)),
         };
         Self(traffic.routes.iter().map(route).collect())
     }

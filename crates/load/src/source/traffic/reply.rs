@@ -147,6 +147,23 @@ impl Replies {
         all
     }
 
+    /// What the message is of which these checks hold; none: no message is awaited.
+    pub(super) fn which(awaits: &[crate::plan::traffic::Check]) -> Option<Self> {
+        let line = Route {
+            name: String::new(),
+            method: String::new(),
+            target: Vec::new(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            statuses: vec![(0, 0)],
+            exactly: None,
+            checks: awaits.to_vec(),
+            captures: Vec::new(),
+            line: None,
+        };
+        (!awaits.is_empty()).then(|| Self::new(&line, ""))
+    }
+
     fn at(&mut self, of: &Found, paths: &mut Vec<Path>) -> (At, String) {
         self.looks_at_body |= matches!(of, Found::Body | Found::Json(_) | Found::Regex(_));
         self.counts_bytes |= *of == Found::Bytes;
@@ -264,6 +281,33 @@ impl Replies {
         body.clear();
         coming.body = body;
         told
+    }
+
+    /// Is a whole message right? What is captured of a right one goes to the session's values.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn message(
+        &self,
+        message: &[u8],
+        known: (&mut Values, Making),
+        scratch: &mut Scratch,
+    ) -> Result<(), Fault> {
+        let coming = Coming { length: message.len() as u64, ..Coming::default() };
+        self.judge(&coming, message, known, scratch)
+    }
+
+    /// Is this whole message the one that all checks hold of? As [`message`](Self::message), without words.
+    pub fn is_of(&self, message: &[u8], known: Known<'_>, scratch: &mut Scratch) -> bool {
+        let Scratch { places, room, locations, .. } = scratch;
+        if self.tree.as_ref().is_some_and(|tree| tree.find(message, places).is_err()) {
+            return false;
+        }
+        let (coming, length) = (&Coming::default(), message.len() as u64);
+        let mut whole = Whole { coming, body: message, length, places, locations };
+        self.checks
+            .iter()
+            .all(|(check, at, _)| check.holds(&whole.seen(*at, &self.patterns), known, room))
     }
 
     fn judge(

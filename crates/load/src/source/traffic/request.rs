@@ -3,8 +3,11 @@
 //! Knows what fills the holes of a route. Must not know how a request is framed.
 
 use super::cookies::Jar;
+use super::made::Making;
 use super::template::{Known, Template, write, write_in_target};
-use crate::plan::traffic::{Part, Route};
+use super::values::Values;
+use crate::plan::Plan;
+use crate::plan::traffic::{Order, Part, Route};
 
 /// What makes requests to a route.
 #[derive(Debug)]
@@ -14,6 +17,49 @@ pub struct Requests {
     /// What goes into the holes of headers, in order.
     holes: Vec<Part>,
     body: Template,
+}
+
+/// How a user's connection is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opening {
+    /// Path and query.
+    pub target: String,
+    /// Further header fields.
+    pub headers: Vec<(String, String)>,
+}
+
+impl Opening {
+    /// As the first session of the first flow opens its own; none where there are no conversations.
+    pub fn first(plan: &Plan) -> Option<Self> {
+        let traffic = plan.traffic.as_ref().filter(|traffic| traffic.is_conversation())?;
+        let flow = &traffic.flows[0];
+        let mut values = Values::default();
+        if let Some(feed) = flow.feed.map(|feed| &traffic.feeds[feed]) {
+            // The row that nobody of the load gets, where rows are one user's.
+            let row = if feed.order == Order::Unique { feed.rows.len() - 1 } else { 0 };
+            for (value, text) in feed.columns.iter().zip(&feed.rows[row]) {
+                values.set(*value, text.as_bytes());
+            }
+        }
+        let making = Making { seed: plan.load.seed, seq: u64::MAX, ..Making::default() };
+        let route = &traffic.routes[flow.steps[0].route];
+        Some(Self::new(route, Known { values: &values, making }))
+    }
+
+    /// As this route says it of the first step of a session that knows this.
+    pub fn new(route: &Route, known: Known<'_>) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let mut target = Vec::new();
+        route.target.iter().for_each(|part| write_in_target(part, known, &mut target));
+        let headers = route.headers.iter().map(|(name, value)| {
+            let mut out = Vec::new();
+            for part in value {
+                write(part, known, &mut out);
+            }
+            (name.clone(), text(out))
+        });
+        Self { headers: headers.collect(), target: text(target) }
+    }
 }
 
 /// Where requests are laid out; used again for each.
