@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wiretrial import redaction
-from wiretrial.plan_traffic import Feed, Route, Text, Traffic, Words
+from wiretrial.plan_traffic import Feed, Line, Route, Text, Traffic, Words
 
 
 def redacted(traffic: Traffic) -> Traffic:
@@ -17,6 +17,7 @@ def redacted(traffic: Traffic) -> Traffic:
     return traffic.model_copy(
         update={
             "routes": tuple(map(_route, traffic.routes)),
+            "lines": tuple(map(_line, traffic.lines)),
             "feeds": tuple(map(_feed, traffic.feeds)),
         }
     )
@@ -28,7 +29,8 @@ def lacking(traffic: Traffic) -> Iterator[str]:
         for index, name in enumerate(feed.columns):
             if any(row[index] == redaction.MARK for row in feed.rows):
                 yield f"the column {name} of {feed.name}"
-    for route in traffic.routes:
+    asked: tuple[Route | Line, ...] = (*traffic.routes, *traffic.lines)
+    for route in asked:
         for name, value in route.headers:
             if value == (Words(text=redaction.MARK),):
                 yield f"{redaction.HEADER}{name} of {route.name}"
@@ -38,16 +40,22 @@ def lacking(traffic: Traffic) -> Iterator[str]:
 
 
 def _route(route: Route) -> Route:
-    return route.model_copy(
-        update={
-            "name": redaction.url(route.name),
-            "target": tuple(
-                Words(text=redaction.url(part.text)) if isinstance(part, Words) else part
-                for part in route.target
-            ),
-            "headers": tuple(_header(*field) for field in route.headers),
-        }
-    )
+    return route.model_copy(update=_hidden(route))
+
+
+def _line(line: Line) -> Line:
+    return line.model_copy(update=_hidden(line))
+
+
+def _hidden(of: Route | Line) -> dict[str, object]:
+    return {
+        "name": redaction.url(of.name),
+        "target": tuple(
+            Words(text=redaction.url(part.text)) if isinstance(part, Words) else part
+            for part in of.target
+        ),
+        "headers": tuple(_header(*field) for field in of.headers),
+    }
 
 
 def _header(name: str, value: Text) -> tuple[str, Text]:

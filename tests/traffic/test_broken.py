@@ -159,7 +159,7 @@ TOML = [
     ('base = "http://h\n', "t.toml:1:17: illegal character '\\n': correct the TOML"),
     ("", "t.toml:1:1: flow: it is missing: write it"),
     ("flow = []\n", "t.toml:1:1: flow: it is empty: write one"),
-    ("[[flow]]\n", "t.toml:1:1: flow.file: it is missing: write it"),
+    ("[[flow]]\n", "t.toml:1:1: a flow without file and url: write file ="),
     (f"{FLOW}wieght = 3\n", "t.toml:3:1: there is no key wieght: did you mean weight?"),
     (f"lod = 1\n{FLOW}", "t.toml:1:1: there is no key lod: did you mean load?"),
     (f"{FLOW}weight = 0\n", "t.toml:3:1: weight 0: write a whole number from 1 to 1,000,000"),
@@ -242,6 +242,132 @@ FEEDS = [
 ]
 
 
+TALK = '[[flow]]\nurl = "ws://h/chat"\n'
+SAYS = """{send = "x", reply = {text = "y"}}"""
+HEARS = "{await = {text = 'x'}, capture = {t = '$'}}"
+ONE = f"step = [{SAYS}]\n"
+
+# What stands in t.toml, of conversations, and the line that tells of it.
+CONVERSATIONS = [
+    (f"{TALK}", "t.toml:1:1: a conversation without steps: write step = [...]"),
+    (f"{TALK}step = []\n", "t.toml:3:1: flow.step: it is empty: write one"),
+    (f"{FLOW}{ONE}", "t.toml:3:1: step of a file: write url ="),
+    (f'{FLOW}unasked = "fail"\n', "t.toml:3:1: unasked of a file: leave it out"),
+    (f'{FLOW}headers = {{A = "b"}}\n', "t.toml:3:1: headers of a file: write them in the file"),
+    (f'{TALK}file = "x.hurl"\n{ONE}', "t.toml:3:1: file of a conversation: write the url"),
+    (f'{TALK}think = "2s"\n{ONE}', 't.toml:3:1: think of a conversation: write {think = "2s"}'),
+    (f"{TALK}cookies = true\n{ONE}", "t.toml:3:1: cookies of a conversation: leave it out"),
+    (f'{TALK}unasked = "cont"\n{ONE}', 't.toml:3:1: flow.unasked: "cont" is none of them: did'),
+    (f"{TALK}weight = 0\n{ONE}", "t.toml:3:1: weight 0: write a whole number from 1 to"),
+    (f"{FLOW}{TALK}{ONE}", "t.toml:3:1: requests and conversations in one file: write a file f"),
+    (
+        f'{TALK}{ONE}[[flow]]\nname = "b"\nurl = "ws://g/"\n{ONE}',
+        "t.toml:6:1: ws://g is another server than ws://h (",
+    ),
+    (f"{TALK}{ONE}{TALK}{ONE}", "t.toml:4:1: a second flow chat: give it another name"),
+    (f"[[flow]]\nurl = 'http://h/'\n{ONE}", "t.toml:2:1: http is not sent: use ws:// or wss://"),
+    (f"[[flow]]\nurl = '/chat'\n{ONE}", "t.toml:2:1: /chat is no URL: begin it with ws:// or"),
+    (f"[[flow]]\nurl = 'ws:///a'\n{ONE}", "t.toml:2:1: ws:// names no host: write ws://HOST/"),
+    (
+        f"[[flow]]\nurl = 'ws://h/{{{{t}}}}'\nstep = [{HEARS}]\n",
+        "t.toml:2:1: {{t}} is captured only later, in line 3: move the entry that captures it",
+    ),
+    (f"{TALK}step = [{{}}]\n", "t.toml:3:9: a step that does nothing: write one of send, await"),
+    (f"{TALK}step = [{{snd = 'x'}}]\n", "t.toml:3:10: there is no key snd: did you mean send?"),
+    (
+        f"{TALK}step = [{{send = 'x', think = '1s'}}]\n",
+        "t.toml:3:9: send and think in one step: write one of send, await, think and repeat",
+    ),
+    (f"{TALK}step = [{{send = ''}}]\n", "t.toml:3:10: an empty message: write what is sent"),
+    (f"{TALK}step = [{{think = 'soon'}}]\n", 't.toml:3:9: think "soon": no such distribution'),
+    (f"{TALK}step = [{{think = '1s'}}]\n", "t.toml:3:1: no step says or awaits anything: write"),
+    (
+        f"{TALK}step = [{SAYS}, {{think = '1s'}}, {{think = '1s'}}]\n",
+        "t.toml:3:61: two think times in a row: write their sum in one",
+    ),
+    (
+        f"{TALK}step = [{{await = {{text = 'x'}}, reply = {{text = 'y'}}}}]\n",
+        "t.toml:3:32: a reply to await: write it beside send",
+    ),
+    (
+        f"{TALK}step = [{{send = 'x', check = {{text = 'y'}}}}]\n",
+        "t.toml:3:22: check without a message that is awaited: write it beside await or reply",
+    ),
+    (
+        f"{TALK}step = [{{send = 'x', capture = {{a = '$'}}}}]\n",
+        "t.toml:3:22: capture without a message that is awaited: write it beside await or reply",
+    ),
+    (f"{TALK}step = [{{think = '1s', name = 'x'}}]\n", "t.toml:3:24: a name of think: leave it"),
+    (f"{TALK}step = [{{send = 'x', name = ''}}]\n", "t.toml:3:22: a name has 1 to 200 bytes: wr"),
+    (
+        f"{TALK}step = [{{send = 'x', name = 'a'}}, {{send = 'y', name = 'a'}}]\n",
+        "t.toml:3:35: a is another step's name, too (t.toml:3:9): give each its own name",
+    ),
+    (f"{TALK}step = [{{await = {{}}}}]\n", "t.toml:3:10: it says nothing of the message: write {j"),
+    (
+        f"{TALK}step = [{{await = {{jsn = {{}}}}}}]\n",
+        "t.toml:3:19: there is no key jsn: did you mean json?",
+    ),
+    (
+        f"{TALK}step = [{{await = {{json = {{'a' = 1}}}}}}]\n",
+        "t.toml:3:27: a is no path: begin it with $, such as $.id",
+    ),
+    (
+        f"{TALK}step = [{{await = {{json = {{'$..a' = 1}}}}}}]\n",
+        "t.toml:3:27: .. (at any depth) is not supported: write the whole path",
+    ),
+    (
+        f"{TALK}step = [{{await = {{json = {{'$.a' = '{{{{b}}}}'}}}}}}]\n",
+        "t.toml:3:27: {{b}} has no value: nothing captures it: capture it in an earlier entry",
+    ),
+    (f"{TALK}step = [{{await = {{matches = '('}}}}]\n", "t.toml:3:19: pattern: missing ), unterm"),
+    (
+        f"{TALK}step = [{{await = {{matches = '(?=a)'}}}}]\n",
+        "t.toml:3:19: (?= is no part of a pattern here: write it without looking around",
+    ),
+    (
+        f"{TALK}step = [{{await = {{text = 'x'}}, capture = {{t = 'token'}}}}]\n",
+        "t.toml:3:43: token is no path: begin it with $, such as $.id",
+    ),
+    (
+        f"{TALK}step = [{{send = '{{{{t}}}}'}}, {HEARS}]\n",
+        "t.toml:3:10: {{t}} is captured only later, in line 3: move the entry that captures it",
+    ),
+    (
+        f"{TALK}step = [{SAYS}, {{repeat = '2'}}]\n",
+        't.toml:3:46: repeat "2": write "from 2", or "from 2, 10 times"',
+    ),
+    (
+        f"{TALK}step = [{SAYS}, {{repeat = 'from 2'}}]\n",
+        "t.toml:3:46: repeat from 2: steps are counted from 1, and repeats do not nest: write a",
+    ),
+    (
+        f"{TALK}step = [{SAYS}, {{repeat = 'from 1, 2 times'}}, {{repeat = 'from 1, 2 times'}}]\n",
+        "t.toml:3:76: repeat from 1: steps are counted from 1, and repeats do not nest: leave it",
+    ),
+    (
+        f"{TALK}step = [{SAYS}, {{repeat = 'from 1, 0 times'}}]\n",
+        "t.toml:3:46: 0 times: write a number such as 10",
+    ),
+    (
+        f"{TALK}step = [{{send = 'x'}}, {{repeat = 'from 1'}}]\n",
+        "t.toml:3:24: the steps that are repeated wait for nothing: write a reply, an await or a",
+    ),
+    (
+        f"{TALK}step = [{SAYS}, {{repeat = 'from 1'}}, {SAYS}]\n",
+        't.toml:3:66: a step behind a repeat that never ends: write "from 1, 10 times" in the rep',
+    ),
+    (
+        f"{TALK}step = [{{think = '1s'}}, {SAYS}, {{think = '1s'}}, {{repeat = 'from 1'}}]\n",
+        "t.toml:3:78: two think times in a row: write their sum in one",
+    ),
+    (
+        f"{TALK}step = [{SAYS}, {{repeat = 'from 1'}}]\n[load]\narrivals = '5/s'\n",
+        't.toml:3:46: sessions that never end, and arrivals: write "from 1, 10 times", or users',
+    ),
+]
+
+
 def told(compiled: Compile, files: dict[str, str]) -> str:
     with pytest.raises(UsageProblem) as caught:
         compiled(files)
@@ -253,6 +379,13 @@ def told(compiled: Compile, files: dict[str, str]) -> str:
 
 def check(line: str, wanted: str, folder: Path) -> None:
     assert line.replace(f"{folder}/", "").startswith(wanted)
+
+
+@pytest.mark.parametrize(("source", "wanted"), CONVERSATIONS)
+def test_broken_conversations(compiled: Compile, tmp_path: Path, source: str, wanted: str) -> None:
+    files = {"t.toml": source, "x.hurl": GET}
+    line = told(compiled, files).replace(f"{tmp_path}/", "")
+    assert line.startswith(wanted), line
 
 
 @pytest.mark.parametrize(("source", "wanted"), HURL)

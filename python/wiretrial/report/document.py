@@ -160,6 +160,7 @@ def _traffic(trial: Trial) -> dict[str, Any] | None:
                 "begun": flow.begun,
                 "done": flow.done,
                 "failed": dict(flow.failed),
+                "unasked": dict(flow.unasked),
                 "iteration_time": quantiles.document(flow.iterations, "sessions"),
                 "session_wait": quantiles.document(flow.waits, "sessions"),
             }

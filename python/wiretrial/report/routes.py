@@ -53,6 +53,8 @@ class Flow:
     begun: int
     done: int
     failed: Mapping[str, int]
+    unasked: Mapping[str, int]
+    """Of conversations: messages that nothing awaited, by kind."""
     iterations: Hdr
     waits: Hdr
     """From the instant a session was due to its begin."""
@@ -117,15 +119,17 @@ class Routed:
         for index, name in enumerate(names.flows):
             own = [part.flows[index] for part in self.parts]
             timed = [part.flows[index].histograms for part in (*self.parts, *self.late)]
-            failed: Counter[str] = Counter()
+            failed, unasked = Counter[str](), Counter[str]()
             for one in own:
                 failed.update(one.failed)
+                unasked.update(one.unasked)
             found.append(
                 Flow(
                     name=name,
                     begun=sum(one.begun for one in own),
                     done=sum(one.done for one in own),
                     failed=dict(+failed),
+                    unasked=dict(+unasked),
                     iterations=_merged(one.get("iteration_time") for one in timed),
                     waits=_merged(one.get("session_wait") for one in timed),
                 )

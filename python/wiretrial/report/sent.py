@@ -144,10 +144,13 @@ def _request(trial: Trial, *, is_whole: bool) -> str | None:
     if not is_whole and (trial.subject is not None or trial.driven):
         # It has another port in each trial.
         place = f"/{place.partition('://')[2].partition('/')[2]}"
-    if trial.scenario.protocol not in words.HTTP:
+    traffic = trial.plan.traffic
+    if trial.scenario.protocol not in words.HTTP and not traffic:
         return place if len(place) > 1 else None
-    if traffic := trial.plan.traffic:
+    if traffic:
         routes = units.plural(len(traffic.routes), "route")
+        if traffic.lines:
+            routes = units.plural(len(traffic.lines), "step")
         told = f"{routes} in sessions of {units.plural(len(traffic.flows), 'flow')}"
         told = f"{trial.scenario.file}: {told}" if trial.scenario.file else told
         return f"{told}, to {place}" if is_whole else told

@@ -5,6 +5,8 @@ Knows the figures of one trial by route; must not know how they were taken, or w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from wiretrial.report import units
 from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Table, Told, figures, heading, words
 from wiretrial.report.routes import Flow, Route, Routed
@@ -40,7 +42,17 @@ def blocks(found: Routed) -> tuple[Told, ...]:
     told: list[Told] = [Table(heads, tuple(map(_row, found.routes)))]
     sessions = (*words("Flow"), *figures("Sessions", "Failed", "p50", "p99", "Waited p99"))
     told += [heading("Sessions"), Table(sessions, tuple(map(_session, found.flows)))]
+    if others := tuple(_others(found)):
+        kinds = (*words("Flow", "Kind"), *figures("Messages"))
+        told += [heading("Messages that no step awaits"), Table(kinds, others)]
     return tuple(told)
+
+
+def _others(found: Routed) -> Iterator[tuple[Cell, ...]]:
+    """What came in conversations beside what they await, the most frequent kinds first."""
+    for flow in found.flows:
+        for kind, count in sorted(flow.unasked.items(), key=lambda one: (-one[1], one[0])):
+            yield Cell(flow.name), Cell(kind), Cell(f"{count:,}", value=count)
 
 
 def _row(route: Route) -> tuple[Cell, ...]:

@@ -284,9 +284,14 @@ def _path(call: Call, scope: Scope) -> str:
 
 def _pattern(value: Value, scope: Scope, *, needs_group: bool = False) -> str:
     pattern = known(_text(value), scope, "a pattern")
+    return rust_pattern(pattern, value.place, needs_group=needs_group)
+
+
+def rust_pattern(pattern: str, place: Place, *, needs_group: bool = False) -> str:
+    """A pattern that the engine can read."""
     if found := _NOT_RUST.search(pattern):
         raise TrafficProblem(
-            value.place,
+            place,
             f"{found[0]} is no part of a pattern here",
             "write it without looking around and without references to groups",
         )
@@ -295,9 +300,7 @@ def _pattern(value: Value, scope: Scope, *, needs_group: bool = False) -> str:
     try:
         compiled = re.compile(alike)
     except re.error as error:
-        raise TrafficProblem(value.place, f"pattern: {error}", "correct it") from error
+        raise TrafficProblem(place, f"pattern: {error}", "correct it") from error
     if needs_group and not compiled.groups:
-        raise TrafficProblem(
-            value.place, "the pattern has no group", "put what is wanted in parentheses"
-        )
+        raise TrafficProblem(place, "the pattern has no group", "put what is wanted in parentheses")
     return pattern

@@ -14,6 +14,7 @@ from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
 from wiretrial.plan_traffic import Feed, Flow, NoThink, Traffic
 from wiretrial.traffic import goals, quantities, routes, variables
+from wiretrial.traffic.conversations import Conversation, Lines
 from wiretrial.traffic.document import FlowPart, TrafficFile, TrafficPart, read_traffic
 from wiretrial.traffic.feeds import read_feed
 from wiretrial.traffic.filling import Scope, known
@@ -21,7 +22,7 @@ from wiretrial.traffic.hurl import strings
 from wiretrial.traffic.hurl.reading import read_hurl
 from wiretrial.traffic.places import Place, TrafficProblem, standing_at
 from wiretrial.traffic.quantities import LoadShape
-from wiretrial.traffic.routes import Compiled
+from wiretrial.traffic.routes import HTTP, Compiled
 from wiretrial.traffic.sessions import Routes, Session
 from wiretrial.traffic.tables import Locations
 
@@ -29,6 +30,15 @@ ANYWHERE = "http://127.0.0.1:80"
 """The address of requests to a server that is started later."""
 _MOST_WEIGHT = 1_000_000
 _MOST_NAME = 200
+_REMEDIES = {
+    "think": 'write {think = "2s"} among the steps',
+    "cookies": "leave it out: a conversation keeps none",
+    "file": "write the url and its steps, or the file alone",
+    "step": 'write url = "ws://..." beside them, or the file alone',
+    "unasked": "leave it out: nothing comes that is not asked for",
+    "headers": "write them in the file, or in [headers]",
+}
+"""For a key of a flow that has no such thing."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +88,29 @@ def compile_at(path: Path, given: Mapping[str, str], base: str | None) -> Scenar
     """
     if base is None:
         file = None if path.suffix == ".hurl" else read_traffic(path)
+        if file:
+            _require_requests(file)
         here = ANYWHERE if file is None or file.part.base is None else None
         return compile_file(path, {"base": here, **given} if here else given)
     scenario = compile_file(path, {**given, "base": base.rstrip("/")})
     parts = urlsplit(base)
-    asked = routes.origin(f"{parts.scheme}://{parts.netloc}", Place(path))
+    asked = routes.origin(f"{parts.scheme}://{parts.netloc}", Place(path), HTTP)
     if scenario.origin != asked and parts.path.strip("/"):
         raise UsageProblem(
             f"{base} has a path, and {path} names whole URLs",
             "write {{base}} in its URLs, or leave the path out",
         )
     return scenario
+
+
+def _require_requests(file: TrafficFile) -> None:
+    for index, flow in enumerate(file.part.flow):
+        if flow.url is not None:
+            raise TrafficProblem(
+                file.place("flow", index, "url"),
+                "conversations are loaded at one server, and neither compared nor part of a study",
+                f"use `wiretrial load {file.path}`",
+            )
 
 
 def _alone(path: Path) -> TrafficFile:
@@ -105,21 +127,82 @@ class _Compiler:
     def scenario(self) -> Scenario:
         part = self.file.part
         load = quantities.load_shape(self.file)
-        all_routes, feeds, flows = Routes(), dict[tuple[str, str], Feed](), list[Flow]()
+        all_routes, lines = Routes(), Lines()
+        feeds, flows, origins = dict[tuple[str, str], Feed](), list[Flow](), dict[str, Place]()
         for index, flow in enumerate(part.flow):
-            flows.append(self._flow(index, flow, load, all_routes, feeds))
+            if self._is_conversation(index, flow):
+                flows.append(self._conversation(index, flow, load, lines, feeds, origins))
+            else:
+                flows.append(self._flow(index, flow, load, all_routes, feeds))
         self._require_distinct(flows)
+        names = [one.route.name for one in all_routes.found]
+        names += [one.line.name for one in lines.found]
         return Scenario(
-            origin=_origin(all_routes.found),
+            origin=_origin(all_routes.found, origins),
             traffic=Traffic(
                 feeds=tuple(feeds.values()),
                 routes=tuple(one.route for one in all_routes.found),
+                lines=tuple(one.line for one in lines.found),
                 flows=tuple(flows),
             ),
             headers=tuple(self._headers()),
             load=load,
-            goals=self._goals(all_routes.found, flows),
+            goals=self._goals(names, all_routes.found, flows),
             routes=tuple(all_routes.found),
+        )
+
+    def _is_conversation(self, index: int, part: FlowPart) -> bool:
+        """Whether it has steps at a URL, and no file; raises where it has something of both."""
+        here, first = ("flow", index), self.file.part.flow[0]
+        if part.file is None and part.url is None:
+            raise TrafficProblem(
+                self.file.place(*here),
+                "a flow without file and url",
+                'write file = "FILE.hurl", or url = "ws://..." and step = [...]',
+            )
+        talks = part.url is not None
+        others: Mapping[str, object] = (
+            {"file": part.file, "think": part.think, "cookies": part.cookies}
+            if talks
+            else {"step": part.step, "unasked": part.unasked, "headers": part.headers or None}
+        )
+        for key, value in others.items():
+            if value is not None:
+                of = "conversation" if talks else "file"
+                raise TrafficProblem(
+                    self.file.place(*here, key), f"{key} of a {of}", _REMEDIES[key]
+                )
+        if talks and part.step is None:
+            raise TrafficProblem(
+                self.file.place(*here), "a conversation without steps", "write step = [...]"
+            )
+        if talks != (first.url is not None):
+            raise TrafficProblem(
+                self.file.place(*here),
+                "requests and conversations in one file",
+                "write a file for each, and load them beside each other",
+            )
+        return talks
+
+    def _conversation(
+        self,
+        index: int,
+        part: FlowPart,
+        load: LoadShape,
+        lines: Lines,
+        feeds: dict[tuple[str, str], Feed],
+        origins: dict[str, Place],
+    ) -> Flow:
+        feed = self._shared(index, part, load, feeds)
+        is_open_loop = load.rate is not None
+        talk = Conversation(self.file, index, part, self.variables, feed, is_open_loop)
+        origins.setdefault(talk.address[0], self.file.place("flow", index, "url"))
+        return Flow(
+            name=talk.name,
+            weight=part.weight,
+            feed=feed.name if feed else None,
+            unasked=part.unasked or "count",
+            steps=talk.steps(lines),
         )
 
     def _flow(
@@ -130,22 +213,11 @@ class _Compiler:
         all_routes: Routes,
         feeds: dict[tuple[str, str], Feed],
     ) -> Flow:
-        here = ("flow", index)
-        if not 1 <= part.weight <= _MOST_WEIGHT:
-            raise TrafficProblem(
-                self.file.place(*here, "weight"),
-                f"weight {part.weight}",
-                f"write a whole number from 1 to {_MOST_WEIGHT:,}, or leave the flow out",
-            )
+        here, name = ("flow", index), part.file or ""
+        self._require_weight(index, part)
         with standing_at(self.file.place(*here, "file")):
-            hurl = read_hurl(self._beside(part.file, self.file.place(*here, "file")))
-        feed = self._feed(index, part, feeds)
-        if feed and feed.order == "unique" and load.users and len(feed.rows) < load.users:
-            raise TrafficProblem(
-                self.file.place(*here, "feed"),
-                f"{len(feed.rows)} rows for {load.users} users, of which each needs its own",
-                'add rows, lower users, or write order = "sequential"',
-            )
+            hurl = read_hurl(self._beside(name, self.file.place(*here, "file")))
+        feed = self._shared(index, part, load, feeds)
         think_place = self.file.place(*here, "think")
         think = quantities.think(part.think, think_place) if part.think else NoThink()
         # Of an open loop, the arrival says when the first request is due.
@@ -153,15 +225,41 @@ class _Compiler:
         steps = tuple(session.steps(all_routes))
         if not steps:
             raise TrafficProblem(
-                self.file.place(*here), f"{part.file} has no request left", "skip fewer entries"
+                self.file.place(*here), f"{name} has no request left", "skip fewer entries"
             )
         return Flow(
-            name=part.name or Path(part.file).stem,
+            name=part.name or Path(name).stem,
             weight=part.weight,
             feed=feed.name if feed else None,
-            cookies=part.cookies,
+            cookies=part.cookies is not False,
             steps=steps,
         )
+
+    def _require_weight(self, index: int, part: FlowPart) -> None:
+        if not 1 <= part.weight <= _MOST_WEIGHT:
+            raise TrafficProblem(
+                self.file.place("flow", index, "weight"),
+                f"weight {part.weight}",
+                f"write a whole number from 1 to {_MOST_WEIGHT:,}, or leave the flow out",
+            )
+
+    def _shared(
+        self,
+        index: int,
+        part: FlowPart,
+        load: LoadShape,
+        feeds: dict[tuple[str, str], Feed],
+    ) -> Feed | None:
+        """What flows of both kinds have: a weight, and a feed with rows enough."""
+        self._require_weight(index, part)
+        feed = self._feed(index, part, feeds)
+        if feed and feed.order == "unique" and load.users and len(feed.rows) < load.users:
+            raise TrafficProblem(
+                self.file.place("flow", index, "feed"),
+                f"{len(feed.rows)} rows for {load.users} users, of which each needs its own",
+                'add rows, lower users, or write order = "sequential"',
+            )
+        return feed
 
     def _feed(self, index: int, part: FlowPart, feeds: dict[tuple[str, str], Feed]) -> Feed | None:
         if part.feed is None:
@@ -203,8 +301,9 @@ class _Compiler:
             found.append((name, known(strings.text(value, place, escapes=False), scope, name)))
         return found
 
-    def _goals(self, compiled: list[Compiled], flows: list[Flow]) -> tuple[Goal, ...]:
-        names = [one.route.name for one in compiled]
+    def _goals(
+        self, names: list[str], compiled: list[Compiled], flows: list[Flow]
+    ) -> tuple[Goal, ...]:
         of_file = (
             goals.goal(
                 key, bound, names, [flow.name for flow in flows], self.file.place("goal", key)
@@ -214,14 +313,15 @@ class _Compiler:
         return (*of_file, *(goal for one in compiled for goal in one.goals))
 
 
-def _origin(compiled: list[Compiled]) -> str:
-    """The one origin of all routes."""
-    first = compiled[0]
-    for one in compiled:
-        if one.origin != first.origin:
+def _origin(compiled: list[Compiled], origins: Mapping[str, Place]) -> str:
+    """The one origin of all routes, or of all conversations."""
+    found = [*((one.origin, one.place) for one in compiled), *origins.items()]
+    first, at = found[0]
+    for origin, place in found:
+        if origin != first:
             raise TrafficProblem(
-                one.place,
-                f"{one.origin} is another server than {first.origin} ({first.place})",
+                place,
+                f"{origin} is another server than {first} ({at})",
                 "load one server at a time: keep the requests of one",
             )
-    return first.origin
+    return first

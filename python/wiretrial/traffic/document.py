@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError
 
 from wiretrial import suggest
 from wiretrial.documents import first_fault
@@ -51,15 +51,41 @@ def _feed_of_text(value: object) -> object:
     return {"file": value} if isinstance(value, str) else value
 
 
-class FlowPart(_Part):
-    """Sessions of one kind."""
+class MatchPart(_Part):
+    """Which message it is; what is written must all hold."""
 
-    file: str
+    json_: dict[str, JsonValue] | None = Field(default=None, alias="json")
+    text: str | None = None
+    contains: str | None = None
+    matches: str | None = None
+
+
+class StepPart(_Part):
+    """A step of a conversation: it sends, awaits, thinks or goes back."""
+
+    send: str | None = None
+    reply: MatchPart | None = None
+    await_: MatchPart | None = Field(default=None, alias="await")
+    think: str | None = None
+    repeat: str | None = None
+    name: str | None = None
+    check: MatchPart | None = None
+    capture: dict[str, str] | None = None
+
+
+class FlowPart(_Part):
+    """Sessions of one kind: the requests of a file, or the steps of a conversation at a URL."""
+
+    file: str | None = None
+    url: str | None = None
+    step: Annotated[list[StepPart] | None, Field(min_length=1)] = None
+    unasked: Literal["count", "fail"] | None = None
+    headers: dict[str, str] = Field(default_factory=dict)
     name: str | None = None
     weight: int = 1
     think: str | None = None
     feed: Annotated[FeedPart | None, BeforeValidator(_feed_of_text)] = None
-    cookies: bool = True
+    cookies: bool | None = None
 
 
 class StagePart(_Part):
@@ -155,6 +181,10 @@ _TABLES: Mapping[str, type[BaseModel]] = {
     "feed": FeedPart,
     "load": LoadPart,
     "stages": StagePart,
+    "step": StepPart,
+    "reply": MatchPart,
+    "await": MatchPart,
+    "check": MatchPart,
 }
 
 

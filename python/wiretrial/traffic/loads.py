@@ -15,8 +15,10 @@ from wiretrial.plan_traffic import (
     ConstantThink,
     ExponentialThink,
     Flow,
+    Line,
     LognormalThink,
     NoThink,
+    Route,
     Stage,
     Think,
     Traffic,
@@ -67,7 +69,11 @@ class Sending:
     def thinks(self) -> bool:
         """Whether users think, so that no server can be asked more than they do."""
         steps = (step for flow in self.traffic.flows for step in flow.steps)
-        return any(not isinstance(step.think, NoThink) for step in steps)
+        return any(
+            not isinstance(think, NoThink)
+            for step in steps
+            for think in (step.think, step.back.think if step.back else NoThink())
+        )
 
 
 def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Sending:
@@ -105,21 +111,26 @@ def enough(traffic: Traffic, rate: float, length_s: float | None = None) -> int:
 
 def session_s(traffic: Traffic) -> float:
     """About how long a session takes, on average over the flows."""
-    return thinking_s(traffic) + REPLY_S * _mean(traffic, lambda flow: len(flow.steps))
+    return thinking_s(traffic) + REPLY_S * _mean(traffic, lambda flow: sum(_times(flow)))
 
 
 def thinking_s(traffic: Traffic) -> float:
     """How long a session thinks, likewise."""
-    return _mean(traffic, lambda flow: sum(_seconds(step.think) for step in flow.steps))
+    return _mean(traffic, _thinking)
 
 
 def per_session(traffic: Traffic, goal: Goal) -> float:
     """How many of what the goal is about a session has, on average over the flows."""
     if goal.figure.startswith(("iteration.", "wait.")):
         return _mean(traffic, lambda flow: goal.of in (None, flow.name))
-    names = [route.name for route in traffic.routes]
+    asked: tuple[Route | Line, ...] = (*traffic.routes, *traffic.lines)
+    names = [one.name for one in asked]
     return _mean(
-        traffic, lambda flow: sum(goal.of in (None, names[step.route]) for step in flow.steps)
+        traffic,
+        lambda flow: sum(
+            times * (goal.of in (None, names[step.route]))
+            for step, times in zip(flow.steps, _times(flow), strict=True)
+        ),
     )
 
 
@@ -127,6 +138,28 @@ def _mean(traffic: Traffic, of: Callable[[Flow], float]) -> float:
     """Over the sessions of all flows, by their weights."""
     weights = sum(flow.weight for flow in traffic.flows)
     return sum(flow.weight * of(flow) for flow in traffic.flows) / weights
+
+
+def _times(flow: Flow) -> list[int]:
+    """How often a session takes each step; of one without an end, in one round."""
+    times = [1] * len(flow.steps)
+    for index, step in enumerate(flow.steps):
+        if step.back and step.back.times:
+            for place in range(step.back.to, index + 1):
+                times[place] += step.back.times - 1
+    return times
+
+
+def _thinking(flow: Flow) -> float:
+    """How long a session thinks, seconds; going back to a step has a think time of its own."""
+    thinking = sum(
+        times * _seconds(step.think) for step, times in zip(flow.steps, _times(flow), strict=True)
+    )
+    for step in flow.steps:
+        if step.back and step.back.times:
+            own = _seconds(step.back.think) - _seconds(flow.steps[step.back.to].think)
+            thinking += (step.back.times - 1) * own
+    return thinking
 
 
 def _at_once(flow: Flow) -> Flow:

@@ -28,6 +28,7 @@ _OWN_HEADERS = {
     "cookie": "have an earlier entry set it: a session sends the cookies of its replies",
 }
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+HTTP = ("http", "https")
 MOST_NAME, _MOST_MADE = 200, 190
 """Bytes in a route's name, and in one that is made of a URL."""
 
@@ -65,7 +66,7 @@ def compile_entry(entry: Entry, name: str, scope: Scope) -> Compiled:
 def name_of(entry: Entry) -> str:
     """By what a route is counted: its `@name`, or method and URL with the names of its values."""
     if entry.name is None:
-        return _shortened(f"{entry.request.method} {_path(entry.request.url)}")
+        return _shortened(f"{entry.request.method} {path_of(entry.request.url)}")
     if len(entry.name.encode()) > MOST_NAME:
         raise TrafficProblem(
             entry.place, f"@name is longer than {MOST_NAME} bytes", "write a shorter one"
@@ -73,7 +74,8 @@ def name_of(entry: Entry) -> str:
     return entry.name
 
 
-def _path(url: syntax.Text) -> str:
+def path_of(url: syntax.Text) -> str:
+    """Path and query as they are written, behind the server's name or `{{base}}`."""
     found = _ORIGIN.match(str(url))
     return (found["rest"] if found else str(url).removeprefix("{{base}}")) or "/"
 
@@ -92,10 +94,29 @@ def _target(request: Request, scope: Scope) -> tuple[str, Text]:
     url = request.url
     if not url.parts:
         raise TrafficProblem(url.place, "no URL", "write GET http://...")
+    server, path, rest = _parts(url, scope, HTTP)
+    if not path and (pairs := request.section("Query")):
+        raise TrafficProblem(
+            pairs[0].key.place, "[Query] behind a whole path", "write &name=value behind the URL"
+        )
+    parts = [Words(text=percent(path, Form.TARGET)), *rest, *_query(request, path, rest, scope)]
+    return server, merged(iter(parts))
+
+
+def split_url(url: syntax.Text, scope: Scope, schemes: tuple[str, ...]) -> tuple[str, Text]:
+    """The origin of a URL, and its path and query."""
+    server, path, rest = _parts(url, scope, schemes)
+    return server, merged(iter([Words(text=percent(path, Form.TARGET)), *rest]))
+
+
+def _parts(url: syntax.Text, scope: Scope, schemes: tuple[str, ...]) -> tuple[str, str, Text]:
+    """The origin, the beginning of the path, and what is known only in the run."""
     begin, rest = _beginning(url, scope)
     found = _ORIGIN.match(begin)
     if found is None:
-        raise TrafficProblem(url.place, f"{url} is no URL", "begin it with http:// or {{base}}")
+        raise TrafficProblem(
+            url.place, f"{url} is no URL", f"begin it with {schemes[0]}:// or {{{{base}}}}"
+        )
     if rest and found["origin"].endswith("://"):
         raise TrafficProblem(
             url.place, "the host is known only in the run", "write the host as a text"
@@ -104,14 +125,9 @@ def _target(request: Request, scope: Scope) -> tuple[str, Text]:
     # A value right behind the host has to begin with the path's slash, as Location does.
     if not path.startswith("/") and (path or not rest):
         path = f"/{path}"
-    if not path and (pairs := request.section("Query")):
-        raise TrafficProblem(
-            pairs[0].key.place, "[Query] behind a whole path", "write &name=value behind the URL"
-        )
     if " " in str(url):
         raise TrafficProblem(url.place, "a space in a URL", "write %20")
-    parts = [Words(text=percent(path, Form.TARGET)), *rest, *_query(request, path, rest, scope)]
-    return origin(found["origin"], url.place), merged(iter(parts))
+    return origin(found["origin"], url.place, schemes), path, rest
 
 
 def _beginning(url: syntax.Text, scope: Scope) -> tuple[str, Text]:
@@ -129,17 +145,18 @@ def _beginning(url: syntax.Text, scope: Scope) -> tuple[str, Text]:
     return begin, ()
 
 
-def origin(written: str, place: Place) -> str:
+def origin(written: str, place: Place, schemes: tuple[str, ...]) -> str:
     """Scheme, host and port, as they are compared."""
     try:
         parts = urlsplit(written)
         port = parts.port
     except ValueError as error:
         raise TrafficProblem(place, f"{written}: {error}", "correct the URL") from error
-    if parts.scheme not in ("http", "https"):
-        raise TrafficProblem(place, f"{parts.scheme} is not sent", "use http:// or https://")
+    if parts.scheme not in schemes:
+        told = " or ".join(f"{scheme}://" for scheme in schemes)
+        raise TrafficProblem(place, f"{parts.scheme} is not sent", f"use {told}")
     if not parts.hostname:
-        raise TrafficProblem(place, f"{written} names no host", "write http://HOST/")
+        raise TrafficProblem(place, f"{written} names no host", f"write {schemes[0]}://HOST/")
     if parts.username is not None:
         raise TrafficProblem(place, "a user name in a URL", "write a section [BasicAuth]")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname

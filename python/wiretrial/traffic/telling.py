@@ -6,7 +6,7 @@ Knows how checks read in a `.hurl` file; must not know where the text is printed
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wiretrial import redaction
@@ -43,6 +43,7 @@ from wiretrial.plan_traffic import (
 )
 from wiretrial.plan_traffic import ConstantThink as Constant
 from wiretrial.plan_traffic import ExponentialThink as Exponential
+from wiretrial.plan_traffic import Line as Spoken
 from wiretrial.traffic.compiler import Scenario
 from wiretrial.traffic.filling import MADE
 from wiretrial.traffic.quantities import LoadShape
@@ -78,6 +79,9 @@ def lines(scenario: Scenario, file: str) -> Iterator[Line]:
     for flow in traffic.flows:
         yield Line(0, "")
         yield Line(0, _flow(flow, whole, scenario))
+        if traffic.lines:
+            yield from conversation(flow, traffic.lines)
+            continue
         for number, step in enumerate(flow.steps, start=1):
             route = traffic.routes[step.route]
             waits = "" if isinstance(step.think, NoThink) else f", after {think(step.think)}"
@@ -95,9 +99,47 @@ def lines(scenario: Scenario, file: str) -> Iterator[Line]:
         )
 
 
+def conversation(flow: Flow, all_lines: Sequence[Spoken]) -> Iterator[Line]:
+    """The steps of a flow of conversations."""
+    for number, step in enumerate(flow.steps, start=1):
+        line = all_lines[step.route]
+        waits = "" if isinstance(step.think, NoThink) else f", after {think(step.think)}"
+        yield Line(1, f"{number}. {_said(line)}{waits}")
+        if line.awaits:
+            asked = "awaits" if line.does == "await" else "reply"
+            yield Line(3, f"{asked}: {'; '.join(map(check, line.awaits))}")
+        if line.checks:
+            yield Line(3, f"right: {'; '.join(map(check, line.checks))}")
+        if line.captures:
+            yield Line(3, f"captures: {', '.join(map(_capture, line.captures))}")
+        if step.back:
+            times = "until the load ends"
+            if step.back.times is not None:
+                times = f"{_count(step.back.times, 'time')} in all"
+            pause = step.back.think
+            waits = "" if isinstance(pause, NoThink) else f", after {think(pause)}"
+            yield Line(3, f"repeats: from {step.back.to + 1}, {times}{waits}")
+    becomes = "fails the session" if flow.unasked == "fail" else "is counted"
+    yield Line(1, f"any other message {becomes}")
+
+
+def _said(line: Spoken) -> str:
+    match line.does:
+        case "open":
+            target = redaction.url(text(line.target))
+            return f"open {target}" if line.name == f"open {target}" else f"{line.name}: {target}"
+        case "send":
+            return f"{line.name}: send {text(line.text)}"
+        case _:
+            return line.name
+
+
 def counts(traffic: Traffic) -> str:
-    """How many flows and routes there are."""
-    return f"{_count(len(traffic.flows), 'flow')}, {_count(len(traffic.routes), 'route')}"
+    """How many flows, and routes or steps, there are."""
+    flows = _count(len(traffic.flows), "flow")
+    if traffic.lines:
+        return f"{flows}, {_count(len(traffic.lines), 'step')}"
+    return f"{flows}, {_count(len(traffic.routes), 'route')}"
 
 
 def load(shape: LoadShape) -> str:

@@ -38,7 +38,7 @@ def of_file(file: TrafficFile, from_outside: Mapping[str, str]) -> dict[str, str
             raise TrafficProblem(places["base"], "base is given twice", "keep the key base")
         written["base"], places["base"] = file.part.base, file.place("base")
     texts = {
-        name: _standing_at(strings.text(value, places[name], escapes=False), places[name])
+        name: text_at(value, places[name])
         for name, value in written.items()
         if name not in from_outside
     }
@@ -58,6 +58,15 @@ def after_options(options: tuple[Pair, ...], scope: Scope) -> Scope:
             is_quoted = len(value) > 1 and value[0] == value[-1] == '"'
             found[str(pair.key)] = value[1:-1] if is_quoted else value
     return replace(scope, variables=found)
+
+
+def text_at(value: str, place: Place) -> Text:
+    """A text of the TOML file, with its key's place: where in a line it stands isn't known."""
+    text = strings.text(value, place, escapes=False)
+    parts = tuple(
+        replace(part, place=place) if isinstance(part, Hole) else part for part in text.parts
+    )
+    return Text(parts, place)
 
 
 def _resolve(
@@ -83,14 +92,6 @@ def _resolve(
         for part in text.parts
     )
     return resolved[name]
-
-
-def _standing_at(text: Text, place: Place) -> Text:
-    """The text with its key's place: where in a line of TOML a value stands isn't known."""
-    parts = tuple(
-        replace(part, place=place) if isinstance(part, Hole) else part for part in text.parts
-    )
-    return Text(parts, place)
 
 
 def _as_text(value: str | bool | int | float) -> str:
