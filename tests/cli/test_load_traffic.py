@@ -144,6 +144,17 @@ def test_goals_decide_the_exit_code(wiretrial: Run, start: Start, tmp_path: Path
     assert "goal missed: item.max" in missed.stderr
 
 
+def test_a_flow_and_a_route_of_one_name_have_goals_of_their_own(
+    wiretrial: Run, start: Start, tmp_path: Path
+) -> None:
+    goals = '[goal]\n"login.max" = "< 1ns"\n"login.iteration.max" = "< 1h"\n'
+    write(tmp_path, start(), f'name = "login"\n{CLOSED}{goals}')
+    done = wiretrial("load", "shop.toml", "-n", "20")
+    assert done.returncode == EXIT_GATE, done.stderr
+    assert "goal missed: login.max" in done.stderr
+    assert "goal kept: login.iteration.max" in done.stderr
+
+
 def test_sessions_arrive_at_a_rate(wiretrial: Run, start: Start, tmp_path: Path) -> None:
     write(tmp_path, start(), '[load]\narrivals = "50/s"\npacing = "poisson"\n')
     done = wiretrial("load", "shop.toml", "-n", "50", "--format", "json")

@@ -63,14 +63,14 @@ def judge(goals: Sequence[Goal], trial: Trial) -> tuple[Outcome, ...]:
 
 
 def _value(goal: Goal, measured: Measured) -> float | None:
-    if goal.of is None and not goal.figure.startswith(("iteration.", "wait.")):
+    if goal.figure.startswith(("iteration.", "wait.")):
+        return next(_of_flows(goal, measured.routed), None)
+    if goal.of is None:
         return _figure(
             goal.figure, measured.waiting_time, measured.failed_share, measured.throughput
         )
-    for route in measured.routed.routes:
-        if route.name == goal.of:
-            return _figure(goal.figure, route.times, route.failed_share, route.rate)
-    return next(_of_flows(goal, measured.routed), None)
+    (route,) = (one for one in measured.routed.routes if one.name == goal.of)
+    return _figure(goal.figure, route.times, route.failed_share, route.rate)
 
 
 def _of_flows(goal: Goal, routed: Routed) -> Iterator[float | None]:

@@ -23,7 +23,8 @@ def goal(key: str, bound: str, routes: Collection[str], flows: Collection[str], 
     of, figure = _split(key, {*routes, *flows}, at)
     if of is None and figure in _OF_FLOWS and len(flows) != 1:
         raise TrafficProblem(at, f"{figure} of which flow?", f"write {_some(flows)}.{figure}")
-    if of is not None and (of in flows and of not in routes) != (figure in _OF_FLOWS):
+    # A flow and a route may have one name: the figure says which of them is meant.
+    if of is not None and of not in (flows if figure in _OF_FLOWS else routes):
         wanted = _OF_FLOWS if of in flows else _FIGURES
         raise TrafficProblem(
             at, f"{of} has no figure {figure}", f"use one of {', '.join(wanted[:4])}, ..."
