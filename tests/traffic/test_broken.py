@@ -96,7 +96,7 @@ HURL = [
     ("GET http://h/{{tokn}}\n", "x.hurl:1:14: {{tokn}} has no value: nothing captures it: capture"),
     (
         f"GET http://h/{{{{t}}}}\nHTTP 200\n\n{GET}HTTP 200\n[Captures]\nt: body\n",
-        "x.hurl:1:14: {{t}} is captured only later, in line 7: move the entry that captures it",
+        "x.hurl:1:14: {{t}} is captured in line 7, for the entries behind it: use it in",
     ),
     (
         f"{GET}HTTP 200\n[Captures]\ntoken: body\n\nGET http://h/{{{{tokn}}}}\n",

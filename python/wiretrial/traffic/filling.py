@@ -64,8 +64,8 @@ class Scope:
         if name in self.later:
             raise TrafficProblem(
                 hole.place,
-                f"{hole} is captured only later, in line {self.later[name].line}",
-                "move the entry that captures it before this one",
+                f"{hole} is captured in line {self.later[name].line}, for the entries behind it",
+                "use it in a later entry, or move the entry that captures it before this one",
             )
         known = [*self.variables, *self.columns, *self.captures, *MADE]
         if name == "base":
