@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests.apps.installed import EXAMPLES
 from tests.apps.running import Application, Start
-from wiretrial.errors import EXIT_INVALID
+from wiretrial.errors import EXIT_GOOD, EXIT_INVALID
 
 # Without pauses.
 BUSY = """\
@@ -66,3 +67,13 @@ def test_a_500_under_load_is_named(notes: Start) -> None:
     assert told.status == EXIT_INVALID
     assert told.failures().keys() == {"write"}
     assert "status 500, not 303" in told.example("write", "status")
+
+
+def test_what_chromium_recorded_is_loaded_as_imported(notes: Start) -> None:
+    recording = str(EXAMPLES / "notes" / "recording.har")
+    with notes("") as application:
+        made = application.wiretrial("traffic", "from", "har", recording, "-o", "made")
+        assert made.returncode == EXIT_GOOD, made.stderr
+        told = application.load("-n", "20", file="made/traffic.toml")
+    assert told.failures() == {}
+    assert "GET {{location}}" in {route["name"] for route in told.document["traffic"]["routes"]}

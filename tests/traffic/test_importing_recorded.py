@@ -180,6 +180,68 @@ def test_har(tmp_path: Path) -> None:
     assert "neither http nor https: 1" in told
 
 
+REDIRECTED = [
+    exchange(
+        "POST",
+        "http://shop/notes",
+        "00.000",
+        request={
+            "headers": fields(Accept_Language="de", Accept="*/*", Origin="http://shop"),
+            "postData": {"mimeType": "application/x-www-form-urlencoded", "text": "title=a"},
+        },
+        response={"status": 303, "headers": fields(Location=f"/notes/{UUID}")},
+    ),
+    exchange(
+        "GET",
+        f"http://shop/notes/{UUID}",
+        "00.100",
+        request={"headers": fields(Accept_Language="de", Referer="http://shop/notes")},
+    ),
+    exchange(
+        "POST",
+        f"http://shop/notes/{UUID}/delete",
+        "00.200",
+        request={"headers": fields(Referer=f"http://shop/notes/{UUID}", Origin="http://shopping")},
+        response={"status": 303, "headers": fields(Location="/notes")},
+    ),
+]
+REDIRECTED_MADE = """\
+POST {{base}}/notes
+Origin: {{base}}
+[Form]
+title: a
+HTTP 303
+[Captures]
+location: header "Location"
+
+GET {{base}}{{location}}
+Referer: {{base}}/notes
+HTTP 200
+
+POST {{base}}{{location}}/delete
+Referer: {{base}}{{location}}
+Origin: http://shopping
+HTTP 303
+"""
+
+
+def test_a_redirect_to_what_was_made_is_followed_where_it_leads(tmp_path: Path) -> None:
+    draft = made("har", json.dumps({"log": {"entries": REDIRECTED}}))
+    files = written(draft, tmp_path)
+    assert files["session.hurl"] == REDIRECTED_MADE
+    assert '[headers]\nAccept-Language = "de"\n' in files["traffic.toml"]
+    assert any(note.startswith("1 value of a reply comes back") for note in draft.notes)
+
+
+def test_an_id_of_the_body_is_captured_rather_than_the_redirect(tmp_path: Path) -> None:
+    posted = {**REDIRECTED[0], "response": {**REDIRECTED[0]["response"], **as_json({"id": UUID})}}
+    source = json.dumps({"log": {"entries": [posted, *REDIRECTED[1:]]}})
+    made_of = written(made("har", source), tmp_path)["session.hurl"]
+    assert 'id: jsonpath "$.id"' in made_of
+    assert "POST {{base}}/notes/{{id}}/delete" in made_of
+    assert "location" not in made_of
+
+
 LOGGED = (
     *(f"GET /items/{1000 + index}?ref=home 200" for index in range(20)),
     *(f"GET /users/name{letter}/profile 200" for letter in "abcdefghijklmno"),

@@ -48,6 +48,8 @@ class Draft:
     flows: tuple[DraftFlow, ...]
     notes: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Of every request."""
     arrivals: str | None = None
 
 
@@ -77,9 +79,10 @@ def _toml(draft: Draft, stems: Mapping[str, str], made_of: str) -> Iterator[str]
     yield f"# Made of {made_of} by wiretrial."
     yield from (f"# - {_line(note)}" for note in draft.notes)
     yield f"base = {_text(draft.base)}"
-    if draft.variables:
-        yield "\n[variables]"
-        yield from (f"{_key(name)} = {_text(value)}" for name, value in draft.variables.items())
+    for title, table in (("variables", draft.variables), ("headers", draft.headers)):
+        if table:
+            yield f"\n[{title}]"
+            yield from (f"{_key(name)} = {_text(value)}" for name, value in table.items())
     for flow in draft.flows:
         stem = stems[flow.name]
         yield "\n[[flow]]"

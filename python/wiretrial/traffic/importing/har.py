@@ -39,12 +39,28 @@ def draft(source: str, name: str) -> Draft:
         raise UsageProblem(f"{name} has no reply from a server", "record without the cache")
     origin, others = recording.most_common_origin(exchanges)
     kept = [exchange for exchange in exchanges if exchange.sent.origin == origin]
+    headers, kept = _shared("Accept-Language", kept)
     entries = recording.entries(kept)
     notes = list(_notes(others, unanswered=len(sent) - len(exchanges), odd=len(read) - len(sent)))
     notes.append("passwords and tokens that were recorded stand in the .hurl file")
     if count := sum(len(e.response.captures) for e in entries if e.response):
-        notes.append(f"{count} values of replies come back in later requests: see [Captures]")
-    return Draft(origin, (DraftFlow("session", entries),), tuple(notes))
+        values = "1 value of a reply comes" if count == 1 else f"{count} values of replies come"
+        notes.append(f"{values} back in later requests: see [Captures]")
+    return Draft(origin, (DraftFlow("session", entries),), tuple(notes), headers=headers)
+
+
+def _shared(name: str, exchanges: list[Exchange]) -> tuple[dict[str, str], list[Exchange]]:
+    """A header field that the browser sends with each request, told once; and the rest of each."""
+    fields = [(one, value) for each in exchanges for one, value in each.sent.headers]
+    values = {value for one, value in fields if one.lower() == name.lower()}
+    if len(values) != 1:
+        return {}, exchanges
+
+    def without(exchange: Exchange) -> Exchange:
+        rest = tuple(pair for pair in exchange.sent.headers if pair[0].lower() != name.lower())
+        return replace(exchange, sent=replace(exchange.sent, headers=rest))
+
+    return {name: values.pop()}, [without(exchange) for exchange in exchanges]
 
 
 class _Entry:

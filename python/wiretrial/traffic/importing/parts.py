@@ -81,13 +81,14 @@ def request(sent: Sent, values: Mapping[str, str]) -> Request:
     if query and len(path) + len(query) > _LONG_URL and (pairs := _pairs(query)):
         sections["Query"] = tuple(_pair(key, value, values) for key, value in pairs)
         query = ""
-    body, implied = _body(sent, values)
+    body, implied_type = _body(sent, values)
     if isinstance(body, tuple):
         sections["Form"], body = body, None
+    implied = {"content-type": implied_type, "accept": "*/*"}
     headers = [
-        Pair(text(name), with_holes(value, values))
+        Pair(text(name), _based(value, sent.origin, values))
         for name, value in sent.headers
-        if is_kept(name) and not (name.lower() == "content-type" and value == implied)
+        if is_kept(name) and implied.get(name.lower()) != value
     ]
     written = f"{path}?{query}" if query else path
     url = Text((Hole("base", NOWHERE), *with_holes(written, values).parts), NOWHERE)
@@ -266,6 +267,14 @@ def _target(url: str) -> tuple[str, str]:
     """Path and query, without what can't stand in a URL."""
     parts = urlsplit(url)
     return _clean(parts.path or "/"), _clean(parts.query)
+
+
+def _based(value: str, origin: str, values: Mapping[str, str]) -> Text:
+    """A header field, in which the server's own address at the begin is that of the load."""
+    rest = value.removeprefix(origin)
+    if rest == value or rest[:1] not in ("", "/"):
+        return with_holes(value, values)
+    return Text((Hole("base", NOWHERE), *with_holes(rest, values).parts), NOWHERE)
 
 
 def _clean(part: str) -> str:

@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import quote, unquote
+from itertools import accumulate
+from urllib.parse import quote, unquote, urlsplit
 
 from wiretrial.traffic.hurl.syntax import Assertion, Capture, Entry, Response
 from wiretrial.traffic.importing import parts
@@ -104,6 +105,8 @@ def _captures(exchanges: Sequence[Exchange]) -> dict[int, list[_Found]]:
         for name, one in _candidates(exchange):
             if one.value in known or one.value not in sent_later[index]:
                 continue
+            if one.value[0] == "/" and known.issuperset(_made_segments(one.value)):
+                continue
             known.add(one.value)
             names[name] += 1
             unique = name if names[name] == 1 else f"{name}_{names[name]}"
@@ -127,7 +130,7 @@ def _words(sent: Sent) -> set[str]:
     """What stands alone in a request: in the URL, the header fields, the body."""
     texts = [sent.url, unquote(sent.url), sent.body or "", unquote(sent.body or "")]
     texts += [value for name, value in sent.headers if parts.is_kept(name)]
-    found: set[str] = set()
+    found = {*accumulate(re.findall("/[^/]*", urlsplit(sent.url).path))}
     for text in texts:
         for word in _WORD.findall(text):
             found |= {word, *re.split(r"[/=+.]", word)}
@@ -147,6 +150,8 @@ def _candidates(exchange: Exchange) -> Iterator[tuple[str, _Found]]:
             token = unquote(rest.partition(";")[0].strip())
             if _looks_made(token):
                 yield _named(cookie), _Found(token, parts.capture("", "cookie", cookie.strip()))
+        elif name.lower() == "location" and value[:1] == "/" and _made_segments(value):
+            yield "location", _Found(value, parts.capture("", "header", "Location"))
     if "html" in exchange.reply_type:
         for field in _HIDDEN.finditer(exchange.reply or ""):
             if _looks_made(field["value"]):
@@ -186,6 +191,11 @@ def _looks_made(value: str) -> bool:
     counts = Counter(value)
     bits = -sum(n * math.log2(n / len(value)) for n in counts.values())
     return bits >= _LEAST_BITS
+
+
+def _made_segments(path: str) -> set[str]:
+    """What was made for a reply, of the segments of a path."""
+    return {segment for segment in path.split("/") if _looks_made(segment)}
 
 
 def _literal(text: str) -> str:
