@@ -270,7 +270,7 @@ CONVERSATIONS = [
     (f"[[flow]]\nurl = 'ws:///a'\n{ONE}", "t.toml:2:1: ws:// names no host: write ws://HOST/"),
     (
         f"[[flow]]\nurl = 'ws://h/{{{{t}}}}'\nstep = [{HEARS}]\n",
-        "t.toml:2:1: {{t}} is captured only later, in line 3: move the entry that captures it",
+        "t.toml:2:1: {{t}} is captured in line 3, for the steps behind it: use it in a later step",
     ),
     (f"{TALK}step = [{{}}]\n", "t.toml:3:9: a step that does nothing: write one of send, await"),
     (f"{TALK}step = [{{snd = 'x'}}]\n", "t.toml:3:10: there is no key snd: did you mean send?"),
@@ -318,7 +318,7 @@ CONVERSATIONS = [
     ),
     (
         f"{TALK}step = [{{await = {{json = {{'$.a' = '{{{{b}}}}'}}}}}}]\n",
-        "t.toml:3:27: {{b}} has no value: nothing captures it: capture it in an earlier entry",
+        "t.toml:3:27: {{b}} has no value: nothing captures it: capture it in an earlier step",
     ),
     (f"{TALK}step = [{{await = {{matches = '('}}}}]\n", "t.toml:3:19: pattern: missing ), unterm"),
     (
@@ -331,7 +331,7 @@ CONVERSATIONS = [
     ),
     (
         f"{TALK}step = [{{send = '{{{{t}}}}'}}, {HEARS}]\n",
-        "t.toml:3:10: {{t}} is captured only later, in line 3: move the entry that captures it",
+        "t.toml:3:10: {{t}} is captured in line 3, for the steps behind it: use it in a later step",
     ),
     (
         f"{TALK}step = [{SAYS}, {{repeat = '2'}}]\n",

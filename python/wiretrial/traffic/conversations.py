@@ -13,7 +13,7 @@ from functools import cached_property
 from wiretrial.plan_traffic import Back, Feed, Line, NoThink, Step, Think
 from wiretrial.traffic import matching, quantities
 from wiretrial.traffic.document import FlowPart, StepPart, TrafficFile
-from wiretrial.traffic.filling import Form, Scope, fill
+from wiretrial.traffic.filling import STEP, Form, Scope, fill
 from wiretrial.traffic.places import Place, TrafficProblem
 from wiretrial.traffic.routes import MOST_NAME, path_of, split_url
 from wiretrial.traffic.variables import text_at
@@ -150,6 +150,7 @@ class Conversation:
             columns=frozenset(self.feed.columns) if self.feed else frozenset(),
             feed=self.feed.name if self.feed else None,
             later=dict(self._captures()),
+            part=STEP,
         )
 
     def _captures(self) -> Iterator[tuple[str, Place]]:

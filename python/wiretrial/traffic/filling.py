@@ -16,6 +16,7 @@ from wiretrial.plan_traffic import JsonOf, Made, MadeOf, Text, UrlOf, ValueOf, W
 from wiretrial.traffic.hurl import syntax
 from wiretrial.traffic.hurl.syntax import Hole
 from wiretrial.traffic.places import Place, TrafficProblem
+from wiretrial.words import Noun
 
 Part = Words | ValueOf | UrlOf | JsonOf | MadeOf
 
@@ -27,6 +28,9 @@ MADE: Mapping[str, Made] = {
     "iteration_number": "iteration",
 }
 """Names of what the engine makes; variables, columns and captures of the same name come first."""
+
+ENTRY = Noun("entry", "entries")
+STEP = Noun("step", "steps")
 
 _URL_SAFE = ":/?#[]@!$&'()*+,;=-._~%"
 
@@ -53,6 +57,8 @@ class Scope:
     captures: frozenset[str] = frozenset()
     later: Mapping[str, Place] = field(default_factory=dict)
     """Captures of this entry and those behind it."""
+    part: Noun = ENTRY
+    """What uses the names, as its file calls it."""
 
     def require(self, hole: Hole) -> None:
         """Raises for a name that stands for nothing."""
@@ -61,11 +67,12 @@ class Scope:
             return
         if name in MADE:
             return
+        one, many = self.part.one, self.part.many
         if name in self.later:
             raise TrafficProblem(
                 hole.place,
-                f"{hole} is captured in line {self.later[name].line}, for the entries behind it",
-                "use it in a later entry, or move the entry that captures it before this one",
+                f"{hole} is captured in line {self.later[name].line}, for the {many} behind it",
+                f"use it in a later {one}, or move the {one} that captures it before this one",
             )
         known = [*self.variables, *self.columns, *self.captures, *MADE]
         if name == "base":
@@ -73,7 +80,7 @@ class Scope:
         elif found := suggest.closest(name, known):
             remedy = f"did you mean {found}?"
         else:
-            remedy = "capture it in an earlier entry, or add a column or a variable of this name"
+            remedy = f"capture it in an earlier {one}, or add a column or a variable of this name"
         where = f", and {self.feed} has no such column" if self.feed else ""
         raise TrafficProblem(hole.place, f"{hole} has no value: nothing captures it{where}", remedy)
 
