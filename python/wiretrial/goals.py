@@ -9,6 +9,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
+"""The figures of times that are quantiles, by name."""
+
 
 class Goal(BaseModel):
     """A bound. `of`: a route's or flow's name, None: the whole run.

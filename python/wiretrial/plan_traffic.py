@@ -332,3 +332,8 @@ class Traffic(_Part):
     lines: tuple[Line, ...] = ()
     flows: tuple[Flow, ...]
     stages: tuple[Stage, ...] = ()
+
+    @property
+    def asked(self) -> tuple[Route | Line, ...]:
+        """What `route` of a step counts: the routes, or the lines."""
+        return (*self.routes, *self.lines)

@@ -29,8 +29,7 @@ def lacking(traffic: Traffic) -> Iterator[str]:
         for index, name in enumerate(feed.columns):
             if any(row[index] == redaction.MARK for row in feed.rows):
                 yield f"the column {name} of {feed.name}"
-    asked: tuple[Route | Line, ...] = (*traffic.routes, *traffic.lines)
-    for route in asked:
+    for route in traffic.asked:
         for name, value in route.headers:
             if value == (Words(text=redaction.MARK),):
                 yield f"{redaction.HEADER}{name} of {route.name}"

@@ -91,3 +91,13 @@ def test_what_makes_no_sense_is_one_line(url: str, typed: dict[str, Any], says: 
     with pytest.raises(UsageProblem) as problem:
         limit.limit(url, **typed)
     assert problem.value.line().startswith(says)
+
+
+def test_steps_of_conversations_are_known_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "chat.toml"
+    step = "{name = 'say', send = 'hi', reply = {text = 'hi'}}"
+    file.write_text(f"[[flow]]\nurl = 'ws://127.0.0.1:1/chat'\nstep = [{step}]\n", "utf-8")
+    with pytest.raises(UsageProblem) as problem:
+        limit.limit(str(file), goal=["sai.p99 < 1s"])
+    told = "--goal 'sai.p99 < 1s': there is no route or flow sai: use one of "
+    assert problem.value.line() == told + "open /chat, say, close, chat"

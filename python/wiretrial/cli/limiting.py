@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wiretrial import quantities, redaction
-from wiretrial.cli import fleet_wanted, loading, output, traffic_goals, traffic_wanted
+from wiretrial.cli import fleet_wanted, loading, output, traffic_wanted
 from wiretrial.cli.fleet_wanted import FleetWanted
 from wiretrial.cli.limit_levels import USUAL, Levels
 from wiretrial.cli.loading import Extent, Further, Generator
@@ -27,7 +27,7 @@ from wiretrial.errors import (
     LimitsTooLow,
     UsageProblem,
 )
-from wiretrial.goals import Goal
+from wiretrial.goals import QUANTILES, Goal
 from wiretrial.plan import OpenLoop, Plan
 from wiretrial.plan_traffic import Traffic
 from wiretrial.report import limit_text
@@ -144,7 +144,7 @@ def _at_a_rate(plan: Plan, loop: Loop, connections: int) -> Plan:
 def _goals(typed: Sequence[str], wanted: Wanted) -> tuple[Goal, ...]:
     """Those of the command line, or else those of the traffic file."""
     sessions = wanted.traffic
-    routes = [route.name for route in sessions.routes] if sessions else []
+    routes = [one.name for one in sessions.asked] if sessions else []
     flows = [flow.name for flow in sessions.flows] if sessions else []
     found = [_goal(text, routes, flows) for text in typed] if typed else list(wanted.goals)
     for goal in found:
@@ -203,8 +203,8 @@ def _needed(goals: Sequence[Goal], sessions: Traffic | None) -> float:
     for goal in goals:
         figure = goal.figure.rpartition(".")[2]
         messages = FEWEST_MESSAGES
-        if figure in traffic_goals.QUANTILES:
-            messages = quantiles.needed(traffic_goals.QUANTILES[figure])
+        if figure in QUANTILES:
+            messages = quantiles.needed(QUANTILES[figure])
         elif figure == "errors" and goal.value > 0:
             messages = min(math.ceil(1 / goal.value), MOST_MESSAGES)
         least.append(messages / (loads.per_session(sessions, goal) if sessions else 1.0))

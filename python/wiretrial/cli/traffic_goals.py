@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wiretrial.goals import Goal
+from wiretrial.goals import QUANTILES, Goal
 from wiretrial.report import units
 from wiretrial.report.measures import Measured
 from wiretrial.report.routes import Routed
 from wiretrial.results import quantiles
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
-
-QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def parse(text: str) -> Threshold:
         bound=_ratio(text, bound[:-1]) if relative else _absolute(metric, bound),
         relative=relative,
         only=found["only"],
-        counted=_all_failures if metric is metrics.ERRORS else None,
+        counted=goal_metrics.all_failures if metric is metrics.ERRORS else None,
     )
 
 
@@ -159,11 +159,6 @@ def of_goals(scenarios: Iterable[Scenario]) -> list[Threshold]:
                 )
             )
     return found
-
-
-def _all_failures(run: Measured) -> tuple[int, int]:
-    counters = run.trial.summary.counters
-    return sum(counters.errors.values()), counters.sent
 
 
 @dataclass(frozen=True)

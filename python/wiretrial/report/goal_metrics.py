@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wiretrial.goals import Goal
+from wiretrial.goals import QUANTILES, Goal
 from wiretrial.report import units
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
@@ -16,13 +16,12 @@ from wiretrial.report.routes import Flow, Route
 from wiretrial.results import hdr, quantiles
 from wiretrial.results.hdr import Hdr
 
-QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 GROWS = "it grows with the run: the offered rate was not reached"
 
 
 def metric(goal: Goal) -> Metric:
     """The goal's figure, taken from a trial."""
-    whose, name = _Whose(goal), str(goal).partition(f" {goal.relation} ")[0]
+    whose, name = _Whose(goal), goal.name
     if goal.figure == "errors":
         return Metric(name, name, (units.PERCENT,), whose.failed_share)
     if goal.figure == "throughput":
@@ -33,6 +32,12 @@ def metric(goal: Goal) -> Metric:
 def counted(goal: Goal) -> Callable[[Measured], tuple[int, int]]:
     """How many requests that the goal is about failed, of how many, in the whole run."""
     return _Whose(goal).counts
+
+
+def all_failures(run: Measured) -> tuple[int, int]:
+    """The same of everything that the run sent."""
+    counters = run.trial.summary.counters
+    return sum(counters.errors.values()), counters.sent
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,7 @@ class _Whose:
 
     def counts(self, run: Measured) -> tuple[int, int]:
         if self.goal.of is None:
-            counters = run.trial.summary.counters
-            return sum(counters.errors.values()), counters.sent
+            return all_failures(run)
         route = self._route(run)
         return (route.failed, route.sent_in_all) if route else (0, 0)
 

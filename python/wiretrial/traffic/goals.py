@@ -9,10 +9,10 @@ import re
 from collections.abc import Collection
 
 from wiretrial import quantities, suggest
-from wiretrial.goals import Goal
+from wiretrial.goals import QUANTILES, Goal
 from wiretrial.traffic.places import Place, TrafficProblem, standing_at
 
-_TIMES = ("p50", "p90", "p95", "p99", "p999", "p9999", "mean", "max")
+_TIMES = (*QUANTILES, "mean", "max")
 _FIGURES = (*_TIMES, "errors", "throughput")
 _OF_FLOWS = tuple(f"{what}.{time}" for what in ("iteration", "wait") for time in _TIMES)
 _BOUND = re.compile(r"(?P<relation><=|>=|<|>)\s*(?P<value>.+)")
@@ -20,7 +20,8 @@ _BOUND = re.compile(r"(?P<relation><=|>=|<|>)\s*(?P<value>.+)")
 
 def goal(key: str, bound: str, routes: Collection[str], flows: Collection[str], at: Place) -> Goal:
     """The goal of one line of `[goal]`."""
-    of, figure = _split(key, {*routes, *flows}, at)
+    # In their order: a set would name them in another one each time.
+    of, figure = _split(key, tuple(dict.fromkeys((*routes, *flows))), at)
     if of is None and figure in _OF_FLOWS and len(flows) != 1:
         raise TrafficProblem(at, f"{figure} of which flow?", f"write {_some(flows)}.{figure}")
     # A flow and a route may have one name: the figure says which of them is meant.

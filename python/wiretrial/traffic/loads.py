@@ -15,10 +15,8 @@ from wiretrial.plan_traffic import (
     ConstantThink,
     ExponentialThink,
     Flow,
-    Line,
     LognormalThink,
     NoThink,
-    Route,
     Stage,
     Think,
     Traffic,
@@ -123,8 +121,7 @@ def per_session(traffic: Traffic, goal: Goal) -> float:
     """How many of what the goal is about a session has, on average over the flows."""
     if goal.figure.startswith(("iteration.", "wait.")):
         return _mean(traffic, lambda flow: goal.of in (None, flow.name))
-    asked: tuple[Route | Line, ...] = (*traffic.routes, *traffic.lines)
-    names = [one.name for one in asked]
+    names = [one.name for one in traffic.asked]
     return _mean(
         traffic,
         lambda flow: sum(
