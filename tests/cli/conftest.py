@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ LAUNCHER = ROOT / "wiretrial.data" / "scripts" / "wiretrial"
 LIMIT_S = 120.0
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+Begin = Callable[..., int]
 
 
 def command(*arguments: str) -> list[str]:
@@ -40,3 +41,22 @@ def wiretrial(tmp_path: Path) -> Run:
         )
 
     return run
+
+
+@pytest.fixture
+def begin() -> Iterator[Begin]:
+    """Starts an application of ours and returns its port; it is ended with the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def started(program: Path, *arguments: str) -> int:
+        one = subprocess.Popen(
+            [sys.executable, str(program), *arguments], stdout=subprocess.PIPE, text=True
+        )
+        running.append(one)
+        assert one.stdout
+        return int(one.stdout.readline())
+
+    yield started
+    for one in running:
+        one.kill()
+        one.wait()

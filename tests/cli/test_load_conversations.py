@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Begin, Run
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
 from wiretrial.subjects import certificates
 
@@ -58,21 +58,9 @@ Start = Callable[..., int]
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts the server and returns its port; it is ended with the test."""
-    running: list[subprocess.Popen[str]] = []
-
-    def begin(*arguments: str) -> int:
-        command = [sys.executable, str(CHAT), *arguments]
-        one = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        running.append(one)
-        assert one.stdout
-        return int(one.stdout.readline())
-
-    yield begin
-    for one in running:
-        one.kill()
-        one.wait()
+def start(begin: Begin) -> Start:
+    """Starts the server and returns its port."""
+    return partial(begin, CHAT)
 
 
 def write(

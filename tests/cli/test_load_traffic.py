@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Begin, Run
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
 
 SHOP = Path(__file__).resolve().parents[1] / "lab/programs/shop.py"
@@ -63,21 +63,9 @@ Start = Callable[..., int]
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts the application and returns its port; it is ended with the test."""
-    running: list[subprocess.Popen[str]] = []
-
-    def begin(*arguments: str) -> int:
-        command = [sys.executable, str(SHOP), *arguments]
-        one = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        running.append(one)
-        assert one.stdout
-        return int(one.stdout.readline())
-
-    yield begin
-    for one in running:
-        one.kill()
-        one.wait()
+def start(begin: Begin) -> Start:
+    """Starts the application and returns its port."""
+    return partial(begin, SHOP)
 
 
 def write(folder: Path, port: int, rest: str = CLOSED) -> None:

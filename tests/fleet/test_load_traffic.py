@@ -6,10 +6,11 @@ import json
 from contextlib import ExitStack
 from pathlib import Path
 
+from tests.cli.conftest import begin
 from tests.cli.test_load_traffic import ROUTES, Start, start, write
 from tests.fleet.conftest import Cluster, load
 
-__all__ = ["start"]
+__all__ = ["begin", "start"]
 
 HOSTS = ("127.0.0.2", "127.0.0.3")
 

@@ -18,7 +18,7 @@ from wiretrial.plan import (
     SequencePayload,
     TemplatePayload,
 )
-from wiretrial.report import units
+from wiretrial.report import sent
 from wiretrial.studies.spec import Case
 from wiretrial.words import HTTP
 
@@ -37,9 +37,7 @@ def lines(cases: Sequence[Case]) -> Iterator[str]:
 
 def _request(case: Case) -> str:
     if case.traffic:
-        routes, flows = len(case.traffic.routes), len(case.traffic.flows)
-        told = f"{units.plural(routes, 'route')} in sessions of {units.plural(flows, 'flow')}"
-        parts = [f"{case.scenario.workload}: {told}"]
+        parts = [f"{case.scenario.workload}: {sent.sessions(case.traffic)}"]
         if case.http.headers:
             parts.append(f"headers {', '.join(name for name, _ in case.http.headers)}")
         return "; ".join([*parts, "every reply is checked", *_trusted(case)])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from wiretrial import redaction, words
 from wiretrial.plan import AfterResponse, Hold, OpenLoop, RandomBurst
+from wiretrial.plan_traffic import Traffic
 from wiretrial.report import units
 from wiretrial.report.measures import Measured
 from wiretrial.report.model import ReportModel
@@ -46,6 +47,12 @@ def rows(model: ReportModel) -> tuple[tuple[str, str], ...]:
     shared, varied = _told(model.trials, is_run=model.is_run)
     found = (("Sent", ", ".join(shared)), ("Varied", "; ".join(varied)), ("Result", _result(model)))
     return tuple(row for row in found if row[1])
+
+
+def sessions(traffic: Traffic) -> str:
+    """`4 routes in sessions of 2 flows`."""
+    asked = units.plural(len(traffic.asked), "step" if traffic.lines else "route")
+    return f"{asked} in sessions of {units.plural(len(traffic.flows), 'flow')}"
 
 
 def _result(model: ReportModel) -> str:
@@ -148,10 +155,7 @@ def _request(trial: Trial, *, is_whole: bool) -> str | None:
     if trial.scenario.protocol not in words.HTTP and not traffic:
         return place if len(place) > 1 else None
     if traffic:
-        routes = units.plural(len(traffic.routes), "route")
-        if traffic.lines:
-            routes = units.plural(len(traffic.lines), "step")
-        told = f"{routes} in sessions of {units.plural(len(traffic.flows), 'flow')}"
+        told = sessions(traffic)
         told = f"{trial.scenario.file}: {told}" if trial.scenario.file else told
         return f"{told}, to {place}" if is_whole else told
     has_payload = target.message.source.source != "none"

@@ -130,6 +130,7 @@ class _Compiler:
         all_routes, lines = Routes(), Lines()
         feeds, flows, origins = dict[tuple[str, str], Feed](), list[Flow](), dict[str, Place]()
         for index, flow in enumerate(part.flow):
+            self._require_weight(index, flow)
             if self._is_conversation(index, flow):
                 flows.append(self._conversation(index, flow, load, lines, feeds, origins))
             else:
@@ -193,7 +194,7 @@ class _Compiler:
         feeds: dict[tuple[str, str], Feed],
         origins: dict[str, Place],
     ) -> Flow:
-        feed = self._shared(index, part, load, feeds)
+        feed = self._own_feed(index, part, load, feeds)
         is_open_loop = load.rate is not None
         talk = Conversation(self.file, index, part, self.variables, feed, is_open_loop)
         origins.setdefault(talk.address[0], self.file.place("flow", index, "url"))
@@ -214,10 +215,9 @@ class _Compiler:
         feeds: dict[tuple[str, str], Feed],
     ) -> Flow:
         here, name = ("flow", index), part.file or ""
-        self._require_weight(index, part)
         with standing_at(self.file.place(*here, "file")):
             hurl = read_hurl(self._beside(name, self.file.place(*here, "file")))
-        feed = self._shared(index, part, load, feeds)
+        feed = self._own_feed(index, part, load, feeds)
         think_place = self.file.place(*here, "think")
         think = quantities.think(part.think, think_place) if part.think else NoThink()
         # Of an open loop, the arrival says when the first request is due.
@@ -243,15 +243,14 @@ class _Compiler:
                 f"write a whole number from 1 to {_MOST_WEIGHT:,}, or leave the flow out",
             )
 
-    def _shared(
+    def _own_feed(
         self,
         index: int,
         part: FlowPart,
         load: LoadShape,
         feeds: dict[tuple[str, str], Feed],
     ) -> Feed | None:
-        """What flows of both kinds have: a weight, and a feed with rows enough."""
-        self._require_weight(index, part)
+        """The feed, with rows enough for the users."""
         feed = self._feed(index, part, feeds)
         if feed and feed.order == "unique" and load.users and len(feed.rows) < load.users:
             raise TrafficProblem(

@@ -84,8 +84,7 @@ def lines(scenario: Scenario, file: str) -> Iterator[Line]:
             continue
         for number, step in enumerate(flow.steps, start=1):
             route = traffic.routes[step.route]
-            waits = "" if isinstance(step.think, NoThink) else f", after {think(step.think)}"
-            yield Line(1, f"{number}. {request(route)}{waits}")
+            yield Line(1, f"{number}. {request(route)}{_after(step.think)}")
             right = "any 2xx" if route.name in scenario.unchecked else "; ".join(_right(route))
             yield Line(3, f"right reply: {right}")
             if route.captures:
@@ -103,8 +102,7 @@ def conversation(flow: Flow, all_lines: Sequence[Spoken]) -> Iterator[Line]:
     """The steps of a flow of conversations."""
     for number, step in enumerate(flow.steps, start=1):
         line = all_lines[step.route]
-        waits = "" if isinstance(step.think, NoThink) else f", after {think(step.think)}"
-        yield Line(1, f"{number}. {_said(line)}{waits}")
+        yield Line(1, f"{number}. {_said(line)}{_after(step.think)}")
         if line.awaits:
             asked = "awaits" if line.does == "await" else "reply"
             yield Line(3, f"{asked}: {'; '.join(map(check, line.awaits))}")
@@ -116,11 +114,15 @@ def conversation(flow: Flow, all_lines: Sequence[Spoken]) -> Iterator[Line]:
             times = "until the load ends"
             if step.back.times is not None:
                 times = f"{_count(step.back.times, 'time')} in all"
-            pause = step.back.think
-            waits = "" if isinstance(pause, NoThink) else f", after {think(pause)}"
-            yield Line(3, f"repeats: from {step.back.to + 1}, {times}{waits}")
+            pause = _after(step.back.think)
+            yield Line(3, f"repeats: from {step.back.to + 1}, {times}{pause}")
     becomes = "fails the session" if flow.unasked == "fail" else "is counted"
     yield Line(1, f"any other message {becomes}")
+
+
+def _after(pause: Think) -> str:
+    """What a step waits for, behind its own words."""
+    return "" if isinstance(pause, NoThink) else f", after {think(pause)}"
 
 
 def _said(line: Spoken) -> str:
@@ -136,10 +138,8 @@ def _said(line: Spoken) -> str:
 
 def counts(traffic: Traffic) -> str:
     """How many flows, and routes or steps, there are."""
-    flows = _count(len(traffic.flows), "flow")
-    if traffic.lines:
-        return f"{flows}, {_count(len(traffic.lines), 'step')}"
-    return f"{flows}, {_count(len(traffic.routes), 'route')}"
+    asked = _count(len(traffic.asked), "step" if traffic.lines else "route")
+    return f"{_count(len(traffic.flows), 'flow')}, {asked}"
 
 
 def load(shape: LoadShape) -> str:
