@@ -29,6 +29,8 @@ A level that lasts -d tells p99 from 1,000 messages; at a low rate it lasts long
 Exit: 0 a rate was found, 1 the run failed, 3 a goal is not kept even at the lowest rate, 4 nothing
 can be said. The figures are printed in each case.
 """
+CONNECT_TIMEOUT = "30s"
+"""For opening all connections of a level."""
 
 
 class Arrivals(StrEnum):
@@ -151,16 +153,8 @@ def limit(
     """
     from wiretrial.cli import limiting, loading
 
-    return limiting.limit(
+    typed = loading.Typed(
         url,
-        limiting.Search(
-            goals=tuple(goal or ()),
-            first=first,
-            ceiling=ceiling,
-            searches=searches,
-            tolerance=tolerance,
-            within=within,
-        ),
         options.Loop(
             connections=connections or "",
             depth=depth,
@@ -180,16 +174,19 @@ def limit(
             expect_status=expect_status,
         ),
         options.Security(insecure, cacert),
-        loading.Extent(duration, None, warmup, timeout, "30s"),
-        loading.Generator(threads, None, False, "auto", None),
-        loading.Further(
-            table_size=None,
-            table_delay=None,
-            lobby=False,
-            deflate=deflate,
-            deflate_with=deflate_with,
-            greetings=greetings,
-            variables=tuple(variable or ()),
+        loading.Extent(duration, None, warmup, timeout, CONNECT_TIMEOUT),
+        loading.Generator(threads),
+        loading.Further(deflate, deflate_with, greetings, variables=tuple(variable or ())),
+    )
+    return limiting.limit(
+        typed,
+        limiting.Search(
+            goals=tuple(goal or ()),
+            first=first,
+            ceiling=ceiling,
+            searches=searches,
+            tolerance=tolerance,
+            within=within,
         ),
         options.Fleet(fleet, fleet_certificates, fleet_agents, on_agent_loss),
         limiting.Kept(keeps_secrets=keep_secrets, format=format_, file=file, page=page),

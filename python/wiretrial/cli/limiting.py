@@ -16,8 +16,8 @@ from wiretrial import quantities, redaction
 from wiretrial.cli import fleet_wanted, loading, output, traffic_wanted
 from wiretrial.cli.fleet_wanted import FleetWanted
 from wiretrial.cli.limit_levels import USUAL, Levels
-from wiretrial.cli.loading import Extent, Further, Generator
-from wiretrial.cli.options import Asked, Fleet, Loop, Security
+from wiretrial.cli.loading import Typed
+from wiretrial.cli.options import Fleet, Loop
 from wiretrial.cli.wanted import Wanted
 from wiretrial.errors import (
     EXIT_GATE,
@@ -73,31 +73,19 @@ class Kept:
     page: Path | None
 
 
-def limit(
-    url: str,
-    search: Search,
-    loop: Loop,
-    asked: Asked,
-    security: Security,
-    extent: Extent,
-    generator: Generator,
-    further: Further,
-    fleet: Fleet,
-    kept: Kept,
-) -> int:
+def limit(typed: Typed, search: Search, fleet: Fleet, kept: Kept) -> int:
     """Searches and shows; the exit code tells whether a rate was found."""
     many = FleetWanted.of(fleet)
     for path, flag in ((kept.file, "-o"), (kept.page, "--report")):
         if path:
             output.require_writable(path, flag)
-    of_file = is_traffic(url)
-    typed = loop.connections
+    of_file, connections = is_traffic(typed.url), typed.loop.connections
     loop = replace(
-        loop,
+        typed.loop,
         rate=search.first or (None if of_file else "1"),
-        connections=typed or (traffic_wanted.DEFAULT_CONNECTIONS if of_file else CONNECTIONS),
+        connections=connections or (traffic_wanted.DEFAULT_CONNECTIONS if of_file else CONNECTIONS),
     )
-    plan, wanted = loading.planned(url, loop, asked, security, extent, generator, further, many)
+    plan, wanted = loading.planned(replace(typed, loop=loop), many)
     plan = _at_a_rate(plan, loop, quantities.count(loop.connections, "--connections"))
     goals = _goals(search.goals, wanted)
     if many is None:
@@ -108,9 +96,9 @@ def limit(
             plan,
             wanted,
             goals,
-            shown=url if kept.keeps_secrets else redaction.text(url),
+            shown=typed.url if kept.keeps_secrets else redaction.text(typed.url),
             keeps_secrets=kept.keeps_secrets,
-            sizes_itself=of_file and not typed,
+            sizes_itself=of_file and not connections,
         )
         try:
             made = levels.climbed(_settings(search, levels))

@@ -221,7 +221,7 @@ def load(
     """Load the server at URL, verify every reply, and show rates, times and the bottleneck."""
     from wiretrial.cli import loading
 
-    return loading.load(
+    typed = loading.Typed(
         url,
         options.Loop(
             connections=connections,
@@ -248,14 +248,17 @@ def load(
         loading.Extent(duration, requests, warmup, timeout, connect_timeout),
         loading.Generator(threads, cpus, spin, poller.value, sources),
         loading.Further(
-            table_size=table_size,
-            table_delay=table_delay,
-            lobby=lobby,
             deflate=deflate,
             deflate_with=deflate_with,
             greetings=greetings,
+            table_size=table_size,
+            table_delay=table_delay,
+            lobby=lobby,
             variables=tuple(variable or ()),
         ),
+    )
+    return loading.load(
+        typed,
         options.Fleet(fleet, fleet_certificates, fleet_agents, on_agent_loss),
         loading.Kept(
             allow_errors=allow_errors,

@@ -68,23 +68,36 @@ class Generator:
     """Where the load comes from."""
 
     threads: str
-    cpus: str | None
-    spin: bool
-    poller: Literal["auto", "uring", "epoll"]
-    sources: str | None
+    cpus: str | None = None
+    spin: bool = False
+    poller: Literal["auto", "uring", "epoll"] = "auto"
+    sources: str | None = None
 
 
 @dataclass(frozen=True)
 class Further:
     """What only some protocols have."""
 
-    table_size: str | None
-    table_delay: str | None
-    lobby: bool
     deflate: bool
     deflate_with: str | None
     greetings: str
+    table_size: str | None = None
+    table_delay: str | None = None
+    lobby: bool = False
     variables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What is sent where, and how, as it was typed. `url`: or a traffic file."""
+
+    url: str
+    loop: Loop
+    asked: Asked
+    security: Security
+    extent: Extent
+    generator: Generator
+    further: Further
 
 
 @dataclass(frozen=True)
@@ -98,21 +111,11 @@ class Kept:
     page: Path | None
 
 
-def load(
-    url: str,
-    loop: Loop,
-    asked: Asked,
-    security: Security,
-    extent: Extent,
-    generator: Generator,
-    further: Further,
-    fleet: Fleet,
-    kept: Kept,
-) -> int:
+def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
     """Measures and shows; the exit code tells the verdict."""
     many = FleetWanted.of(fleet)
     allowed = quantities.share(kept.allow_errors, "--allow-errors")
-    plan, wanted = planned(url, loop, asked, security, extent, generator, further, many)
+    plan, wanted = planned(typed, many)
     if kept.file:
         output.require_writable(kept.file)
     if kept.page:
@@ -139,17 +142,9 @@ def load(
     return EXIT_GOOD if all(one.is_kept for one in outcomes) else EXIT_GATE
 
 
-def planned(
-    url: str,
-    loop: Loop,
-    asked: Asked,
-    security: Security,
-    extent: Extent,
-    generator: Generator,
-    further: Further,
-    many: FleetWanted | None,
-) -> tuple[Plan, Wanted]:
+def planned(typed: Typed, many: FleetWanted | None) -> tuple[Plan, Wanted]:
     """The plan of what was typed, checked; `many`: the fleet that sends, where one does."""
+    loop, extent, generator = typed.loop, typed.extent, typed.generator
     if extent.duration is not None and extent.requests is not None:
         raise UsageProblem("-d and -n exclude each other", "keep one")
     if loop.hold and extent.requests is not None:
@@ -158,14 +153,14 @@ def planned(
     if extent.requests is None:
         length_ns = workload.length_ns(extent.duration or DEFAULT_DURATION)
     local = quantities.addresses(generator.sources, "--sources") if generator.sources else ()
-    if is_traffic(url):
+    if is_traffic(typed.url):
         wanted = traffic_wanted.wanted(
-            *(Path(url), further.variables, loop, asked, security),
+            *(Path(typed.url), typed.further.variables, loop, typed.asked, typed.security),
             *(length_ns, extent.requests, local),
             is_timed=extent.duration is not None,
         )
     else:
-        wanted = _one_message(url, loop, asked, security, further, length_ns, extent, local)
+        wanted = _one_message(typed, length_ns, local)
     plan = Plan(
         target=wanted.target,
         load=wanted.load,
@@ -202,18 +197,10 @@ def require_room(plan: Plan, wanted: Wanted) -> None:
     )
 
 
-def _one_message(
-    url: str,
-    loop: Loop,
-    asked: Asked,
-    security: Security,
-    further: Further,
-    length_ns: int | None,
-    extent: Extent,
-    local: tuple[str, ...],
-) -> Wanted:
+def _one_message(typed: Typed, length_ns: int | None, local: tuple[str, ...]) -> Wanted:
     """One message, sent again and again to one URL."""
-    target = urls.parse(url, workload.LOADED)
+    asked, further, requests = typed.asked, typed.further, typed.extent.requests
+    target = urls.parse(typed.url, workload.LOADED)
     if further.variables:
         raise UsageProblem("--variable is of traffic files", "leave it out, or name a file")
     return Wanted(
@@ -222,7 +209,7 @@ def _one_message(
             url=target.url,
             sources=local,
             http=workload.http_of(target.protocol, asked),
-            tls=workload.tls_of(security),
+            tls=workload.tls_of(typed.security),
             websocket=workload.websocket_of(
                 target.protocol, further.deflate, further.deflate_with, further.greetings
             ),
@@ -232,12 +219,12 @@ def _one_message(
             message=workload.message_of(target.protocol, asked),
             expect=workload.expect_of(asked.expect, asked.expect_status),
         ),
-        load=workload.load_of(loop),
+        load=workload.load_of(typed.loop),
         stop=Stop(
             duration_ns=length_ns,
             requests=None
-            if extent.requests is None
-            else quantities.count(extent.requests, "--requests", most=2**53),
+            if requests is None
+            else quantities.count(requests, "--requests", most=2**53),
         ),
         workload="from the command line",
     )
