@@ -5,8 +5,9 @@
 use wiretrial_proto::{Event, Reply, ReplyHead};
 
 use super::Users;
+use super::talk::Wrong;
 use crate::connection::{FORESEEN, Judged, Testimony, Witness};
-use crate::measure::Class;
+use crate::measure::{Class, Recorder, Timeline};
 use crate::mutation::{self, Mutation};
 use crate::source::Payloads;
 use crate::source::traffic::{Fault, Known};
@@ -55,26 +56,49 @@ impl Witness for Hearing<'_> {
         let scratch = &mut scratches[user.route];
         let values = (&mut user.values, making);
         let told = route.replies.finish(&mut coming, reply.payload, values, scratch);
-        recorder.route(user.route).received(coming.bytes());
+        let bytes = coming.bytes();
         spare.push(coming);
-        let fault = match told {
+        let told = match told {
             // Only a peer that does not answer knows what will be asked.
-            _ if !timeline.is_ordered() => Some((Class::Protocol, FORESEEN.to_owned())),
-            Ok(()) => None,
-            Err(Fault::Capture(_)) if mutation::is(Mutation::CaptureMissed) => None,
-            Err(Fault::Status(text)) => Some((Class::Status, text)),
-            Err(Fault::Mismatch(text)) => Some((Class::Mismatch, text)),
-            Err(Fault::Capture(text)) => Some((Class::Capture, text)),
+            _ if !timeline.is_ordered() => Err((Class::Protocol, FORESEEN.to_owned())),
+            Err(Fault::Capture(_)) if mutation::is(Mutation::CaptureMissed) => Ok(()),
+            told => told.map_err(classed),
         };
-        match fault {
-            None => {
+        self.users.over(self.index, bytes, told, (timeline, open_loop), recorder);
+    }
+}
+
+/// What a reply that is wrong is counted as.
+pub(super) fn classed(fault: Fault) -> Wrong {
+    match fault {
+        Fault::Status(text) => (Class::Status, text),
+        Fault::Mismatch(text) => (Class::Mismatch, text),
+        Fault::Capture(text) => (Class::Capture, text),
+    }
+}
+
+impl Users {
+    /// The user's step is over with a reply of so many bytes, right or wrong.
+    pub(super) fn over(
+        &mut self,
+        index: u32,
+        bytes: u64,
+        told: Result<(), Wrong>,
+        (timeline, open_loop): (&Timeline, bool),
+        recorder: &mut Recorder,
+    ) {
+        let user = &mut self.all[index as usize];
+        recorder.route(user.route).received(bytes);
+        match told {
+            Ok(()) => {
                 recorder.replies(timeline, 1, open_loop);
                 recorder.route(user.route).right(timeline, open_loop);
                 user.outcome = Some(Ok(()));
             }
-            Some((class, text)) => {
+            Err((class, text)) => {
+                let name = &self.common.routes.get(user.route).name;
                 recorder.failure(class, timeline.service_time());
-                recorder.example(class, || format!("{}: {text}", route.name));
+                recorder.example(class, || format!("{name}: {text}"));
                 recorder.route(user.route).failure(class, || text);
                 user.outcome = Some(Err(class));
             }

@@ -4,6 +4,7 @@
 
 use wiretrial_proto::{Close, Event, Reply};
 
+use super::hearing::classed;
 use super::talk::{Heard, Wrong};
 use super::{Hearing, Users};
 use crate::connection::{Ending, Testimony};
@@ -11,7 +12,7 @@ use crate::measure::{Class, Recorder, Timeline};
 use crate::mutation::{self, Mutation};
 use crate::plan::traffic::Deed;
 use crate::source::excerpt;
-use crate::source::traffic::{Fault, Known, Opening};
+use crate::source::traffic::{Known, Opening};
 
 /// Codes with which a peer says that all is well, or nothing.
 const WELL: [u16; 3] = [1000, 1001, 1005];
@@ -115,34 +116,7 @@ impl Users {
             return;
         }
         let heard = heard.unwrap_or(Heard { at: talk.at, bytes: 0, told: Ok(()) });
-        self.over(index, heard, timeline, open_loop, recorder);
-    }
-
-    /// The user's step is over with this message.
-    fn over(
-        &mut self,
-        index: u32,
-        heard: Heard,
-        timeline: &Timeline,
-        open_loop: bool,
-        recorder: &mut Recorder,
-    ) {
-        let user = &mut self.all[index as usize];
-        recorder.route(user.route).received(heard.bytes);
-        match heard.told {
-            Ok(()) => {
-                recorder.replies(timeline, 1, open_loop);
-                recorder.route(user.route).right(timeline, open_loop);
-                user.outcome = Some(Ok(()));
-            }
-            Err((class, text)) => {
-                let name = &self.common.routes.get(user.route).name;
-                recorder.failure(class, timeline.service_time());
-                recorder.example(class, || format!("{name}: {text}"));
-                recorder.route(user.route).failure(class, || text);
-                user.outcome = Some(Err(class));
-            }
-        }
+        self.over(index, heard.bytes, heard.told, (timeline, open_loop), recorder);
     }
 
     /// Records what nobody asked for.
@@ -176,11 +150,7 @@ impl Users {
         }
         let values = (&mut user.values, talk.making);
         let told = route.replies.message(message, values, &mut scratches[number]);
-        let told = told.map_err(|fault| match fault {
-            Fault::Status(text) => (Class::Status, text),
-            Fault::Mismatch(text) => (Class::Mismatch, text),
-            Fault::Capture(text) => (Class::Capture, text),
-        });
+        let told = told.map_err(classed);
         talk.ear = flow.after(at.0, at.1);
         Some(Heard { at, bytes: message.len() as u64, told })
     }
@@ -280,7 +250,8 @@ impl Hearing<'_> {
     ) -> bool {
         let Some(talk) = &mut self.users.all[self.index as usize].talk else { return false };
         let Some(heard) = talk.heard.take() else { return false };
-        self.users.over(self.index, heard, timeline, open_loop, recorder);
+        let Heard { bytes, told, .. } = heard;
+        self.users.over(self.index, bytes, told, (timeline, open_loop), recorder);
         true
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Think;
+use super::tests::{changed, refused_in};
 use crate::clock::Nanos;
 use crate::plan::{Plan, PlanError};
 
@@ -35,14 +36,7 @@ fn right() -> Value {
 
 /// The same with another value at this place.
 fn with(pointer: &str, value: Value) -> Result<Plan, PlanError> {
-    let mut plan = right();
-    let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
-    let parent = plan.pointer_mut(parent).unwrap_or_else(|| panic!("{pointer}"));
-    match name.parse::<usize>() {
-        Ok(index) if parent.is_array() => parent[index] = value,
-        _ => parent[name] = value,
-    }
-    Plan::from_json(&plan.to_string())
+    changed(right(), pointer, value)
 }
 
 #[test]
@@ -106,10 +100,7 @@ fn table_of_what_is_refused() {
         ("/load/executor", json!({"kind": "open", "rate": 1.0}), "do not end by themselves"),
         ("/stop", json!({"sessions": 5}), "do not end by themselves"),
     ];
-    for (pointer, value, says) in rows {
-        let error = with(pointer, value.clone()).expect_err(says).to_string();
-        assert!(error.contains(says) && !error.contains('\n'), "{pointer} {value}: {error}");
-    }
+    refused_in(&right(), rows);
     let think = json!({"kind": "constant", "ns": 1});
     let back = json!({"to": 3, "think": think});
     assert!(with("/traffic/flows/0/steps/3/back", back).is_ok(), "it thinks");

@@ -32,7 +32,11 @@ fn right() -> Value {
 
 /// The same with another value at this place.
 fn with(pointer: &str, value: Value) -> Result<Plan, PlanError> {
-    let mut plan = right();
+    changed(right(), pointer, value)
+}
+
+/// A plan with another value at this place.
+pub(super) fn changed(mut plan: Value, pointer: &str, value: Value) -> Result<Plan, PlanError> {
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
     let parent = plan.pointer_mut(parent).unwrap_or_else(|| panic!("{pointer}"));
     match name.parse::<usize>() {
@@ -66,8 +70,13 @@ fn row(pointer: &'static str, value: Value, says: &'static str) -> Row {
 
 /// Each value at its place is refused so, on one line.
 fn refused(rows: impl IntoIterator<Item = Row>) {
+    refused_in(&right(), rows);
+}
+
+/// The same of another plan.
+pub(super) fn refused_in(plan: &Value, rows: impl IntoIterator<Item = Row>) {
     for (pointer, value, says) in rows {
-        let error = with(pointer, value.clone()).expect_err(says).to_string();
+        let error = changed(plan.clone(), pointer, value.clone()).expect_err(says).to_string();
         assert!(error.contains(says) && !error.contains('\n'), "{pointer} {value}: {error}");
     }
 }

@@ -15,7 +15,7 @@ use super::seen::Seen;
 use super::template::{Known, Template};
 use super::tree::{Places, Tree};
 use super::values::Values;
-use crate::plan::traffic::{Capture, Found, Path, Route};
+use crate::plan::traffic::{Capture, Check as PlannedCheck, Found, Path, Route};
 use crate::source::excerpt;
 
 /// The largest body that is looked at, bytes.
@@ -122,46 +122,46 @@ struct Whole<'a> {
 impl Replies {
     /// What a plan says of a route of this origin.
     pub(super) fn new(route: &Route, origin: &str) -> Self {
-        let mut all = Self {
+        let looked_at = Self::of(&route.checks, &route.captures);
+        Self {
             statuses: route.statuses.clone(),
             exactly: route.exactly.as_ref().map(|text| Template::new(text)),
+            looks_at_body: looked_at.looks_at_body || route.exactly.is_some(),
+            origin: origin.to_owned(),
+            ..looked_at
+        }
+    }
+
+    /// What the message is of which these checks hold; none: no message is awaited.
+    pub(super) fn which(awaits: &[PlannedCheck]) -> Option<Self> {
+        (!awaits.is_empty()).then(|| Self::of(awaits, &[]))
+    }
+
+    /// What is looked at; of no status, and of no exact body.
+    fn of(checks: &[PlannedCheck], captures: &[Capture]) -> Self {
+        let mut all = Self {
+            statuses: Vec::new(),
+            exactly: None,
             checks: Vec::new(),
             captures: Vec::new(),
             heads: Vec::new(),
             tree: None,
             patterns: Vec::new(),
-            looks_at_body: route.exactly.is_some(),
+            looks_at_body: false,
             counts_bytes: false,
-            origin: origin.to_owned(),
+            origin: String::new(),
         };
         let mut paths = Vec::new();
-        for check in &route.checks {
+        for check in checks {
             let (at, name) = all.at(&check.of, &mut paths);
             all.checks.push((Check::new(check), at, name));
         }
-        for capture in &route.captures {
+        for capture in captures {
             let (at, name) = all.at(&capture.of, &mut paths);
             all.captures.push((capture.clone(), at, name));
         }
         all.tree = (!paths.is_empty()).then(|| Tree::new(&paths));
         all
-    }
-
-    /// What the message is of which these checks hold; none: no message is awaited.
-    pub(super) fn which(awaits: &[crate::plan::traffic::Check]) -> Option<Self> {
-        let line = Route {
-            name: String::new(),
-            method: String::new(),
-            target: Vec::new(),
-            headers: Vec::new(),
-            body: Vec::new(),
-            statuses: vec![(0, 0)],
-            exactly: None,
-            checks: awaits.to_vec(),
-            captures: Vec::new(),
-            line: None,
-        };
-        (!awaits.is_empty()).then(|| Self::new(&line, ""))
     }
 
     fn at(&mut self, of: &Found, paths: &mut Vec<Path>) -> (At, String) {
