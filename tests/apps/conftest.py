@@ -73,3 +73,21 @@ def catalogue(tmp_path_factory: Temporary) -> Start:
         )
 
     return start
+
+
+@pytest.fixture(scope="session")
+def chat(tmp_path_factory: Temporary) -> Start:
+    """Rooms over WebSocket."""
+    folder = installed.node_application("chat")
+
+    def start(fault: str = "") -> AbstractContextManager[Application]:
+        return running(
+            "chat",
+            ["node", str(folder / "server.js")],
+            r"chat: (ws://[\d.:]+)",
+            tmp_path_factory.mktemp("chat"),
+            FAULT=fault,
+            PORT="0",
+        )
+
+    return start
