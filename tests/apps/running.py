@@ -20,6 +20,7 @@ from typing import Any
 
 from conformance.process import Process
 from tests.apps.installed import EXAMPLES, ROOT
+from wiretrial.errors import EXIT_GOOD
 
 LAUNCHER = ROOT / "wiretrial.data" / "scripts" / "wiretrial"
 LIMIT_S = 120.0
@@ -37,6 +38,10 @@ class Told:
         """The routes with failures, each with its failures by class."""
         routes = self.document["traffic"]["routes"]
         return {route["name"]: route["errors"] for route in routes if route["errors"]}
+
+    def routes(self) -> set[str]:
+        """The routes of which a reply was right."""
+        return {route["name"] for route in self.document["traffic"]["routes"] if route["ok"]}
 
     def example(self, route: str, kind: str) -> str:
         """What came in place of the right reply."""
@@ -63,6 +68,15 @@ class Application:
             timeout=LIMIT_S,
             check=False,
         )
+
+    def imported(self, kind: str, source: str) -> str:
+        """Makes traffic files in the folder `made`, checks them, and returns what was said."""
+        made = self.wiretrial("traffic", "from", kind, source, "-o", "made")
+        assert made.returncode == EXIT_GOOD, made.stderr
+        at = ("--variable", f"base={self.base}")
+        checked = self.wiretrial("traffic", "check", "made/traffic.toml", *at)
+        assert checked.returncode == EXIT_GOOD, checked.stderr
+        return made.stderr
 
     def load(self, *arguments: str, file: str = "traffic/traffic.toml") -> Told:
         """Loads it with the file, which is there."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.apps.installed import EXAMPLES
 from tests.apps.running import Application, Start
-from wiretrial.errors import EXIT_GOOD, EXIT_INVALID
+from wiretrial.errors import EXIT_INVALID
 
 # Without pauses.
 BUSY = """\
@@ -72,8 +72,7 @@ def test_a_500_under_load_is_named(notes: Start) -> None:
 def test_what_chromium_recorded_is_loaded_as_imported(notes: Start) -> None:
     recording = str(EXAMPLES / "notes" / "recording.har")
     with notes("") as application:
-        made = application.wiretrial("traffic", "from", "har", recording, "-o", "made")
-        assert made.returncode == EXIT_GOOD, made.stderr
+        application.imported("har", recording)
         told = application.load("-n", "20", file="made/traffic.toml")
     assert told.failures() == {}
     assert "GET {{location}}" in {route["name"] for route in told.document["traffic"]["routes"]}

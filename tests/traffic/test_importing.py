@@ -120,6 +120,15 @@ def test_openapi_as_json_and_with_another_server(tmp_path: Path) -> None:
     assert draft.base == "http://h:1"
 
 
+def test_a_cookie_of_openapi_is_told(tmp_path: Path) -> None:
+    cookie = {"name": "session", "in": "cookie", "schema": {"type": "string"}}
+    sort = {"name": "sort", "in": "query", "schema": {"type": "string", "examples": ["name"]}}
+    operation = {"parameters": [cookie, sort], "responses": {"204": {}}}
+    draft = made("openapi", json.dumps({"openapi": "3.1.0", "paths": {"/": {"get": operation}}}))
+    assert written(draft, tmp_path)["get.hurl"] == "GET {{base}}/\n[Query]\nsort: name\nHTTP 204\n"
+    assert any(note.startswith("the cookie session is not sent: put") for note in draft.notes)
+
+
 POSTMAN = {
     "info": {"name": "Shop API"},
     "variable": [

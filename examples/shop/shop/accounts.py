@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Cookie, Depends, HTTPException, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from shop import passwords
 from shop.database import Pool
@@ -20,8 +20,8 @@ router = APIRouter(tags=["accounts"])
 class Credentials(BaseModel):
     """What a customer types."""
 
-    email: str
-    password: str
+    email: Annotated[str, Field(examples=["customer1@example.org"])]
+    password: Annotated[str, Field(examples=["open sesame"])]
 
 
 class Account(BaseModel):

@@ -131,6 +131,7 @@ class _Importer:
         self, method: str, path: str, item: Mapping[str, Any], operation: Mapping[str, Any]
     ) -> Entry | None:
         parameters = [*self._parameters(item, operation)]
+        self._tell_cookies(parameters)
         body, form = self._body(operation)
         if body is None and form is None:
             return None
@@ -173,6 +174,14 @@ class _Importer:
                 and (one.get("required") or _has_example(one))
             ):
                 yield Pair(parts.text(str(one["name"])), parts.text(_written(self._value(one))))
+
+    def _tell_cookies(self, parameters: list[dict[str, Any]]) -> None:
+        for one in parameters:
+            if one.get("in") == "cookie":
+                self.notes[
+                    f"the cookie {one['name']} is not sent: put the request whose reply sets it"
+                    " before the others, in one .hurl file"
+                ] = None
 
     def _value(self, parameter: Mapping[str, Any]) -> Any:
         if "example" in parameter:
@@ -278,7 +287,8 @@ def _name(operation: Mapping[str, Any], method: str, path: str, taken: set[str])
 
 def _has_example(parameter: Mapping[str, Any]) -> bool:
     schema = parameter.get("schema")
-    return "example" in parameter or (isinstance(schema, dict) and "example" in schema)
+    places = (parameter, schema if isinstance(schema, dict) else {})
+    return any(place.get(word) for place in places for word in ("example", "examples"))
 
 
 def _written(value: Any) -> str:
