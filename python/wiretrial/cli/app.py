@@ -106,10 +106,11 @@ def main() -> None:
     """Runs the command line; never returns."""
     interrupts.raise_on_signal()
     _raise_descriptor_limit()
-    sys.exit(_run())
+    sys.exit(run())
 
 
-def _run() -> int:
+def run() -> int:
+    """Runs the command line and returns its exit code; an error is told as one line."""
     try:
         code = app(standalone_mode=False)
     except TyperException as error:
