@@ -98,7 +98,7 @@ class SubjectFailed(WiretrialError):
 
 
 class EveryMessageFailed(WiretrialError):
-    """A trial in which no message was answered rightly: another one would come out the same."""
+    """A trial in which no, or hardly a, message was answered rightly: another one is the same."""
 
 
 class FleetFailed(WiretrialError):

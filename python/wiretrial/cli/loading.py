@@ -244,7 +244,12 @@ def run_one(
     server = listeners.of_url(target.url)
     with (
         Recording(
-            engine, plan, server.pids, unseen=server.unseen, keeps_secrets=keeps_secrets
+            engine,
+            plan,
+            server.pids,
+            unseen=server.unseen,
+            allowed_errors=allowed_errors,
+            keeps_secrets=keeps_secrets,
         ) as recording,
         interrupts.graceful(recording.stop) as interrupt,
         Live.for_plan(
@@ -262,7 +267,7 @@ def run_one(
         goals=wanted.goals,
     )
     trial = sent.record(
-        recording.sent(allowed_errors=allowed_errors),
+        recording.sent(),
         scenario,
         "load",
         facts.collect(),

@@ -34,6 +34,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
         found.pids,
         stall.watch(case),
         found.unseen,
+        allowed_errors=bench.study.allow_errors,
         keeps_secrets=bench.study.keeps_secrets,
     ) as recording:
         for snapshot in recording:
@@ -45,7 +46,6 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
         subject=running.facts_since(subject) if running and subject else None,
         server_end=running.copies.ended() if running else None,
         ceiling=bench.alone.ceiling(bench.study, case),
-        allowed_errors=bench.study.allow_errors,
     )
 
 

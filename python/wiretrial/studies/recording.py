@@ -46,9 +46,13 @@ class Recording:
         watch: Watch | None = None,
         unseen: str | None = None,
         *,
+        allowed_errors: float = 0,
         keeps_secrets: bool = False,
     ) -> None:
-        """`unseen`: why no process of the server's is known, where none is."""
+        """`unseen`: why no process of the server's is known, where none is.
+
+        `allowed_errors`: which share of messages may fail.
+        """
         self._keeps_secrets = keeps_secrets
         self._secrets = Secrets(()) if keeps_secrets else redacted.secrets_of(plan)
         self._watch = watch
@@ -57,7 +61,8 @@ class Recording:
         self.start: Start | None = None
         self.intervals: list[Interval] = []
         self.summary: Summary | None = None
-        self._futility = Futility()
+        self._allowed_errors = allowed_errors
+        self._futility = Futility(allowed_errors)
         self._troubles = Troubles()
         self._observer = _observer(plan, server_pids, self.stop) if server_pids else None
         self._rates = (
@@ -153,7 +158,7 @@ class Recording:
 
     @property
     def futile(self) -> str | None:
-        """How every message failed, with the first one; None: not every one did."""
+        """How most messages failed, with the first one; None: it was not ended for that."""
         if not (found := self._futility.words(self._what)) or self.summary is None:
             return None
         errors = self.summary.counters.errors
@@ -168,12 +173,10 @@ class Recording:
         subject: SubjectFacts | None = None,
         server_end: str | None = None,
         ceiling: Ceiling | None = None,
-        allowed_errors: float = 0,
     ) -> Sent:
         """The run, judged. `environment`: None, where it was found that the server is.
 
-        `server_end` says how a server that died ended, `allowed_errors` which share of messages may
-        fail.
+        `server_end` says how a server that died ended.
         """
         environment = self.environment if environment is None else environment
         if self.start is None or self.summary is None:
@@ -201,7 +204,7 @@ class Recording:
             over_link=apart,
             stalled=self._watch.stall.words if self._watch and self._watch.stall else None,
             futile=self._futility.words(self._what),
-            allowed_errors=allowed_errors,
+            allowed_errors=self._allowed_errors,
             agents_lost=_lost(fleet) if fleet else None,
             server_died=(server_end or "how is not known") if self.server_died else None,
         )
