@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wiretrial.report import found
+from wiretrial.report.blocks import Table
 from wiretrial.results.claims import Side
 from wiretrial.studies import estimate, matrix, priming
 from wiretrial.studies.document import Document
@@ -77,8 +78,18 @@ def check_quick(document: Document, study: Study, *, seconds: float) -> None:
 
 
 def check_readme(name: str) -> None:
-    """The page of its figures says what is kept, and its README names that page."""
+    """The page of its figures says what is kept, and its README names that page.
+
+    What is kept has no interval beside a bound.
+    """
     folder = STUDIES / name
+    kept = found.read(folder)
+    for section in kept.sections if kept else ():
+        tables = (block for block in section.blocks if isinstance(block, Table))
+        for cell in (cell for table in tables for row in table.rows for cell in row):
+            if cell.text.startswith(("≥ ", "≤ ")):
+                assert (cell.low, cell.high) == (None, None), cell
+                assert "(" not in cell.text, cell
     page = (folder / found.PAGE).read_text("utf-8")
-    assert found.report(name, found.read(folder)) == page
+    assert found.report(name, kept) == page
     assert f"]({found.PAGE})" in (folder / "README.md").read_text("utf-8")

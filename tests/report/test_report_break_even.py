@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -9,7 +10,8 @@ import pytest
 
 from tests.lab import trials as made_up
 from wiretrial.plan import SECURE, Load, Stop
-from wiretrial.report import break_even, charts, found, html, markdown, text
+from wiretrial.report import break_even, charts, found, html, markdown, phrases, text
+from wiretrial.report.finding import Finding
 from wiretrial.report.model import ReportModel, build
 from wiretrial.report.tables import break_even as break_even_table
 from wiretrial.results.model import (
@@ -171,12 +173,44 @@ def test_a_number_beyond_what_was_measured_is_extrapolated(model: ReportModel) -
     (place,) = model.places
     cpu = next(one for one in place.crossings if one.quantity.name == "server CPU")
     for least, most, said in (
-        (1, 50, False),
-        (20, 50, True),
-        (1, 9, True),
+        (1, 50, ""),
+        (20, 50, "extrapolated below the measured 20"),
+        (1, 9, "extrapolated beyond the measured 9"),
     ):
         beyond = replace(cpu, least=least, most=most)
-        assert (f"; extrapolated from {least} to {most})" in beyond.words) == said
+        assert beyond.words.endswith(f"; {said})" if said else "10.0)")
+        finding = Finding("break-even", crossings=(beyond,))
+        for whole in (False, True):
+            told = phrases.say(finding, whole=whole)
+            assert ("extrapolated" in told) == bool(said)
+            assert said in told
+
+
+def test_the_lines_cross_where_the_costs_that_are_shown_say() -> None:
+    """Blocks that are skewed, so that medians would cross elsewhere than means."""
+    draw = random.Random(1)
+    for _ in range(20):
+        made = [
+            trial(label, protocol, each, block, 0, _skewed(costs, draw))
+            for block in range(BLOCKS)
+            for each in (1, 50)
+            for (label, protocol), costs in zip(WAYS, (HTTP, SOCKET), strict=True)
+        ]
+        (place,) = break_even.places(made)
+        for one in place.crossings:
+            if one.found.messages is None:
+                continue
+            dearer = one.socket.setup - one.http.setup
+            saved = one.http.message - one.socket.message
+            assert one.found.messages == pytest.approx(dearer / saved)
+            assert one.found.low is not None
+            assert one.found.high is not None
+            assert one.found.low <= one.found.messages <= one.found.high
+
+
+def _skewed(costs: Costs, draw: random.Random) -> Costs:
+    factor = 1 + draw.expovariate(20)
+    return {name: (round(a * factor), round(b * factor)) for name, (a, b) in costs.items()}
 
 
 def test_it_is_the_first_thing_that_is_said(model: ReportModel) -> None:

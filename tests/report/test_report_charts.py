@@ -61,7 +61,8 @@ def test_a_file_looks_like_the_page(report: ReportModel) -> None:
 def test_a_bound_is_one_on_hover_too(report: ReportModel) -> None:
     drawn = charts.render_svg(report, "ranking-1")
     assert re.search(r">≥ [\d.]+ k/s<", drawn)
-    assert re.search(r"<title>WebSocket: ≥ [\d.]+ k/s, 95 % interval", drawn)
+    assert re.search(r"<title>WebSocket: ≥ [\d.]+ k/s</title>", drawn)
+    assert re.search(r"<title>HTTP keep-alive: [\d.]+ k/s, 95 % interval", drawn)
 
 
 def test_rows_of_costs_fill_their_panel(report: ReportModel) -> None:

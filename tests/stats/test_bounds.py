@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
 
-from wiretrial.stats.bounds import SIGNS, Bound, Place, Range, inverse, ratio
+from wiretrial.stats.bounds import SIGNS, Bound, Place, Range, interval, inverse, ratio
+from wiretrial.stats.compare import compare
+from wiretrial.stats.summary import summarise
 
 EXACT, LEAST, MOST, UNKNOWN = get_args(Bound)
 
@@ -93,6 +96,16 @@ def test_what_a_bound_tells_of_a_claimed_floor(
 def test_an_interval_that_sticks_out_of_the_claim_tells_nothing() -> None:
     assert Range(1.5, 3.0).against(Range(1.6, 2.5)) == "neither"
     assert Range(1.0, 1.7).against(Range(1.6, 2.5)) == "neither"
+
+
+def test_a_bound_has_no_interval_beside_it() -> None:
+    """Its upper end would say that the true figure lies below it."""
+    assert interval(1.9, 2.1, EXACT) == (1.9, 2.1)
+    for bound in (LEAST, MOST, UNKNOWN):
+        assert interval(1.9, 2.1, bound) is None
+        assert replace(summarise([1.0, 2.0, 3.0]), bound=bound).interval is None
+        assert replace(compare([1.0, 2.0, 3.0], [1.0, 1.0, 1.0]), bound=bound).interval is None
+    assert interval(None, None, EXACT) is None
 
 
 def test_each_bound_has_a_sign_of_its_own() -> None:

@@ -98,12 +98,13 @@ def compare(new: Path, old: Path, format_: Format) -> int:
 
 def _row(row: versus.Row) -> dict[str, Any]:
     found = row.comparison
+    low, high = found.interval or (None, None)
     return {
         "scenario": row.scenario,
         "figure": row.figure,
         "ratio": found.ratio,
-        "low": found.low,
-        "high": found.high,
+        "low": low,
+        "high": high,
         "bound": found.bound,
         "verdict": row.words,
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean
 
 from wiretrial.plan import SECURE
 from wiretrial.report import units
@@ -79,7 +79,7 @@ QUANTITIES = (
 
 @dataclass(frozen=True)
 class Side:
-    """What one way of talking costs: medians over blocks, base units."""
+    """What one way of talking costs: means over blocks, as the break-even is theirs; base units."""
 
     label: str
     setup: float
@@ -127,9 +127,17 @@ class Crossing:
         """Its interval: `5.8 to 6.4`, and whether the number lies beyond what was measured."""
         low, high = self.found.low or 0.0, self.found.high or 0.0
         text = f"{units.significant(low)} to {units.significant(high)}"
-        if self.least <= (self.found.messages or 0.0) <= self.most:
-            return text
-        return f"{text}; extrapolated from {self.least:,} to {self.most:,}"
+        return f"{text}; {self.beyond}" if self.beyond else text
+
+    @property
+    def beyond(self) -> str:
+        """`extrapolated beyond the measured 50` where the number was not measured; else empty."""
+        number = self.found.messages
+        if number is None or self.least <= number <= self.most:
+            return ""
+        if number > self.most:
+            return f"extrapolated beyond the measured {self.most:,}"
+        return f"extrapolated below the measured {self.least:,}"
 
 
 @dataclass(frozen=True)
@@ -296,4 +304,4 @@ def _cost(total: Mapping[int, Mapping[int, float]], least: int, most: int, block
 
 
 def _side(label: str, costs: Sequence[Cost]) -> Side:
-    return Side(label, median(cost.setup for cost in costs), median(cost.message for cost in costs))
+    return Side(label, fmean(cost.setup for cost in costs), fmean(cost.message for cost in costs))

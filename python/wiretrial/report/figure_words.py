@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from wiretrial.report import units
 from wiretrial.report.contest import Pair
+from wiretrial.report.finding import Multiple
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.stats import bounds
@@ -17,14 +18,17 @@ from wiretrial.stats.summary import Estimate
 
 
 def interval_text(estimate: Estimate, unit: units.Unit) -> str:
-    """`low to high` in `unit`, empty where there is no interval."""
-    if estimate.low is None or estimate.high is None:
-        return ""
-    return f"{unit.figure(estimate.low)} to {unit.figure(estimate.high)}"
+    """`low to high` in `unit`, empty where there is no interval, and of a bound."""
+    return " to ".join(unit.figure(end) for end in estimate.interval or ())
+
+
+def ratio_interval(found: Comparison | Multiple) -> str:
+    """`0.40 to 0.44`, empty where there is no interval, and of a bound."""
+    return " to ".join(units.significant(end) for end in found.interval or ())
 
 
 def figure_text(scenario: ScenarioResult | None, metric: Metric, unit: units.Unit) -> str:
-    """`≥ 143 (121 to 160)`: bound, median and interval; a dash where there is none."""
+    """`143 (121 to 160)`, of a bound `≥ 143`; a dash where there is none."""
     estimate = scenario.estimates.get(metric.key) if scenario else None
     if scenario is None or estimate is None:
         return "–"
@@ -39,13 +43,12 @@ def ratio_text(pair: Pair) -> str:
 
 
 def interval_ratio(found: Comparison) -> str:
-    """`≥ 0.42 (0.40 to 0.44)`: bound, ratio, and the interval where there is one."""
+    """`0.42 (0.40 to 0.44)`, of a bound `≥ 0.42`."""
     if found.bound == "unknown":
         return "unknown"
     ratio = f"{bounds.SIGNS[found.bound]}{units.significant(found.ratio)}"
-    if found.low is None or found.high is None:
-        return ratio
-    return f"{ratio} ({units.significant(found.low)} to {units.significant(found.high)})"
+    interval = ratio_interval(found)
+    return f"{ratio} ({interval})" if interval else ratio
 
 
 def verdict_text(pair: Pair) -> str:

@@ -14,6 +14,7 @@ from wiretrial.report.break_even import Crossing
 from wiretrial.report.contest import Pair
 from wiretrial.report.knees import Knee
 from wiretrial.report.metrics import Metric
+from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound
 from wiretrial.stats.compare import Comparison
 from wiretrial.stats.summary import Estimate
@@ -57,6 +58,11 @@ class Multiple:
     low: float | None = None
     high: float | None = None
     bound: Bound = "exact"
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """What may be shown beside the ratio of one level; None of a bound."""
+        return bounds.interval(self.low, self.high, self.bound)
 
     @classmethod
     def of(cls, label: str, found: Comparison) -> Multiple:

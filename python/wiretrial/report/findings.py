@@ -166,7 +166,8 @@ def _over_levels(family: Family, metric: Metric, where: str) -> Finding:
     if len(family.labels) == 1:
         span = _span(family, metric)
         told = _fewer(span.trials if span else 0, levels)
-        return Finding("alone", where, metric, family.labels, span, levels=levels, told=told)
+        found = Finding("alone", where, metric, family.labels, span, levels=levels, told=told)
+        return replace(found, bound=metric.bound) if family.is_bound(metric) else found
     if len(parts) == 1 and parts[0].kind != "best":
         labels = parts[0].labels or family.labels
         return Finding(parts[0].kind, where, metric, labels, levels=levels)

@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from wiretrial.report import case_tables, route_words, trial_words, units
 from wiretrial.report.break_even import Crossing
-from wiretrial.report.figure_words import interval_text, sentence
+from wiretrial.report.figure_words import interval_text, ratio_interval, sentence
 from wiretrial.report.finding import Finding, Multiple, Part
 from wiretrial.report.knees import Knee
 from wiretrial.stats import bounds
@@ -74,14 +74,13 @@ def leads(findings: Sequence[Finding]) -> str | None:
 
 
 def times(other: Multiple) -> str:
-    """`2.10 (2.05 to 2.16)`, with `at least` or `at most` where it is a bound."""
+    """`2.10 (2.05 to 2.16)`, of a bound `at least 2.10`."""
     if other.bound == "unknown":
         return f"about {units.significant(other.ratio)}"
     sign = f"{other.bound} " if other.bound != "exact" else ""
     text = f"{sign}{units.significant(other.ratio)}"
-    if other.low is None or other.high is None:
-        return text
-    return f"{text} ({units.significant(other.low)} to {units.significant(other.high)})"
+    interval = ratio_interval(other)
+    return f"{text} ({interval})" if interval else text
 
 
 def figure(finding: Finding) -> str:
@@ -103,7 +102,8 @@ def _alone(finding: Finding, _: bool) -> str:
     if not span:
         return f"{label}: {what} {figure(finding)}"
     if finding.levels > 1:
-        return f"{label}: {what} {span} {unit.short} over {_levels(finding)}"
+        sign = bounds.SIGNS[finding.bound]
+        return f"{label}: {what} {sign}{span} {unit.short} over {_levels(finding)}"
     return f"{label}: {what} {figure(finding)} (95 % interval {span})"
 
 
@@ -387,7 +387,8 @@ def _crossing(one: Crossing) -> str:
             return "never"
         case "cannot be told":
             return "not known"
-    return f"{one.after} {one.number} messages"
+    beyond = f" ({one.beyond})" if one.beyond else ""
+    return f"{one.after} {one.number} messages{beyond}"
 
 
 def _quantity(finding: Finding) -> str:

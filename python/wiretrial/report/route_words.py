@@ -6,6 +6,7 @@ Knows findings; must not know how they were found.
 from __future__ import annotations
 
 from wiretrial.report import units
+from wiretrial.report.figure_words import ratio_interval
 from wiretrial.report.finding import Finding, Slow
 
 MOST_NAMED = 3
@@ -28,8 +29,8 @@ def apart(finding: Finding, _: bool) -> str:
     """`largest difference on item: p99 of B 3.1 (2.9 to 3.4) times that of A (5.7 ms)`."""
     (slow,), (other,) = finding.slow, finding.others
     times = units.significant(other.ratio)
-    if other.low is not None and other.high is not None:
-        times += f" ({units.significant(other.low)} to {units.significant(other.high)})"
+    if interval := ratio_interval(other):
+        times += f" ({interval})"
     base = f"{finding.base} ({units.duration(slow.ns)})"
     whose = f"{slow.time} of {other.label}"
     return f"largest difference on {slow.route}: {whose} {times} times that of {base}"

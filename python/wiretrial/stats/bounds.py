@@ -34,6 +34,13 @@ def product(one: Bound, other: Bound) -> Bound:
     return one if other == "exact" else "unknown"
 
 
+def interval(low: float | None, high: float | None, bound: Bound) -> tuple[float, float] | None:
+    """What may stand beside a figure: an interval would close the side that a bound leaves open."""
+    if low is None or high is None or bound != "exact":
+        return None
+    return low, high
+
+
 def ratio(top: Bound, bottom: Bound) -> Bound:
     """Of x / y."""
     return product(top, inverse(bottom))

@@ -41,6 +41,11 @@ class Comparison:
     """What the ratio is where a side is only a bound."""
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """What may be shown beside the ratio; None of a bound."""
+        return bounds.interval(self.low, self.high, self.bound)
+
+    @property
     def inverse(self) -> Comparison:
         """The same seen from the other side: B / A."""
         return Comparison(

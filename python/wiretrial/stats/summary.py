@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import fmean, median, stdev
 from typing import Literal
 
-from wiretrial.stats import student
+from wiretrial.stats import bounds, student
 from wiretrial.stats.bounds import Bound
 
 Rule = Literal["order statistics", "t on logarithms", "none"]
@@ -37,6 +37,11 @@ class Estimate:
     rule: Rule
     bound: Bound = "exact"
     """What the median is where the load generator was the limit in a trial."""
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """What may be shown beside the median; None of a bound."""
+        return bounds.interval(self.low, self.high, self.bound)
 
 
 def summarise(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:

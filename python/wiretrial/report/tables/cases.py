@@ -45,6 +45,7 @@ def _cell(cell: case_tables.Cell | None) -> Cell:
             return Cell("no usable trial")
         return Cell("stalled", aside=(cell.stall_words,), mark="stalled")
     estimate = cell.estimate
+    low, high = estimate.interval or (None, None)
     unit = units.fitting(units.TIMES, (estimate.median,))
     asides = (
         f"stalled in {cell.stall_words}" if cell.stalls else "",
@@ -56,8 +57,8 @@ def _cell(cell: case_tables.Cell | None) -> Cell:
         aside=tuple(filter(None, asides)),
         mark="best" if cell.is_best else "worst" if cell.is_worst else "",
         value=estimate.median,
-        low=estimate.low,
-        high=estimate.high,
+        low=low,
+        high=high,
     )
 
 

@@ -20,18 +20,19 @@ def of(
     *,
     mark: Mark = "",
 ) -> Cell:
-    """The median with its bound, and the interval beside it."""
+    """The median with the interval beside it; of a bound the median with its sign alone."""
     estimate = scenario.estimates.get(metric.key) if scenario else None
     if scenario is None or estimate is None:
         return NO_FIGURE
     interval = figure_words.interval_text(estimate, unit)
+    low, high = estimate.interval or (None, None)
     return Cell(
         f"{scenario.bound(metric)}{unit.figure(estimate.median)}",
         aside=(interval,) if interval else (),
         mark=mark,
         value=estimate.median,
-        low=estimate.low,
-        high=estimate.high,
+        low=low,
+        high=high,
     )
 
 

@@ -100,12 +100,10 @@ def _of(
     estimate = found.estimates.get(figure)
     if estimate is None:
         return NO_FIGURE
-    aside: tuple[str, ...] = ()
-    if with_interval and estimate.low is not None and estimate.high is not None:
-        aside = (f"{told(estimate.low)} to {told(estimate.high)}",)
-    return Cell(
-        told(estimate.median), aside, value=estimate.median, low=estimate.low, high=estimate.high
-    )
+    low, high = estimate.interval or (None, None)
+    shown = estimate.interval if with_interval else None
+    aside = (" to ".join(map(told, shown)),) if shown else ()
+    return Cell(told(estimate.median), aside, value=estimate.median, low=low, high=high)
 
 
 def _timed(found: Result, figure: str) -> Cell:
@@ -115,12 +113,13 @@ def _timed(found: Result, figure: str) -> Cell:
         return NO_FIGURE
     unit: Unit = units.fitting(units.TIMES, (estimate.median,))
     interval = figure_words.interval_text(estimate, unit)
+    low, high = estimate.interval or (None, None)
     return Cell(
         unit.text(estimate.median),
         aside=(interval,) if interval else (),
         value=estimate.median,
-        low=estimate.low,
-        high=estimate.high,
+        low=low,
+        high=high,
     )
 
 
@@ -133,18 +132,16 @@ def _ratio(found: Apart | None) -> Cell:
     if found is None:
         return NO_FIGURE
     comparison = found.comparison
-    aside: tuple[str, ...] = ()
-    if comparison.low is not None and comparison.high is not None:
-        low, high = units.significant(comparison.low), units.significant(comparison.high)
-        aside = (f"{low} to {high}",)
+    interval = figure_words.ratio_interval(comparison)
+    low, high = comparison.interval or (None, None)
     mark: Mark = "worst" if found.verdict == "B faster" else "best" if found.is_shown else ""
     return Cell(
         units.significant(comparison.ratio),
-        aside=aside,
+        aside=(interval,) if interval else (),
         mark=mark,
         value=comparison.ratio,
-        low=comparison.low,
-        high=comparison.high,
+        low=low,
+        high=high,
     )
 
 

@@ -16,14 +16,19 @@ from wiretrial.words import Noun
 def median(
     scenario: ScenarioResult, name: str, metric: Metric, unit: Unit, axis: str, per: str = ""
 ) -> Row:
-    """The median along that axis, its interval from `low` to `high`; `name` is told on hover."""
+    """The median along that axis, its interval from `low` to `high`; `name` is told on hover.
+
+    Of a bound both are the median: a line around it would close the side that it leaves open.
+    """
     estimate = scenario.estimates[metric.key]
+    low, high = estimate.interval or (estimate.median, estimate.median)
     # On a log axis an interval that reaches 0 has no lower end.
-    low = estimate.low if estimate.low and estimate.low > 0 else estimate.median
-    high = estimate.high or estimate.median
+    low = low if low > 0 else estimate.median
     ends = {axis: estimate.median / unit.size, "low": low / unit.size, "high": high / unit.size}
-    interval = figure_words.interval_text(estimate, unit) or "unknown"
-    told = f"{scenario.bound(metric)}{unit.text(estimate.median)}{per}, 95 % interval {interval}"
+    told = f"{scenario.bound(metric)}{unit.text(estimate.median)}{per}"
+    if estimate.bound == "exact":
+        interval = figure_words.interval_text(estimate, unit) or "unknown"
+        told += f", 95 % interval {interval}"
     return {**ends, **palette.look(scenario.colour), "text": f"{name}: {told}"}
 
 
