@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from wiretrial.report import canvas, metrics, moments, page_results
+from wiretrial.report import canvas, metrics, moments, page_results, route_courses
 from wiretrial.report.canvas import WIDE, Frame, Picture
 from wiretrial.report.knees import together
 from wiretrial.report.model import ReportModel
@@ -20,6 +20,7 @@ from wiretrial.report.views import (
     over_time,
     percentiles,
     ranking,
+    route_lines,
 )
 
 
@@ -50,6 +51,11 @@ def _drawers(model: ReportModel) -> dict[str, Callable[[], Picture]]:
     for name in over_time.names(course) if course else ():
         assert course is not None
         found[f"over-time-{name}"] = partial(over_time.picture, course, name, frame)
+    routes = route_courses.of_trial(model.trials[0]) if course else None
+    for name in route_lines.names(routes):
+        assert course
+        assert routes
+        found[f"over-time-{name}"] = partial(route_lines.picture, course, routes, name, frame)
     for number, group in enumerate(model.groups, start=1):
         ranked = any(group.contest.metric.key in s.estimates for s in group.scenarios)
         if ranked and not model.is_run:

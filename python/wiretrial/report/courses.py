@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from wiretrial.report import moments, units
+from wiretrial.report import by_route, moments, route_courses, units
 from wiretrial.report.families import Group
 from wiretrial.report.moments import Course
 from wiretrial.report.units import Unit
@@ -18,6 +18,8 @@ from wiretrial.results.model import Trial
 
 STEPS = 24
 """Of a trial: more cannot be told apart where several lie over each other."""
+MOST_ROUTES = 4
+"""With a panel of their own."""
 MOST_TRIALS = 150
 """Of a report with more, no trial is drawn over time: its page would be too large."""
 CORES = (Unit("cores", "cores"),)
@@ -52,24 +54,54 @@ def of_group(group: Group, trials: Sequence[Trial]) -> tuple[Panel, ...]:
         by_name.setdefault(trial.scenario.name, []).append(trial)
     found: dict[str, list[Line]] = {}
     kinds: dict[str, tuple[Unit, ...]] = {}
+    routes = _slowest(group)
+    time = route_courses.time_of(
+        (one for scenario in group.scenarios for one in by_name.get(scenario.name, ())), routes
+    )
     for scenario in group.scenarios:
         for trial in by_name.get(scenario.name, ()):
             course = moments.course(trial, STEPS)
             if course is None:
                 continue
-            for title, unit, points in _quantities(trial, course):
+            quantities = (*_quantities(trial, course), *_routes(trial, routes, time))
+            for title, unit, points in quantities:
                 line = Line(group.called[scenario.name], scenario.colour, trial.block, points)
                 found.setdefault(title, []).append(line)
                 kinds[title] = unit
     return tuple(Panel(title, kinds[title], tuple(lines)) for title, lines in found.items())
 
 
+def _slowest(group: Group) -> list[str]:
+    """Names of the routes that take longest with any scenario."""
+    time = by_route.time_of(scenario.routes for scenario in group.scenarios)
+    longest: dict[str, float] = {}
+    for scenario in group.scenarios:
+        for route in scenario.routes:
+            longest[route.name] = max(longest.get(route.name, 0.0), route.median(time) or 0.0)
+    slowest = sorted(longest, key=longest.__getitem__, reverse=True)
+    return slowest[:MOST_ROUTES] if len(slowest) > 1 else []
+
+
+def _routes(
+    trial: Trial, names: Sequence[str], time: by_route.Time
+) -> Iterator[tuple[str, tuple[Unit, ...], tuple[Point, ...]]]:
+    until_s = _until_s(trial)
+    for line in route_courses.lines(trial, names, time, STEPS):
+        points = tuple(point for point in line.times if point[0] <= until_s)
+        if len(points) > 1:
+            yield f"{line.name}, {time}", units.TIMES, points
+
+
+def _until_s(trial: Trial) -> float:
+    """Behind it nothing is sent, and the last replies come in."""
+    return (trial.summary.measure_end_ns - trial.summary.first_send_ns) / 1e9
+
+
 def _quantities(
     trial: Trial, course: Course
 ) -> Iterator[tuple[str, tuple[Unit, ...], tuple[Point, ...]]]:
     kind = "response time" if course.is_open_loop else "service time"
-    # Behind it nothing is sent, and the last replies come in.
-    until_s = (trial.summary.measure_end_ns - trial.summary.first_send_ns) / 1e9
+    until_s = _until_s(trial)
     rates = [moment for moment in course.rates if moment.end_s <= until_s]
     times = [moment for moment in course.times if moment.end_s <= until_s]
     if len(rates) < moments.FEWEST:

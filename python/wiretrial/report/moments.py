@@ -6,7 +6,7 @@ messages came (`results.quantiles`), so times may have longer steps than through
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wiretrial import words
@@ -65,28 +65,37 @@ class Course:
 
 def course(trial: Trial, most: int = MOST) -> Course | None:
     """The run over its time, in `most` steps; None where it was too short to have one."""
-    begin, end = trial.summary.first_send_ns, trial.summary.end_ns
-    inside = [one for one in trial.intervals if one.end_ns > begin and one.start_ns < end]
-    if len(inside) < FEWEST:
+    begin, counted = trial.summary.first_send_ns, inside(trial)
+    if len(counted) < FEWEST:
         return None
     is_open_loop = Measured(trial).is_open_loop
     metric = "response_time" if is_open_loop else "service_time"
 
-    def joined(count: int) -> tuple[Moment, ...]:
-        each = -(-len(inside) // count)
-        parts = (inside[at : at + each] for at in range(0, len(inside), each))
-        return tuple(_moment(part, metric, begin) for part in parts)
+    def told(count: int) -> tuple[Moment, ...]:
+        return tuple(_moment(part, metric, begin) for part in joined(counted, count))
 
-    replies = sum(one.counters.ok for one in inside)
+    replies = sum(one.counters.ok for one in counted)
     steps = min(most, max(FEWEST, replies // quantiles.needed(SHOWN)))
     window = trial.window
     return Course(
-        rates=joined(most),
-        times=joined(steps),
+        rates=told(most),
+        times=told(steps),
         window=((window.start_ns - begin) / 1e9, (window.end_ns - begin) / 1e9),
         is_open_loop=is_open_loop,
         what=words.of_url(trial.plan.target.url),
     )
+
+
+def inside(trial: Trial) -> list[Interval]:
+    """The intervals from the first message on, until the last reply."""
+    begin, end = trial.summary.first_send_ns, trial.summary.end_ns
+    return [one for one in trial.intervals if one.end_ns > begin and one.start_ns < end]
+
+
+def joined(parts: Sequence[Interval], count: int) -> Iterator[Sequence[Interval]]:
+    """The intervals in at most so many steps of as many each."""
+    each = -(-len(parts) // count)
+    return (parts[at : at + each] for at in range(0, len(parts), each))
 
 
 def _moment(part: Sequence[Interval], metric: str, begin_ns: int) -> Moment:

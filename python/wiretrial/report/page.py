@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from wiretrial.report import knees as searches_of
-from wiretrial.report import moments, page_results, route_findings, run, traffic
+from wiretrial.report import moments, page_results, route_courses, route_findings, run, traffic
 from wiretrial.report.blocks import (
     Block,
     Drawing,
@@ -30,7 +30,8 @@ from wiretrial.report.knees import Knee
 from wiretrial.report.measures import Measured
 from wiretrial.report.model import ReportModel
 from wiretrial.report.tables import adoption, break_even, claims, held, limits, routes, searches
-from wiretrial.report.views import amortised, courses, knee, over_time
+from wiretrial.report.views import amortised, courses, knee, over_time, route_lines
+from wiretrial.results.model import Trial
 
 MOST_ROWS = 12
 """A table of the page that is longer is folded."""
@@ -75,7 +76,7 @@ def _of_run(model: ReportModel) -> Iterator[Section]:
     (trial,) = model.trials
     yield Section("What it took", (Table(words("", ""), plain(list(run.rows(trial)))),))
     yield Section("Routes", traffic.blocks(Measured(trial).routed))
-    yield Section("Over time", tuple(_course(moments.course(trial))), is_detail=True)
+    yield Section("Over time", tuple(_course(trial)), is_detail=True)
     yield page_results.times(model, model.families)
     if any(scenario.estimates for scenario in model.scenarios):
         yield page_results.costs(model)
@@ -103,14 +104,20 @@ def _warnings(model: ReportModel) -> Block:
     )
 
 
-def _course(course: moments.Course | None) -> Iterator[Block]:
+def _course(trial: Trial) -> Iterator[Block]:
+    course = moments.course(trial)
     if course is None:
         return
     for name in over_time.names(course):
         yield Drawing(partial(over_time.picture, course, name))
     if not course.has_errors:
         yield Text("No message failed.")
-    yield key(over_time.key(course))
+    routes = route_courses.of_trial(trial)
+    for name in route_lines.names(routes):
+        assert routes is not None
+        yield Drawing(partial(route_lines.picture, course, routes, name))
+    left_out = route_lines.key(routes) if routes else ""
+    yield key(" ".join(filter(None, (over_time.key(course), left_out))))
 
 
 def _searches(found: tuple[Knee, ...]) -> Section:

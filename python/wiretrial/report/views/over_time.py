@@ -19,6 +19,7 @@ ERRORS = 1
 AIR = 1.06
 KEY = "Grey: not counted (warm-up, or behind the window that counts)."
 KEY_OF_DISTURBED = "Dashed: the load generator was kept from running for a moment."
+WIDE, NARROW = Padding(56, 90, 26, 44), Padding(48, 70, 26, 44)
 TICKS = 9
 NARROW_TICKS = 5
 
@@ -125,15 +126,16 @@ def _span(moment: Moment) -> str:
 
 
 def _plot(course: Course, name: str, frame: Frame, y: Axis) -> Plot:
-    """The same plot in all of them, so that an instant stands at one place.
+    """The same plot in all of them, so that an instant stands at one place."""
+    height = HEIGHTS[name] * (NARROW_SHARE if frame.is_narrow else 1)
+    return blank(course, height, frame, y, NARROW if frame.is_narrow else WIDE)
 
-    What does not count is grey, behind everything.
-    """
+
+def blank(course: Course, height: float, frame: Frame, y: Axis, padding: Padding) -> Plot:
+    """A plot over the time of a run, before its lines: what does not count is grey."""
     last = course.rates[-1].end_s
     count = NARROW_TICKS if frame.is_narrow else TICKS
     x = linear((0, last), "Seconds since the first message", grid=False, tickCount=count)
-    padding = Padding(48, 70, 26, 44) if frame.is_narrow else Padding(56, 90, 26, 44)
-    height = HEIGHTS[name] * (NARROW_SHARE if frame.is_narrow else 1)
     plot = Plot(frame, padding, height, x, y)
     start, end = (min(max(edge, 0.0), last) for edge in course.window)
     spans = [{"x": a, "x2": b} for a, b in ((0.0, start), (end, last)) if b - a > last / 500]
