@@ -44,6 +44,12 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
     ((*LOAD, "-T", "text/plain"), "write -H 'Content-Type: text/plain'"),
     ((*LOAD, "-p", "body.bin"), "write --payload @body.bin"),
     ((*LOAD, "-s", "post.lua"), "leave it out (there are no scripts"),
+    ((*LOAD, "-f", "locustfile.py"), "leave it out (there are no scripts"),
+    ((*LOAD, "--stage", "10s:50"), """write 'stages = [{for = "1m", to = 50}]' (a ramp of users"""),
+    ((*LOAD, "--spawn-rate", "5"), "in [load] of a traffic file)"),
+    ((*LOAD, "--think-time", "2s"), """write 'think = "2s"' (in a [[flow]] of a traffic file"""),
+    ((*LOAD, "--arrival-rate", "20"), "write --rate 20"),
+    ((*LOAD, "--headless"), "leave it out"),
     ((*LOAD, "--latency"), "leave it out (percentiles are always shown)"),
     ((*LOAD, "-d", '{"a": 1}'), "send a body with --json TEXT"),
     (("compare", URL, URL, "-d", "a=1"), "send a body with --json TEXT"),
@@ -84,6 +90,21 @@ def test_a_spelling_with_one_meaning_is_taken(wiretrial: Run, arguments: tuple[s
     # It gets as far as the server, which is not there.
     assert "127.0.0.1:1" in done.stderr
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("script.js", "scripts are not read; record what it sends as HAR"),
+        ("my shop.har", "write `wiretrial traffic from har 'my shop.har' -o DIR` first"),
+        ("access.log", "write `wiretrial traffic from access-log access.log -o DIR` first"),
+    ],
+)
+def test_a_file_of_another_tool(wiretrial: Run, tmp_path: Path, name: str, words: str) -> None:
+    (tmp_path / name).touch()
+    done = wiretrial("load", name)
+    assert done.stderr.startswith(f"wiretrial: {name!r} is not a URL: {words}")
+    assert done.returncode == 2
 
 
 @pytest.mark.parametrize("command", ["load", "compare", "demo"])

@@ -1,7 +1,7 @@
 """Options that other load generators have and wiretrial spells differently, in one table.
 
-Knows other tools' flags (wrk, ab, hey, oha, k6, curl) and what ours are called; must not know how
-a command line is read.
+Knows other tools' flags (wrk, ab, hey, oha, k6, Locust, curl), their files, and what ours are
+called; must not know how a command line is read.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 from wiretrial import redaction
 
@@ -32,6 +33,17 @@ class Row:
     value: str | None = None
     """A pattern of the values for which the row holds; None: all."""
 
+
+SCRIPTS = frozenset({".js", ".ts", ".mjs", ".py", ".lua", ".jmx", ".scala", ".java", ".kt"})
+"""What k6, Locust, wrk, JMeter and Gatling read."""
+IMPORTED = {
+    ".har": "har",
+    ".log": "access-log",
+    ".sh": "curl",
+    ".yaml": "openapi",
+    ".yml": "openapi",
+}
+"""What can be made to traffic files."""
 
 BODY = ("-b", "-p", "--data", "--data-raw", "--data-binary", "--body", "--body-file", "--post-data")
 SILENT = ("-q", "-s", "--quiet", "--silent", "--no-tui", "--no-progress")
@@ -65,14 +77,33 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(("--quick", "--budget"), ("--trials", "2"), "", "fewer trials take less time"),
     Row(("-q",), ("--rate", "{}"), "1k", "messages per second in all", NUMBER),
-    Row(("--qps", "--rps", "-R"), ("--rate", "{}"), "1k", "messages per second in all"),
     Row(
-        ("-s", "--script"),
+        ("--qps", "--rps", "-R", "--arrival-rate", "--arrivals"),
+        ("--rate", "{}"),
+        "1k",
+        "messages per second in all",
+    ),
+    Row(
+        ("-s", "--script", "-f", "--locustfile", "--scenario"),
         (),
         "",
-        "there are no scripts: -X, -H, --json and --payload say what is sent",
+        "there are no scripts: -X, -H, --json and --payload say what is sent, a traffic file what"
+        " several requests are",
         r".+\.\w+",
     ),
+    Row(
+        ("--stage", "--stages", "--ramp", "--ramp-up", "--rampup", "--spawn-rate", "--hatch-rate"),
+        ('stages = [{for = "1m", to = 50}]',),
+        "",
+        "a ramp of users, in [load] of a traffic file",
+    ),
+    Row(
+        ("--think", "--think-time", "--pause", "--sleep", "--wait", "--wait-time"),
+        ('think = "2s"',),
+        "",
+        "in a [[flow]] of a traffic file; for one URL: --rate with --pacing after-response",
+    ),
+    Row(("--headless", "--no-web", "--autostart"), (), "", "there is no page to start from"),
     Row(("--latency", "--histogram", "--percentiles"), (), "", "percentiles are always shown"),
     Row(("--keepalive", "--keep-alive"), (), "", "connections are kept open"),
     Row(SILENT, ("2>/dev/null",), "", "progress goes there; the result to standard output"),
@@ -112,6 +143,23 @@ def hint(name: str, value: str | None, options: Collection[str]) -> str | None:
         if name in row.names and _fits(row, value) and _is_known(row, options):
             advice = f"write {_filled(row, value)}" if row.words else "leave it out"
             return f"{advice} ({row.note})"
+    return None
+
+
+def of_file(name: str) -> str | None:
+    """What to do with another tool's file; None: it is not there, or none that is known."""
+    path = Path(name)
+    suffix = path.suffix.lower()
+    # `bun.sh` may be a host.
+    if not path.is_file():
+        return None
+    if suffix in SCRIPTS:
+        return (
+            "scripts are not read; record what it sends as HAR, then `wiretrial traffic from har"
+            " FILE -o DIR`"
+        )
+    if suffix in IMPORTED:
+        return f"write `wiretrial traffic from {IMPORTED[suffix]} {shlex.quote(name)} -o DIR` first"
     return None
 
 

@@ -76,7 +76,8 @@ def load(
         typer.Argument(
             metavar="URL|FILE",
             help="http, https, ws, wss, tcp or tls; styx, styx+json, styx+ws or styx+json+ws; "
-            "socketio+ws. Or a traffic file, .toml or .hurl, with the requests of an application.",
+            "socketio+ws. Or a traffic file, .toml or .hurl: scenarios of several requests, with "
+            "data, think times and ramps.",
         ),
     ],
     connections: options.Connections = "10",

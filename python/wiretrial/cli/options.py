@@ -42,7 +42,10 @@ Variables = Annotated[
 Connections = Annotated[
     str,
     typer.Option(
-        "-c", "--connections", metavar="N", help="Number of connections, over all threads."
+        "-c",
+        "--connections",
+        metavar="N",
+        help="Connections, over all threads; of a traffic file: virtual users.",
     ),
 ]
 Duration = Annotated[
@@ -75,7 +78,8 @@ Rate = Annotated[
         "-r",
         "--rate",
         metavar="R",
-        help="Open loop at R messages per second in all: 5000, 10k. [closed loop]",
+        help="Open loop at an arrival rate: R messages (or sessions of a traffic file) per second, "
+        "in all: 5000, 10k. [closed loop]",
     ),
 ]
 PayloadSize = Annotated[

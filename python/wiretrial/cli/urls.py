@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 from wiretrial import redaction, suggest
+from wiretrial.cli import foreign
 from wiretrial.errors import UsageProblem
 from wiretrial.subjects.spec import Protocol
 
@@ -39,7 +40,8 @@ def parse(text: str, schemes: Sequence[Protocol]) -> Target:
     """The target that a URL names, with one of these schemes."""
     if "://" not in text:
         meant = corrected(text, schemes) or ANY_URL
-        raise UsageProblem(f"{text!r} is not a URL", f"write {meant}")
+        told = foreign.of_file(text) or f"write {meant}"
+        raise UsageProblem(f"{text!r} is not a URL", told)
     if odd := _NOT_IN_A_URL.search(text):
         raise UsageProblem(
             f"a URL can't have {odd[0]!r} in it", f"write {quote(odd[0])} in its place"
