@@ -411,6 +411,14 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_s_number_is_read_as_exactly_as_a_reply_s() {
+        for digits in ["1.2283648193994923", "0.1", "1e23", "5e-324", "9007199254740993"] {
+            let planned: Value = serde_json::from_str(digits).expect("JSON");
+            assert_eq!(Seen::Json(digits).compared(&planned), Some(Ordering::Equal), "{digits}");
+        }
+    }
+
+    #[test]
     fn table_of_counts_and_captures() {
         let rows = [
             (Seen::Json("[1,[2,3],{}]"), Some(3), "[1,[2,3],{}]"),
