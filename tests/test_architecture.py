@@ -24,7 +24,7 @@ CRATES = ROOT / "crates"
 # know nobody.
 LEAVES = {
     *("catalogues", "closing", "documents", "errors", "launch", "plan", "quantities", "redaction"),
-    *("goals", "plan_traffic", "redaction_traffic", "snapshot", "suggest", "words"),
+    *("goals", "plan_shape", "plan_traffic", "redaction_traffic", "snapshot", "suggest", "words"),
 }
 LEAF_NEEDS = {
     "catalogues": set[str](),
@@ -34,7 +34,9 @@ LEAF_NEEDS = {
     "quantities": {"errors", "suggest"},
     "goals": set(),
     "redaction_traffic": {"plan_traffic", "redaction"},
-    "plan": {"plan_traffic"},
+    "plan_shape": set(),
+    "plan_traffic": {"plan_shape"},
+    "plan": {"plan_shape", "plan_traffic"},
     "snapshot": {"plan", "errors"},
 }
 

@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from wiretrial.plan_shape import Shape
 from wiretrial.plan_traffic import Traffic
 
 PLAN_SCHEMA: Final = "wiretrial-plan"
@@ -176,6 +177,13 @@ class MatchingContent(_Part):
     rules: Annotated[tuple[Annotated[str, Field(pattern=RULE)], ...], Field(min_length=1)]
 
 
+class ShapedContent(_Part):
+    """JSON of this shape (http, https, ws, wss, socketio)."""
+
+    rule: Literal["shaped"] = Field(default="shaped", alias="is")
+    shape: Shape
+
+
 Content = Annotated[
     AutoContent
     | EchoContent
@@ -183,7 +191,8 @@ Content = Annotated[
     | BroadcastContent
     | FixedContent
     | StatusContent
-    | MatchingContent,
+    | MatchingContent
+    | ShapedContent,
     Field(discriminator="rule"),
 ]
 

@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from wiretrial.plan_shape import Shape, TypeName
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -160,11 +162,6 @@ class Matches(_Part):
     pattern: str
 
 
-TypeName = Literal[
-    "string", "number", "integer", "float", "boolean", "null", "list", "object", "uuid", "time"
-]
-
-
 class IsType(_Part):
     """It is of this type."""
 
@@ -172,8 +169,15 @@ class IsType(_Part):
     name: TypeName
 
 
+class IsShape(_Part):
+    """It is of this shape: of the body, which is JSON, or of a place in it."""
+
+    test: Literal["shape"] = Field(default="shape", alias="is")
+    shape: Shape
+
+
 Test = Annotated[
-    Exists | Empty | Compared | Contains | Starts | Ends | Matches | IsType,
+    Exists | Empty | Compared | Contains | Starts | Ends | Matches | IsType | IsShape,
     Field(discriminator="test"),
 ]
 

@@ -33,6 +33,7 @@ from wiretrial.plan import (
     Plan,
     RandomBurst,
     SequencePayload,
+    ShapedContent,
     Stop,
     Styx,
     Target,
@@ -40,6 +41,7 @@ from wiretrial.plan import (
     Tls,
     WebSocket,
 )
+from wiretrial.plan_shape import Member, Shape
 from wiretrial.plan_traffic import (
     Back,
     Capture,
@@ -53,6 +55,7 @@ from wiretrial.plan_traffic import (
     Feed,
     Flow,
     HeaderOf,
+    IsShape,
     IsType,
     JsonAt,
     JsonOf,
@@ -84,45 +87,52 @@ NAMED_ELSEWHERE = {"schema", "version"}
 """The engine checks these two by value when it reads a plan; our models have them as constants."""
 
 
-def _shape(node: Schema | Literal[True], defs: Schema) -> Any:
-    """What a schema admits, without words, formats and the ways of writing the same thing."""
+def _shape(node: Schema | Literal[True], defs: Schema, above: tuple[str, ...] = ()) -> Any:
+    """What a schema admits, without words, formats and the ways of writing the same thing.
+
+    `above`: the definitions that this node is a part of; one that stands in itself is named by how
+    far above it begins.
+    """
     if node is True or not node.keys() - {"title", "description"}:
         return "anything"
     if "$ref" in node:
-        target = defs[node["$ref"].rsplit("/", 1)[1]]
+        name = node["$ref"].rsplit("/", 1)[1]
+        if name in above:
+            return ("again", above[::-1].index(name))
+        target = defs[name]
         beside = {key: value for key, value in node.items() if key == "properties"}
         whole = (
             {**target, "properties": {**target.get("properties", {}), **beside["properties"]}}
             if beside
             else target
         )
-        return _shape(whole, defs)
+        return _shape(whole, defs, (*above, name))
     if "allOf" in node:
         (only,) = node["allOf"]
-        return _shape(only, defs)
+        return _shape(only, defs, above)
     choices = node.get("oneOf") or node.get("anyOf")
     if choices:
-        return _union([_shape(choice, defs) for choice in choices])
+        return _union([_shape(choice, defs, above) for choice in choices])
     if "const" in node:
         return ("one of", frozenset({node["const"]}))
     if "enum" in node:
         return ("one of", frozenset(node["enum"]))
     kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
-    return _union([_of_kind(kind, node, defs) for kind in kinds])
+    return _union([_of_kind(kind, node, defs, above) for kind in kinds])
 
 
-def _of_kind(kind: str, node: Schema, defs: Schema) -> Any:
+def _of_kind(kind: str, node: Schema, defs: Schema, above: tuple[str, ...]) -> Any:
     if kind == "array":
         parts = node.get("prefixItems")
         if parts:
-            return ("tuple", tuple(_shape(part, defs) for part in parts))
-        return ("array", _shape(node["items"], defs))
+            return ("tuple", tuple(_shape(part, defs, above) for part in parts))
+        return ("array", _shape(node["items"], defs, above))
     if kind != "object":
         return kind
     if "properties" not in node:
-        return ("map", _shape(node["additionalProperties"], defs))
+        return ("map", _shape(node["additionalProperties"], defs, above))
     members = {
-        name: _shape(member, defs)
+        name: _shape(member, defs, above)
         for name, member in node["properties"].items()
         if name not in NAMED_ELSEWHERE
     }
@@ -137,6 +147,8 @@ def _union(shapes: list[Any]) -> Any:
             constants |= shape[1]
         else:
             others.add(shape)
+    if "number" in others:
+        others.discard("integer")
     if constants:
         others.add(("one of", frozenset(constants)))
     return next(iter(others)) if len(others) == 1 else ("any of", frozenset(others))
@@ -154,6 +166,8 @@ def _explain(shape: Any, indent: int = 0) -> str:
     if not isinstance(shape, tuple):
         return f"{pad}{shape}\n"
     kind, content = shape
+    if kind == "again":
+        return f"{pad}again, {content} above\n"
     if kind == "object":
         lines = [
             f"{pad}  {name}:\n{_explain(member, indent + 2)}" for name, member in sorted(content)
@@ -210,6 +224,20 @@ def test_the_plan_s_defaults_are_the_engine_s(engine: Engine) -> None:
 
 TEXT = base64.b64encode(b"some text").decode()
 
+SHAPE = Shape(
+    types=("object", "null"),
+    members=(
+        Member(name="id", shape=Shape(types=("uuid",))),
+        Member(
+            name="items",
+            shape=Shape(items=Shape(range=(0, 1.5), values=(1, 0.5)), length=(1, None)),
+            required=False,
+        ),
+        Member(name="name", shape=Shape(pattern="^[a-z]+$", length=(5, 12))),
+    ),
+    others=False,
+)
+
 PLANS = [
     Plan(target=Target(url="tcp://h:1"), load=Load(connections=1), stop=Stop(requests=5)),
     Plan(
@@ -244,6 +272,7 @@ PLANS = [
         )
         for source, content in (
             (NoPayload(), LearnedContent()),
+            (NoPayload(), ShapedContent(shape=SHAPE)),
             (SequencePayload(bytes=20), EchoContent()),
             (FixedPayload(base64=TEXT), EchoContent()),
             (ListPayload(base64=(TEXT, TEXT)), EchoContent()),
@@ -312,6 +341,7 @@ TRAFFIC = Traffic(
                         test=Contains(operand=JsonOperand(value={"a": [1.5, None]})),
                     ),
                     Check(of="bytes", test=IsType(name="integer")),
+                    Check(of="body", test=IsShape(shape=SHAPE)),
                     Check(of=HeaderOf(header="Server"), negated=True, test=Exists()),
                     Check(of="body", test=Starts(text=(Words(text="{"),))),
                     Check(of="body", test=Ends(text=(Words(text="}"),))),

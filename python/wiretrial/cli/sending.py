@@ -108,4 +108,5 @@ _CONTENTS = {
     "broadcast": "each message at all connections",
     "fixed": "the content of a file",
     "status": "any content",
+    "shaped": "JSON of a schema",
 }

@@ -12,7 +12,7 @@ from typing import Any
 
 import wiretrial
 from wiretrial import words
-from wiretrial.plan import MatchingContent, StatusContent
+from wiretrial.plan import MatchingContent, ShapedContent, StatusContent
 from wiretrial.report import units
 from wiretrial.results.model import SubjectFacts, Trial
 from wiretrial.words import HTTP
@@ -52,6 +52,8 @@ def verified_words(trial: Trial) -> str:
             return f"{every}{how}, content not checked"
         case MatchingContent(rules=rules):
             return f"{every}verified by {units.plural(len(rules), 'rule')}"
+        case ShapedContent():
+            return f"{every}verified by a schema"
         case _:
             return f"{every}verified"
 

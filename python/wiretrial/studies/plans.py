@@ -14,6 +14,7 @@ from wiretrial.plan import (
     MatchingContent,
     Phases,
     Plan,
+    ShapedContent,
     Stop,
     Target,
 )
@@ -94,7 +95,7 @@ def require_rules(study: Study, engine: Engine) -> None:
     ruled = [
         case
         for case in study.cases
-        if case.traffic or isinstance(case.expect.content, MatchingContent)
+        if case.traffic or isinstance(case.expect.content, MatchingContent | ShapedContent)
     ]
     if not ruled:
         return

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from wiretrial.plan_shape import TypeName
 from wiretrial.plan_traffic import (
     Capture,
     Check,
@@ -29,7 +30,6 @@ from wiretrial.plan_traffic import (
     Starts,
     Test,
     TextOperand,
-    TypeName,
 )
 from wiretrial.traffic import jsonpath
 from wiretrial.traffic.filling import Scope, fill, known

@@ -22,6 +22,7 @@ from wiretrial.plan_traffic import (
     Flow,
     Found,
     HeaderOf,
+    IsShape,
     IsType,
     JsonAt,
     JsonOf,
@@ -44,6 +45,7 @@ from wiretrial.plan_traffic import (
 from wiretrial.plan_traffic import ConstantThink as Constant
 from wiretrial.plan_traffic import ExponentialThink as Exponential
 from wiretrial.plan_traffic import Line as Spoken
+from wiretrial.traffic import shapes
 from wiretrial.traffic.compiler import Scenario
 from wiretrial.traffic.filling import MADE
 from wiretrial.traffic.quantities import LoadShape
@@ -245,6 +247,8 @@ def _test(of: Test) -> str:
             return f"matches {_slashed(pattern)}"
         case IsType(name=name):
             return _TYPES.get(name, name)
+        case IsShape(shape=shape):
+            return f"is {shapes.line(shape)}"
         case _:
             return f"startsWith {_quoted(text(of.text))}"
 

@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::shape::document::ShapeDocument;
 use super::traffic::document::TrafficDocument;
 
 /// The `schema` member of every plan.
@@ -301,6 +302,11 @@ pub enum ContentDocument {
         /// `json:PATH=VALUE`, `json:PATH` (it is there) or `regex:PATTERN`; at least one. A path is `a.b[0].c`, with
         /// `["…"]` for a name that has a dot; a value that is no JSON is text.
         rules: Vec<String>,
+    },
+    /// JSON of this shape (http, https, ws, wss, socketio).
+    Shaped {
+        /// What it is like.
+        shape: ShapeDocument,
     },
 }
 

@@ -2,6 +2,7 @@
 
 use super::document::{ContentDocument, ExpectDocument};
 use super::message::{decode, is_numbered};
+use super::shape::shape;
 use super::{ContentRule, Expect, NUMBER_BYTES, PayloadPlan, PlanError, Rule, Scheme, TargetUrl};
 
 /// What a right reply of this target is.
@@ -58,6 +59,10 @@ fn content(
         ContentDocument::Matching { rules } => ContentRule::Matching(
             rules.iter().map(|text| Rule::parse(text)).collect::<Result<_, _>>()?,
         ),
+        ContentDocument::Shaped { shape: it } => {
+            let shape = shape(it).map_err(|fault| PlanError(format!("expect.content: {fault}")))?;
+            ContentRule::Shaped(Box::new(shape))
+        }
     };
     if url.scheme == Scheme::Stream && rule != ContentRule::Echo {
         return wrong("expect.content: a byte stream can only be checked as an echo".to_owned());

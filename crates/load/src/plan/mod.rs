@@ -8,8 +8,10 @@ mod expect;
 mod json_text;
 mod message;
 mod parse;
+mod pattern;
 pub mod redaction;
 mod rule;
+pub mod shape;
 mod target;
 pub mod traffic;
 
@@ -20,6 +22,7 @@ use std::sync::Arc;
 pub use document::{PacingDocument, PlanDocument, PollerDocument};
 pub use json_text::JsonPart;
 pub use rule::{JsonPath, Rule, Step};
+use shape::Shape;
 pub use target::{Carrier, Scheme, TargetUrl};
 use traffic::Traffic;
 use wiretrial_proto::websocket::DeflateConfig;
@@ -156,6 +159,8 @@ pub enum ContentRule {
     Any,
     /// Content in which each of these rules holds; never empty.
     Matching(Vec<Rule>),
+    /// JSON of this shape.
+    Shaped(Box<Shape>),
 }
 
 /// How many connections, and who sends next.

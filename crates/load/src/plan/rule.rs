@@ -2,10 +2,10 @@
 //!
 //! Knows what a rule says; must not know replies.
 
-use regex::bytes::Regex;
 use serde_json::Value;
 
 use super::PlanError;
+use super::pattern::compiles;
 
 /// What must hold of a reply's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,20 +46,10 @@ impl Rule {
     /// What is wrong with it, with the remedy.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         if let Some(pattern) = text.strip_prefix("regex:") {
-            return match Regex::new(pattern) {
-                _ if pattern.is_empty() => {
-                    wrong(text, "there is no pattern: use status for any reply")
-                }
-                Ok(_) => Ok(Self::Regex(pattern.to_owned())),
-                // The crate draws a picture of several lines; the last one says what is wrong.
-                Err(error) => {
-                    let picture = error.to_string();
-                    wrong(
-                        text,
-                        picture.lines().last().unwrap_or_default().trim_start_matches("error: "),
-                    )
-                }
-            };
+            if pattern.is_empty() {
+                return wrong(text, "there is no pattern: use status for any reply");
+            }
+            return compiles(pattern).map(Self::Regex).or_else(|fault| wrong(text, &fault));
         }
         let Some(rest) = text.strip_prefix("json:") else {
             return wrong(text, "write json:PATH=VALUE, json:PATH or regex:PATTERN");

@@ -257,7 +257,10 @@ fn max_message(target: &Target) -> u64 {
     let right = match &target.expect.content {
         ContentRule::Echo | ContentRule::Broadcast => Payloads::new(&target.payload).longest(),
         ContentRule::Fixed(content) => content.len(),
-        ContentRule::Learned | ContentRule::Any | ContentRule::Matching(_) => return MAX_INFLATED,
+        ContentRule::Learned
+        | ContentRule::Any
+        | ContentRule::Matching(_)
+        | ContentRule::Shaped(_) => return MAX_INFLATED,
     };
     2 * right as u64 + SLACK
 }

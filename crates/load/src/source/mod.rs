@@ -8,6 +8,8 @@ mod json;
 mod long;
 mod payload;
 mod rules;
+mod seen;
+mod shape;
 mod template;
 pub mod traffic;
 mod verify;

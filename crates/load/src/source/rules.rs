@@ -10,6 +10,9 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::excerpt;
+use super::seen::Seen;
+use super::shape::Shape;
+use crate::plan::shape::Shape as Planned;
 use crate::plan::{JsonPath, Rule, Step};
 
 /// Rules, ready to be asked.
@@ -20,6 +23,7 @@ pub struct Rules(Vec<Check>);
 enum Check {
     Json { path: JsonPath, value: Option<Value> },
     Regex(Box<Regex>),
+    Shape(Box<Shape>),
 }
 
 impl Rules {
@@ -34,6 +38,11 @@ impl Rules {
         let checks: Vec<Check> = rules.iter().filter_map(check).collect();
         debug_assert_eq!(checks.len(), rules.len());
         Self(checks)
+    }
+
+    /// The content has this shape.
+    pub(super) fn shaped(shape: &Planned) -> Self {
+        Self(vec![Check::Shape(Box::new(Shape::new(shape)))])
     }
 
     /// Does each rule hold of this content?
@@ -52,6 +61,7 @@ impl Check {
     fn holds(&self, content: &[u8]) -> bool {
         match self {
             Self::Regex(pattern) => pattern.is_match(content),
+            Self::Shape(shape) => shape.fits(&Seen::Text(content)),
             Self::Json { path, value } => {
                 let mut reader = serde_json::Deserializer::from_slice(content);
                 let seek = Seek { steps: &path.steps, value: value.as_ref() };
@@ -65,6 +75,9 @@ impl Check {
         let shown = excerpt(content);
         let (path, value) = match self {
             Self::Regex(pattern) => return format!("nothing matches {pattern} in '{shown}'"),
+            Self::Shape(shape) => {
+                return format!("{}, in '{shown}'", shape.fault("body", &Seen::Text(content)));
+            }
             Self::Json { path, value } => (path, value),
         };
         let document: Value = match serde_json::from_slice(content) {

@@ -81,6 +81,7 @@ impl Verifier {
             ContentRule::Fixed(bytes) => Self::Fixed(Arc::from(bytes.as_slice())),
             ContentRule::Any => Self::Any,
             ContentRule::Matching(rules) => Self::Matching(Arc::new(Rules::new(rules))),
+            ContentRule::Shaped(shape) => Self::Matching(Arc::new(Rules::shaped(shape))),
         }
     }
 
@@ -360,6 +361,23 @@ mod tests {
         }
         assert_eq!(check(&Verifier::Any, 9, reply, 5), Ok(()));
         assert_eq!(check(&Verifier::Any, 9, b"", 5), Ok(()));
+    }
+
+    #[test]
+    fn a_shape_is_looked_for_when_all_pieces_are_there() {
+        let document =
+            r#"{"content": {"is": "shaped", "shape": {"types": ["list"], "length": [2, 2]}}}"#;
+        let plan = format!(
+            r#"{{"schema":"wiretrial-plan","version":1,"load":{{"connections":1}},"stop":{{"requests":1}},"target":{{"url":"http://h/","expect":{document}}}}}"#
+        );
+        let plan = crate::plan::Plan::from_json(&plan).expect("a plan");
+        let verifier = Verifier::new(&plan.target.expect.content);
+        assert!(!verifier.is_exact());
+        for piece in 1..=9 {
+            assert_eq!(check(&verifier, 9, br#"["ab",1] "#, piece), Ok(()), "pieces of {piece}");
+            let fault = check(&verifier, 9, br#"["ab"]"#, piece).expect_err("wrong");
+            assert_eq!(fault, r#"$ had 1 element, not 2, in '["ab"]'"#);
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::plan::shape::document::{ShapeDocument, TypeDocument};
+
 /// Requests to many routes in sessions, instead of one message. Each connection is a user's, who has one
 /// session after the other; who begins one when is the executor's: `closed`, or `open` with sessions per second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -272,6 +274,11 @@ pub enum TestDocument {
         /// Which.
         name: TypeDocument,
     },
+    /// It is of this shape: of the body, which is JSON, or of a place in it.
+    Shape {
+        /// Which.
+        shape: ShapeDocument,
+    },
 }
 
 /// How a value compares with another one. Only numbers, and texts with texts, are less or greater.
@@ -305,32 +312,6 @@ pub enum OperandDocument {
     Json(Value),
     /// What this comes to be for the message. A number in the reply is compared with it by its digits, as a number.
     Text(Vec<PartDocument>),
-}
-
-/// The type of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TypeDocument {
-    /// Text.
-    String,
-    /// A number.
-    Number,
-    /// A number without a fraction.
-    Integer,
-    /// A number with a fraction or an exponent.
-    Float,
-    /// True or false.
-    Boolean,
-    /// Nothing.
-    Null,
-    /// A list.
-    List,
-    /// An object.
-    Object,
-    /// A text that is a UUID.
-    Uuid,
-    /// A text that is a date and time of RFC 3339.
-    Time,
 }
 
 /// What later requests need of a reply.

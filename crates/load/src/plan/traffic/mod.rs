@@ -16,7 +16,7 @@ mod text;
 
 pub use document::{
     ComparisonDocument as Comparison, DeedDocument as Deed, MadeDocument as Made,
-    OrderDocument as Order, TypeDocument as Type,
+    OrderDocument as Order,
 };
 pub(super) use parse::traffic;
 pub use path::{Path, Place};
@@ -24,6 +24,7 @@ pub use path::{Path, Place};
 use serde_json::Value;
 
 use super::redaction::is_secret;
+use super::shape::{Shape, Type};
 use crate::clock::Nanos;
 
 /// Requests to many routes, in sessions.
@@ -202,6 +203,8 @@ pub enum Test {
     Matches(String),
     /// It is of this type.
     Type(Type),
+    /// It is of this shape.
+    Shape(Box<Shape>),
 }
 
 /// What a value is compared with.

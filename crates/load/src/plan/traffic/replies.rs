@@ -2,14 +2,14 @@
 //!
 //! Knows the rules for statuses, checks and captures. Must not know requests.
 
-use regex::bytes::Regex;
-
 use super::document::{
     CaptureDocument, CheckDocument, FoundDocument, OperandDocument, StatusDocument, TestDocument,
 };
 use super::names::Names;
 use super::text::text;
 use super::{Capture, Check, Found, Operand, Path, Test};
+use crate::plan::pattern;
+use crate::plan::shape::shape;
 
 /// The most that is captured, bytes.
 const MOST_CAPTURED: u32 = 1 << 20;
@@ -42,6 +42,10 @@ pub(super) fn check(document: &CheckDocument, names: &mut Names) -> Result<Check
         TestDocument::Ends { with } => Test::Ends(text(with, names)),
         TestDocument::Matches { pattern } => Test::Matches(compiles(pattern)?),
         TestDocument::Type { name } => Test::Type(*name),
+        TestDocument::Shape { .. } if !has_shape(document) => {
+            return Err("only the body, and what is at a place of it, has a shape: give body or json, and no count".to_owned());
+        }
+        TestDocument::Shape { shape: it } => Test::Shape(Box::new(shape(it)?)),
     };
     let CheckDocument { count, not, .. } = *document;
     Ok(Check { of: found(&document.of)?, count, not, test })
@@ -60,6 +64,10 @@ pub(super) fn capture(document: &CaptureDocument, names: &mut Names) -> Result<C
         in_head: false,
         leads: false,
     })
+}
+
+fn has_shape(document: &CheckDocument) -> bool {
+    matches!(document.of, FoundDocument::Body | FoundDocument::Json(_)) && !document.count
 }
 
 fn operand(document: &OperandDocument, names: &mut Names) -> Operand {
@@ -84,13 +92,5 @@ fn found(document: &FoundDocument) -> Result<Found, String> {
 }
 
 fn compiles(pattern: &str) -> Result<String, String> {
-    match Regex::new(pattern) {
-        Ok(_) => Ok(pattern.to_owned()),
-        // The crate draws a picture of several lines; the last one says what is wrong.
-        Err(error) => {
-            let picture = error.to_string();
-            let last = picture.lines().last().unwrap_or_default();
-            Err(format!("'{pattern}': {}", last.trim_start_matches("error: ")))
-        }
-    }
+    pattern::compiles(pattern).map_err(|fault| format!("'{pattern}': {fault}"))
 }

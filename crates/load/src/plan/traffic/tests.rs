@@ -176,6 +176,16 @@ fn table_of_what_is_refused() {
             json!({"checks": [{"of": "body", "test": {"is": "matches", "pattern": "["}}]}),
             "expect.checks[0]: '['",
         ),
+        row(
+            "/traffic/routes/0/expect",
+            json!({"checks": [{"of": "body", "test": {"is": "shape", "shape": {"pattern": "["}}}]}),
+            "expect.checks[0]: shape of $: pattern '[': unclosed character class",
+        ),
+        row(
+            "/traffic/routes/0/expect",
+            json!({"checks": [{"of": {"header": "A"}, "test": {"is": "shape", "shape": {}}}]}),
+            "expect.checks[0]: only the body, and what is at a place of it, has a shape",
+        ),
         row("/traffic/stages", json!([{"for_ns": 1, "from": 0.0, "to": 1.5}]), "1.5 is no share"),
         row(
             "/traffic/stages",

@@ -7,10 +7,12 @@ use std::cmp::Ordering;
 use regex::bytes::Regex;
 use serde_json::Value;
 
-use super::seen::Seen;
 use super::template::{Known, Template};
-use crate::plan::traffic::{Comparison, Operand, Test, Type};
+use crate::plan::shape::Type;
+use crate::plan::traffic::{Comparison, Operand, Test};
 use crate::source::excerpt;
+use crate::source::seen::Seen;
+use crate::source::shape::Shape;
 
 /// A test, ready to be made.
 #[derive(Debug)]
@@ -30,6 +32,7 @@ enum Holds {
     Ends(Template),
     Matches(Box<Regex>),
     Type(Type),
+    Shape(Box<Shape>),
 }
 
 /// What a value is compared with.
@@ -74,6 +77,7 @@ impl Check {
             Test::Ends(text) => Holds::Ends(Template::new(text)),
             Test::Matches(pattern) => Holds::Matches(Box::new(compiled(pattern))),
             Test::Type(named) => Holds::Type(*named),
+            Test::Shape(shape) => Holds::Shape(Box::new(Shape::new(shape))),
         };
         Self { count: check.count, not: check.not, holds }
     }
@@ -98,6 +102,7 @@ impl Check {
             Holds::Exists => true,
             Holds::Empty => seen.count() == Some(0),
             Holds::Type(named) => seen.is_of(*named),
+            Holds::Shape(shape) => shape.fits(seen),
             Holds::Matches(pattern) => seen.text().is_some_and(|text| pattern.is_match(&text)),
             Holds::Starts(text) => {
                 seen.text().is_some_and(|own| own.starts_with(text.fill(known, room)))
@@ -155,6 +160,8 @@ impl Check {
             }
             Holds::Matches(pattern) => format!("matching {pattern}"),
             Holds::Type(named) => format!("of type {}", format!("{named:?}").to_lowercase()),
+            Holds::Shape(shape) if !self.not => return shape.fault(name, seen),
+            Holds::Shape(_) => "of the shape".to_owned(),
         };
         let should = if self.not { "is wanted to be " } else { "is wanted " };
         format!("{name}{count} was {found}, and {should}{not}{wanted}")

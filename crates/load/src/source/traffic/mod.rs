@@ -8,7 +8,6 @@ mod cookies;
 mod made;
 mod reply;
 mod request;
-mod seen;
 mod template;
 #[cfg(test)]
 mod tests;

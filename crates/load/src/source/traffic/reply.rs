@@ -11,12 +11,12 @@ use super::check::{Check, compiled};
 use super::coding::Codings;
 use super::cookies;
 use super::made::Making;
-use super::seen::Seen;
 use super::template::{Known, Template};
 use super::tree::{Places, Tree};
 use super::values::Values;
 use crate::plan::traffic::{Capture, Check as PlannedCheck, Found, Path, Route};
 use crate::source::excerpt;
+use crate::source::seen::Seen;
 
 /// The largest body that is looked at, bytes.
 const MOST_LOOKED_AT: usize = 16 << 20;

@@ -199,6 +199,42 @@ fn all_checks_must_hold() {
 }
 
 #[test]
+fn bodies_and_places_in_them_have_shapes() {
+    let shape =
+        |of: Value, shape: Value| json!({"of": of, "test": {"is": "shape", "shape": shape}});
+    let mut none = shape(json!({"json": "$.next"}), json!({"types": ["null"]}));
+    none["not"] = json!(true);
+    let item = json!({"others": false, "members": [
+        {"name": "id", "shape": {"types": ["integer"]}},
+        {"name": "n\u{e4}me", "shape": {"types": ["string"], "length": [2, 2]}},
+    ]});
+    let route = get(&json!({"checks": [
+        shape(json!("body"), json!({"types": ["object"], "members": [
+            {"name": "items", "shape": {"types": ["list"], "items": item}},
+        ]})),
+        shape(json!({"json": "$.items[*].id"}), json!({"length": [2, 3], "items": {"range": [7, 9]}})),
+        none,
+    ]}));
+    let body = r#" {"items":[{"id":7,"n\u00e4me":"\u00fcx"},{"näme":"üx","id":9}],"next":false} "#;
+    assert_eq!(verdict(&route, 200, &[], body).0, Ok(()));
+    let rows = [
+        (body.replace(":9", ":9.0"), "$.items[1].id was 9.0, a fraction, not an integer: ' {"),
+        (body.replace("üx", "x"), "$.items[1].n\u{e4}me was \"x\", 1 character, not 2: ' {"),
+        (body.replace(":9", ":10"), "$.items[*].id[1] was 10, not 7 to 9: ' {"),
+        (body.replace("false", "null"), "$.next was null, and is wanted to be not of the shape"),
+        (body.replace("} ", "}} "), "it is no JSON (trailing characters at line 1"),
+        (body.replace("\\u00fc", "\\u00f"), "it is no JSON (invalid escape at line 1"),
+        (body.replace("false", "[[{}]"), "it is no JSON (expected"),
+    ];
+    for (body, says) in rows {
+        let Err(Fault::Mismatch(fault)) = verdict(&route, 200, &[], &body).0 else {
+            panic!("{body}")
+        };
+        assert!(fault.starts_with(says), "{fault}");
+    }
+}
+
+#[test]
 fn what_later_requests_need_is_captured_or_missed() {
     let of = |of: Value| {
         let mut route = get(&json!({}));

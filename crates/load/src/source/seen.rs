@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::plan::traffic::Type;
+use super::excerpt;
+use crate::plan::shape::Type;
 
 /// A value of a reply.
 #[derive(Debug, Clone, Copy)]
@@ -201,11 +202,9 @@ impl<'a> Seen<'a> {
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Nothing => "not there".to_owned(),
-            Self::Text(bytes) => format!("'{}'", crate::source::excerpt(bytes)),
-            Self::Json(json) => crate::source::excerpt(json.as_bytes()),
-            Self::Number(_) | Self::List { .. } => {
-                crate::source::excerpt(&self.captured().unwrap_or_default())
-            }
+            Self::Text(bytes) => format!("'{}'", excerpt(bytes)),
+            Self::Json(json) => excerpt(json.as_bytes()),
+            Self::Number(_) | Self::List { .. } => excerpt(&self.captured().unwrap_or_default()),
         }
     }
 }
