@@ -1,0 +1,58 @@
+"""A reply as it came before the load, and what can be read from it.
+
+Knows status, header fields and bodies; must not know what is learned of them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import NoReturn
+
+from pydantic import JsonValue
+
+DEEPEST = 24
+"""Levels of JSON that are looked into: a plan's own JSON is several times as deep as a shape."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One reply. `sent`: the body of its request; `at`: when it came, seconds since 1970."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    sent: bytes = b""
+    at: float | None = None
+
+    @property
+    def media_type(self) -> str:
+        """In lower case and without parameters; empty where the reply has none."""
+        for name, value in self.headers:
+            if name.lower() == "content-type":
+                return value.partition(";")[0].strip().lower()
+        return ""
+
+    @property
+    def says_json(self) -> bool:
+        """Whether its media type is JSON."""
+        return self.media_type == "application/json" or self.media_type.endswith("+json")
+
+
+class NotJson(ValueError):
+    """A body that the engine would not read as JSON either."""
+
+
+def read_json(body: bytes) -> JsonValue:
+    """The document in a body; raises `NotJson`."""
+    try:
+        found: JsonValue = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+        # A half of a surrogate pair, which no UTF-8 can hold.
+        json.dumps(found, ensure_ascii=False).encode("utf-8")
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)) from error
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
