@@ -29,16 +29,6 @@ def blocks(page: Path, language: str | None = None) -> Iterator[str]:
             yield CONTINUED.sub("", fence["body"])
 
 
-def prompted(page: Path) -> list[str]:
-    """The commands that a page has its reader run, in their order."""
-    return [
-        line.removeprefix("$ ")
-        for block in blocks(page, "console")
-        for line in block.splitlines()
-        if line.startswith("$ ")
-    ]
-
-
 def commands() -> Iterator[tuple[Path, list[str]]]:
     """Each command line of `wiretrial` on each page, without its first word."""
     for page in pages():
