@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from pydantic import ValidationError
 
 from tests.report.synthetic import Shape, demo_trials
-from wiretrial.report import canvas, html, metrics
+from wiretrial.report import canvas, found, html, metrics, phrases, text, units
 from wiretrial.report.model import ReportModel, build
 from wiretrial.report.views import cost
 from wiretrial.results.claims import Claim, Side
@@ -16,6 +17,7 @@ from wiretrial.results.claims import Claim, Side
 FORMS = {"styx": "binary over TCP", "styx+json+ws": "JSON over WebSocket"}
 BYTES = {"styx": (43, 39), "styx+json+ws": (115, 107)}
 BOTS = (100, 1000, 2000)
+LEVELS = range(100, 900, 100)
 
 
 SERVERS = ("table-native", "table-netty")
@@ -143,7 +145,7 @@ def noisy(**differing: float) -> ReportModel:
             shape(protocol, bots),
             server_us=20.0 * (differing.get(f"at_{bots}", 1.0) if protocol != "styx" else 1.0),
         )
-        for bots in range(100, 900, 100)
+        for bots in LEVELS
         for protocol in FORMS
     )
     return build(
@@ -157,11 +159,11 @@ def noisy(**differing: float) -> ReportModel:
 
 
 def test_levels_that_tell_nothing_alone_are_taken_together() -> None:
-    report = noisy(**{f"at_{bots}": 1.4 for bots in range(100, 900, 100)})
+    report = noisy(**{f"at_{bots}": 1.4 for bots in LEVELS})
     (family,) = report.families
-    found = family.together[metrics.SERVER.key]
-    (pair,) = found.against
-    assert (found.best, found.levels, pair.a) == ("binary over TCP", 8, "JSON over WebSocket")
+    pooled = family.together[metrics.SERVER.key]
+    (pair,) = pooled.against
+    assert (pooled.best, pooled.levels, pair.a) == ("binary over TCP", 8, "JSON over WebSocket")
     assert pair.comparison is not None
     assert (pair.comparison.low or 2) < 1.4 < (pair.comparison.high or 0)
     said = report.verdict_sentences[0]
@@ -185,3 +187,40 @@ def test_bars_of_several_groups_stand_under_their_titles() -> None:
     drawn = canvas.inline_svg(picture, "picture")
     assert drawn.count(">bots, table-netty, 1,000 connections<") == 1
     assert drawn.count(">binary over TCP<") == len(model.groups)
+
+
+@cache
+def by_level(ratio_at_most: float) -> ReportModel:
+    """JSON takes 1.45 times the CPU at the fewest connections, and up to so many at the most."""
+    return noisy(**{f"at_{n}": 1.45 * (ratio_at_most / 1.45) ** (n / 800) for n in LEVELS})
+
+
+def test_levels_that_differ_have_a_range_and_no_mean() -> None:
+    (family,) = by_level(8.0).families
+    (least, greatest) = family.together[metrics.SERVER.key].ranges["JSON over WebSocket"]
+    assert least < 2.5
+    assert greatest > 5
+    (same,) = by_level(1.45).families
+    assert not same.together[metrics.SERVER.key].ranges
+
+
+def test_the_range_goes_into_finding_sentence_table_and_kept_result() -> None:
+    report = by_level(8.0)
+    span = " to ".join(
+        units.significant(end)
+        for end in report.families[0].together[metrics.SERVER.key].ranges["JSON over WebSocket"]
+    )
+    finding = next(one for one in report.findings if one.metric is metrics.SERVER)
+    told = f"{span} (by level)"
+    for whole in (False, True):
+        assert f"{told} times as much" in phrases.say(finding, whole=whole)
+    assert any(told in sentence for sentence in found.of_report(report).sentences)
+    assert told in html.render(report)
+    assert told in text.render(report, width=200)
+
+
+def test_levels_on_both_sides_of_one_are_not_taken_together() -> None:
+    """Seven times as much at some levels and two thirds at others is no 2.5 over all."""
+    ratios = {f"at_{n}": 7.0 if n > 300 else 0.66 for n in LEVELS}
+    (family,) = noisy(**ratios).families
+    assert metrics.SERVER.key not in family.together

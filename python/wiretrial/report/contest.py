@@ -7,7 +7,7 @@ all pairs of the study in one metric.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from wiretrial.report import metrics
@@ -94,6 +94,9 @@ class Pooled:
     """`b` is the best; the sides are labels."""
     levels: int
     """So many are in it: those at which every label has a figure in each of the blocks."""
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """The least and the greatest ratio over the levels, of labels whose ratio to the best is shown
+    to differ from level to level: a mean would hide that."""
 
 
 def run(groups: Sequence[tuple[ScenarioResult, ...]]) -> list[Contest]:

@@ -49,8 +49,8 @@ Kind = Literal[
 class Multiple:
     """How many times the leader's or the baseline's figure a label has, with the interval.
 
-    Against a leader it is above 1: where more is better, so many times less. Over several levels
-    its ends are the least and the greatest ratio.
+    Against a leader it is above 1: where more is better, so many times less. Over several levels of
+    a baseline its ends are the least and the greatest ratio.
     """
 
     label: str
@@ -58,6 +58,8 @@ class Multiple:
     low: float | None = None
     high: float | None = None
     bound: Bound = "exact"
+    is_range: bool = False
+    """Whether its ends are the least and the greatest ratio, because levels are shown to differ."""
 
     @property
     def interval(self) -> tuple[float, float] | None:

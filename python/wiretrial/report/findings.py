@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from wiretrial.report import case_tables, leading, metrics, route_findings
 from wiretrial.report.break_even import Place
-from wiretrial.report.contest import Pair
+from wiretrial.report.contest import Pair, Pooled
 from wiretrial.report.families import Family, Group
 from wiretrial.report.finding import Finding, Kind, Multiple, Part
 from wiretrial.report.knees import Knee, Step
@@ -154,7 +154,7 @@ def _over_levels(family: Family, metric: Metric, where: str) -> Finding:
     levels = len(family.groups)
     parts = _parts(family, metric)
     if pooled := family.together.get(metric.key):
-        behind = (_worse(pair, pair.a) for pair in pooled.against if pair.winner == pooled.best)
+        behind = (_behind(pair, pooled) for pair in pooled.against if pair.winner == pooled.best)
         tied = tuple(pair.a for pair in pooled.against if pair.winner is None)
         return Finding(
             *("shared" if tied else "best", where, metric, (pooled.best, *tied)),
@@ -408,6 +408,17 @@ def _worse(pair: Pair, label: str) -> Multiple:
     assert pair.comparison is not None
     is_more = pair.metric.higher_is_better
     return Multiple.of(label, pair.comparison.inverse if is_more else pair.comparison)
+
+
+def _behind(pair: Pair, pooled: Pooled) -> Multiple:
+    """Over all levels: one ratio, or the range where they are shown to differ."""
+    found = _worse(pair, pair.a)
+    if pair.a not in pooled.ranges:
+        return found
+    least, greatest = pooled.ranges[pair.a]
+    if pair.metric.higher_is_better:
+        least, greatest = 1 / greatest, 1 / least
+    return replace(found, low=least, high=greatest, is_range=True)
 
 
 def _fewer(told: int, levels: int) -> int | None:

@@ -74,7 +74,9 @@ def leads(findings: Sequence[Finding]) -> str | None:
 
 
 def times(other: Multiple) -> str:
-    """`2.10 (2.05 to 2.16)`, of a bound `at least 2.10`."""
+    """`2.10 (2.05 to 2.16)`, of a bound `at least 2.10`; `1.45 to 5.28 (by level)`."""
+    if other.is_range:
+        return f"{ratio_interval(other)} (by level)"
     if other.bound == "unknown":
         return f"about {units.significant(other.ratio)}"
     sign = f"{other.bound} " if other.bound != "exact" else ""

@@ -2,7 +2,8 @@
 
 Knows families and their trials' figures; must not know how a comparison is put into words. Where
 each level alone is too noisy to tell, the mean over the levels within a block is not: noise
-averages out, and the blocks stay independent of each other.
+averages out, and the blocks stay independent of each other. Where a test speaks against one
+ratio for all levels, the range over them stands instead of the mean.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from wiretrial.report import contest, metrics
 from wiretrial.report.contest import Pair, Pooled
 from wiretrial.report.families import Family
 from wiretrial.report.metrics import Metric
+from wiretrial.stats import heterogeneity
 from wiretrial.stats.compare import ALPHA, Comparison, compare, holm, verdict
 from wiretrial.stats.summary import FEWEST
 
@@ -28,9 +30,9 @@ def told(families: Sequence[Family]) -> tuple[Family, ...]:
     """The families, each with what its levels show together.
 
     Holm's family is, as with single levels, all that the study compares in one metric. A family has
-    nothing to show together where a level shows another winner, because a mean over a crossing
-    says nothing; where a single level makes the difference; where the generator was the limit
-    somewhere; and where its levels are cases.
+    nothing to show together where a level shows another winner, or levels that are shown to differ
+    lie on both sides of 1, because a mean over a crossing says nothing; where a single level makes
+    the difference; where the generator was the limit somewhere; and where its levels are cases.
     """
     found: list[dict[str, Pooled]] = [{} for _ in families]
     compared = [_metrics(family) for family in families]
@@ -65,6 +67,17 @@ class _Logs:
     def compared(self, a: str, b: str, without: int | None = None) -> Comparison:
         """Two labels by their geometric means over the levels, without one of them if asked."""
         return compare(self._means(a, without), self._means(b, without))
+
+    def apart(self, a: str, b: str) -> tuple[float, float] | None:
+        """The least and the greatest ratio over the levels, where they are shown to differ."""
+        ratios = [
+            [x - y for x, y in zip(*rows, strict=True)]
+            for rows in zip(self.labels[a], self.labels[b], strict=True)
+        ]
+        if heterogeneity.p_value(ratios) >= heterogeneity.ALPHA:
+            return None
+        means = [fmean(row) for row in ratios]
+        return math.exp(min(means)), math.exp(max(means))
 
     def _means(self, label: str, without: int | None) -> list[float]:
         rows = [row for place, row in enumerate(self.labels[label]) if place != without]
@@ -125,7 +138,11 @@ def _pooled(family: Family, metric: Metric, logs: _Logs, pairs: Sequence[Pair]) 
     against = tuple(pair.seen_from(best) for pair in pairs if best in (pair.a, pair.b))
     if not any(pair.winner == best for pair in against) or _crosses(family, metric, best):
         return None
-    return Pooled(best, against, logs.levels)
+    spans = {pair.a: logs.apart(pair.a, best) for pair in against}
+    ranges = {label: span for label, span in spans.items() if span}
+    if any(least < 1 < greatest for least, greatest in ranges.values()):
+        return None
+    return Pooled(best, against, logs.levels, ranges)
 
 
 def _crosses(family: Family, metric: Metric, best: str) -> bool:
