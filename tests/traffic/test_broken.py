@@ -225,6 +225,34 @@ TOML = [
 ]
 
 # What stands in u.csv, or in u.jsonl where it begins with a brace.
+CHECK = "check.x.schema = 's.json'\n"
+
+# What stands in t.toml before the flow, what in s.json, and the line that tells of it.
+SCHEMAS = [
+    (
+        "check.x.schema = 'no.json'\n",
+        "{}",
+        "t.toml:1:1: no.json: No such file or directory: name a",
+    ),
+    ("check.y.schema = 's.json'\n", "{}", "t.toml:1:1: there is no route y: use one of x"),
+    ("check.x.shema = 's.json'\n", "{}", "t.toml:1:1: there is no key shema: did you mean schema?"),
+    ("check.x.schema = 5\n", "{}", "t.toml:1:1: check.x.schema: not a text: write it in quot"),
+    ("[check.x]\n", "{}", 't.toml:1:1: x: no schema: write schema = "FILE.json"'),
+    (
+        CHECK,
+        "{",
+        "s.json:1:2: not JSON: Expecting property name enclosed in double quotes: correct",
+    ),
+    (CHECK, '{"minimum": NaN}', "t.toml:1:1: s.json: NaN is no number of JSON: correct it"),
+    (CHECK, "[" * 100_000, "t.toml:1:1: s.json: nested too deeply: flatten the schema"),
+    (CHECK, "[]", "t.toml:1:1: s.json: #: no schema: write an object, or true"),
+    (
+        CHECK,
+        '{"properties": {"a": {"oneOf": []}}}',
+        "t.toml:1:1: s.json: #/properties/a: oneOf is not checked in each reply: write one of them",
+    ),
+]
+
 FEEDS = [
     ("", "u.csv:1:1: an empty file: write the names of columns first"),
     ("user\n", "u.csv:1:1: no rows of data: write a row for each session"),
@@ -416,6 +444,18 @@ def test_broken_toml(told: Tell, source: str, wanted: str) -> None:
         "x.hurl": "# @name login\nGET http://h/\nHTTP 200\n",
         "y.hurl": 'POST http://h/\n{"name": {{name}}}\nHTTP 200\n',
         "u.csv": "user\nann\n",
+    }
+    assert_begins(told(files), wanted)
+
+
+@pytest.mark.parametrize(
+    ("source", "schema", "wanted"), SCHEMAS, ids=[wanted for *_, wanted in SCHEMAS]
+)
+def test_broken_schemas(told: Tell, source: str, schema: str, wanted: str) -> None:
+    files = {
+        "t.toml": f"{source}{FLOW}",
+        "x.hurl": "# @name x\nGET http://h/\nHTTP 200\n",
+        "s.json": schema,
     }
     assert_begins(told(files), wanted)
 

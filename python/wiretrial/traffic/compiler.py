@@ -23,6 +23,7 @@ from wiretrial.traffic.hurl.reading import read_hurl
 from wiretrial.traffic.places import Place, TrafficProblem, standing_at
 from wiretrial.traffic.quantities import LoadShape
 from wiretrial.traffic.routes import HTTP, Compiled
+from wiretrial.traffic.schema_checks import SchemaChecks
 from wiretrial.traffic.sessions import Routes, Session
 from wiretrial.traffic.tables import Locations
 
@@ -138,18 +139,20 @@ class _Compiler:
         self._require_distinct(flows)
         names = [one.route.name for one in all_routes.found]
         names += [one.line.name for one in lines.found]
+        checks = SchemaChecks.of_file(self.file, names)
+        found = tuple(checks.of_route(one) for one in all_routes.found)
         return Scenario(
             origin=_origin(all_routes.found, origins),
             traffic=Traffic(
                 feeds=tuple(feeds.values()),
-                routes=tuple(one.route for one in all_routes.found),
-                lines=tuple(one.line for one in lines.found),
+                routes=tuple(one.route for one in found),
+                lines=tuple(checks.of_line(one).line for one in lines.found),
                 flows=tuple(flows),
             ),
             headers=tuple(self._headers()),
             load=load,
             goals=self._goals(names, all_routes.found, flows),
-            routes=tuple(all_routes.found),
+            routes=found,
         )
 
     def _is_conversation(self, index: int, part: FlowPart) -> bool:

@@ -105,6 +105,12 @@ class LoadPart(_Part):
     stages: Annotated[list[StagePart], Field(min_length=1)] | None = None
 
 
+class CheckPart(_Part):
+    """What else every reply of a route must be."""
+
+    schema_: str | None = Field(default=None, alias="schema")
+
+
 class TrafficPart(_Part):
     """The whole file."""
 
@@ -114,6 +120,7 @@ class TrafficPart(_Part):
     goal: dict[str, str] = Field(default_factory=dict)
     variables: dict[str, str | bool | int | float] = Field(default_factory=dict)
     headers: dict[str, str] = Field(default_factory=dict)
+    check: dict[str, CheckPart] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -191,6 +198,8 @@ _TABLES: Mapping[str, type[BaseModel]] = {
 def _no_such_key(location: Location) -> str:
     tables = [part for part in location[:-1] if part in _TABLES]
     model = _TABLES[str(tables[-1])] if tables else TrafficPart
+    if location[0] == "check":
+        model = CheckPart
     known = [field.alias or name for name, field in model.model_fields.items()]
     return suggest.remedy(str(location[-1]), known)
 
