@@ -36,6 +36,12 @@ paths:
       requestBody:
         content: {application/json: {schema: {$ref: "#/components/schemas/Pet"}}}
       responses: {"201": {content: {application/json: {schema: {type: array, items: {}}}}}}
+  /shelters:
+    get:
+      operationId: shelters
+      security: []
+      responses:
+        "200": {content: {application/json: {schema: {$ref: "#/components/schemas/Place"}}}}
   /upload:
     post: {requestBody: {content: {multipart/form-data: {}}}, responses: {}}
 components:
@@ -54,7 +60,15 @@ components:
         weight: {type: number, nullable: true, minimum: 2.5}
         owner: {type: object, required: [pet], properties: {pet: {$ref: "#/components/schemas/Id"}}}
     Named: {type: object, required: [name], properties: {name: {type: string, minLength: 6}}}
-    Id: {type: string, format: uuid}
+    Id: {type: string, format: uuid, description: of a pet}
+    Place:
+      type: object
+      required: [id, since, pets, secret]
+      properties:
+        id: {type: integer}
+        since: {type: string, format: date-time}
+        pets: {type: array, items: {oneOf: [{type: string}, {type: integer}]}}
+        secret: {type: string, writeOnly: true}
 """
 OPENAPI_MADE = {
     "get-pet.hurl": """\
@@ -67,11 +81,6 @@ verbose: true
 HTTP 200
 [Asserts]
 header "Content-Type" contains "application/json"
-jsonpath "$.name" isString
-jsonpath "$.id" isInteger
-jsonpath "$.born" isIsoDate
-jsonpath "$.tags" count >= 0
-jsonpath "$.owner.pet" isString
 """,
     "get-pets.hurl": """\
 GET {{base}}/pets
@@ -99,8 +108,39 @@ key: {{api_key}}
 HTTP 201
 [Asserts]
 header "Content-Type" contains "application/json"
-jsonpath "$" count >= 0
 """,
+    # Of this schema not all can be checked.
+    "shelters.hurl": """\
+# @name shelters
+GET {{base}}/shelters
+HTTP 200
+[Asserts]
+header "Content-Type" contains "application/json"
+jsonpath "$.id" isInteger
+jsonpath "$.since" isIsoDate
+jsonpath "$.pets" count >= 0
+""",
+}
+SCHEMAS = {
+    "get-pet.schema.json": {
+        "required": ["name", "id", "born", "tags", "owner", "weight"],
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "minLength": 6},
+            "id": {"type": "integer"},
+            "born": {"type": "string", "format": "date-time"},
+            "kind": {"type": "string", "enum": ["cat", "dog"]},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "weight": {"type": "number", "nullable": True, "minimum": 2.5},
+            "owner": {
+                "type": "object",
+                "required": ["pet"],
+                "properties": {"pet": {"$ref": "#/$defs/Id"}},
+            },
+        },
+        "$defs": {"Id": {"type": "string", "format": "uuid"}},
+    },
+    "create-pet.schema.json": {"type": "array", "items": {}},
 }
 
 
@@ -108,6 +148,11 @@ def test_openapi(tmp_path: Path) -> None:
     draft = made("openapi", OPENAPI)
     files = written(draft, tmp_path)
     assert {name: files[name] for name in files if name.endswith(".hurl")} == OPENAPI_MADE
+    assert {name: json.loads(files[name]) for name in files if ".schema." in name} == SCHEMAS
+    assert (
+        '[check]\ngetPet.schema = "get-pet.schema.json"\n'
+        'createPet.schema = "create-pet.schema.json"\n' in files["traffic.toml"]
+    )
     assert draft.base == "https://api.example/v1"
     assert draft.variables == {"token": "change-me", "petId": "5", "api_key": "change-me"}
     assert "left out, as their bodies can't be written: POST /upload" in draft.notes

@@ -9,11 +9,15 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from wiretrial.errors import UsageProblem
+from wiretrial.traffic import routes
 from wiretrial.traffic.hurl.syntax import Entry
 from wiretrial.traffic.hurl.writing import write
 
@@ -38,6 +42,8 @@ class DraftFlow:
     weight: int = 1
     comment: str = ""
     rows: Rows | None = None
+    schema: Mapping[str, JsonValue] | None = None
+    """Of the replies to its first entry."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,8 @@ def save(draft: Draft, folder: Path, made_of: str) -> list[Path]:
         files[f"{stem}.hurl"] = write(flow.entries, flow.comment)
         if flow.rows:
             files[f"{stem}.csv"] = _csv(flow.rows)
+        if flow.schema is not None:
+            files[_schema_file(stem)] = f"{json.dumps(flow.schema, ensure_ascii=False, indent=2)}\n"
     files[TRAFFIC_FILE] = "\n".join(_toml(draft, stems, made_of)) + "\n"
     for name in files:
         if (folder / name).exists():
@@ -83,6 +91,11 @@ def _toml(draft: Draft, stems: Mapping[str, str], made_of: str) -> Iterator[str]
         if table:
             yield f"\n[{title}]"
             yield from (f"{_key(name)} = {_text(value)}" for name, value in table.items())
+    if any(flow.schema is not None for flow in draft.flows):
+        yield "\n[check]"
+    for flow, route in zip(draft.flows, _first_routes(draft), strict=True):
+        if flow.schema is not None:
+            yield f"{_key(route)}.schema = {_text(_schema_file(stems[flow.name]))}"
     for flow in draft.flows:
         stem = stems[flow.name]
         yield "\n[[flow]]"
@@ -95,6 +108,21 @@ def _toml(draft: Draft, stems: Mapping[str, str], made_of: str) -> Iterator[str]
             yield f"feed = {_text(stem + '.csv')}"
     if draft.arrivals:
         yield f"\n[load]\narrivals = {_text(draft.arrivals)}"
+
+
+def _first_routes(draft: Draft) -> Iterator[str]:
+    """By what the first entry of each flow will be counted."""
+    counts: Counter[str] = Counter()
+    for flow in draft.flows:
+        for number, entry in enumerate(flow.entries):
+            name = routes.name_of(entry)
+            counts[name] += 1
+            if number == 0:
+                yield name if counts[name] == 1 else f"{name} ({counts[name]})"
+
+
+def _schema_file(stem: str) -> str:
+    return f"{stem}.schema.json"
 
 
 def _csv(rows: Rows) -> str:

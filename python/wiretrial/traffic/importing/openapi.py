@@ -100,7 +100,8 @@ class _Importer:
                 name = _name(operation, method, path, taken)
                 if operation.get("operationId") and name.isprintable():
                     entry = replace(entry, name=name)
-                flows.append(DraftFlow(name, (entry,)))
+                schema = self._schema(operation)
+                flows.append(DraftFlow(name, (entry,), schema=schema))
         if left_out:
             self.notes[f"left out, as their bodies can't be written: {', '.join(left_out)}"] = None
         if not flows:
@@ -263,20 +264,41 @@ class _Importer:
         return None, None
 
     def _response(self, operation: Mapping[str, Any]) -> Response:
-        responses = operation.get("responses")
-        for status, one in responses.items() if isinstance(responses, dict) else ():
-            if re.fullmatch("2[0-9][0-9]", str(status)):
-                return Response(int(status), NOWHERE, assertions=tuple(self._asserts(one)))
+        status, one = _right(operation)
+        if status is not None:
+            return Response(status, NOWHERE, assertions=tuple(self._asserts(one)))
         return Response(None, NOWHERE, assertions=(parts.assertion("status", None, "<", 400),))
 
     def _asserts(self, response: Any) -> Iterator[Assertion]:
+        media_type, schema = self._content(response)
+        if media_type is None:
+            return
+        if "*" not in media_type:
+            yield from parts.lines([parts.media_check(media_type)])
+        if self.document.own(schema) is None:
+            yield from self.document.checks(schema)
+
+    def _schema(self, operation: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What the body of a right reply is, where all of it can be checked."""
+        _, response = _right(operation)
+        return self.document.own(self._content(response)[1])
+
+    def _content(self, response: Any) -> tuple[str | None, Any]:
+        """The media type of a reply, and its schema where it is JSON."""
         content = self.document.resolved(response).get("content")
         for media_type, about in content.items() if isinstance(content, dict) else ():
-            if "*" not in str(media_type):
-                yield from parts.lines([parts.media_check(str(media_type))])
-            if "json" in str(media_type) and isinstance(about, dict):
-                yield from self.document.checks(about.get("schema"))
-            return
+            is_json = "json" in str(media_type) and isinstance(about, dict)
+            return str(media_type), about.get("schema") if is_json else None
+        return None, None
+
+
+def _right(operation: Mapping[str, Any]) -> tuple[int | None, Any]:
+    """The status of a right reply, and what it is; None: there is none."""
+    responses = operation.get("responses")
+    for status, one in responses.items() if isinstance(responses, dict) else ():
+        if re.fullmatch("2[0-9][0-9]", str(status)):
+            return int(status), one
+    return None, None
 
 
 def _name(operation: Mapping[str, Any], method: str, path: str, taken: set[str]) -> str:

@@ -1,6 +1,7 @@
-"""JSON Schema, as OpenAPI has it: an example of what it describes, and checks of its types.
+"""JSON Schema, as OpenAPI has it: an example of what it describes, and checks of replies.
 
-Knows the keywords that say what a value looks like; must not know operations.
+Knows the keywords that say what a value looks like; must not know operations. Checks are a schema
+of its own file, or, where that says more than can be checked, lines about required members.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from wiretrial.errors import UsageProblem
+from wiretrial.traffic import json_schema
 from wiretrial.traffic.hurl.syntax import Assertion
 from wiretrial.traffic.importing import parts
 
@@ -32,6 +35,15 @@ _CHECKS = {
     "number": "isNumber",
     "boolean": "isBoolean",
 }
+
+_CHECKED = (
+    *("type", "nullable", "enum", "const", "pattern", "minLength", "maxLength", "minItems"),
+    *("maxItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "allOf", "not"),
+    *("additionalProperties", "multipleOf", "uniqueItems", "minProperties", "maxProperties"),
+    *("patternProperties", "propertyNames", "prefixItems", "contains", "if", "then", "else"),
+)
+"""All keywords that ask something of a value, but for those of its parts."""
+_CHECKED_FORMATS = ("uuid", "date-time", "int32", "int64")
 
 
 class Document:
@@ -101,6 +113,74 @@ class Document:
         """Checks of the members that every reply has."""
         return [*self._checks(part, "$", 0)][:_MOST_CHECKED]
 
+    def own(self, part: Any) -> dict[str, Any] | None:
+        """The schema with all that it refers to; None where not all of it can be checked."""
+        definitions: dict[str, Any] = {}
+        found = self._own(self.resolved(part), definitions)
+        if not isinstance(found, dict) or not found:
+            return None
+        if definitions:
+            found = {**found, "$defs": definitions}
+        try:
+            json_schema.shape(found, "")
+        except UsageProblem:
+            return None
+        return found
+
+    def _own(self, part: Any, definitions: dict[str, Any]) -> Any:
+        """The schema without what asks nothing of a reply."""
+        if not isinstance(part, dict):
+            return part
+        if isinstance(part.get("$ref"), str):
+            name = part["$ref"].removeprefix("#/components/schemas/")
+            if name not in definitions:
+                definitions[name] = {}
+                definitions[name] = self._own(self._at(part["$ref"]), definitions)
+            key = name.replace("~", "~0").replace("/", "~1")
+            return {"$ref": f"#/$defs/{key}", **_kept(part, "nullable")}
+        part = self._joined(part)
+        found = _kept(part, *_CHECKED)
+        if part.get("format") in _CHECKED_FORMATS:
+            found["format"] = part["format"]
+        if isinstance(members := part.get("properties"), dict):
+            found["properties"] = {
+                str(name): self._own(member, definitions) for name, member in members.items()
+            }
+        if isinstance(required := part.get("required"), list):
+            sent = [str(name) for name in required if not self._is_hidden(members, name)]
+            found |= {"required": sent} if sent else {}
+        if "items" in part:
+            found["items"] = self._own(part["items"], definitions)
+        for word in ("anyOf", "oneOf"):
+            if word in part:
+                found[word] = [self._own(one, definitions) for one in _list(part[word])]
+        return found
+
+    def _joined(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """An object whose members stand in several schemas as one that has them all."""
+        pieces = _list(schema.get("allOf"))
+        if not pieces:
+            return schema
+        rest = {word: value for word, value in schema.items() if word != "allOf"}
+        members, required, others = dict[str, Any](), list[Any](), dict[str, Any]()
+        for piece in (*pieces, rest):
+            one = self._joined(self.resolved(piece))
+            for name, member in one.get("properties", {}).items():
+                if members.setdefault(name, member) != member:
+                    return schema
+            required += one.get("required", [])
+            for word, value in _kept(one, *_CHECKED, "items", "anyOf", "oneOf", "allOf").items():
+                if others.setdefault(word, value) != value:
+                    return schema
+        if others.get("additionalProperties", True) is not True:
+            return schema
+        return {**others, "properties": members, "required": list(dict.fromkeys(required))}
+
+    def _is_hidden(self, members: Any, name: object) -> bool:
+        """Whether only requests have this member."""
+        member = members.get(name) if isinstance(members, dict) else None
+        return bool(self.resolved(member).get("writeOnly"))
+
     def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
         if depth >= _DEEPEST:
             return {}
@@ -128,6 +208,10 @@ class Document:
                 if name in members and not self.schema(members[name]).get("writeOnly"):
                     inner = parts.member_path(path, str(name))
                     yield from self._checks(members[name], inner, depth + 1)
+
+
+def _kept(schema: Mapping[str, Any], *words: str) -> dict[str, Any]:
+    return {word: schema[word] for word in words if word in schema}
 
 
 def kind_of(schema: Mapping[str, Any]) -> str:
