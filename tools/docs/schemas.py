@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 Schema = Mapping[str, Any]
 
@@ -72,8 +72,10 @@ def _properties(schema: Schema) -> dict[str, Schema]:
     return {name: {} if member is True else member for name, member in members}
 
 
-def _kind(schema: Schema) -> str:
+def _kind(schema: Schema | Literal[True]) -> str:
     """The type of a member in a few words."""
+    if schema is True:
+        return "anything"
     if "$ref" in schema:
         title = _title(schema["$ref"].rpartition("/")[2])
         return f"[{title}](#{title.lower()})"
