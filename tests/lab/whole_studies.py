@@ -5,8 +5,11 @@ Knows how a study is found, expanded and estimated; must not know any one of the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from wiretrial.report import found
 from wiretrial.report.blocks import Table
@@ -55,10 +58,24 @@ def side_of(study: Study, side: Side, name: Callable[[Case], str | None]) -> Cas
 def check_claims(
     study: Study, name: Callable[[Case], str | None], *, fewest_trials: int = 1
 ) -> None:
-    """Each side of each claim means one scenario, with so many trials."""
+    """Each side of each claim means one scenario, with so many trials; each stands in its source.
+
+    Where two figures are quoted, the published ratio is theirs.
+    """
     for claim in study.claims:
+        assert claim.is_ours or claim.quote, f"where does the source say it: {claim.text}"
+        figures = re.search(r"([\d.,:]+) and ([\d.,:]+)", claim.quote)
+        if figures and isinstance(claim.published, float):
+            ratio = _figure(figures[1]) / _figure(figures[2])
+            assert claim.published == pytest.approx(ratio, rel=0.005), claim.text
         for side in claim.sides:
             assert study.trials_of(side_of(study, side, name)) >= fewest_trials, claim.text
+
+
+def _figure(text: str) -> float:
+    """`1:40.318` is minutes and seconds, `11,808` a number."""
+    minutes, _, rest = text.replace(",", "").rpartition(":")
+    return 60 * float(minutes or 0) + float(rest)
 
 
 def check_time(document: Document, study: Study, *, hours: float, quick_seconds: float) -> None:

@@ -60,6 +60,12 @@ class ClaimRow:
         """What is claimed, and whether it is our reading of the source."""
         return f"{self.claim.text} (our reading)" if self.claim.is_ours else self.claim.text
 
+    @property
+    def source(self) -> str:
+        """Who published it, and the figures or words by which it is found there."""
+        claim = self.claim
+        return f"{claim.source}: {claim.quote}" if claim.quote else claim.source
+
 
 def judge(
     claims: Sequence[Claim], scenarios: Sequence[ScenarioResult], machine: str = ""

@@ -89,6 +89,8 @@ class Claim(_Part):
 
     text: str
     source: str
+    quote: str = ""
+    """Where the source makes it: the figures or words there. Older results have none."""
     metric: MetricName
     of: Side
     to: Side | None = None

@@ -28,7 +28,7 @@ def table(rows: Sequence[ClaimRow]) -> Table:
 def _rows(rows: Sequence[ClaimRow]) -> tuple[tuple[Cell, ...], ...]:
     return tuple(
         (
-            Cell(row.text, aside=(f"{row.claim.source}; {_metric(row)}",)),
+            Cell(row.text, aside=(f"{row.source}; {_metric(row)}",)),
             Cell(row.published),
             Cell(ratio(row)),
             Cell(row.verdict, aside=(row.why,), mark=MARKS[row.verdict]),
