@@ -151,6 +151,22 @@ def test_sessions_arrive_at_a_rate(wiretrial: Run, start: Start, tmp_path: Path)
     assert flow["begun"] == flow["done"] == 50
 
 
+@pytest.mark.parametrize(
+    "command",
+    [("load", "-d", "1s", "--rate", "20"), ("load", "-n", "20", "--rate", "1"), ("limit",)],
+)
+def test_rows_that_run_out_are_told_before_the_load(
+    wiretrial: Run, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    write(tmp_path, 1, "[load]\nusers = 2\n")
+    text = (tmp_path / "shop.toml").read_text(encoding="utf-8").replace("sequential", "unique")
+    (tmp_path / "shop.toml").write_text(text, encoding="utf-8")
+    done = wiretrial(command[0], "shop.toml", *command[1:])
+    assert done.returncode == EXIT_USAGE
+    assert done.stderr.startswith("wiretrial: 3 rows of users.csv for ")
+    assert "add rows, shorten the load, or write order =" in done.stderr
+
+
 def test_goals_are_bounds_of_the_gate(wiretrial: Run, start: Start, tmp_path: Path) -> None:
     port = start()
     goals = '[goal]\n"item.max" = "< 1h"\n"list.errors" = "< 50%"\nthroughput = "> 1/s"\n'

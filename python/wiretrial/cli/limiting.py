@@ -87,6 +87,8 @@ def limit(typed: Typed, search: Search, fleet: Fleet, kept: Kept) -> int:
     )
     plan, wanted = loading.planned(replace(typed, loop=loop), many)
     plan = _at_a_rate(plan, loop, quantities.count(loop.connections, "--connections"))
+    if plan.traffic:
+        loads.require_rows(loads.Sending(plan.traffic, plan.load), math.inf)
     goals = _goals(search.goals, wanted)
     if many is None:
         loading.require_room(plan, wanted)

@@ -13,7 +13,7 @@ from wiretrial.cli import output, urls, workload
 from wiretrial.cli.options import STEADY, Asked, Loop, Security
 from wiretrial.cli.wanted import Wanted
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import Http, Stop, Target
+from wiretrial.plan import Http, OpenLoop, Stop, Target
 from wiretrial.traffic import loads
 from wiretrial.traffic.compiler import Scenario, compile_file
 from wiretrial.traffic.variables import given
@@ -41,6 +41,11 @@ def wanted(
     scenario = compile_file(path, given(variables))
     tell_unchecked(scenario)
     sending = loads.sending(scenario, instead(loop), seed=loop.seed)
+    stop = Stop(
+        duration_ns=duration_ns if is_timed else sending.stages_ns or duration_ns,
+        sessions=None if sessions is None else quantities.count(sessions, "--requests", most=2**53),
+    )
+    _require_rows(sending, stop)
     address = urls.parse(scenario.origin, workload.LOADED)
     http = workload.http_of(address.protocol, asked)
     return Wanted(
@@ -52,17 +57,21 @@ def wanted(
             tls=workload.tls_of(security),
         ),
         load=sending.load,
-        stop=Stop(
-            duration_ns=duration_ns if is_timed else sending.stages_ns or duration_ns,
-            sessions=None
-            if sessions is None
-            else quantities.count(sessions, "--requests", most=2**53),
-        ),
+        stop=stop,
         workload=str(path),
         traffic=sending.traffic,
         file=str(path),
         goals=scenario.goals,
     )
+
+
+def _require_rows(sending: loads.Sending, stop: Stop) -> None:
+    """Raises where sessions that arrive at a steady rate take more rows than there are."""
+    executor = sending.load.executor
+    if stop.sessions is not None:
+        loads.require_rows(sending, stop.sessions)
+    elif isinstance(executor, OpenLoop) and stop.duration_ns and not sending.traffic.stages:
+        loads.require_rows(sending, executor.rate * stop.duration_ns / 1e9)
 
 
 def require_sessions(path: Path, loop: Loop, asked: Asked) -> None:

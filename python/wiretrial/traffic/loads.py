@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
+from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
 from wiretrial.plan import ClosedLoop, Load, OpenLoop
 from wiretrial.plan_traffic import (
@@ -96,6 +98,25 @@ def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Se
 def unthinking(traffic: Traffic) -> Traffic:
     """The same without think times before first requests, which are due with their sessions."""
     return traffic.model_copy(update={"flows": tuple(map(_at_once, traffic.flows))})
+
+
+def require_rows(sending: Sending, sessions: float) -> None:
+    """Raises where sessions arrive and there are more of them than rows that one has to itself."""
+    if not isinstance(sending.load.executor, OpenLoop):
+        # Each user keeps a row.
+        return
+    for feed in sending.traffic.feeds:
+        wanted = sessions * _mean(sending.traffic, partial(_takes_of, feed.name))
+        if feed.order == "unique" and len(feed.rows) < wanted:
+            about = "sessions without an end" if math.isinf(wanted) else f"{wanted:,.0f} sessions"
+            raise UsageProblem(
+                f"{len(feed.rows):,} rows of {feed.name} for {about}, of which each takes its own",
+                'add rows, shorten the load, or write order = "sequential"',
+            )
+
+
+def _takes_of(feed: str, flow: Flow) -> bool:
+    return flow.feed == feed
 
 
 def enough(traffic: Traffic, rate: float, length_s: float | None = None) -> int:
