@@ -24,7 +24,8 @@ CRATES = ROOT / "crates"
 # know nobody.
 LEAVES = {
     *("catalogues", "closing", "documents", "errors", "launch", "plan", "quantities", "redaction"),
-    *("goals", "plan_shape", "plan_traffic", "redaction_traffic", "snapshot", "suggest", "words"),
+    *("exchange", "goals", "plan_shape", "plan_traffic", "redaction_traffic", "snapshot"),
+    *("suggest", "words"),
 }
 LEAF_NEEDS = {
     "catalogues": set[str](),
@@ -111,16 +112,21 @@ LOAD_ROOMS: dict[str, set[str]] = {
     "protocol": {"source"},
     "outgoing": {"protocol", "source"},
     "connection": {"outgoing", "protocol", "source", "measure", "deliveries", "mutation"},
-    "users": {"connection", "executor", "source", "measure", "mutation"},
+    "exchange": {"measure", "source"},
+    "users": {"connection", "exchange", "executor", "source", "measure", "mutation"},
     "control": {"measure"},
     "preflight": {"connection", "deliveries", "protocol", "source", "measure", "control"},
     "worker": {
-        *("executor", "pacing", "source", "connection", "protocol", "measure", "users"),
+        *("executor", "pacing", "source", "connection", "protocol", "measure", "users", "exchange"),
         *("control", "preflight", "deliveries", "machine", "mutation"),
     },
     "emit": {"measure"},
-    "schema": {"measure"},
+    "schema": {"exchange", "measure"},
     "run": {"worker", "executor", "source", "measure", "control", "preflight", "emit", "machine"},
+    "ask": {
+        *("run", "worker", "executor", "exchange", "source", "protocol", "measure", "control"),
+        "preflight",
+    },
     # The world under all of it, in tests alone.
     "simulation": {
         *("run", "worker", "executor", "source", "connection", "protocol", "measure", "emit"),
@@ -129,7 +135,7 @@ LOAD_ROOMS: dict[str, set[str]] = {
 }
 # The rest may take the time and the class of a failure from `net`, nothing else.
 LOAD_ROOMS_WITH_SOCKETS = {
-    *("connection", "control", "preflight", "worker", "run", "machine", "simulation"),
+    *("ask", "connection", "control", "preflight", "worker", "run", "machine", "simulation"),
 }
 SOCKETS = re.compile(
     r"\bwiretrial_net::(?!(clock|NetErrorClass)\b)|\b(TcpStream|TcpListener|UdpSocket)\b"

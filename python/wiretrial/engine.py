@@ -1,6 +1,6 @@
-"""Finds the engine, gives it a plan, yields its snapshots.
+"""Finds the engine, gives it a plan, yields its snapshots, or the exchanges of one that asks.
 
-Knows the engine's command line and the two documents of the seam; must not know what a plan is for
+Knows the engine's command line and the documents of the seam; must not know what a plan is for
 or what becomes of a snapshot.
 """
 
@@ -17,18 +17,21 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from wiretrial import __version__, launch
 from wiretrial.closing import Closing, last_words
 from wiretrial.errors import EXIT_FAILED, EngineFailed, LimitsTooLow
+from wiretrial.exchange import TOLD, Ended, Exchange
 from wiretrial.plan import Plan
 from wiretrial.snapshot import SNAPSHOT, Failure, Snapshot, Start
 
 BINARY = "wiretrial-engine"
 ENVIRONMENT = "WIRETRIAL_ENGINE"
+_Line = TypeVar("_Line")
+
 LIMITS = "preflight"
 """Class of a failure for want of something that so many connections need."""
 
@@ -59,7 +62,7 @@ class Engine:
         return EngineRun(self.binary, plan)
 
     def schema(self, document: str) -> str:
-        """The JSON Schema of `plan` or `snapshot`."""
+        """The JSON Schema of `plan`, `snapshot` or `exchange`."""
         return _output([str(self.binary), "schema", document])
 
     def check(self, plans: Sequence[Plan]) -> None:
@@ -80,6 +83,42 @@ class Engine:
         if done.returncode:
             fault = done.stderr.strip().removeprefix(f"{BINARY}: ")
             raise EngineFailed(fault, exit_code=done.returncode)
+
+    def ask(
+        self,
+        plan: Plan,
+        *,
+        sessions: int = 1,
+        connections: int = 1,
+        limit_s: float = 60,
+        waits: bool = True,
+    ) -> tuple[Exchange, ...]:
+        """Sends what a plan says one by one, without load or think times; gives what came.
+
+        `sessions` of each flow, in turn on so many connections. Where they take longer than
+        `limit_s` in all, the last exchange is one that failed. `waits`: a server that refuses
+        connections may be starting.
+        """
+        numbers = {"--sessions": sessions, "--connections": connections}
+        flags = [word for name, number in numbers.items() for word in (name, str(number))]
+        flags += ["--time-limit", f"{limit_s:f}s", *(() if waits else ("--no-wait",))]
+        try:
+            done = subprocess.run(
+                launch.command_line([str(self.binary), "ask", *flags], death_signal=signal.SIGKILL),
+                input=plan.to_json().encode() + b"\n",
+                capture_output=True,
+                timeout=limit_s + plan.phases.connect_ns / 1e9 + 60,
+                check=False,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise EngineFailed(
+                f"{self.binary} does not run ({error})", "reinstall wiretrial"
+            ) from error
+        if done.returncode:
+            fault = last_words(done.stderr.decode(errors="replace"))
+            raise EngineFailed(fault.removeprefix(f"{BINARY}: "), exit_code=done.returncode)
+        told = [_read(TOLD, line) for line in done.stdout.splitlines()]
+        return tuple(one for one in told if not isinstance(one, Ended))
 
 
 class Run(Protocol):
@@ -232,8 +271,12 @@ def _output(command: list[str]) -> str:
 
 def parse(line: bytes) -> Snapshot:
     """One line of the engine's output. Raises `EngineFailed` where it is none."""
+    return _read(SNAPSHOT, line)
+
+
+def _read(kind: TypeAdapter[_Line], line: bytes) -> _Line:
     try:
-        return SNAPSHOT.validate_json(line)
+        return kind.validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

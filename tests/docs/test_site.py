@@ -20,7 +20,7 @@ from tools.docs.layout import ROOT, DeadLink, linked, pages
 from wiretrial.engine import Engine
 
 MADE = {Path("docs") / name for name in ("cli.md", "cli-engine.md")} | {
-    Path("docs") / name for name in ("schema-plan.md", "schema-snapshot.md")
+    Path("docs") / name for name in ("schema-plan.md", "schema-snapshot.md", "schema-exchange.md")
 }
 
 SEARCHES = """
@@ -115,7 +115,7 @@ def test_the_reference_has_every_command(site: Site) -> None:
     assert {f"wiretrial-engine-{name}" for name in ("run", "load", "respond", "link")} <= engine
 
 
-@pytest.mark.parametrize("name", ["plan", "snapshot"])
+@pytest.mark.parametrize("name", ["plan", "snapshot", "exchange"])
 def test_the_reference_has_every_member(name: str) -> None:
     text = Engine.find().schema(name)
     tables = schemas.page(name, text).partition("## JSON Schema")[0]

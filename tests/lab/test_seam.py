@@ -11,6 +11,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from wiretrial.engine import Engine
+from wiretrial.exchange import TOLD
 from wiretrial.machine.pinning import Pinning
 from wiretrial.plan import (
     AfterResponse,
@@ -187,8 +188,9 @@ def _explain(shape: Any, indent: int = 0) -> str:
     [
         ("plan", Plan.model_json_schema(by_alias=True)),
         ("snapshot", SNAPSHOT.json_schema(by_alias=True)),
+        ("exchange", TOLD.json_schema(by_alias=True)),
     ],
-    ids=["plan", "snapshot"],
+    ids=["plan", "snapshot", "exchange"],
 )
 def test_the_models_have_the_engine_s_fields(engine: Engine, document: str, ours: Schema) -> None:
     theirs = _engine(engine, document)

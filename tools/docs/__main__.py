@@ -26,8 +26,7 @@ def main(mkdocs: Path, out: Path) -> int:
     made = {
         "cli.md": commands.laboratory(),
         "cli-engine.md": commands.engine(engine.binary),
-        "schema-plan.md": schemas.page("plan", engine.schema("plan")),
-        "schema-snapshot.md": schemas.page("snapshot", engine.schema("snapshot")),
+        **{f"schema-{name}.md": schemas.page(name, engine.schema(name)) for name in schemas.WORDS},
     }
     for name, text in made.items():
         (pages / "docs" / name).write_text(text, encoding="utf-8")

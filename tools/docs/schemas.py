@@ -1,4 +1,4 @@
-"""The pages of plan and snapshot: the engine's JSON Schema as tables.
+"""The pages of plan, snapshot and exchange: the engine's JSON Schema as tables.
 
 Knows the forms that the engine's schemas have; must not know what a member is for.
 """
@@ -14,6 +14,7 @@ Schema = Mapping[str, Any]
 WORDS = {
     "plan": "One load as the engine takes it: `wiretrial-engine run < plan.json`.",
     "snapshot": "Each line that a run of the engine prints is one of these objects.",
+    "exchange": "Each line that `wiretrial-engine ask < plan.json` prints is one of these objects.",
 }
 
 
@@ -32,8 +33,8 @@ def page(name: str, text: str) -> str:
 def _type(schema: Schema) -> Iterator[str]:
     if schema.get("description"):
         yield _line(schema["description"])
-    if "oneOf" in schema:
-        yield _table("one of", "members beside it", map(_variant, schema["oneOf"]))
+    for choices in (schema[word] for word in ("oneOf", "anyOf") if word in schema):
+        yield _table("one of", "members beside it", map(_variant, choices))
     if schema.get("properties"):
         yield _table("member", "type", _members(schema))
 
@@ -53,7 +54,7 @@ def _variant(schema: Schema) -> tuple[str, str, str]:
     words = _line(schema.get("description", ""))
     if "const" in schema:
         return f"`{json.dumps(schema['const'])}`", "", words
-    members = _properties(schema)
+    members = _properties(schema) if "properties" in schema else {}
     tags = [name for name, member in members.items() if "const" in member]
     shown = ", ".join(f"`{name}: {json.dumps(members[name]['const'])}`" for name in tags)
     others = [

@@ -30,6 +30,9 @@ pub(crate) enum Command {
     },
     /// Read plans (JSON) from standard input, and name the fault of the first that can't be run. Nothing is sent.
     Check,
+    /// Read a plan (JSON) from standard input, send its messages one after the other without load, write each with its reply (newline-delimited JSON).
+    #[command(after_help = ASK_EXAMPLES)]
+    Ask(AskFlags),
     /// Load a URL.
     #[command(after_help = LOAD_EXAMPLES)]
     Load(Box<LoadFlags>),
@@ -57,11 +60,18 @@ pub(crate) enum Side {
     Plan,
     /// What `run` writes.
     Snapshot,
+    /// What `ask` writes.
+    Exchange,
 }
 
 const LOAD_DEFLATE: &str = "Compress WebSocket messages (permessage-deflate); refuse a server that does not. \
 Parameters, comma-separated: server_no_context_takeover, client_no_context_takeover, \
 server_max_window_bits=8..15, client_max_window_bits=8..15, level=1..9";
+
+const ASK_EXAMPLES: &str = "\
+Examples:
+  wiretrial-engine ask < plan.json
+  wiretrial-engine ask --sessions 30 --connections 2 < plan.json > exchanges.ndjson";
 
 const LOAD_EXAMPLES: &str = "\
 Examples:
@@ -83,6 +93,25 @@ Examples:
   wiretrial-engine respond --http 127.0.0.1:8080 --deflate=server_max_window_bits=10
   wiretrial-engine respond --http 127.0.0.1:8080 --styx 127.0.0.1:4123     tables, and /socket over WebSocket
   wiretrial-engine respond --https 127.0.0.1:8443 --cert cert.pem --key key.pem";
+
+#[derive(Debug, Args)]
+pub(crate) struct AskFlags {
+    /// Sessions of each flow; of a plan with one message, how often it is sent.
+    #[arg(long, default_value = "1", value_parser = small_count, value_name = "N")]
+    pub(crate) sessions: u32,
+    /// Connections. Sessions take turns on them.
+    #[arg(long, default_value = "1", value_parser = small_count, value_name = "N")]
+    pub(crate) connections: u32,
+    /// Longest content that is written of each request and reply.
+    #[arg(long, default_value = "1MiB", value_parser = size, value_name = "BYTES")]
+    pub(crate) most_body: u64,
+    /// End after this time, also while a reply is awaited.
+    #[arg(long, default_value = "60s", value_parser = duration, value_name = "TIME")]
+    pub(crate) time_limit: Nanos,
+    /// Fail at once where the server refuses the first connection. Default: try again as long as the plan says.
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]

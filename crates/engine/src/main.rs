@@ -4,6 +4,7 @@
 //! Knows the command line; must not know how anything is measured, served or carried.
 #![forbid(unsafe_code)]
 
+mod ask;
 mod cli;
 mod deflate;
 mod exit;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let outcome = match parsed().command {
         Command::Run { format } => run::from_stdin(format),
         Command::Check => run::check_stdin(),
+        Command::Ask(flags) => ask::from_stdin(&flags),
         Command::Load(flags) => load::run(&flags),
         Command::Respond(flags) => respond::serve(flags),
         Command::Link(flags) => link::run(&flags),
@@ -57,6 +59,7 @@ fn print_schema(side: Side) -> Result<ExitCode, Failed> {
     let schema = match side {
         Side::Plan => wiretrial_load::schema::plan(),
         Side::Snapshot => wiretrial_load::schema::snapshot(),
+        Side::Exchange => wiretrial_load::schema::exchange(),
     };
     let mut out = io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;

@@ -50,7 +50,7 @@ pub(crate) fn check_stdin() -> Result<ExitCode, Failed> {
 }
 
 /// Reads one JSON object, and not a byte more.
-fn read_plan(input: &mut impl Read) -> Result<PlanDocument, Failed> {
+pub(crate) fn read_plan(input: &mut impl Read) -> Result<PlanDocument, Failed> {
     let mut documents = Deserializer::from_reader(input).into_iter::<PlanDocument>();
     match documents.next() {
         Some(Ok(document)) => Ok(document),

@@ -237,6 +237,13 @@ impl Connection {
         bytes
     }
 
+    /// So many bytes that were encoded last, and are not with the kernel yet.
+    pub(crate) fn encoded(&mut self, bytes: usize) -> &[u8] {
+        let Some(link) = &mut self.link else { return &[] };
+        let out = link.transport.out();
+        &out[out.len() - bytes.min(out.len())..]
+    }
+
     /// Encodes all that was in flight when the last connection ended; where replies are numbered, as
     /// far as the peer has room, and then [the rest](Self::encode_rest).
     pub(crate) fn encode_again(

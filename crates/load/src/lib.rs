@@ -3,11 +3,13 @@
 //! Knows load models, timing and verification. Protocols are `proto`'s, sockets are `net`'s.
 #![forbid(unsafe_code)]
 
+mod ask;
 pub mod clock;
 mod connection;
 mod control;
 pub mod deliveries;
 pub mod emit;
+pub mod exchange;
 pub mod executor;
 mod machine;
 pub mod measure;
@@ -25,6 +27,7 @@ pub mod source;
 mod users;
 mod worker;
 
+pub use ask::{Asking, ask};
 pub use control::Control;
 pub use preflight::{Refusal, Shortage};
 pub use run::{RunError, run};

@@ -87,12 +87,13 @@ pub(crate) fn await_start(
     }
 }
 
-/// Makes ready, and proves that the target answers rightly.
+/// Makes ready, and proves that the target answers rightly. Who is patient waits for one that may be starting.
 pub(crate) fn prepare(
     plan: Plan,
     clock: &impl Clock,
     started_unix_ns: u64,
     control: &Control,
+    is_patient: bool,
 ) -> Result<Setup, Refusal> {
     let routes = routes(&plan);
     let factory = ProtocolFactory::new(&plan, routes.as_deref())?;
@@ -110,7 +111,7 @@ pub(crate) fn prepare(
                 return Err(Refusal::Interrupted { signal: control.signal() });
             }
             // It may be starting: only a refusal is worth waiting for.
-            Err(refusal @ Refusal::Target { class: Class::Refused, .. }) => {
+            Err(refusal @ Refusal::Target { class: Class::Refused, .. }) if is_patient => {
                 pause.wait(Some(RETRY.as_duration())).map_err(|error| target(&error, None))?;
                 if clock.now() >= deadline {
                     return Err(refusal);

@@ -79,7 +79,7 @@ fn try_run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<S
         Some(origin) => await_start(&plan, Monotonic::since(origin), control)?,
     };
     let started_unix_ns = realtime_ns();
-    let setup = Arc::new(prepare(plan, &clock, started_unix_ns, control)?);
+    let setup = Arc::new(prepare(plan, &clock, started_unix_ns, control, true)?);
     rehearse(&setup, clock, control)?;
     emit.emit(&Snapshot::Start(start(&setup)))?;
 
@@ -218,12 +218,15 @@ pub(crate) fn shares(plan: &Plan) -> Vec<Share> {
                 (Some(requests), Some(each)) => Some(requests.min(each)),
                 (requests, each) => requests.or(each),
             };
+            let place = plan.share.first_worker + worker;
             let share = Share {
                 worker,
-                place: plan.share.first_worker + worker,
+                place,
                 first_connection: plan.share.first_connection + given,
                 connections,
                 budget: budget.map_or(Budget::UNLIMITED, Budget::of),
+                first_number: Share::first_number(place),
+                in_turn: false,
             };
             given += connections;
             share

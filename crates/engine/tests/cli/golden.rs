@@ -6,8 +6,9 @@ use crate::{run, text};
 
 #[test]
 fn help_is_as_accepted() {
-    let cases: [(&str, &[&str]); 4] = [
+    let cases: [(&str, &[&str]); 5] = [
         ("help.txt", &["--help"]),
+        ("ask-help.txt", &["ask", "--help"]),
         ("load-help.txt", &["load", "--help"]),
         ("respond-help.txt", &["respond", "--help"]),
         ("link-help.txt", &["link", "--help"]),

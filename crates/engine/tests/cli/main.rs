@@ -1,5 +1,6 @@
 //! The binary as people and programs meet it: exit codes, one-line complaints, help, `run` and `stop`.
 
+mod asked;
 mod bad_input;
 #[path = "../common/binary.rs"]
 mod binary;

@@ -2,6 +2,7 @@
 //! wrong as a script says. What must hold of every one: the fault has its class, the sums are
 //! right, the other connections go on, and the run ends when it should.
 
+mod asked;
 #[path = "../common/binary.rs"]
 mod binary;
 #[path = "../common/certificates.rs"]

@@ -2,6 +2,7 @@
 //! and what is counted of it.
 
 mod application;
+mod asked;
 #[path = "../common/certificates.rs"]
 mod certificates;
 #[path = "../common/outcome.rs"]

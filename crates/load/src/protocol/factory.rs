@@ -128,6 +128,14 @@ impl ProtocolFactory {
         }
     }
 
+    /// The same, and sessions of HTTP tell the head of each reply.
+    pub(crate) fn telling_heads(self) -> Self {
+        match self {
+            Self::Http(heads) => Self::Routes(heads),
+            other => other,
+        }
+    }
+
     /// A session for a new connection with this number, over all workers. `entropy` seeds its masks; that of a
     /// conversation is opened so.
     pub(crate) fn make(

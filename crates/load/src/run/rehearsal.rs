@@ -13,7 +13,7 @@ use crate::control::{Control, Report};
 use crate::executor::Budget;
 use crate::machine::Machine;
 use crate::measure::{Class, Recorder};
-use crate::plan::traffic::{Order, Think, Traffic};
+use crate::plan::traffic::{Order, Traffic};
 use crate::plan::{LoopPlan, Plan, Stop};
 use crate::preflight::{Refusal, Setup, driver_config};
 use crate::worker::{Share, Wires, Worker};
@@ -44,13 +44,16 @@ pub(super) fn rehearse(
     let inner = Arc::new(Control::default());
     inner.set_begin(clock.now().max(Nanos(1)));
     let plan = plan_of(&setup.plan, traffic);
+    // Behind all of the load's: no number is used twice.
+    let place = setup.plan.share.workers + setup.plan.share.first_worker;
     let share = Share {
         worker: 0,
-        // Behind all of the load's: no number is used twice.
-        place: setup.plan.share.workers + setup.plan.share.first_worker,
+        place,
         first_connection: 0,
         connections: 1,
         budget: Budget::of(flows as u64),
+        first_number: Share::first_number(place),
+        in_turn: false,
     };
     let wires = Wires { control: Arc::clone(&inner), report, recycled };
     let setup = Arc::new(Setup { plan, ..setup.clone() });
@@ -79,15 +82,7 @@ pub(super) fn rehearse(
 /// Each flow once, and without thought; of feeds the first row, and of those whose rows are one user's the last,
 /// which nobody of the load gets.
 fn once(traffic: &Traffic) -> Traffic {
-    let mut once = traffic.clone();
-    once.stages.clear();
-    for flow in &mut once.flows {
-        flow.weight = 1;
-        for step in &mut flow.steps {
-            step.think = Think::None;
-            step.back = None;
-        }
-    }
+    let mut once = traffic.straight();
     for feed in &mut once.feeds {
         let row = if feed.order == Order::Unique { feed.rows.len() - 1 } else { 0 };
         feed.rows = vec![feed.rows.swap_remove(row)];

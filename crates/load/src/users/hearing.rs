@@ -33,6 +33,9 @@ impl Witness for Hearing<'_> {
         match event {
             Event::Head(head) => self.head(head),
             Event::Chunk { piece, .. } => {
+                if let Some(tape) = &mut self.users.tape {
+                    tape.piece(piece);
+                }
                 let user = &mut self.users.all[self.index as usize];
                 if let Some(coming) = &mut user.coming {
                     self.users.common.routes.get(user.route).replies.piece(coming, piece);
@@ -49,15 +52,20 @@ impl Witness for Hearing<'_> {
             return;
         }
         let making = self.users.making(self.index, number);
-        let Users { common, all, scratches, spare, .. } = &mut *self.users;
+        let Users { common, all, scratches, spare, tape, .. } = &mut *self.users;
         let user = &mut all[self.index as usize];
         let route = common.routes.get(user.route);
         let mut coming = user.coming.take().unwrap_or_default();
         let scratch = &mut scratches[user.route];
+        if let Some(tape) = tape {
+            let known = (&user.values, making);
+            tape.checked(route.replies.verdicts(&coming, reply.payload, known, scratch));
+        }
         let values = (&mut user.values, making);
         let told = route.replies.finish(&mut coming, reply.payload, values, scratch);
         let bytes = coming.bytes();
         spare.push(coming);
+        let told = self.tape_reply(reply, told);
         let told = match told {
             // Only a peer that does not answer knows what will be asked.
             _ if !timeline.is_ordered() => Err((Class::Protocol, FORESEEN.to_owned())),
@@ -87,6 +95,10 @@ impl Users {
         (timeline, open_loop): (&Timeline, bool),
         recorder: &mut Recorder,
     ) {
+        if self.tape.is_some() {
+            let told = told.as_ref().copied().map_err(|(class, text)| (*class, text.as_str()));
+            self.tape_over(index, told, Some(timeline.service_time()));
+        }
         let user = &mut self.all[index as usize];
         recorder.route(user.route).received(bytes);
         match told {
@@ -107,15 +119,25 @@ impl Users {
 }
 
 impl Hearing<'_> {
+    /// All of a reply came, of which this is told: the tape has a word in it where a plan has one message.
+    fn tape_reply(&mut self, reply: &Reply<'_>, told: Result<(), Fault>) -> Result<(), Fault> {
+        let Some(tape) = &mut self.users.tape else { return told };
+        tape.piece(reply.payload);
+        told.and(tape.whole().map_err(Fault::Mismatch))
+    }
+
     /// A reply begins.
     fn head(&mut self, head: &ReplyHead<'_>) {
         let making = self.users.making(self.index, 0);
-        let Users { common, all, spare, target, .. } = &mut *self.users;
+        let Users { common, all, spare, target, tape, .. } = &mut *self.users;
         let user = &mut all[self.index as usize];
         let route = common.routes.get(user.route);
         let mut coming = user.coming.take().or_else(|| spare.pop()).unwrap_or_default();
         route.replies.begin(&mut coming, head.status, head.length(), head.fields());
         user.coming = Some(coming);
+        if let Some(tape) = tape {
+            tape.head(head.status, head.fields());
+        }
         if !common.traffic.flows[user.flow].cookies {
             return;
         }

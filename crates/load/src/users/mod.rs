@@ -6,6 +6,7 @@
 mod hearing;
 mod talk;
 mod talking;
+mod taping;
 mod unasked;
 
 use std::sync::Arc;
@@ -14,10 +15,11 @@ pub(crate) use hearing::Hearing;
 
 use crate::clock::Nanos;
 use crate::connection::{Buffers, Connection};
+use crate::exchange::Tape;
 use crate::executor::Session;
 use crate::measure::{Class, Metric, Recorder, TrafficStanding};
 use crate::plan::traffic::Traffic;
-use crate::source::traffic::{Coming, Jar, Known, Making, Room, Routes, Scratch, Values};
+use crate::source::traffic::{Coming, Jar, Known, Making, Request, Room, Routes, Scratch, Values};
 use talk::Talk;
 use unasked::Unasked;
 
@@ -53,6 +55,8 @@ pub(crate) struct Users {
     #[expect(clippy::vec_box, reason = "they come and go boxed")]
     spare: Vec<Box<Coming>>,
     standing: TrafficStanding,
+    /// Where each step is told of, if it is.
+    tape: Option<Box<Tape>>,
 }
 
 /// What a user has.
@@ -95,6 +99,7 @@ impl Users {
             scratches: common.routes.iter().map(|route| route.replies.scratch()).collect(),
             spare: Vec::new(),
             standing,
+            tape: None,
             common,
         }
     }
@@ -122,6 +127,7 @@ impl Users {
         if let Some(talk) = &mut user.talk {
             talk.begins((at.step, at.round));
         }
+        self.tape_step(index, at);
     }
 
     /// Encodes the user's step, for the first time or again.
@@ -143,8 +149,15 @@ impl Users {
         let jar = self.common.traffic.flows[user.flow].cookies.then_some(&user.jar);
         let requests = &self.common.routes.get(user.route).requests;
         let request = requests.lay(known, jar, &mut self.room);
-        let bytes = connection.encode_request(number, user.route, &request, buffers, recorder);
+        let one = self.tape.as_mut().and_then(|tape| tape.payload(number));
+        let whole = Request { body: one.unwrap_or(request.body), ..request };
+        let bytes = connection.encode_request(number, user.route, &whole, buffers, recorder);
         recorder.route(user.route).encoded(bytes as u64);
+        match &mut self.tape {
+            None => {}
+            Some(tape) if user.talk.is_some() => tape.says(request.body),
+            Some(tape) => tape.requested(connection.encoded(bytes)),
+        }
     }
 
     /// The user's step was handed to the kernel.
@@ -174,6 +187,9 @@ impl Users {
         let user = &mut self.all[index as usize];
         self.spare.extend(user.coming.take());
         let Some((class, text)) = failed else { return };
+        if let Some(tape) = &mut self.tape {
+            tape.over(Err((class, text)), None);
+        }
         if let Some(talk) = &mut user.talk {
             talk.is_out = false;
         }
@@ -199,6 +215,9 @@ impl Users {
         recorder: &mut Recorder,
     ) {
         self.standing.open[session.flow] -= 1;
+        if let Some(tape) = &mut self.tape {
+            tape.end_session();
+        }
         if let Some(talk) = &mut self.all[index as usize].talk {
             talk.is_open = false;
         }

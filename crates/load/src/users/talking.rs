@@ -12,7 +12,7 @@ use crate::measure::{Class, Recorder, Timeline};
 use crate::mutation::{self, Mutation};
 use crate::plan::traffic::Deed;
 use crate::source::excerpt;
-use crate::source::traffic::{Known, Opening};
+use crate::source::traffic::{Coming, Known, Opening};
 
 /// Codes with which a peer says that all is well, or nothing.
 const WELL: [u16; 3] = [1000, 1001, 1005];
@@ -36,7 +36,11 @@ impl Users {
         let user = &mut self.all[index as usize];
         user.talk.as_mut()?.making = making;
         let route = &self.common.traffic.routes[user.route];
-        Some(Opening::new(route, Known { values: &user.values, making }))
+        let opening = Opening::new(route, Known { values: &user.values, making });
+        if let Some(tape) = &mut self.tape {
+            tape.opens(&opening);
+        }
+        Some(opening)
     }
 
     /// Has the user's step, which is on its way, nothing to wait for?
@@ -113,7 +117,7 @@ impl Users {
             recorder.handed_over();
             recorder.route(user.route).handed_over();
             user.outcome = Some(Ok(()));
-            return;
+            return self.tape_over(index, Ok(()), None);
         }
         let heard = heard.unwrap_or(Heard { at: talk.at, bytes: 0, told: Ok(()) });
         self.over(index, heard.bytes, heard.told, (timeline, open_loop), recorder);
@@ -130,7 +134,7 @@ impl Users {
 
     /// Is this message of a user the one that is listened for? Then it is what comes of its step.
     fn heard(&mut self, index: u32, message: &[u8]) -> Option<Heard> {
-        let Self { common, all, scratches, matching, .. } = self;
+        let Self { common, all, scratches, matching, tape, .. } = self;
         let user = &mut all[index as usize];
         let talk = user.talk.as_mut()?;
         let at = talk.ear?;
@@ -148,8 +152,14 @@ impl Users {
         if !is_it && !mutation::is(Mutation::AnyAnswer) {
             return None;
         }
+        let scratch = &mut scratches[number];
+        if let Some(tape) = tape {
+            let known = (&user.values, talk.making);
+            let verdicts = route.replies.verdicts(&Coming::default(), message, known, scratch);
+            tape.hears(at, message, verdicts);
+        }
         let values = (&mut user.values, talk.making);
-        let told = route.replies.message(message, values, &mut scratches[number]);
+        let told = route.replies.message(message, values, scratch);
         let told = told.map_err(classed);
         talk.ear = flow.after(at.0, at.1);
         Some(Heard { at, bytes: message.len() as u64, told })

@@ -53,6 +53,17 @@ pub(crate) struct Share {
     pub(crate) connections: u32,
     /// Its messages.
     pub(crate) budget: Budget,
+    /// Of its messages, where the worker numbers them; no other worker has these numbers.
+    pub(crate) first_number: u64,
+    /// One session after the other, on each connection in turn.
+    pub(crate) in_turn: bool,
+}
+
+impl Share {
+    /// The first number of the messages of the worker at this place.
+    pub(crate) fn first_number(place: u32) -> u64 {
+        u64::from(place) << 40
+    }
 }
 
 /// How a worker talks to its run.
@@ -150,7 +161,7 @@ impl<M: Machine> Worker<M> {
             recorder,
             openings: Openings::new(share.connections, rng),
             turns: Turns::default(),
-            tally: Tally::new(u64::from(share.place) << 40),
+            tally: Tally::new(share.first_number),
             intervals: Intervals::new(plan.phases.interval, now),
             stage: Stage::Connect { deadline: now + plan.phases.connect },
             began: now,

@@ -5,6 +5,7 @@
 
 use super::Worker;
 use crate::clock::Nanos;
+use crate::exchange::Tape;
 use crate::executor::{Executor, Part, Sessions};
 use crate::machine::Machine;
 use crate::measure::{Class, TrafficStanding};
@@ -28,6 +29,18 @@ pub(super) fn users(setup: &Setup, first: u32, count: u32) -> Option<Box<Users>>
 }
 
 impl<M: Machine> Worker<M> {
+    /// From now on each step is told of.
+    pub(crate) fn tape_onto(&mut self, tape: Tape) {
+        if let Some(users) = &mut self.users {
+            users.tape_onto(tape);
+        }
+    }
+
+    /// What its users are taped onto.
+    pub(crate) fn tape(&mut self) -> Option<&mut Tape> {
+        self.users.as_mut()?.tape()
+    }
+
     /// The sessions of the load that begins at this instant; none where there is no traffic.
     pub(super) fn sessions_from(&self, begin: Nanos) -> Option<Executor> {
         let plan = self.plan();
@@ -59,6 +72,12 @@ impl<M: Machine> Worker<M> {
             Some(engine) => (u64::from(engine) * flows, 1),
             None => (u64::from(workers) * flows + u64::from(place), workers.into()),
         };
+        let in_turn = self.share.in_turn;
+        let (first_session, apart, place, workers) = if in_turn {
+            (self.share.first_number, 1, 0, 1)
+        } else {
+            (first_session, apart, place, workers)
+        };
         let deals = Part {
             seed: plan.load.seed,
             place,
@@ -66,7 +85,8 @@ impl<M: Machine> Worker<M> {
             first_session,
             apart,
             first_user: self.share.first_connection,
-            keeps_rows: pacer.is_none(),
+            keeps_rows: pacer.is_none() && !in_turn,
+            in_turn,
         };
         let (users, budget) = (self.share.connections, self.share.budget);
         let sessions = Sessions::new(traffic, deals, users, begin, pacer, budget);

@@ -22,6 +22,8 @@ pub struct Part {
     pub first_user: u32,
     /// Users keep their rows: the loop is closed.
     pub keeps_rows: bool,
+    /// Closed loop: one user after the other has a session, and no two at once.
+    pub in_turn: bool,
 }
 
 /// A session that somebody is to have.
@@ -161,8 +163,16 @@ mod tests {
         };
         let traffic = traffic(&json!([flow("a", 8), flow("b", 1), flow("c", 3)]), &feeds);
         let (first_session, first_user) = (place.into(), 10 * place);
-        let part =
-            Part { seed: 5, place, workers: 2, first_session, apart: 2, first_user, keeps_rows };
+        let part = Part {
+            seed: 5,
+            place,
+            workers: 2,
+            first_session,
+            apart: 2,
+            first_user,
+            keeps_rows,
+            in_turn: false,
+        };
         Dealer::new(&traffic, part)
     }
 

@@ -56,6 +56,8 @@ pub struct Sessions {
     idle: VecDeque<u32>,
     /// Open loop: the session that is next, and whom nobody has yet.
     dealt: Option<Dealt>,
+    /// Closed loop: the user behind the one whose session has ended has the next.
+    in_turn: bool,
     /// Sessions that somebody has.
     live: u64,
     /// By flow: sessions that were due and for which no row was left, since they were last asked for.
@@ -138,6 +140,7 @@ impl Sessions {
             ready: VecDeque::new(),
             idle: VecDeque::new(),
             dealt: None,
+            in_turn: part.in_turn,
             live: 0,
             starved: vec![0; traffic.flows.len()],
             traffic,
@@ -145,7 +148,8 @@ impl Sessions {
         if sessions.arrivals.is_some() {
             sessions.idle = (0..users).collect();
         } else {
-            (0..users).for_each(|user| sessions.deal_to(user, begin));
+            let at_once = if part.in_turn { 1 } else { users };
+            (0..at_once).for_each(|user| sessions.deal_to(user, begin));
         }
         sessions
     }
@@ -233,7 +237,9 @@ impl Sessions {
             self.users[user as usize].state = State::Idle;
             self.idle.push_back(user);
         } else {
-            self.deal_to(user, now);
+            self.users[user as usize].state = State::Idle;
+            let next = user + u32::from(self.in_turn);
+            self.deal_to(next % self.users.len() as u32, now);
         }
         Some(ended)
     }

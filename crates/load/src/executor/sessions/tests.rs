@@ -48,7 +48,18 @@ fn sessions(
         apart: 1,
         first_user: 0,
         keeps_rows: rate.is_none(),
+        in_turn: false,
     };
+    part_of(traffic, part, users, rate, budget)
+}
+
+fn part_of(
+    traffic: Arc<Traffic>,
+    part: Part,
+    users: u32,
+    rate: Option<f64>,
+    budget: Budget,
+) -> (Sessions, Slots) {
     let pacer = rate.map(|rate| Pacer::Constant(Constant::new(Nanos::ZERO, rate, 0.0)));
     let mut slots = Slots::by_connection(users, 1);
     (0..users).for_each(|user| slots.set_available(user, true));
@@ -203,4 +214,28 @@ fn sessions_begin_end_or_are_there() {
         }
         assert_eq!((begun, ended, out.len()), (budget, budget, 0), "seed {seed}");
     }
+}
+
+#[test]
+fn users_may_take_turns() {
+    let part = Part {
+        seed: 1,
+        place: 0,
+        workers: 1,
+        first_session: 7,
+        apart: 1,
+        first_user: 0,
+        keeps_rows: false,
+        in_turn: true,
+    };
+    let (mut sessions, mut slots) = part_of(three_steps(), part, 2, None, Budget::of(3));
+    for (number, user) in [(7, 0), (8, 1), (9, 0)] {
+        for step in 0..3 {
+            let now = MS(number * 100 + step * 20);
+            let [(of, _)] = sent(&mut sessions, &mut slots, now)[..] else { panic!("one alone") };
+            assert_eq!((of, sessions.of(user).number), (user, number));
+            over(&mut sessions, &mut slots, user, now, true);
+        }
+    }
+    assert_eq!(sessions.next(MS(2000), &mut slots), Next::Finished);
 }

@@ -48,6 +48,19 @@ impl Traffic {
         self.routes.iter().any(|route| route.line.is_some())
     }
 
+    /// The same, each flow as often as the others, and each of its steps once and without thought.
+    pub(crate) fn straight(&self) -> Self {
+        let mut straight = self.clone();
+        straight.stages.clear();
+        for flow in &mut straight.flows {
+            flow.weight = 1;
+            for step in &mut flow.steps {
+                (step.think, step.back) = (Think::None, None);
+            }
+        }
+        straight
+    }
+
     /// Texts that have a name, by which they may be known as secrets: values of header fields, as far as they
     /// stand in the plan, and of so many rows of data.
     pub fn named_texts(&self, rows: usize) -> Vec<(String, String)> {

@@ -125,6 +125,15 @@ impl Check {
         }
     }
 
+    /// What is looked at, in words.
+    #[cold]
+    pub(super) fn came(&self, seen: &Seen<'_>) -> String {
+        match seen.count().filter(|_| self.count) {
+            Some(count) => count.to_string(),
+            None => seen.shown(),
+        }
+    }
+
     /// What is said of something with this name for which it does not hold.
     #[cold]
     pub(super) fn fault(&self, name: &str, seen: &Seen<'_>, known: Known<'_>) -> String {
@@ -133,10 +142,7 @@ impl Check {
         }
         let (count, not) =
             (if self.count { " count" } else { "" }, if self.not { "not " } else { "" });
-        let found = match seen.count().filter(|_| self.count) {
-            Some(count) => count.to_string(),
-            None => seen.shown(),
-        };
+        let found = self.came(seen);
         let wanted = match &self.holds {
             Holds::Exists => return format!("there is a {name}, {found}"),
             Holds::Empty => "empty".to_owned(),
@@ -192,6 +198,19 @@ fn has(own: &[u8], text: &[u8]) -> bool {
         (Ok(own), Ok(text)) => own.contains(text),
         _ => text.is_empty() || own.windows(text.len()).any(|window| window == text),
     }
+}
+
+/// How a body differs from what it should be.
+#[cold]
+pub(super) fn differs(body: &[u8], wanted: &[u8]) -> String {
+    let same = body.iter().zip(wanted).take_while(|(own, wanted)| own == wanted).count();
+    let from = same.saturating_sub(24);
+    let dots = if from > 0 { "…" } else { "" };
+    format!(
+        "from byte {same} on the body was '{dots}{}', not '{dots}{}'",
+        excerpt(&body[from..]),
+        excerpt(&wanted[from..])
+    )
 }
 
 /// A pattern of a plan that was parsed.

@@ -10,7 +10,7 @@ use ruzstd::decoding::StreamingDecoder;
 
 /// How content is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Coding {
+pub(crate) enum Coding {
     Gzip,
     Deflate,
     Brotli,
@@ -21,11 +21,11 @@ pub(super) enum Coding {
 
 /// The codings of a reply, in the order in which they were applied. More than two are as good as unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Codings([Option<Coding>; 2]);
+pub(crate) struct Codings([Option<Coding>; 2]);
 
 impl Codings {
     /// Adds those of a Content-Encoding field.
-    pub(super) fn add(&mut self, field: &[u8]) {
+    pub(crate) fn add(&mut self, field: &[u8]) {
         let names = field.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
         for name in names.filter(|name| !name.is_empty()) {
             let coding = match name.to_ascii_lowercase().as_slice() {
@@ -45,7 +45,7 @@ impl Codings {
     }
 
     /// Is there one?
-    pub(super) fn is_any(self) -> bool {
+    pub(crate) fn is_any(self) -> bool {
         self.0[0].is_some()
     }
 
@@ -53,7 +53,7 @@ impl Codings {
     ///
     /// # Errors
     /// Why it can't be had, in words.
-    pub(super) fn undo(self, content: &[u8], out: &mut Vec<u8>, most: usize) -> Result<(), String> {
+    pub(crate) fn undo(self, content: &[u8], out: &mut Vec<u8>, most: usize) -> Result<(), String> {
         out.clear();
         let [first, second] = self.0;
         let mut within = Vec::new();

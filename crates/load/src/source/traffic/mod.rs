@@ -13,13 +13,16 @@ mod template;
 mod tests;
 mod tree;
 mod values;
+mod verdicts;
 
+pub(crate) use coding::Codings;
 pub use cookies::Jar;
 pub use made::Making;
 pub use reply::{Coming, Fault, Replies, Scratch};
 pub use request::{Opening, Request, Requests, Room};
 pub use template::Known;
 pub use values::Values;
+pub use verdicts::Verdict;
 
 use crate::plan::Plan;
 use crate::plan::traffic::Traffic;

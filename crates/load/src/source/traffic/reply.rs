@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use regex::bytes::{CaptureLocations, Regex};
 
-use super::check::{Check, compiled};
+use super::check::{Check, compiled, differs};
 use super::coding::Codings;
 use super::cookies;
 use super::made::Making;
@@ -19,7 +19,7 @@ use crate::source::excerpt;
 use crate::source::seen::Seen;
 
 /// The largest body that is looked at, bytes.
-const MOST_LOOKED_AT: usize = 16 << 20;
+pub(super) const MOST_LOOKED_AT: usize = 16 << 20;
 /// More than is shown of a body that is not looked at, bytes.
 const SHOWN: usize = 200;
 
@@ -91,6 +91,25 @@ impl Coming {
     /// Bytes of head and body so far.
     pub fn bytes(&self) -> u64 {
         self.head_length + self.length
+    }
+
+    /// Of the reply; none: it is a message, which has none.
+    pub(super) fn status(&self) -> Option<u16> {
+        (self.status > 0).then_some(self.status)
+    }
+
+    pub(super) fn codings(&self) -> Codings {
+        self.codings
+    }
+
+    /// What has come of the body, as far as it is kept.
+    pub(super) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Of the body with this last piece of it.
+    pub(super) fn length_with(&self, last: &[u8]) -> u64 {
+        self.length + last.len() as u64
     }
 
     fn head(&self, index: usize) -> Option<&[u8]> {
@@ -367,7 +386,33 @@ impl Replies {
         Ok(())
     }
 
-    fn is_right(&self, status: u16) -> bool {
+    pub(super) fn exactly(&self) -> Option<&Template> {
+        self.exactly.as_ref()
+    }
+
+    /// What this makes of each check, its name and what it looks at; nothing of those in a document that is none.
+    pub(super) fn look<T>(
+        &self,
+        coming: &Coming,
+        (body, length): (&[u8], u64),
+        scratch: &mut Scratch,
+        each: impl Fn(&Check, &str, &Seen<'_>) -> T,
+    ) -> Vec<T> {
+        let Scratch { places, locations, .. } = scratch;
+        let is_json = self.tree.as_ref().is_none_or(|tree| tree.find(body, places).is_ok());
+        let mut whole = Whole { coming, body, length, places, locations };
+        let mut all = Vec::new();
+        for (check, at, name) in &self.checks {
+            let seen = match at {
+                At::One(_) | At::Many(_) if !is_json => Seen::Nothing,
+                at => whole.seen(*at, &self.patterns),
+            };
+            all.push(each(check, name, &seen));
+        }
+        all
+    }
+
+    pub(super) fn is_right(&self, status: u16) -> bool {
         self.statuses.iter().any(|(least, most)| (*least..=*most).contains(&status))
     }
 
@@ -396,7 +441,7 @@ impl Replies {
     }
 
     #[cold]
-    fn wrong_status(&self, status: u16, body: &[u8]) -> String {
+    pub(super) fn wrong_status(&self, status: u16, body: &[u8]) -> String {
         let redirect = match status {
             301 | 302 | 303 | 307 | 308 => ", a redirect, which is not followed",
             _ => "",
@@ -442,17 +487,4 @@ impl<'a> Whole<'a> {
             }
         }
     }
-}
-
-/// How a body differs from what it should be.
-#[cold]
-fn differs(body: &[u8], wanted: &[u8]) -> String {
-    let same = body.iter().zip(wanted).take_while(|(own, wanted)| own == wanted).count();
-    let from = same.saturating_sub(24);
-    let dots = if from > 0 { "…" } else { "" };
-    format!(
-        "from byte {same} on the body was '{dots}{}', not '{dots}{}'",
-        excerpt(&body[from..]),
-        excerpt(&wanted[from..])
-    )
 }
