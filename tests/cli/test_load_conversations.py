@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from functools import partial
@@ -185,9 +186,46 @@ def test_conversations_are_not_compared(wiretrial: Run, tmp_path: Path) -> None:
     assert "conversations are loaded at one server" in done.stderr
 
 
+SHOWN = """\
+ok    1. open /chat
+      ws://HERE/chat?user=ann
+        X-User: ann
+      opened, TIME
+
+ok    2. hello
+      came, 33 bytes, TIME
+        {"type": "hello", "token": "t-2"}
+      captured token = ***
+
+ok    3. say
+      sent
+        {
+          "type": "say",
+"""
+
+
+def test_check_takes_each_step_once(wiretrial: Run, start: Start, tmp_path: Path) -> None:
+    port = start()
+    write(tmp_path, port)
+    done = wiretrial("traffic", "check", "chat.toml")
+    assert done.returncode == EXIT_GOOD, done.stdout
+    shown = re.sub(r"[\d.]+ (us|ms|s)\b", "TIME", done.stdout).replace(f"127.0.0.1:{port}", "HERE")
+    assert SHOWN in shown, shown
+    assert 'ok    jsonpath "$.user" == "{{user}}": "ann"' in shown
+    assert shown.endswith("all 6 entries are right\n")
+
+
+def test_check_names_the_step_that_failed(wiretrial: Run, start: Start, tmp_path: Path) -> None:
+    write(tmp_path, start("--fault", "nobody"))
+    done = wiretrial("traffic", "check", "chat.toml")
+    assert done.returncode == EXIT_FAILED, done.stderr
+    assert "FAIL  3. say\n" in done.stdout
+    assert "\n1 of 6 entries failed, 3 not sent\n  chat 3.  say: $.user was null" in done.stdout
+
+
 def test_check_shows_the_steps(wiretrial: Run, tmp_path: Path) -> None:
     write(tmp_path, 9)
-    done = wiretrial("traffic", "check", "chat.toml")
+    done = wiretrial("traffic", "check", "chat.toml", "--no-send")
     assert done.returncode == EXIT_GOOD, done.stderr
     for words in (
         "1 flow, 6 steps of ws://127.0.0.1:9",

@@ -1,4 +1,4 @@
-"""`wiretrial traffic`, as a person types it."""
+"""`wiretrial traffic`, as a person types it, where nothing is sent."""
 
 from __future__ import annotations
 
@@ -73,23 +73,24 @@ def shop(tmp_path: Path) -> Path:
 
 
 def test_check_shows_flows_requests_and_right_replies(wiretrial: Run, shop: Path) -> None:
-    done = wiretrial("traffic", "check", "shop.toml")
+    done = wiretrial("traffic", "check", "shop.toml", "--no-send")
     assert (done.stdout, done.stderr, done.returncode) == (SHOWN, "", 0), shop
 
 
 def test_check_of_one_hurl_file_takes_variables(wiretrial: Run, shop: Path) -> None:
     given = ("--variable", "base=http://h", "--variable", "user=ann")
-    done = wiretrial("traffic", "check", "login.hurl", *given)
+    done = wiretrial("traffic", "check", "login.hurl", "--no-send", *given)
     assert done.returncode == 0, shop
     assert "login.hurl: 1 flow, 3 routes of http://h\n" in done.stdout
     assert "load: given by the command line\n" in done.stdout
 
 
 def test_check_as_json_has_the_traffic_of_the_plan(wiretrial: Run, shop: Path) -> None:
-    done = wiretrial("traffic", "check", "shop.toml", "--format", "json")
+    done = wiretrial("traffic", "check", "shop.toml", "--no-send", "--format", "json")
     assert done.returncode == 0, shop
     document = json.loads(done.stdout)
     assert document["schema"] == "wiretrial-traffic-check"
+    assert document["entries"] is None
     assert document["load"] == {"users": None, "rate": 200.0, "pacing": "constant", "stages": []}
     assert document["unchecked"] == ["GET /about"]
     assert document["goals"][1]["of"] == "GET /items/{{user}}"
@@ -104,7 +105,7 @@ def test_check_shows_no_secret(wiretrial: Run, tmp_path: Path, form: str) -> Non
     (tmp_path / "x.toml").write_text(
         '[[flow]]\nfile = "x.hurl"\n[headers]\nAuthorization = "s3cret"\n', encoding="utf-8"
     )
-    done = wiretrial("traffic", "check", "x.toml", "--format", form)
+    done = wiretrial("traffic", "check", "x.toml", "--no-send", "--format", form)
     assert done.returncode == 0, done.stderr
     assert "s3cret" not in done.stdout
     assert "/?token=***&a=b" in done.stdout
@@ -141,7 +142,7 @@ def test_from_writes_files_that_check_reads(wiretrial: Run, tmp_path: Path) -> N
     )
     toml = (tmp_path / "new/shop/traffic.toml").read_text(encoding="utf-8")
     assert toml.startswith("# Made of commands.txt by wiretrial.\n# - redirects are not")
-    checked = wiretrial("traffic", "check", "new/shop/traffic.toml")
+    checked = wiretrial("traffic", "check", "new/shop/traffic.toml", "--no-send")
     assert "1. GET /a?b=c\n" in checked.stdout
 
 

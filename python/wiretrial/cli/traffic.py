@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options
+from wiretrial.cli import options, screen
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -24,8 +24,9 @@ Examples:
 CHECK_EXAMPLES = """\b
 Examples:
   wiretrial traffic check shop.toml
-  wiretrial traffic check shop.toml --no-learn --format json
   wiretrial traffic check items.hurl --variable base=http://127.0.0.1:8000
+  wiretrial traffic check shop.toml --no-send
+  wiretrial traffic check shop.toml --no-learn --format json
 """
 
 FROM_EXAMPLES = """\b
@@ -56,26 +57,42 @@ def _group() -> None:
     """Files with the requests and right replies of your own application."""
 
 
-@app.add("check", "Check files and show what they say.", epilog=CHECK_EXAMPLES)
+@app.add(
+    "check", "Send each entry of a file once; show request, reply, checks.", epilog=CHECK_EXAMPLES
+)
 def check(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A .toml file, or one .hurl file.")],
     variable: Annotated[
         list[str] | None,
         typer.Option("--variable", metavar="NAME=VALUE", help="Value for {{NAME}}; repeatable."),
     ] = None,
+    no_send: Annotated[
+        bool,
+        typer.Option("--no-send", help="Send nothing; show what the files say."),
+    ] = False,
     no_learn: Annotated[
         bool,
         typer.Option("--no-learn", help="Refuse requests without a response part."),
     ] = False,
+    timeout: options.Timeout = "10s",
+    insecure: Annotated[
+        bool,
+        typer.Option("--insecure", help="Accept any certificate.", rich_help_panel=screen.TLS),
+    ] = False,
+    cacert: options.Authorities = None,
     format_: options.FormatOption = Format.TEXT,
 ) -> int:
-    """Read all files and show each flow: requests, right replies, captures. Nothing is sent.
+    """Send each entry once, without load; show request, reply, captures and each check.
 
-    The first mistake is one line with file, line and column, and ends the command with code 2.
+    Exit code: 0 if every reply was right, 1 if an entry failed or the server is not there. A
+    mistake in a file is one line with file, line and column, and ends the command with code 2
+    before anything is sent.
     """
     from wiretrial.cli import traffic_check
 
-    return traffic_check.check(path, variable or [], learns=not no_learn, format_=format_)
+    security = options.Security(insecure, cacert)
+    sending = None if no_send else traffic_check.Sending(security, timeout)
+    return traffic_check.check(path, variable or [], sending, learns=not no_learn, format_=format_)
 
 
 @app.add(

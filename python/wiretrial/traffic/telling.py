@@ -87,8 +87,8 @@ def lines(scenario: Scenario, file: str) -> Iterator[Line]:
         for number, step in enumerate(flow.steps, start=1):
             route = traffic.routes[step.route]
             yield Line(1, f"{number}. {request(route)}{_after(step.think)}")
-            right = "any 2xx" if route.name in scenario.unchecked else "; ".join(_right(route))
-            yield Line(3, f"right reply: {right}")
+            told = "any 2xx" if route.name in scenario.unchecked else "; ".join(right(route))
+            yield Line(3, f"right reply: {told}")
             if route.captures:
                 yield Line(3, f"captures: {', '.join(map(_capture, route.captures))}")
     if scenario.unchecked:
@@ -190,17 +190,8 @@ def check(of: Check) -> str:
     return " ".join(word for word in (*words, _test(of.test)) if word)
 
 
-def _flow(flow: Flow, whole: int, scenario: Scenario) -> str:
-    told = [f"{flow.name}: {flow.weight} of {_count(whole, 'session')}"]
-    for feed in scenario.traffic.feeds:
-        if feed.name == flow.feed:
-            told.append(f"rows of {feed.name} ({len(feed.rows):,}, {feed.order})")
-    if not flow.cookies:
-        told.append("no cookies")
-    return ", ".join(told)
-
-
-def _right(route: Route) -> Iterator[str]:
+def right(route: Route) -> Iterator[str]:
+    """What a right reply is: its status, its exact body, then each check."""
     match route.expect.status:
         case StatusIn(statuses=statuses):
             yield f"status {' or '.join(map(str, statuses))}"
@@ -211,6 +202,16 @@ def _right(route: Route) -> Iterator[str]:
     if route.expect.body is not None:
         yield f"body {_quoted(text(route.expect.body))}"
     yield from map(check, route.expect.checks)
+
+
+def _flow(flow: Flow, whole: int, scenario: Scenario) -> str:
+    told = [f"{flow.name}: {flow.weight} of {_count(whole, 'session')}"]
+    for feed in scenario.traffic.feeds:
+        if feed.name == flow.feed:
+            told.append(f"rows of {feed.name} ({len(feed.rows):,}, {feed.order})")
+    if not flow.cookies:
+        told.append("no cookies")
+    return ", ".join(told)
 
 
 def _capture(of: Capture) -> str:
