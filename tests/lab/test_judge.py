@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import pytest
 
 from tests.lab.trials import SECOND_NS, interval, summary
-from wiretrial.plan import GeneratorSettings, Load, OpenLoop, Plan, Stop, Target
-from wiretrial.results.model import Use, Verdict, Window
+from wiretrial.plan import AfterResponse, GeneratorSettings, Load, OpenLoop, Plan, Stop, Target
+from wiretrial.results.model import ProcessSample, Use, Verdict, Window
 from wiretrial.results.offered import within
 from wiretrial.snapshot import Connections, Deliveries, Generator, Interval, Lobby
 from wiretrial.studies import judge
@@ -238,6 +240,52 @@ def test_a_run_given_in_requests_counts_whole() -> None:
     found = judge.window_of([interval(0)], summary(), warmup_allowance_ns=0, duration_ns=None)
     assert (found.start_ns, found.end_ns) == (0, SECOND_NS)
     assert found.rule == judge.WHOLE_RUN
+
+
+def read_from(cost_ns: Sequence[int]) -> list[ProcessSample]:
+    """A reading every 200 ms of a server whose messages cost so much, ten in each interval."""
+    spent = accumulate((20 * one for one in cost_ns), initial=0)
+    return [
+        ProcessSample(offset_ns=i * SECOND_NS // 5, cpu_user_ns=one, cpu_system_ns=0, rss_bytes=1)
+        for i, one in enumerate(spent)
+    ]
+
+
+def test_a_given_rate_is_cut_where_the_server_s_cost_has_settled() -> None:
+    steps = [interval(index) for index in range(60)]
+    steps = [
+        one.model_copy(update={"counters": one.counters.model_copy(update={"ok": 10})})
+        for one in steps
+    ]
+    whole = summary().model_copy(update={"measure_end_ns": 6 * SECOND_NS})
+
+    def found(samples: Sequence[ProcessSample]) -> Window:
+        return judge.window_of(
+            steps,
+            whole,
+            warmup_allowance_ns=3 * SECOND_NS,
+            duration_ns=3 * SECOND_NS,
+            samples=samples,
+        )
+
+    warming = found(read_from([90_000] * 8 + [30_000] * 22))
+    assert (warming.start_ns, warming.steady) == (8 * SECOND_NS // 5, True)
+    assert warming.follows == "server CPU per message"
+    drifting = found(read_from([90_000 - 2000 * i for i in range(30)]))
+    assert (drifting.steady, drifting.follows) == (False, "server CPU per message")
+    blind = found(())
+    assert (blind.start_ns, blind.steady, blind.follows) == (0, True, "throughput")
+
+
+def test_whose_pace_it_is() -> None:
+    assert not judge.is_rate_given(CLOSED)
+    for executor, is_given in (
+        (OpenLoop(rate=1000), True),
+        (AfterResponse(pause_ns=SECOND_NS), True),
+        (AfterResponse(pause_ns=0), False),
+    ):
+        load = CLOSED.load.model_copy(update={"executor": executor})
+        assert judge.is_rate_given(CLOSED.model_copy(update={"load": load})) == is_given
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ import pytest
 
 from tests.report.synthetic import DEMO, NODE, ORDER, REFERENCE, demo_trials
 from wiretrial import warnings
-from wiretrial.report import figure_words, found, html, leading, markdown, metrics, text
+from wiretrial.report import brief, figure_words, found, html, leading, markdown, metrics, text
 from wiretrial.report.blocks import Table
 from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel, build
+from wiretrial.report.tables import limits, rankings
 from wiretrial.results.model import Trial
 
 
@@ -237,3 +238,26 @@ def test_curves_end_where_too_few_messages_lie_beyond(report: ReportModel) -> No
 def test_no_trial_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one trial"):
         made([])
+
+
+def test_trials_that_never_settled_are_counted_first_and_marked_in_tables() -> None:
+    def drifting(trial: Trial) -> Trial:
+        window = trial.window.model_copy(update={"steady": False})
+        lasting = window.model_copy(update={"end_ns": window.start_ns + 2_000_000_000})
+        is_one = trial.scenario.name == "Raw TCP" and trial.block < 3
+        return trial.model_copy(update={"window": lasting if is_one else trial.window})
+
+    found = made([drifting(trial) for trial in demo_trials()])
+    assert brief.answer(found, 80)[-1].endswith("; 3 of 35 trials kept drifting.")
+    assert found.bottleneck_sentence.endswith("; 3 of 35 trials kept drifting.")
+    (row,) = (row for row in limits.table(found).rows if row[0].text == "Raw TCP")
+    assert row[2].text == "3 of 5"
+    places = rankings.ranking(group(found, REFERENCE))
+    at = [column.title for column in places.columns].index("Trials")
+    (trials,) = (row[at] for row in places.rows if row[1].text == "Raw TCP")
+    assert trials.aside == ("3 drifting",)
+    settled = made(demo_trials())
+    assert "drifting" not in settled.bottleneck_sentence
+    assert [column.title for column in limits.table(settled).columns][:3] == [
+        *("Scenario", "Bottleneck", "Evidence (a typical trial)"),
+    ]

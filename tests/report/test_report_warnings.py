@@ -12,7 +12,7 @@ from hdrh.histogram import HdrHistogram
 from tests.report.synthetic import DEMO, demo_trials, one_trial
 from wiretrial import warnings
 from wiretrial.plan import GeneratorSettings
-from wiretrial.results.model import Judgement, Trial, Window
+from wiretrial.results.model import BY_COST, Judgement, Trial, Window
 from wiretrial.snapshot import Blocked, Connections, Generator
 from wiretrial.warnings import CATALOGUE, Code
 
@@ -91,6 +91,10 @@ def test_judgement_and_window(trial: Trial) -> None:
     for length, code in ((2000 * MS, "not-steady"), (300 * MS, "too-short")):
         window = Window(start_ns=0, end_ns=length, steady=False, rule="")
         assert codes(trial.model_copy(update={"window": window})) == [code]
+    for rule, what in (("mean shift", "throughput"), (f"{BY_COST}: mean shift", BY_COST)):
+        window = Window(start_ns=0, end_ns=2000 * MS, steady=False, rule=rule)
+        (found,) = warnings.of_trial(trial.model_copy(update={"window": window}))
+        assert found.message == f"{what} did not settle within the warm-up allowance"
 
 
 def test_the_generators_cpu(trial: Trial) -> None:

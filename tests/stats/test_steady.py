@@ -110,3 +110,43 @@ def test_nothing_at_all_is_refused() -> None:
 def test_stretches_find_two_shifts() -> None:
     values = noisy(10, 0.3, 20) + noisy(14, 0.3, 15, seed=2) + noisy(9, 0.3, 25, seed=3)
     assert stretches(values) == [(0, 20), (20, 35), (35, 60)]
+
+
+def costs(spent: Iterable[float], messages: int = 200) -> list[tuple[int, int, int, int]]:
+    """Readings of the server every 200 ms, the first of them late."""
+    late = TENTH // 2
+    return [
+        (late + 2 * i * TENTH, late + 2 * (i + 1) * TENTH, round(one * messages), messages)
+        for i, one in enumerate(spent)
+    ]
+
+
+def of_rate(spent: Iterable[float], allowance: int = 3 * SECOND) -> Window:
+    """A rate that is kept exactly from the first interval on, for six seconds."""
+    return find_window(intervals([1000] * 60), allowance, 3 * SECOND, costs(spent))
+
+
+def test_a_given_rate_settles_when_its_messages_cost_the_same() -> None:
+    falling = of_rate(noisy(90_000, 900, 8) + noisy(30_000, 300, 21, seed=2))
+    # 1.65 s is where the ninth reading begins; throughput alone would begin at once.
+    assert (falling.start_ns, falling.steady, falling.by_cost) == (165 * TENTH // 10, True, True)
+    even = of_rate(noisy(30_000, 300, 29))
+    assert (even.start_ns, even.end_ns, even.steady, even.by_cost) == (0, 3 * SECOND, True, True)
+
+
+def test_a_cost_that_falls_on_and_on_is_not_steady_at_any_rate() -> None:
+    drifting = of_rate([90_000 - 2000 * i for i in range(29)])
+    assert (drifting.start_ns, drifting.steady, drifting.by_cost) == (3 * SECOND, False, True)
+
+
+def test_noise_of_few_messages_is_no_drift() -> None:
+    steady = [of_rate(noisy(30_000, 4500, 29, seed)).steady for seed in range(100)]
+    assert sum(steady) >= 95
+
+
+def test_too_few_readings_leave_it_to_the_throughput() -> None:
+    found = of_rate([30_000] * 9)
+    assert (found.steady, found.by_cost) == (True, False)
+    # Stretches without a reply have no cost per message.
+    idle = find_window(intervals([1000] * 60), SECOND, SECOND, costs([30_000] * 29, messages=0))
+    assert not idle.by_cost

@@ -125,6 +125,8 @@ class Finding:
     """Whether it stands beside a more important finding, which is enough for a first look."""
     marked: int = 0
     """How many trials are not simply valid."""
+    drifting: int = 0
+    """How many trials never settled."""
     knees: tuple[Knee, ...] = ()
     crossings: tuple[Crossing, ...] = ()
     pair: Pair | None = None

@@ -396,6 +396,7 @@ def _bottleneck(families: Sequence[Family], searched: Sequence[Knee]) -> Finding
         parts=tuple(_limits(rows)),
         levels=len(rows),
         marked=sum(row.is_marked for row in rows),
+        drifting=sum(row.drifts for row in rows),
     )
 
 

@@ -32,6 +32,8 @@ class TrialRow:
     bottleneck: Bottleneck
     evidence: str
     figures: Mapping[str, float]
+    drifts: bool = False
+    """Whether it never settled, so that its figures are of something that changed."""
 
     @property
     def is_usable(self) -> bool:
@@ -92,6 +94,11 @@ class ScenarioResult:
     def usable(self) -> int:
         """How many trials the estimates rest on."""
         return sum(row.is_usable for row in self.trials)
+
+    @property
+    def drifting(self) -> int:
+        """How many of its trials never settled."""
+        return sum(row.drifts for row in self.trials)
 
     def bound_of(self, metric: Metric) -> Bound:
         """What the metric's figure is: a bound where the generator was the limit."""
@@ -186,6 +193,7 @@ def _row(measured: Measured) -> TrialRow:
         bottleneck=trial.judgement.bottleneck,
         evidence=trial.judgement.evidence,
         figures={key: value for key, value in figures.items() if value is not None},
+        drifts=trial.kept_drifting,
     )
 
 

@@ -42,15 +42,24 @@ def bottleneck(finding: Finding, whole: bool) -> str:
     if finding.metric is not None:
         where = (f"{ROUND_TRIPS.get(p.labels[0], p.labels[0])} in {p.n:,}" for p in finding.parts)
         text = f"Most of a round trip went to {units.listed(where)} of {of}"
-        return f"{text}; {marked if finding.marked else 'none is marked'}"
+        return f"{text}; {marked if finding.marked else 'none is marked'}{_drifting(finding)}"
     if finding.parts[0].at:
         return "; ".join(_at_the_knee(finding.parts))
     (first, *rest) = [f"{BOTTLENECKS[part.labels[0]]} in {part.n:,}" for part in finding.parts]
     text = f"Bottleneck: {first} of {of}"
     text += f", {units.listed(rest)}" if whole and rest else ""
     if finding.marked:
-        return f"{text}; {marked}"
-    return f"{text}; none is marked" if whole else text
+        text = f"{text}; {marked}"
+    elif whole:
+        text = f"{text}; none is marked"
+    return text + _drifting(finding)
+
+
+def _drifting(finding: Finding) -> str:
+    """Trials that never settled, wherever they stand."""
+    if not finding.drifting:
+        return ""
+    return f"; {finding.drifting:,} of {units.plural(finding.levels, 'trial')} kept drifting"
 
 
 def twins(finding: Finding, _: bool) -> str:

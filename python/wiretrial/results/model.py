@@ -143,6 +143,11 @@ class Browsed(_Part):
     first_error: str | None = None
 
 
+SECOND_NS = 1_000_000_000
+BY_COST = "server CPU per message"
+"""What a window's rule begins with where it read this and not the throughput."""
+
+
 class ProcessSample(_Part):
     """One reading of the server's process tree. CPU times count from each process's start."""
 
@@ -160,6 +165,11 @@ class Window(_Part):
     end_ns: int
     steady: bool
     rule: str
+
+    @property
+    def follows(self) -> str:
+        """What the rule read, so that it can be said what did not settle."""
+        return BY_COST if self.rule.startswith(BY_COST) else "throughput"
 
 
 class Warning(_Part):
@@ -267,3 +277,19 @@ class Trial(_Part):
     def server(self) -> SubjectFacts | None:
         """Who answers: the subject, or the one that a driver is measured with."""
         return self.driven.server if self.driven else self.subject
+
+    @property
+    def kept_drifting(self) -> bool:
+        """Whether what its window was found by did not settle, although there was time to."""
+        return self._is_unsettled and self.window.end_ns - self.window.start_ns >= SECOND_NS
+
+    @property
+    def has_unknown_settling(self) -> bool:
+        """Whether it was too short to tell."""
+        return self._is_unsettled and not self.kept_drifting
+
+    @property
+    def _is_unsettled(self) -> bool:
+        # Of a run that was counted, and of connections that are opened, nothing is cut.
+        is_timed = self.plan.stop.duration_ns is not None and not self.plan.stop.is_counted
+        return is_timed and not self.window.steady and self.summary.counters.ok > 0

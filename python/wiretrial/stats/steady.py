@@ -1,4 +1,7 @@
-"""Where throughput is steady: a mean-shift change-point rule.
+"""Where throughput, or what a message costs, is steady: a mean-shift change-point rule.
+
+The rate of an open loop is given and steady from the start, whatever the server still compiles or
+caches; so what each message costs the server is read there, where that is known.
 
 The rates of the intervals are cut into stretches of constant mean: least squares with a penalty
 per change, solved exactly by optimal partitioning (Jackson et al. 2005). As Barrett et al. do for
@@ -34,11 +37,12 @@ _MAD_TO_SIGMA = 1.4826
 
 
 class Interval(NamedTuple):
-    """Messages completed in one interval. The first interval holds the first message."""
+    """What is followed in one interval: an amount, and what it is divided by."""
 
     start_ns: int
     end_ns: int
-    completed: int
+    amount: int
+    per: int
 
 
 @dataclass(frozen=True)
@@ -49,33 +53,45 @@ class Window:
     end_ns: int
     steady: bool
     rule: str
+    by_cost: bool = False
+    """Whether what a message costs was followed, and not the throughput."""
 
 
 def find_window(
-    intervals: Sequence[tuple[int, int, int]], warmup_allowance_ns: int, duration_ns: int
+    intervals: Sequence[tuple[int, int, int]],
+    warmup_allowance_ns: int,
+    duration_ns: int,
+    costs: Sequence[tuple[int, int, int, int]] = (),
 ) -> Window:
     """The window of `duration_ns` from where throughput is steady, never later than the allowance.
 
-    `intervals` are (start, end, completed), in order and without gaps. The window begins with the
-    first stretch after which all keep within 5 % of the level, else at the allowance. It is steady
-    if all stretches from its begin on keep within 10 %.
+    `intervals` are (start, end, completed), in order and without gaps; the first one holds the
+    first message. `costs` are (start, end, CPU time, messages): where they are enough, they are
+    followed in place of the throughput. The window begins with the first stretch after which all
+    keep within 5 % of the level, else at the allowance. It is steady if all stretches from its
+    begin on keep within 10 %.
     """
     if not intervals:
         raise ValueError("no interval to look at")
-    points = _thin([Interval(*interval) for interval in intervals if interval[1] > interval[0]])
+    spent = _thin([Interval(*one) for one in costs if one[3] > 0])
+    by_cost = len(spent) >= FEWEST_INTERVALS
+    rates = [Interval(*one, one[1] - one[0]) for one in intervals if one[1] > one[0]]
+    points = spent if by_cost else _thin(rates)
     origin, end = intervals[0][0], intervals[-1][1]
     latest = min(origin + warmup_allowance_ns, end)
     if len(points) < FEWEST_INTERVALS:
         rule = f"fewer than {FEWEST_INTERVALS} intervals: warm-up allowance cut, steadiness unknown"
         return Window(latest, _end(latest, duration_ns, end), False, rule)
-    rates = _without_outliers([i.completed / _length(i) for i in points])
-    level = _level(points, rates, latest)
-    start = _settled_from(points, rates, level, CUT_TOLERANCE)
+    # What comes before the first reading of a cost belongs to that.
+    points[0] = points[0]._replace(start_ns=origin)
+    values = _without_outliers([i.amount / i.per for i in points])
+    level = _level(points, values, latest)
+    start = _settled_from(points, values, level, CUT_TOLERANCE)
     if start is not None and start <= latest:
-        return Window(start, _end(start, duration_ns, end), True, RULE)
-    loosely = _settled_from(points, rates, level, STEADY_TOLERANCE)
+        return Window(start, _end(start, duration_ns, end), True, RULE, by_cost)
+    loosely = _settled_from(points, values, level, STEADY_TOLERANCE)
     steady = loosely is not None and loosely <= latest
-    return Window(latest, _end(latest, duration_ns, end), steady, RULE)
+    return Window(latest, _end(latest, duration_ns, end), steady, RULE, by_cost)
 
 
 def _end(start_ns: int, duration_ns: int, last_ns: int) -> int:
@@ -97,7 +113,8 @@ def _thin(intervals: list[Interval]) -> list[Interval]:
 
 
 def _join(part: Sequence[Interval]) -> Interval:
-    return Interval(part[0].start_ns, part[-1].end_ns, sum(i.completed for i in part))
+    amount, per = sum(i.amount for i in part), sum(i.per for i in part)
+    return Interval(part[0].start_ns, part[-1].end_ns, amount, per)
 
 
 def _length(interval: Interval) -> int:

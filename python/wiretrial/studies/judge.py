@@ -5,14 +5,23 @@ Pure: knows snapshots, samples and the rules of evidence; must not know how they
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 from wiretrial import words
-from wiretrial.plan import Hold, Plan
+from wiretrial.plan import AfterResponse, Hold, OpenLoop, Plan
 from wiretrial.results import hdr
-from wiretrial.results.model import Judgement, Use, Verdict, Window
+from wiretrial.results.model import (
+    BY_COST,
+    Judgement,
+    ProcessSample,
+    Use,
+    Verdict,
+    Window,
+)
 from wiretrial.results.offered import within
 from wiretrial.snapshot import Connections, Deliveries, Interval, Lobby, Summary
 from wiretrial.stats.steady import find_window
@@ -54,8 +63,13 @@ def window_of(
     duration_ns: int | None,
     times_setup: bool = False,
     is_opening: bool = False,
+    samples: Sequence[ProcessSample] = (),
 ) -> Window:
-    """The part of the run that counts. `times_setup`: the first connections belong to it."""
+    """The part of the run that counts. `times_setup`: the first connections belong to it.
+
+    `samples` of the server are given where the rate is: throughput tells no warm-up then, and
+    server CPU per message does.
+    """
     asked, stood = summary.connect_start_ns, summary.connected_ns
     if is_opening and asked is not None and stood is not None:
         return Window(start_ns=asked, end_ns=max(stood, asked + 1), steady=False, rule=OPENING)
@@ -79,9 +93,17 @@ def window_of(
             steady=False,
             rule="no interval was measured",
         )
-    found = find_window(points, warmup_allowance_ns, duration_ns)
-    return Window(
-        start_ns=found.start_ns, end_ns=found.end_ns, steady=found.steady, rule=found.rule
+    costs = tuple(_costs(points, samples))
+    found = find_window(points, warmup_allowance_ns, duration_ns, costs)
+    rule = f"{BY_COST}: {found.rule}" if found.by_cost else found.rule
+    return Window(start_ns=found.start_ns, end_ns=found.end_ns, steady=found.steady, rule=rule)
+
+
+def is_rate_given(plan: Plan) -> bool:
+    """Whether it is not the server who sets the pace, as long as it keeps up."""
+    executor = plan.load.executor
+    return isinstance(executor, OpenLoop) or (
+        isinstance(executor, AfterResponse) and executor.pause_ns > 0
     )
 
 
@@ -125,6 +147,26 @@ def judge(
         allowed_errors=known.allowed_errors,
         server=shown.server,
         generator=shown.generator,
+    )
+
+
+def _costs(
+    points: Sequence[tuple[int, int, int]], samples: Sequence[ProcessSample]
+) -> Iterator[tuple[int, int, int, int]]:
+    """From one reading of the server to the next: begin, end, CPU time and replies."""
+    inside = [one for one in samples if points[0][0] <= one.offset_ns <= points[-1][1]]
+    for first, last in pairwise(inside):
+        spent = last.cpu_user_ns + last.cpu_system_ns - first.cpu_user_ns - first.cpu_system_ns
+        replies = _replies(points, first.offset_ns, last.offset_ns)
+        yield first.offset_ns, last.offset_ns, spent, round(replies)
+
+
+def _replies(points: Sequence[tuple[int, int, int]], start_ns: int, end_ns: int) -> float:
+    """Those of a stretch, intervals that it cuts in part."""
+    return math.fsum(
+        ok * (min(end, end_ns) - max(start, start_ns)) / (end - start)
+        for start, end, ok in points
+        if end > start_ns and start < end_ns and end > start
     )
 
 

@@ -188,6 +188,7 @@ class Recording:
             times_setup=self.plan.times_setup,
             duration_ns=None if self.plan.stop.is_counted else self.plan.stop.duration_ns,
             is_opening=judge.is_opening(self.plan),
+            samples=self._samples() if judge.is_rate_given(self.plan) else (),
         )
         observation = self._observation(window, subject)
         fleet = self._run.account() if isinstance(self._run, _OfMany) else None

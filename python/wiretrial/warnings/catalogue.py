@@ -129,8 +129,8 @@ CATALOGUE: dict[Code, Entry] = {
     ),
     Code.NOT_STEADY: Entry(
         cause=(
-            "The server's throughput kept drifting (cache warm-up, garbage collection, heat, other"
-            " load)."
+            "The server's throughput, or at a given rate its CPU per message, kept drifting (cache"
+            " warm-up, garbage collection, heat, other load)."
         ),
         remedy=(
             "Measure for longer, allow more warm-up, or look for what changes the server's pace."

@@ -101,14 +101,11 @@ def _partial(trial: Trial) -> Iterator[Warning]:
 
 
 def _steadiness(trial: Trial) -> Iterator[Warning]:
-    if trial.window.steady or trial.plan.stop.duration_ns is None or _is_opening(trial):
-        return
-    if not trial.summary.counters.ok:
-        return
-    if trial.window.end_ns - trial.window.start_ns < 1000 * MS:
+    if trial.kept_drifting:
+        what = trial.window.follows
+        yield warn(Code.NOT_STEADY, f"{what} did not settle within the warm-up allowance")
+    elif trial.has_unknown_settling:
         yield warn(Code.TOO_SHORT, "too short to tell whether throughput was steady")
-    else:
-        yield warn(Code.NOT_STEADY, "throughput did not settle within the warm-up allowance")
 
 
 def _disturbed(trial: Trial) -> Iterator[Warning]:

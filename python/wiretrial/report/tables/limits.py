@@ -10,23 +10,26 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from wiretrial.report import trial_words, units
-from wiretrial.report.blocks import Cell, Item, Items, Table, words
+from wiretrial.report.blocks import NOTHING, Cell, Item, Items, Table, words
 from wiretrial.report.knees import Step
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import TrialRow
 
 
 def table(model: ReportModel) -> Table:
-    """One row per scenario, and two per search."""
+    """One row per scenario, and two per search; how many kept drifting where any did."""
+    shows_drift = any(scenario.drifting for scenario in model.scenarios)
     rows = tuple(
         (
             Cell(name, colour=colour),
             Cell(trial_words.bottleneck_counts(trials)),
+            *((Cell(_drifting(trials)),) if shows_drift else ()),
             Cell(_evidence(trials)),
         )
         for colour, name, trials in _rows(model)
     )
-    return Table(words("Scenario", "Bottleneck", "Evidence (a typical trial)"), rows)
+    drift = ("Kept drifting",) if shows_drift else ()
+    return Table(words("Scenario", "Bottleneck", *drift, "Evidence (a typical trial)"), rows)
 
 
 def marked(model: ReportModel) -> Items | None:
@@ -54,6 +57,12 @@ def _rows(model: ReportModel) -> Iterator[tuple[int, str, Sequence[TrialRow | St
         for name, steps in knee.ends:
             rate = units.fitting(units.RATES, (steps[0].offered,)).text(steps[0].offered)
             yield knee.colour, f"{knee.name}, {name} ({rate})", steps
+
+
+def _drifting(trials: Sequence[TrialRow | Step]) -> str:
+    """`3 of 5`: whether the steps of a search settle is for their rate to tell."""
+    n = sum(isinstance(row, TrialRow) and row.drifts for row in trials)
+    return f"{n} of {len(trials)}" if n else NOTHING
 
 
 def _evidence(trials: Sequence[TrialRow | Step]) -> str:

@@ -32,7 +32,8 @@ def ranking(group: Group) -> Table:
     for scenario in group.ranked:
         place = str(group.contest.ranking.ranks.get(scenario.name, NOTHING))
         figures = (cells.of(scenario, metric, fitted[metric.key]) for metric in shown)
-        trials = Cell(str(scenario.usable))
+        drifting = (f"{scenario.drifting} drifting",) if scenario.drifting else ()
+        trials = Cell(str(scenario.usable), aside=drifting)
         rows.append((Cell(place), cells.named(group, scenario), *figures, trials))
     if any(marked):
         columns.append(Column("Marked"))
