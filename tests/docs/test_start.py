@@ -49,7 +49,7 @@ def test_each_command_of_the_application_s_tutorial_says_what_the_page_shows(
     ("page", "ways"),
     [
         (SERVER, {"machine", "load", "compare", "report", "gate"}),
-        (APPLICATION, {"traffic", "load", "limit", "compare", "gate"}),
+        (APPLICATION, {"traffic", "load", "limit", "compare", "gate", "subject"}),
     ],
 )
 def test_a_tutorial_shows_each_way(page: Path, ways: set[str]) -> None:

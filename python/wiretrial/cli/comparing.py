@@ -213,8 +213,11 @@ def _common(contestants: Sequence[str], wanted: str | None) -> _Common | None:
                 return _Common(protocol=protocol, contract=contract)
     names = " and ".join(dict.fromkeys(spec.name for spec in specs))
     raise UsageProblem(
-        f"{names} have no contract in common{f' over {wanted}' if wanted else ''}",
-        "see `wiretrial subject list` for what each speaks",
+        f"{names} {'have' if len(specs) > 1 else 'has'} no contract"
+        f"{' in common' if len(specs) > 1 else ''}{f' over {wanted}' if wanted else ''}",
+        "name the requests: --traffic FILE"
+        if any(spec.traffic for spec in specs)
+        else "see `wiretrial subject list` for what each speaks",
     )
 
 

@@ -31,6 +31,7 @@ Examples:
 NEW_EXAMPLES = """\b
 Examples:
   wiretrial subject new ./mine
+  wiretrial subject new ./shop-1 --traffic shop.toml
   wiretrial subject verify ./mine
   wiretrial compare ./mine ws
 """
@@ -106,11 +107,23 @@ def new(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Folder to create; must not exist yet.")
     ],
+    traffic: Annotated[
+        Path | None,
+        typer.Option(
+            "--traffic",
+            metavar="FILE",
+            help="Traffic file, .toml or .hurl, with the requests that your server answers.",
+        ),
+    ] = None,
 ) -> int:
-    """Write a small server with its subject.toml, to change into a subject of your own."""
+    """Write a small server with its subject.toml, to change into a subject of your own.
+
+    With --traffic write a subject.toml for a server that you have: put in the command that
+    starts it. It is verified with the requests of the file.
+    """
     from wiretrial.cli import subject_new
 
-    return subject_new.new(folder)
+    return subject_new.new(folder, traffic)
 
 
 @app.add("install", "Install and build subjects.", epilog=INSTALL_EXAMPLES)

@@ -14,6 +14,7 @@ from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GOOD
 from wiretrial.subjects import build, registry
 from wiretrial.subjects.footprint import Weight
+from wiretrial.subjects.spec import Spec
 
 
 def show(name: str, format_: Format) -> int:
@@ -40,9 +41,7 @@ def show(name: str, format_: Format) -> int:
         ("licence", spec.licence),
         ("homepage", spec.homepage),
         ("speaks", ", ".join(spec.speaks)),
-        ("contracts", ", ".join(spec.contracts))
-        if spec.contracts
-        else ("modes", ", ".join(spec.modes)),
+        *_kept(spec),
         ("threads", str(spec.max_threads or "as many as it is told")),
         ("folder", str(subject.folder)),
         ("digest", subject.digest()[:16]),
@@ -56,6 +55,14 @@ def show(name: str, format_: Format) -> int:
     shown = [f"{spec.name}: {spec.summary}", *(f"  {key:<14} {text}" for key, text in lines)]
     output.emit("\n".join(shown), None)
     return EXIT_GOOD
+
+
+def _kept(spec: Spec) -> Iterator[tuple[str, str]]:
+    """What it claims."""
+    named = {"contracts": spec.contracts, "modes": spec.modes}
+    yield from ((name, ", ".join(words)) for name, words in named.items() if words)
+    if spec.traffic:
+        yield "traffic", spec.traffic
 
 
 def _weight(weight: Weight) -> Iterator[tuple[str, str]]:

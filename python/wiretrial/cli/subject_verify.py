@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from wiretrial.machine import facts
 from wiretrial.subjects import verification
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.page import Entry, page
-from wiretrial.subjects.spec import ConfigurationName, Subject
+from wiretrial.subjects.spec import TRAFFIC, ConfigurationName, Subject
 from wiretrial.subjects.verification import Verification
 from wiretrial.subjects.verify import Outcome
 
@@ -149,7 +150,15 @@ class _Bench:
             for outcome in found.outcomes
         ]
         if self._shown:
-            output.emit(f"{name}: {_passed(found)}", None)
+            output.emit("\n".join([f"{name}: {_passed(found)}", *_entries(found)]), None)
+
+
+def _entries(found: Verification) -> Iterator[str]:
+    """A line for each check of a traffic file: it is the user's own, and not known by heart."""
+    for one in found.outcomes:
+        if one.contract == TRAFFIC:
+            verdict = "known not to hold" if one.known and one.problem else one.problem or "right"
+            yield f"  {one.protocol}  {one.check}: {verdict}"
 
 
 def _passed(found: Verification) -> str:

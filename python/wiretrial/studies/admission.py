@@ -19,7 +19,7 @@ from wiretrial.plan import (
 from wiretrial.studies import stall
 from wiretrial.studies.spec import Case
 from wiretrial.subjects.needs import CROWD, LARGE_BYTES, Workload, needed_parts
-from wiretrial.subjects.spec import TRAFFIC, Part
+from wiretrial.subjects.spec import TRAFFIC, Part, Spec
 from wiretrial.subjects.verification import Verification
 
 SEQUENCE_FIELD = "{seq}"
@@ -39,6 +39,22 @@ def refusal(case: Case, found: Verification) -> str | None:
     return (
         f"{case.scenario.name} is not measured: it needs parts of {case.contract} over"
         f" {case.protocol} that {who} ({configuration}) does not keep ({reasons})"
+    )
+
+
+def unclaimed(case: Case, spec: Spec) -> str | None:
+    """Why a server that keeps a traffic file is not asked for a contract of ours; None: it is.
+
+    Of one without such a file, verification found nothing where it claims nothing.
+    """
+    if spec.traffic is None or case.contract is None or case.contract == TRAFFIC:
+        return None
+    if (case.contract, case.protocol) in spec.claims():
+        return None
+    return (
+        f"{case.scenario.name} is not measured: {spec.name} does not claim {case.contract} over"
+        f" {case.protocol}: name a traffic file in the workload, such as its own (traffic ="
+        f' "{spec.traffic}"), in place of the contract'
     )
 
 

@@ -212,6 +212,8 @@ def _refusal(case: Case, subject: _Found, servers: Sequence[_Found]) -> str | No
     for answering in servers or (subject,):
         if answering.verified is None:
             return f"{name} is not measured: {answering.reason}"
-        if refused := admission.refusal(case, answering.verified):
+        assert answering.subject is not None
+        refused = admission.unclaimed(case, answering.subject.spec)
+        if refused := refused or admission.refusal(case, answering.verified):
             return refused
     return admission.driver_refusal(case, subject.verified)

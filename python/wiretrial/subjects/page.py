@@ -69,7 +69,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
         spec.language,
         spec.licence,
         ", ".join(spec.speaks),
-        ", ".join(spec.contracts or spec.modes),
+        ", ".join(spec.contracts or spec.modes or ("traffic",)),
         "; ".join(_verified(name, found) for name, found in entry.verified.items()) or NOTHING,
     )
 

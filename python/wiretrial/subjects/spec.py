@@ -92,6 +92,7 @@ PLACEHOLDERS = frozenset(
 """What `{name}` may stand in a command and in a file that is rendered for a run."""
 
 Part = Literal[
+    "entry",
     "exchange",
     "address",
     "many",
@@ -231,6 +232,9 @@ class Spec(_Record):
     speaks: tuple[Protocol, ...] = Field(min_length=1)
     contracts: tuple[ContractName, ...] = ()
     """What a server answers; a client driver claims none."""
+    traffic: str | None = None
+    """A traffic file, relative to the folder: what a server of one's own answers, in place of
+    contracts or beside them."""
     modes: tuple[Mode, ...] = ()
     """How a client driver can use connections; a server has none."""
     least_threads: int = Field(default=1, ge=1)
@@ -268,29 +272,39 @@ class Spec(_Record):
         return self
 
     def _check_contracts(self) -> None:
-        if not self.contracts or self.modes:
-            raise ValueError("a server claims `contracts` and has no `modes`")
-        carried = {protocol for name in self.contracts for protocol in PROTOCOLS_OF[name]}
+        if TRAFFIC in self.contracts:
+            raise ValueError('name a file instead of the contract: traffic = "shop.toml"')
+        kept = self._kept()
+        if not kept or self.modes:
+            raise ValueError(
+                "a server claims `contracts`, or names a file that says what it answers (traffic ="
+                ' "shop.toml"), and has no `modes`'
+            )
+        carried = {protocol for name in kept for protocol in PROTOCOLS_OF[name]}
         for protocol in self.speaks:
             if protocol not in carried:
                 raise ValueError(f"speaks {protocol}, but no contract that it claims uses it")
-        for contract in self.contracts:
+        for contract in kept:
             if not set(PROTOCOLS_OF[contract]) & set(self.speaks):
                 *others, last = PROTOCOLS_OF[contract]
                 wanted = f"{', '.join(others)} nor {last}"
                 raise ValueError(f"claims {contract}, but speaks neither {wanted}")
 
     def _check_driver(self) -> None:
-        if self.contracts or not self.modes:
-            raise ValueError("a client has `modes` (kept, fresh) and claims no `contracts`")
+        if self._kept() or not self.modes:
+            raise ValueError("a client has `modes` (kept, fresh), and no `contracts` or `traffic`")
         if self.priming_s:
             raise ValueError("priming_s: a client has iterations before its first repetition")
 
+    def _kept(self) -> tuple[ContractName, ...]:
+        """The contracts that are claimed, and what a traffic file says."""
+        return self.contracts if self.traffic is None else (*self.contracts, TRAFFIC)
+
     def claims(self) -> list[tuple[ContractName, Protocol]]:
-        """Every contract with every protocol in which it must hold."""
+        """Every contract, a traffic file too, with every protocol in which it must hold."""
         return [
             (contract, protocol)
-            for contract in self.contracts
+            for contract in self._kept()
             for protocol in PROTOCOLS_OF[contract]
             if protocol in self.speaks
         ]
@@ -327,6 +341,10 @@ class Subject(_Record):
     def shared_folders(self) -> list[Path]:
         """Where the shared sources lie that it names: beside it, in `_shared`."""
         return [self.folder.parent / SHARED / name for name in self.spec.shared]
+
+    def traffic_file(self) -> Path | None:
+        """The file that says what it answers; None: contracts alone do."""
+        return None if self.spec.traffic is None else (self.folder / self.spec.traffic).resolve()
 
     def digest(self) -> str:
         """SHA-256 over every file of the folder and of what it shares: recipe, sources, locks."""

@@ -18,8 +18,9 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from wiretrial.engine import Engine
 from wiretrial.machine import pinning
-from wiretrial.subjects import checks_driver, contracts
+from wiretrial.subjects import checks_driver, checks_traffic, contracts
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.checks import Setting
 from wiretrial.subjects.process import Server
@@ -38,7 +39,7 @@ class _Key(BaseModel):
     digest: str
     version: str
     engine: str
-    """Digest of the engine where the subject runs it; empty elsewhere."""
+    """Digest of the engine where the subject runs it, or is asked by it; empty elsewhere."""
     checks: str
     configuration: ConfigurationName
 
@@ -155,16 +156,19 @@ def _server_outcomes(
             server.wait_ports()
             yield server
 
-    return verify(subject.spec, configuration, start)
+    yield from verify(subject.spec, configuration, start)
+    yield from checks_traffic.verify(subject, configuration, start, Engine(engine))
 
 
 def _key(subject: Subject, build: Build, configuration: ConfigurationName, engine: Path) -> _Key:
-    runs_engine = any("{engine}" in word for word in subject.configuration(configuration).command)
+    command = subject.configuration(configuration).command
+    runs_engine = subject.spec.traffic or any("{engine}" in word for word in command)
     return _Key(
         digest=build.digest,
         version=build.version,
         engine=_digest(engine, engine.stat().st_mtime_ns) if runs_engine else "",
-        checks=contracts.digest(),
+        # The file and those that it names may lie outside of the folder.
+        checks=contracts.digest() + checks_traffic.digest(subject),
         configuration=configuration,
     )
 

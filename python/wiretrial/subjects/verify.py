@@ -19,6 +19,7 @@ from wiretrial.subjects import contracts
 from wiretrial.subjects.checks import STANDARD, Check, Setting
 from wiretrial.subjects.endpoint import Endpoint
 from wiretrial.subjects.spec import (
+    TRAFFIC,
     ConfigurationName,
     ContractName,
     Limit,
@@ -140,6 +141,14 @@ def outcome_of(
     )
 
 
+def how_it_ended(server: Started, limit_s: float) -> str | None:
+    """How the server ended, or ends within the limit: its connections break before it is gone."""
+    limit = time.monotonic() + limit_s
+    while (how := server.ended()) is None and time.monotonic() < limit:
+        time.sleep(0.01)
+    return how
+
+
 _Task = tuple[ContractName, Protocol, Check]
 
 
@@ -147,6 +156,9 @@ def _by_setting(spec: Spec) -> dict[Setting, list[_Task]]:
     """All checks by how the server must be started for them, the standard way first."""
     groups: dict[Setting, list[_Task]] = {STANDARD: []}
     for contract, protocol in spec.claims():
+        if contract == TRAFFIC:
+            # Its checks are the entries of a file.
+            continue
         for check in contracts.checks(contract, protocol):
             most = spec.max_threads or check.setting.threads
             threads = max(min(check.setting.threads, most), spec.least_threads)
@@ -174,20 +186,12 @@ def _until_problem(
         if spec.known_limit(check.part, contract, protocol, configuration):
             endpoint = endpoint.model_copy(update={"deadline_s": KNOWN_DEADLINE_S})
         problem = _in_time(check, endpoint)
-        how = _how_it_ended(server, ENDING_S if problem else 0.0)
+        how = how_it_ended(server, ENDING_S if problem else 0.0)
         if how:
             problem = f"{problem or 'answered'}; then the server ended: {how}"
         yield outcome_of(spec, configuration, (contract, protocol), check.part, check.name, problem)
         if problem:
             return
-
-
-def _how_it_ended(server: Started, limit_s: float) -> str | None:
-    """How the server ended, or ends within the limit: its connections break before it is gone."""
-    limit = time.monotonic() + limit_s
-    while (how := server.ended()) is None and time.monotonic() < limit:
-        time.sleep(0.01)
-    return how
 
 
 def _in_time(check: Check, endpoint: Endpoint) -> str | None:

@@ -20,6 +20,7 @@ from wiretrial.plan_traffic import (
     LognormalThink,
     NoThink,
     Stage,
+    Step,
     Think,
     Traffic,
     UniformThink,
@@ -98,6 +99,20 @@ def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Se
 def unthinking(traffic: Traffic) -> Traffic:
     """The same without think times before first requests, which are due with their sessions."""
     return traffic.model_copy(update={"flows": tuple(map(_at_once, traffic.flows))})
+
+
+def hurried(traffic: Traffic) -> Traffic:
+    """The same without any think time."""
+    flows = (
+        flow.model_copy(update={"steps": tuple(map(_hurried, flow.steps))})
+        for flow in traffic.flows
+    )
+    return traffic.model_copy(update={"flows": tuple(flows)})
+
+
+def _hurried(step: Step) -> Step:
+    back = step.back and step.back.model_copy(update={"think": NoThink()})
+    return step.model_copy(update={"think": NoThink(), "back": back})
 
 
 def require_rows(sending: Sending, sessions: float) -> None:
