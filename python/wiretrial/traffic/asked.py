@@ -5,9 +5,11 @@ Knows scenarios and exchanges; must not know who sent them, nor where they are s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from urllib.parse import parse_qsl, quote, quote_plus
 
 from wiretrial import redaction
 from wiretrial.exchange import Exchange, Verdict
@@ -16,6 +18,8 @@ from wiretrial.redaction import Secrets
 from wiretrial.traffic import telling
 from wiretrial.traffic.compiler import Scenario
 from wiretrial.traffic.places import Place
+
+_FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True)
@@ -70,13 +74,17 @@ def entries(scenario: Scenario, exchanges: Sequence[Exchange]) -> tuple[Entry, .
 
 
 def secrets(traffic: Traffic, exchanges: Sequence[Exchange]) -> Secrets:
-    """What must not be shown of these: cells and captures with such names, header fields."""
+    """What must not be shown of these: cells, captures, fields and members with such names."""
     fields = [field for one in exchanges for field in (*one.request_headers, *one.headers)]
+    fields += [field for one in exchanges for field in _in_bodies(one)]
     fields += [item for one in exchanges for item in one.captures.items()]
     for feed in traffic.feeds:
         fields += [(name, row[at]) for at, name in enumerate(feed.columns) for row in feed.rows]
     urls = {value for one in exchanges for value in Secrets.of(one.url, ()).values}
     found = {*Secrets.of("", fields).values, *urls}
+    # As they stand in forms, URLs and strings of JSON.
+    found |= {form for one in found for form in (quote(one, safe=""), quote_plus(one))}
+    found |= {json.dumps(one, ensure_ascii=False)[1:-1] for one in found}
     return Secrets(tuple(sorted(found, key=lambda one: (-len(one), one))))
 
 
@@ -86,6 +94,36 @@ def captures(exchange: Exchange) -> dict[str, str]:
         name: redaction.MARK if redaction.is_secret(name) else value
         for name, value in exchange.captures.items()
     }
+
+
+def _in_bodies(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """Named texts of the request's body; of the reply's, those with names that mean nothing else.
+
+    The `code` or `key` of a reply says what was wrong, and is seldom a secret.
+    """
+    media = {value for name, value in exchange.request_headers if name.lower() == "content-type"}
+    if any(one.startswith(_FORM) for one in media):
+        yield from parse_qsl(exchange.sent.decode(errors="replace"), keep_blank_values=True)
+    else:
+        yield from _members(exchange.sent)
+    for name, value in _members(exchange.content):
+        if redaction.PARTS.search(name.lower()):
+            yield name, value
+
+
+def _members(content: bytes) -> Iterator[tuple[str, str]]:
+    """The members of JSON, however deep, that are texts."""
+    try:
+        nodes: list[object] = [json.loads(content)]
+    except ValueError:
+        return
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, dict):
+            yield from ((name, value) for name, value in node.items() if isinstance(value, str))
+            nodes += node.values()
+        elif isinstance(node, list):
+            nodes += node
 
 
 def _of_flow(scenario: Scenario, flow: Flow, exchanges: Sequence[Exchange]) -> Iterator[Entry]:
