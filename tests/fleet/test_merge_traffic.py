@@ -27,7 +27,7 @@ def told(ok: int, *values: int) -> TrafficFigures:
         examples={"status": f"after {ok}"},
         histograms=histogram(*values),
     )
-    flow = FlowFigures(begun=5, done=2, failed={"status": 2}, open=1)
+    flow = FlowFigures(begun=5, done=2, failed={"status": 2}, open=1, unasked={"news": ok})
     return TrafficFigures(routes=(RouteFigures(), route), flows=(flow,), waiting=4, dropped=6)
 
 
@@ -40,7 +40,9 @@ def test_agents_are_added() -> None:
     assert (route.bytes_sent, route.bytes_received) == (20, 40)
     assert route.examples == {"status": "after 1"}
     assert hdr.merge(route.histograms.values()).count == 3
-    assert one.flows == (FlowFigures(begun=10, done=4, failed={"status": 4}, open=2),)
+    (flow,) = one.flows
+    assert (flow.begun, flow.done, flow.failed, flow.open) == (10, 4, {"status": 4}, 2)
+    assert flow.unasked == {"news": 3}
     assert (one.waiting, one.dropped) == (8, 12)
 
 
@@ -48,6 +50,7 @@ def test_of_intervals_what_stands_is_that_of_the_last() -> None:
     one = merge_traffic.in_turn([told(1, 1000), told(2, 2000)])
     assert one is not None
     assert (one.routes[1].sent, one.routes[1].in_flight, one.flows[0].open) == (9, 1, 1)
+    assert one.flows[0].unasked == {"news": 3}
     assert (one.waiting, one.dropped) == (4, 12)
 
 

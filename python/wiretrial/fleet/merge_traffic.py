@@ -62,6 +62,7 @@ def _flow(parts: Sequence[FlowFigures], standing: Sequence[FlowFigures]) -> Flow
         done=sum(part.done for part in parts),
         failed=_counts(part.failed for part in parts),
         open=sum(part.open for part in standing),
+        unasked=_counts(part.unasked for part in parts),
         histograms=hdr.merge_named(part.histograms for part in parts),
     )
 
