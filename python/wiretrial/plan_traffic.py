@@ -226,7 +226,8 @@ class Line(_Part):
     """A step of a conversation over a socket, counted as a route is.
 
     `open` has a target and headers, `send` a text. Which message is awaited say the checks
-    `awaits`: the first of which all hold. What else must hold of it say `checks`.
+    `awaits`: the first of which all hold. What else must hold of it say `checks`. Of Socket.IO, a
+    text is an event, an array of JSON; of one that is `acknowledged`, that is what is awaited.
     """
 
     name: str
@@ -234,9 +235,15 @@ class Line(_Part):
     target: Text = ()
     headers: tuple[tuple[str, Text], ...] = ()
     text: Text = ()
+    acknowledged: bool = False
     awaits: tuple[Check, ...] = ()
     checks: tuple[Check, ...] = ()
     captures: tuple[Capture, ...] = ()
+
+    @property
+    def listens(self) -> bool:
+        """Whether a message is awaited."""
+        return self.acknowledged or bool(self.awaits)
 
 
 class NoThink(_Part):

@@ -25,12 +25,19 @@ class Noun:
 
 MESSAGE: Final = Noun("message", "messages")
 REQUEST: Final = Noun("request", "requests")
+ROUTE: Final = Noun("route", "routes")
+STEP: Final = Noun("step", "steps")
 HTTP: Final = ("http", "https")
 
 
 def of(protocol: str) -> Noun:
     """Of one protocol."""
     return REQUEST if protocol in HTTP else MESSAGE
+
+
+def part_of(what: Noun) -> Noun:
+    """What sessions are made of, where this is what is sent."""
+    return ROUTE if what == REQUEST else STEP
 
 
 def of_url(url: str) -> Noun:

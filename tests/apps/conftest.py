@@ -91,3 +91,21 @@ def chat(tmp_path_factory: Temporary) -> Start:
         )
 
     return start
+
+
+@pytest.fixture(scope="session")
+def room(tmp_path_factory: Temporary) -> Start:
+    """Drawing boards over Socket.IO."""
+    folder = installed.node_application("room")
+
+    def start(fault: str = "") -> AbstractContextManager[Application]:
+        return running(
+            "room",
+            ["node", str(folder / "server.js")],
+            r"room: (socketio\+ws://[\d.:]+)",
+            tmp_path_factory.mktemp("room"),
+            FAULT=fault,
+            PORT="0",
+        )
+
+    return start

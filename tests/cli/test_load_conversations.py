@@ -93,6 +93,17 @@ def test_every_step_is_verified_and_told_apart(
     assert flow["unasked"] == {"news": 60}
 
 
+def test_what_comes_before_the_acknowledgement_is_kept_for_its_step(
+    wiretrial: Run, start: Start, tmp_path: Path
+) -> None:
+    write(tmp_path, start("--fault", "after", "--every", "2"))
+    done = wiretrial("load", "chat.toml", "-n", "20", "--timeout", "1s", "--format", "json")
+    assert done.returncode == EXIT_GOOD, done.stderr
+    traffic = told(done)
+    assert [route["ok"] for route in traffic["routes"]] == [20, 20, 60, 60, 20, 20]
+    assert traffic["flows"][0]["unasked"] == {"news": 60}
+
+
 def test_a_person_sees_a_row_per_step_over_tls(
     wiretrial: Run, start: Start, tmp_path: Path
 ) -> None:
@@ -114,7 +125,7 @@ def test_a_person_sees_a_row_per_step_over_tls(
     ("fault", "step", "words"),
     [
         ("mute", "say", 'one other message came: \'{"type": "news"}\''),
-        ("other", "say", '3 other messages came, the last one: \'{"type": "said"'),
+        ("other", "say", '2 other messages came, the last one: \'{"type": "ack", "id": -1'),
         ("nobody", "say", "$.user was null, and is wanted 'ann'"),
         ("leave", "say", "closed with code 1011"),
         ("tokenless", "hello", "$.token can't be captured"),
@@ -175,15 +186,6 @@ def test_users_who_never_leave_are_there_as_long_as_the_load(
     endless = wiretrial("load", "chat.toml", "--rate", "5", "-d", "1s")
     assert endless.returncode == EXIT_USAGE
     assert "its sessions do not end by themselves" in endless.stderr
-
-
-def test_conversations_are_not_compared(wiretrial: Run, tmp_path: Path) -> None:
-    write(tmp_path, 9)
-    done = wiretrial(
-        "compare", "--traffic", "chat.toml", "http://127.0.0.1:9", "http://127.0.0.2:9"
-    )
-    assert done.returncode == EXIT_USAGE
-    assert "conversations are loaded at one server" in done.stderr
 
 
 SHOWN = """\

@@ -8,6 +8,7 @@ import pytest
 
 from tests.traffic.conftest import Compile
 from wiretrial import redaction_traffic
+from wiretrial.errors import UsageProblem
 from wiretrial.traffic import loads
 from wiretrial.traffic.compiler import Scenario
 from wiretrial.traffic.loads import Instead
@@ -168,3 +169,79 @@ def test_secrets_of_a_conversation_are_hidden(compiled: Compile) -> None:
         "the header Authorization of open /chat",
         "a parameter in the URL of open /chat",
     ]
+
+
+ROOM = '[[flow]]\nurl = "socketio+ws://h:8000%s"\n'
+DRAW = """
+{send = ' ["draw", {"id": {{seq}}, "of": "{{key}}"}]', reply = {ack = {"$[0].id" = "{{seq}}"}}}"""
+WELCOME = """{await = {json = {"$[0]" = "welcome"}}, capture = {key = "$[1].key"}}"""
+
+
+def test_events_of_socket_io_are_acknowledged(compiled: Compile) -> None:
+    plain = """{send = '["bye"]', name = "leave"}"""
+    any_ack = """{send = '["x"]', reply = {ack = {}}, check = {json = {"$[0]" = 1}}}"""
+    scenario = of(compiled, WELCOME, DRAW, plain, any_ack, flow=ROOM % "/")
+    assert scenario.origin == "socketio+ws://h:8000"
+    opened, welcome, draw, leave, asked, _ = lines(scenario)
+    assert opened["target"] == [{"text": "/socket.io/?EIO=4&transport=websocket"}]
+    assert (welcome["name"], welcome["acknowledged"]) == ("welcome", False)
+    assert (draw["name"], draw["acknowledged"]) == ("draw", True)
+    assert draw["text"][0] == {"text": '["draw", {"id": '}
+    assert draw["awaits"][0]["of"] == {"json": "$[0].id"}
+    assert (leave["name"], leave["acknowledged"], leave["awaits"]) == ("leave", False, [])
+    assert (asked["acknowledged"], asked["awaits"], len(asked["checks"])) == (True, [], 1)
+
+
+def test_the_acknowledgement_alone_is_waited_for(compiled: Compile) -> None:
+    asked = """{send = '["x"]', reply = {ack = {}}}"""
+    scenario = of(compiled, asked, "{repeat = 'from 1'}", flow=ROOM % "/")
+    assert scenario.traffic.flows[0].steps[1].back is not None
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("", [{"text": "/socket.io/?EIO=4&transport=websocket"}]),
+        ("/chat/", [{"text": "/chat/?EIO=4&transport=websocket"}]),
+        (
+            "/?user={{seq}}&x=1",
+            [
+                {"text": "/socket.io/?EIO=4&transport=websocket&user="},
+                {"make": "seq"},
+                {"text": "&x=1"},
+            ],
+        ),
+        (
+            "/{{seq}}/",
+            [{"text": "/"}, {"make": "seq"}, {"text": "/?EIO=4&transport=websocket"}],
+        ),
+        ("/x?EIO=4&transport=websocket&t=1", [{"text": "/x?EIO=4&transport=websocket&t=1"}]),
+    ],
+)
+def test_a_url_of_socket_io_asks_for_what_is_spoken(
+    compiled: Compile, path: str, target: list[dict[str, str]]
+) -> None:
+    opened = lines(of(compiled, WELCOME, flow=ROOM % path))[0]
+    assert opened["target"] == target
+
+
+@pytest.mark.parametrize(
+    ("flow", "step", "told"),
+    [
+        (FLOW, DRAW, "an acknowledgement over WebSocket"),
+        (ROOM % "/", "{send = 'hello'}", "Socket.IO sends events, and this is none: write send"),
+        (ROOM % "/", "{send = '[7]'}", "Socket.IO sends events, and this is none"),
+        (
+            ROOM % "/",
+            """{send = '["x"]', reply = {ack = {"$[0]" = 1}, json = {"$[0]" = 1}}}""",
+            "json beside ack: write its paths in ack",
+        ),
+        (ROOM % "/", "{await = {ack = {}}}", "there is no key ack"),
+    ],
+)
+def test_what_is_no_socket_io_is_refused(
+    compiled: Compile, flow: str, step: str, told: str
+) -> None:
+    with pytest.raises(UsageProblem) as problem:
+        of(compiled, step.replace("{{key}}", "k"), flow=flow)
+    assert told in problem.value.line()

@@ -10,17 +10,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from wiretrial.plan_traffic import Back, Feed, Line, NoThink, Step, Think
-from wiretrial.traffic import matching, quantities
+from wiretrial.plan_traffic import Back, Feed, Line, NoThink, Step, Text, Think
+from wiretrial.traffic import matching, quantities, socket_io
 from wiretrial.traffic.document import FlowPart, StepPart, TrafficFile
-from wiretrial.traffic.filling import STEP, Form, Scope, fill
+from wiretrial.traffic.filling import Form, Scope, fill
 from wiretrial.traffic.places import Place, TrafficProblem
 from wiretrial.traffic.routes import MOST_NAME, path_of, split_url
 from wiretrial.traffic.variables import text_at
+from wiretrial.words import STEP
 
-SOCKETS = ("ws", "wss")
+WEBSOCKETS, SOCKET_IO = ("ws", "wss"), ("socketio+ws", "socketio+wss")
+SOCKETS = (*WEBSOCKETS, *SOCKET_IO)
 _REPEAT = re.compile(r"from (?P<first>\d+)(?:, *(?P<times>\d+) times?)?")
 _TYPE = re.compile(r'"type"\s*:\s*"(?P<name>[^"\\{}]+)"')
+_EVENT = re.compile(r'\s*\[\s*"(?P<name>[^"\\{}]+)"')
 _MOST_TIMES = 1_000_000_000
 
 
@@ -97,6 +100,8 @@ class Conversation:
         scope = self._scope()
         url = text_at(self.part.url or "", place)
         origin, target = split_url(url, scope, SOCKETS)
+        if origin.startswith(SOCKET_IO):
+            target = socket_io.target(target)
         path = re.sub(r"[?#].*", "", path_of(url))
         headers = tuple(
             (name, fill(text_at(value, self._place("headers", name)), scope))
@@ -207,30 +212,42 @@ class Conversation:
 
     def _line(self, number: int, part: StepPart, scope: Scope) -> Line:
         here = ("flow", self.index, "step", number)
-        text = None
-        if part.send is not None:
-            text = text_at(part.send, self.file.place(*here, "send"))
-            if not part.send:
-                raise TrafficProblem(text.place, "an empty message", "write what is sent")
-        asked = part.await_ if part.send is None else part.reply
-        word = "await" if part.send is None else "reply"
-        if text is not None:
-            is_json = part.send is not None and part.send.lstrip()[:1] in ("{", "[")
-            filled = fill(text, scope, Form.JSON if is_json else Form.PLAIN)
-        awaits = matching.checks(asked, self.file, (*here, word), scope) if asked else ()
+        asked, word = (part.await_, "await") if part.send is None else (part.reply, "reply")
+        is_acknowledged = matching.is_acknowledgement(asked)
+        if is_acknowledged and not self._is_socket_io:
+            raise TrafficProblem(
+                self.file.place(*here, word, "ack"),
+                "an acknowledgement over WebSocket, whose messages are all of one kind",
+                'write {json = {"$.type" = "ack"}}, or a url that begins with socketio+ws://',
+            )
         return Line(
             name=self._name_of(part, number),
-            does="await" if text is None else "send",
-            text=filled if text is not None else (),
-            awaits=awaits,
+            does="await" if part.send is None else "send",
+            text=() if part.send is None else self._text(part.send, (*here, "send"), scope),
+            acknowledged=is_acknowledged,
+            awaits=matching.checks(asked, self.file, (*here, word), scope) if asked else (),
             checks=matching.checks(part.check, self.file, (*here, "check"), scope)
             if part.check
             else (),
             captures=matching.captures(part.capture or {}, self.file, (*here, "capture")),
         )
 
+    @property
+    def _is_socket_io(self) -> bool:
+        return self.address[0].startswith(SOCKET_IO)
+
+    def _text(self, sent: str, here: tuple[str | int, ...], scope: Scope) -> Text:
+        """What is sent."""
+        place = self.file.place(*here)
+        if not sent:
+            raise TrafficProblem(place, "an empty message", "write what is sent")
+        if self._is_socket_io:
+            sent = socket_io.event(sent, place)
+        is_json = sent.lstrip()[:1] in ("{", "[")
+        return fill(text_at(sent, place), scope, Form.JSON if is_json else Form.PLAIN)
+
     def _name_of(self, part: StepPart, number: int) -> str:
-        """As it is written, or the type of what is sent or awaited."""
+        """As it is written, or the type of what is sent or awaited, or an event's name."""
         if part.name is not None:
             if not 0 < len(part.name.encode()) <= MOST_NAME:
                 raise TrafficProblem(
@@ -240,10 +257,10 @@ class Conversation:
                 )
             return part.name
         if part.send is not None:
-            found = _TYPE.search(part.send)
+            found = _EVENT.match(part.send) or _TYPE.search(part.send)
             return found["name"][: MOST_NAME // 2] if found else "send"
-        asked = part.await_
-        kind = asked.json_.get("$.type") if asked and asked.json_ else None
+        places = part.await_.json_ if part.await_ and part.await_.json_ else {}
+        kind = places.get("$.type", places.get("$[0]"))
         is_plain = isinstance(kind, str) and kind and "{{" not in kind
         return str(kind)[: MOST_NAME // 2] if is_plain else "await"
 
@@ -288,7 +305,7 @@ class Conversation:
             self._require_one_think(thinks, place)
         think = script.pending or thinks or NoThink()
         repeated = script.steps[to:]
-        heard = any(lines.found[step.route].line.awaits for step in repeated)
+        heard = any(lines.found[step.route].line.listens for step in repeated)
         waits = any(not isinstance(step.think, NoThink) for step in repeated)
         if to > last or not (heard or waits or not isinstance(think, NoThink)):
             raise TrafficProblem(

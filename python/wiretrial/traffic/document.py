@@ -60,11 +60,17 @@ class MatchPart(_Part):
     matches: str | None = None
 
 
+class ReplyPart(MatchPart):
+    """Which message answers what was sent; of Socket.IO, the acknowledgement of an event."""
+
+    ack: dict[str, JsonValue] | None = None
+
+
 class StepPart(_Part):
     """A step of a conversation: it sends, awaits, thinks or goes back."""
 
     send: str | None = None
-    reply: MatchPart | None = None
+    reply: ReplyPart | None = None
     await_: MatchPart | None = Field(default=None, alias="await")
     think: str | None = None
     repeat: str | None = None
@@ -189,7 +195,7 @@ _TABLES: Mapping[str, type[BaseModel]] = {
     "load": LoadPart,
     "stages": StagePart,
     "step": StepPart,
-    "reply": MatchPart,
+    "reply": ReplyPart,
     "await": MatchPart,
     "check": MatchPart,
 }

@@ -30,7 +30,6 @@ MADE: Mapping[str, Made] = {
 """Names of what the engine makes; variables, columns and captures of the same name come first."""
 
 ENTRY = Noun("entry", "entries")
-STEP = Noun("step", "steps")
 
 _URL_SAFE = ":/?#[]@!$&'()*+,;=-._~%"
 

@@ -1,6 +1,6 @@
 """Which message is awaited: from a matcher in TOML to checks of the engine.
 
-Knows `json`, `text`, `contains` and `matches`; must not know steps.
+Knows `json`, `ack`, `text`, `contains` and `matches`; must not know steps.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wiretrial.plan_traffic import (
 )
 from wiretrial.traffic import jsonpath
 from wiretrial.traffic.checks import rust_pattern
-from wiretrial.traffic.document import MatchPart, TrafficFile
+from wiretrial.traffic.document import MatchPart, ReplyPart, TrafficFile
 from wiretrial.traffic.filling import Scope, fill
 from wiretrial.traffic.places import Place, TrafficProblem
 from wiretrial.traffic.tables import Location
@@ -32,13 +32,18 @@ from wiretrial.traffic.variables import text_at
 def checks(part: MatchPart, file: TrafficFile, here: Location, scope: Scope) -> tuple[Check, ...]:
     """What must hold of a message."""
     found = tuple(_checks(part, file, here, scope))
-    if not found:
+    if not found and not is_acknowledgement(part):
         raise TrafficProblem(
             file.place(*here),
             "it says nothing of the message",
             'write {json = {"$.type" = "ack"}}, or one of text, contains and matches',
         )
     return found
+
+
+def is_acknowledgement(part: MatchPart | None) -> bool:
+    """Whether it is of the acknowledgement of an event, not of a message."""
+    return isinstance(part, ReplyPart) and part.ack is not None
 
 
 def captures(written: Mapping[str, str], file: TrafficFile, here: Location) -> tuple[Capture, ...]:
@@ -50,8 +55,16 @@ def captures(written: Mapping[str, str], file: TrafficFile, here: Location) -> t
 
 
 def _checks(part: MatchPart, file: TrafficFile, here: Location, scope: Scope) -> Iterator[Check]:
-    for path, value in (part.json_ or {}).items():
-        place = file.place(*here, "json", path)
+    acknowledged = part.ack if isinstance(part, ReplyPart) else None
+    if acknowledged is not None and part.json_ is not None:
+        raise TrafficProblem(
+            file.place(*here, "json"),
+            "json beside ack",
+            "write its paths in ack, which is the list of the acknowledgement's arguments",
+        )
+    word = "json" if acknowledged is None else "ack"
+    for path, value in (part.json_ or acknowledged or {}).items():
+        place = file.place(*here, word, path)
         yield Check(
             of=JsonAt(path=_path(path, place)),
             test=Compared(how="==", operand=_operand(value, place, scope)),

@@ -55,7 +55,7 @@ class SchemaChecks:
         if one.line.name not in self.checks:
             return one
         check, place = self.checks[one.line.name]
-        if not one.line.awaits:
+        if not one.line.listens:
             raise TrafficProblem(
                 place, f"{one.line.name} awaits no message", "name a step with reply or await"
             )

@@ -2,8 +2,8 @@
 
 Usage: chat.py [--tls CERT KEY] [--fault FAULT [--every N]]. It prints its port. Each N-th message
 that is said meets with the fault: `mute` (no acknowledgement), `other` (that of another message),
-`nobody` (one without a user), `leave` (the server closes with code 1011). `tokenless`: greetings
-have no token. `refuse`: no user is let in.
+`nobody` (one without a user), `leave` (the server closes with code 1011), `after` (it comes behind
+what was said, which is none). `tokenless`: greetings have no token. `refuse`: no user is let in.
 """
 
 from __future__ import annotations
@@ -61,8 +61,9 @@ class Chat:
         if fault == "nobody":
             ack["user"] = None
         if fault != "mute" and said["token"] == token:
-            await connection.send(json.dumps(ack))
-            await connection.send(json.dumps({"type": "said", "text": said["text"]}))
+            answers = [ack, {"type": "said", "text": said["text"]}]
+            for answer in reversed(answers) if fault == "after" else answers:
+                await connection.send(json.dumps(answer))
 
 
 async def main() -> None:

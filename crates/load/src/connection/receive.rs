@@ -355,7 +355,8 @@ impl Connection {
         expected: &mut Expected<'_, W>,
     ) {
         match (&mut self.ledger, reply.tag) {
-            (Ledger::InOrder(ledger), Tag::Oldest) => {
+            // Who judges has looked whose it is.
+            (Ledger::InOrder(ledger), tag) if W::JUDGES || tag == Tag::Oldest => {
                 let Some(pending) = ledger.take() else {
                     received.ending = Some(self.unasked(reply.payload));
                     return;

@@ -36,7 +36,9 @@ pub(crate) enum ProtocolFactory {
     WebSocket(Arc<WebSocketConfig>),
     /// The same of conversations, of which each is opened in its own way.
     Conversation(Box<WebSocketConfig>),
-    /// The same, where each message comes to all connections.
+    /// The same over Socket.IO, and by route whether its event is to be acknowledged.
+    Events(Box<WebSocketConfig>, Arc<[bool]>),
+    /// The upgrade, where each message comes to all connections.
     Broadcast(Arc<WebSocketConfig>, Hall),
     /// Nothing.
     Stream,
@@ -68,7 +70,13 @@ impl ProtocolFactory {
         if let (Some(traffic), Some(routes)) = (&plan.traffic, routes) {
             if traffic.is_conversation() {
                 let config = upgrade(target, MessageKind::Text, MAX_INFLATED)?;
-                return Ok(Self::Conversation(Box::new(Arc::unwrap_or_clone(config))));
+                let config = Box::new(Arc::unwrap_or_clone(config));
+                let lines = traffic.routes.iter().map(|route| route.line.as_ref());
+                let acknowledged = lines.map(|line| line.is_some_and(|line| line.acknowledged));
+                return Ok(match url.scheme {
+                    Scheme::SocketIo => Self::Events(config, acknowledged.collect()),
+                    _ => Self::Conversation(config),
+                });
             }
             let heads = traffic.routes.iter().zip(routes.iter());
             let heads = heads.map(|(of, route)| route_head(of, route, &url.authority));
@@ -151,11 +159,12 @@ impl ProtocolFactory {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
             }
             Self::Conversation(config) => {
-                let mut config = WebSocketConfig::clone(config);
-                if let Some(Opening { target, headers }) = opening {
-                    (config.target, config.headers) = (target, headers);
-                }
-                Protocol::WebSocket(WebSocketClient::new(Arc::new(config), entropy))
+                Protocol::WebSocket(WebSocketClient::new(opened(config, opening), entropy))
+            }
+            Self::Events(config, acknowledged) => {
+                let (config, acknowledged) = (opened(config, opening), Arc::clone(acknowledged));
+                let session = SocketIoClient::telling_events(config, entropy, acknowledged);
+                Protocol::SocketIo(Box::new(session))
             }
             Self::Broadcast(config, hall) => {
                 let websocket = WebSocketClient::new(Arc::clone(config), entropy);
@@ -187,6 +196,7 @@ impl ProtocolFactory {
             | Self::Routes(_)
             | Self::Stream
             | Self::Conversation(_)
+            | Self::Events(..)
             | Self::Styx(..)
             | Self::Broadcast(..) => None,
             #[cfg(test)]
@@ -207,9 +217,19 @@ impl ProtocolFactory {
             | Self::Routes(_)
             | Self::WebSocket(_)
             | Self::Conversation(_)
+            | Self::Events(..)
             | Self::Stream => None,
         }
     }
+}
+
+/// The upgrade of a conversation that is opened so.
+fn opened(config: &WebSocketConfig, opening: Option<Opening>) -> Arc<WebSocketConfig> {
+    let mut config = config.clone();
+    if let Some(Opening { target, headers }) = opening {
+        (config.target, config.headers) = (target, headers);
+    }
+    Arc::new(config)
 }
 
 /// The head of requests to a route.

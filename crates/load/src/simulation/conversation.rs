@@ -11,6 +11,7 @@ use wiretrial_proto::styx::{LoadRequest, LoadResponse, Lobby, OK, Packet, StyxEv
 use wiretrial_proto::websocket::{DeflateAnswer, DeflateConfig, WebSocketServer};
 use wiretrial_proto::{MessageKind, ProtocolError, Scratch, ServerCodec as _, ServerEvent};
 
+use super::events;
 use super::frames::{Frame, Frames};
 use super::spoken::{Over, Right, Spoken};
 
@@ -33,6 +34,8 @@ pub(super) enum Heard {
     Message(Asked),
     /// A request to upgrade, with its key and the compression that is agreed on.
     Upgrade(String, Option<DeflateAnswer>),
+    /// It entered the namespace of Socket.IO, and that was answered.
+    Entered,
     /// A player comes, with this name.
     Login(String),
     /// It wants to sit at this table.
@@ -53,6 +56,8 @@ pub(super) enum Heard {
 #[derive(Debug)]
 pub(super) struct Conversation {
     spoken: Spoken,
+    /// Users have conversations.
+    talks: bool,
     codec: Codec,
     /// As far as which it compresses messages, where the client offers it.
     deflate: Option<DeflateConfig>,
@@ -95,6 +100,7 @@ impl Conversation {
         };
         Self {
             spoken,
+            talks: matches!(right, Right::Talk),
             codec,
             deflate,
             carry: Vec::new(),
@@ -126,7 +132,9 @@ impl Conversation {
                     let (length, whole) = (*length, self.carry.len() >= *length);
                     return whole.then(|| plain(self.carry.drain(..length).collect()));
                 }
-                Codec::SocketIo(codec) => event(codec, &mut self.carry, &mut self.scratch, out),
+                Codec::SocketIo(codec) => {
+                    event(codec, self.talks, &mut self.carry, &mut self.scratch, out)
+                }
                 Codec::Styx(codec, seat) => {
                     packet(codec, seat, &mut self.carry, &mut self.scratch, out)
                 }
@@ -279,6 +287,7 @@ impl Conversation {
                     codec.message(kind, body, out);
                 }
             }
+            Codec::SocketIo(codec) if self.talks => events::say(codec, number, body, out),
             Codec::SocketIo(codec) => codec.acknowledge(number, body, out),
             Codec::Frames(frames) => {
                 let (begin, end) = body.split_at(if split { middle } else { 0 });
@@ -387,6 +396,7 @@ fn frame(frames: &mut Frames, input: &[u8]) -> Result<(usize, Found), ProtocolEr
 /// The next step of Socket.IO.
 fn event(
     codec: &mut SocketIoServer,
+    talks: bool,
     input: &mut [u8],
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
@@ -394,7 +404,13 @@ fn event(
     let step = codec.receive(input, scratch, out)?;
     let found = match step.event {
         None => Found::Nothing,
-        Some(SocketIoEvent::Connected) => Found::Part,
+        Some(SocketIoEvent::Connected) => Found::Heard(Heard::Entered),
+        Some(SocketIoEvent::Event { id, arguments }) if talks => {
+            Found::Heard(Heard::Message(Asked {
+                number: id.unwrap_or_default(),
+                body: events::heard(arguments),
+            }))
+        }
         Some(SocketIoEvent::Event { id: None, .. }) => Found::Heard(Heard::Nonsense),
         Some(SocketIoEvent::Event { id: Some(number), arguments }) => {
             Found::Heard(Heard::Message(Asked { number, body: arguments.to_vec() }))

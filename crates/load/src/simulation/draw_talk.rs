@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use wiretrial_net::simulation::Random;
 
 use super::scenario::{MS, US};
+use super::spoken::Spoken;
 
 const OPEN: u64 = 0;
 const HELLO: u64 = 1;
@@ -60,11 +61,18 @@ pub(super) fn think(random: &mut Random) -> Value {
     }
 }
 
-/// The lines of all conversations, by the numbers above.
-pub(super) fn lines() -> Value {
+/// The lines of all conversations, by the numbers above. Over Socket.IO, what is said is the argument of an event of
+/// this type, and what is acknowledged that of the acknowledgement.
+pub(super) fn lines(spoken: Spoken) -> Value {
+    let is_socketio = spoken == Spoken::SocketIo;
+    let event = |member: &str| format!("${}.{member}", if is_socketio { "[1]" } else { "" });
+    let answer = |member: &str| format!("${}.{member}", if is_socketio { "[0]" } else { "" });
     let is = |path: &str, with: Value| json!({"of": {"json": path}, "test": {"is": "compared", "how": "==", "with": with}});
-    let kind = |name: &str| is("$.type", json!({"json": name}));
-    let number = || is("$.id", json!({"text": [{"make": "seq"}]}));
+    let kind = |name: &str| {
+        let path = if is_socketio { "$[0]" } else { "$.type" };
+        is(path, json!({"json": name}))
+    };
+    let number = |path: &str| is(path, json!({"text": [{"make": "seq"}]}));
     let message = |name: &str| {
         let quoted = |before: &str, value: &str| {
             [
@@ -73,21 +81,24 @@ pub(super) fn lines() -> Value {
                 json!({"text": "\""}),
             ]
         };
-        let mut text =
-            vec![json!({"text": format!("{{\"type\":\"{name}\",\"id\":")}), json!({"make": "seq"})];
+        let begin = if is_socketio { format!("[\"{name}\",") } else { String::new() };
+        let begin = format!("{begin}{{\"type\":\"{name}\",\"id\":");
+        let mut text = vec![json!({"text": begin}), json!({"make": "seq"})];
         text.extend(quoted("user", "user"));
         text.extend(quoted("token", "token"));
-        text.push(json!({"text": "}"}));
+        text.push(json!({"text": if is_socketio { "}]" } else { "}" }}));
         text
     };
+    let ack = is(&answer("type"), json!({"json": "ack"}));
     json!([
         {"name": "open", "does": "open", "target": [{"text": "/talk?of="}, {"url": "user"}],
          "headers": [["X-User", [{"value": "user"}]]]},
         {"name": "hello", "does": "await", "awaits": [kind("hello")],
-         "captures": [{"name": "token", "of": {"json": "$.token"}}]},
-        {"name": "say", "does": "send", "text": message("say"), "awaits": [kind("ack"), number()],
-         "checks": [is("$.user", json!({"text": [{"value": "user"}]}))]},
-        {"name": "said", "does": "await", "awaits": [kind("said"), number()]},
+         "captures": [{"name": "token", "of": {"json": event("token")}}]},
+        {"name": "say", "does": "send", "text": message("say"), "acknowledged": is_socketio,
+         "awaits": [ack, number(&answer("id"))],
+         "checks": [is(&answer("user"), json!({"text": [{"value": "user"}]}))]},
+        {"name": "said", "does": "await", "awaits": [kind("said"), number(&event("id"))]},
         {"name": "tell", "does": "send", "text": message("tell")},
         {"name": "close", "does": "close"},
     ])

@@ -71,8 +71,14 @@ impl Draw {
         let is_timed = !is_open && !is_counted;
         let flows: Vec<_> =
             (0..flows).map(|number| self.flow_or_talk(number, is_open, is_timed)).collect();
-        let deflates = self.talks && self.random.once_in(6);
-        let spoken = if self.talks { Spoken::WebSocket } else { Spoken::Http };
+        let spoken = if !self.talks {
+            Spoken::Http
+        } else if self.random.once_in(3) {
+            Spoken::SocketIo
+        } else {
+            Spoken::WebSocket
+        };
+        let deflates = spoken == Spoken::WebSocket && self.random.once_in(6);
         let document = json!({
             "schema": "wiretrial-plan",
             "version": 1,
@@ -84,7 +90,7 @@ impl Draw {
             "traffic": {
                 "feeds": self.feeds(is_open, connections),
                 "routes": if self.talks { json!([]) } else { routes() },
-                "lines": self.talks.then(lines).unwrap_or(json!([])),
+                "lines": if self.talks { lines(spoken) } else { json!([]) },
                 "flows": flows,
                 "stages": self.stages(duration, is_counted),
             },

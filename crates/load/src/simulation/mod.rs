@@ -15,6 +15,7 @@ mod conversation;
 mod draw;
 mod draw_talk;
 mod draw_traffic;
+mod events;
 mod facts;
 mod fault;
 mod frames;

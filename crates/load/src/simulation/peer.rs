@@ -176,8 +176,8 @@ impl Peer {
         self.send(wires, socket, 0, out, world);
         if matches!(world.manners.right, Right::Talk) {
             // That was answered with the rest, whatever becomes of what came before it.
-            let goodbyes = heard.iter().filter(|one| matches!(one, Heard::Close)).count();
-            world.facts.right += goodbyes as u64;
+            let answered = heard.iter().filter(|one| matches!(one, Heard::Close | Heard::Entered));
+            world.facts.right += answered.count() as u64;
         }
         for one in heard {
             if !self.silent {
@@ -218,6 +218,7 @@ impl Peer {
                 self.lobby = Some(self.random.any() as u32);
                 self.show(wires, socket, world);
             }
+            Heard::Entered => self.entered(wires, socket, world),
             Heard::Hello => self.welcome(wires, socket, world),
             Heard::Message(asked) => self.asked(wires, socket, asked, world),
             Heard::Cancelled(number) => self.cancelled(wires, socket, number),
@@ -291,7 +292,8 @@ impl Peer {
         }
         self.sits = world.manners.spoken == Spoken::Broadcast;
         let is_well = !matches!(self.fault, Fault::Upgrade { .. });
-        let later = if is_well { self.greet(&mut out, world) } else { None };
+        let is_there = is_well && world.manners.spoken != Spoken::SocketIo;
+        let later = if is_there { self.greet(&mut out, world) } else { None };
         self.behind_upgrade(wires, socket, after, out, world);
         if let Some((after, hello)) = later.filter(|_| !self.silent) {
             self.send(wires, socket, after, hello, world);

@@ -91,7 +91,7 @@ pub(super) fn sessions(scenario: &Scenario, played: &Played) -> Result<(), Strin
 /// Does anybody answer it, so that there is a time?
 pub(super) fn is_answered(route: &Route) -> bool {
     let line = route.line.as_ref();
-    line.is_none_or(|line| line.deed != Deed::Send || !line.awaits.is_empty())
+    line.is_none_or(|line| line.deed != Deed::Send || line.listens())
 }
 
 fn add_route(sum: &mut RouteFigures, of: &RouteFigures) {

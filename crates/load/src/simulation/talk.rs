@@ -10,9 +10,19 @@ use super::around::Around;
 use super::conversation::{Asked, Said};
 use super::peer::Peer;
 use super::scenario::MS;
-use super::spoken::Right;
+use super::spoken::{Right, Spoken};
 
 impl Peer {
+    /// A user has entered the namespace of Socket.IO, and that was answered.
+    pub(super) fn entered(&mut self, wires: &mut Wires, socket: u32, world: &mut Around) {
+        let mut out = Vec::new();
+        let later = self.greet(&mut out, world);
+        self.send(wires, socket, 0, out, world);
+        if let Some((after, hello)) = later {
+            self.send(wires, socket, after, hello, world);
+        }
+    }
+
     /// Greets a user who has come: behind the bytes of the upgrade, or so much later.
     pub(super) fn greet(
         &mut self,
@@ -22,7 +32,9 @@ impl Peer {
         if !matches!(world.manners.right, Right::Talk) {
             return None;
         }
-        world.facts.right(self.seat, self.heard_at);
+        if world.manners.spoken != Spoken::SocketIo {
+            world.facts.right(self.seat, self.heard_at);
+        }
         let token = format!("\u{fc}\"{}", self.random.any());
         let hello = json!({"token": token, "type": "hello"}).to_string();
         self.token = Some(token);
@@ -67,8 +79,14 @@ impl Peer {
         if message["type"] != "say" || !is_own {
             return;
         }
-        let ack = acknowledged(&asked.body);
-        let mut out = self.framed(&Said::of(&ack), world);
+        let said = json!({"type": "said", "id": message["id"]}).to_string();
+        let mut answers = [acknowledged(&asked.body), said.into_bytes()];
+        if self.random.once_in(3) {
+            answers.reverse();
+        }
+        let [first, second] = answers;
+        let number = asked.number;
+        let mut out = self.framed(&Said { number, ..Said::of(&first) }, world);
         world.facts.right(self.seat, self.heard_at);
         // They are compressed in the order in which they go.
         if self.random.once_in(2) {
@@ -76,8 +94,7 @@ impl Peer {
             let news = self.news(world);
             self.send(wires, socket, 0, news, world);
         }
-        let said = json!({"type": "said", "id": message["id"]}).to_string();
-        out.extend(self.framed(&Said::of(said.as_bytes()), world));
+        out.extend(self.framed(&Said { number, ..Said::of(&second) }, world));
         let after = self.random.up_to(MS);
         self.send(wires, socket, after, out, world);
         world.facts.right(self.seat, self.heard_at);

@@ -2,9 +2,8 @@
 //!
 //! Knows places among steps. Must not know what stands there.
 
-use std::collections::VecDeque;
-
 use crate::measure::Class;
+use crate::plan::traffic::Flow;
 use crate::source::excerpt;
 use crate::source::traffic::Making;
 
@@ -26,10 +25,11 @@ pub(super) struct Talk {
     pub(super) is_out: bool,
     /// The step that began last.
     pub(super) at: At,
-    /// The step whose message is listened for; none: behind the last one.
+    /// The step whose message is listened for; none: behind the last one. Those behind it that await one, too, are
+    /// listened for beside it.
     pub(super) ear: Option<At>,
-    /// What came for steps that have not begun, in order.
-    pub(super) early: VecDeque<Heard>,
+    /// What came for steps that have not begun.
+    pub(super) early: Vec<Heard>,
     /// What came for the step that is on its way.
     pub(super) heard: Option<Heard>,
     /// What was made for the last message that was sent.
@@ -70,16 +70,34 @@ impl Talk {
         self.at = at;
         self.other.clear();
         self.others = 0;
-        if self.early.front().is_none_or(|first| first.at != at) {
+        if self.ear != Some(at) && !self.has_early(at) {
             // Whatever came for others: the executor knows where a session goes on.
             self.early.clear();
             self.ear = Some(at);
         }
     }
 
+    /// Has what this step awaits come before it began?
+    pub(super) fn has_early(&self, at: At) -> bool {
+        self.early.iter().any(|heard| heard.at == at)
+    }
+
     /// What came for the step that begins, before it did.
     pub(super) fn take_early(&mut self) -> Option<Heard> {
-        self.early.pop_front()
+        let place = self.early.iter().position(|heard| heard.at == self.at)?;
+        Some(self.early.swap_remove(place))
+    }
+
+    /// The message of this step is there, or it has none: if it was listened for, the next one of which that is
+    /// not so is.
+    pub(super) fn listen_behind(&mut self, at: At, flow: &Flow) {
+        if self.ear != Some(at) {
+            return;
+        }
+        self.ear = flow.after(at.0, at.1);
+        while let Some(next) = self.ear.filter(|next| self.has_early(*next)) {
+            self.ear = flow.after(next.0, next.1);
+        }
     }
 
     /// A message came that nothing awaited matches.

@@ -2,20 +2,23 @@
 //!
 //! Knows the steps of conversations. Must not know sockets, nor whose turn it is.
 
-use wiretrial_proto::{Close, Event, Reply};
+use wiretrial_proto::{Close, Event, Reply, Tag};
 
 use super::hearing::classed;
-use super::talk::{Heard, Wrong};
+use super::talk::{At, Heard, Wrong};
 use super::{Hearing, Users};
 use crate::connection::{Ending, Testimony};
 use crate::measure::{Class, Recorder, Timeline};
 use crate::mutation::{self, Mutation};
-use crate::plan::traffic::Deed;
+use crate::plan::traffic::{Deed, Line};
 use crate::source::excerpt;
 use crate::source::traffic::{Coming, Known, Opening};
 
 /// Codes with which a peer says that all is well, or nothing.
 const WELL: [u16; 3] = [1000, 1001, 1005];
+
+/// So many steps behind the one that is listened for may hear what they await.
+const MOST_AHEAD: usize = 8;
 
 impl Users {
     /// Are their sessions conversations?
@@ -49,7 +52,7 @@ impl Users {
         let user = &self.all[index as usize];
         user.talk.as_ref().is_some_and(|talk| talk.is_out)
             && self.deed(index) == Some(Deed::Send)
-            && self.common.routes.get(user.route).awaits.is_none()
+            && !self.common.traffic.routes[user.route].line.as_ref().is_some_and(Line::listens)
     }
 
     /// Has what the user's step awaits come before it began?
@@ -110,9 +113,7 @@ impl Users {
         let Some(talk) = &mut user.talk else { return };
         let heard = talk.heard.take();
         talk.is_out = false;
-        if talk.ear == Some(talk.at) {
-            talk.ear = self.common.traffic.flows[user.flow].after(talk.at.0, talk.at.1);
-        }
+        talk.listen_behind(talk.at, &self.common.traffic.flows[user.flow]);
         if hands_over {
             recorder.handed_over();
             recorder.route(user.route).handed_over();
@@ -132,37 +133,71 @@ impl Users {
         }
     }
 
-    /// Is this message of a user the one that is listened for? Then it is what comes of its step.
-    fn heard(&mut self, index: u32, message: &[u8]) -> Option<Heard> {
-        let Self { common, all, scratches, matching, tape, .. } = self;
+    /// What comes of a step of the user with this message: of the one that is listened for, or of one of those
+    /// behind it that await messages, too. None: it is none of theirs.
+    fn heard(&mut self, index: u32, tag: Tag, message: &[u8]) -> Option<Heard> {
+        let mut next = self.all[index as usize].talk.as_ref()?.ear;
+        for _ in 0..=MOST_AHEAD {
+            let at = next?;
+            let user = &self.all[index as usize];
+            let talk = user.talk.as_ref()?;
+            let flow = &self.common.traffic.flows[user.flow];
+            let awaits = |at: At| {
+                let line = &self.common.traffic.routes[flow.steps[at.0].route].line;
+                line.as_ref().is_some_and(|line| line.deed == Deed::Await)
+            };
+            // An answer cannot come before what it answers.
+            let is_now = talk.is_out && talk.at == at;
+            if !awaits(at) && !is_now {
+                return None;
+            }
+            // Those of the next round await what this round's do.
+            next = flow.after(at.0, at.1).filter(|behind| behind.0 > at.0 && awaits(*behind));
+            if !talk.has_early(at) && self.is_of(index, at, tag, message) {
+                return Some(self.take_in(index, at, message));
+            }
+        }
+        None
+    }
+
+    /// Is this message of a user the one that this step awaits?
+    fn is_of(&mut self, index: u32, at: At, tag: Tag, message: &[u8]) -> bool {
+        let Self { common, all, matching, .. } = self;
+        let user = &all[index as usize];
+        let Some(talk) = &user.talk else { return false };
+        let number = common.traffic.flows[user.flow].steps[at.0].route;
+        let Some(line) = &common.traffic.routes[number].line else { return false };
+        // An acknowledgement is of the last message that the session sent, or of one that nobody waits for any more.
+        let is_kind = match tag {
+            Tag::Oldest => !line.acknowledged,
+            Tag::Number(of) => line.acknowledged && of == talk.making.seq,
+        };
+        if !line.listens() || !is_kind || mutation::is(Mutation::AnyAnswer) {
+            return line.listens() && mutation::is(Mutation::AnyAnswer);
+        }
+        let awaits = common.routes.get(number).awaits.as_ref().zip(matching[number].as_mut());
+        let known = Known { values: &user.values, making: talk.making };
+        awaits.is_none_or(|(awaits, scratch)| awaits.is_of(message, known, scratch))
+    }
+
+    /// Judges the message that this step awaits.
+    fn take_in(&mut self, index: u32, at: At, message: &[u8]) -> Heard {
+        let Self { common, all, scratches, tape, .. } = self;
         let user = &mut all[index as usize];
-        let talk = user.talk.as_mut()?;
-        let at = talk.ear?;
         let flow = &common.traffic.flows[user.flow];
         let number = flow.steps[at.0].route;
-        let deed = common.traffic.routes[number].line.as_ref()?.deed;
-        let is_now = talk.is_out && talk.at == at;
-        // An answer cannot come before what it answers.
-        if deed != Deed::Await && !is_now {
-            return None;
-        }
-        let route = common.routes.get(number);
-        let known = Known { values: &user.values, making: talk.making };
-        let is_it = route.awaits.as_ref()?.is_of(message, known, matching[number].as_mut()?);
-        if !is_it && !mutation::is(Mutation::AnyAnswer) {
-            return None;
-        }
-        let scratch = &mut scratches[number];
+        let making = user.talk.as_ref().map(|talk| talk.making).unwrap_or_default();
+        let (replies, scratch) = (&common.routes.get(number).replies, &mut scratches[number]);
         if let Some(tape) = tape {
-            let known = (&user.values, talk.making);
-            let verdicts = route.replies.verdicts(&Coming::default(), message, known, scratch);
+            let known = (&user.values, making);
+            let verdicts = replies.verdicts(&Coming::default(), message, known, scratch);
             tape.hears(at, message, verdicts);
         }
-        let values = (&mut user.values, talk.making);
-        let told = route.replies.message(message, values, scratch);
-        let told = told.map_err(classed);
-        talk.ear = flow.after(at.0, at.1);
-        Some(Heard { at, bytes: message.len() as u64, told })
+        let told = replies.message(message, (&mut user.values, making), scratch).map_err(classed);
+        if let Some(talk) = &mut user.talk {
+            talk.listen_behind(at, flow);
+        }
+        Heard { at, bytes: message.len() as u64, told }
     }
 }
 
@@ -209,7 +244,7 @@ impl Hearing<'_> {
             pieces.extend_from_slice(reply.payload);
             &pieces
         };
-        let testimony = match self.users.heard(self.index, message) {
+        let testimony = match self.users.heard(self.index, reply.tag, message) {
             None => self.unasked(reply, message),
             Some(heard) => self.take(heard),
         };
@@ -230,7 +265,7 @@ impl Hearing<'_> {
             return Testimony::GoOn;
         }
         if !mutation::is(Mutation::EarlyForgotten) {
-            talk.early.push_back(heard);
+            talk.early.push(heard);
         }
         Testimony::Kept
     }
@@ -243,7 +278,7 @@ impl Hearing<'_> {
             return Testimony::Kept;
         }
         talk.another(message);
-        unasked[user.flow].count(reply.kind, message);
+        unasked[user.flow].count(reply, message);
         if common.traffic.flows[user.flow].fails_unasked {
             let text = format!("a message came that nothing awaits: '{}'", excerpt(message));
             return Testimony::End(Ending::Failed(Class::Mismatch, text));

@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use wiretrial_proto::MessageKind;
+use wiretrial_proto::{MessageKind, Reply, Tag};
 
 use crate::measure::FlowRecord;
 use crate::source::excerpt;
@@ -28,10 +28,11 @@ struct Typed<'a> {
 }
 
 impl Unasked {
-    /// Another one.
-    pub(super) fn count(&mut self, kind: MessageKind, message: &[u8]) {
-        let name = match kind {
-            MessageKind::Binary => b"binary".as_slice(),
+    /// Another one, with this end.
+    pub(super) fn count(&mut self, reply: &Reply<'_>, message: &[u8]) {
+        let name = match (reply.kind, reply.tag) {
+            (MessageKind::Binary, _) => b"binary".as_slice(),
+            (_, Tag::Number(_)) => b"acknowledgement",
             _ => named(message).unwrap_or(b"text"),
         };
         if let Some((_, count)) = self.kinds.iter_mut().find(|(known, _)| known == name) {
@@ -63,11 +64,16 @@ impl Unasked {
 
 /// What a message calls itself.
 fn named(message: &[u8]) -> Option<&[u8]> {
-    if message.first() != Some(&b'{') {
-        return None;
-    }
-    let typed: Typed<'_> = serde_json::from_slice(message).ok()?;
-    let name = typed.kind?.get();
+    let name = match message.first()? {
+        b'{' => serde_json::from_slice::<Typed<'_>>(message).ok()?.kind?.get(),
+        // An event's name stands before its arguments.
+        b'[' => serde_json::from_slice::<Vec<&RawValue>>(message)
+            .ok()?
+            .first()
+            .map(|name| name.get())
+            .filter(|name| name.starts_with('"'))?,
+        _ => return None,
+    };
     let text = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
     Some(text.unwrap_or(name).as_bytes()).filter(|name| !name.is_empty())
 }
@@ -76,6 +82,9 @@ fn named(message: &[u8]) -> Option<&[u8]> {
 mod tests {
     use super::*;
     use crate::measure::Recorder;
+
+    const TEXT: Reply<'_> =
+        Reply { tag: Tag::Oldest, status: 0, kind: MessageKind::Text, payload: b"", last: false };
 
     #[test]
     fn messages_are_counted_by_what_they_call_themselves() {
@@ -89,19 +98,22 @@ mod tests {
             "{",
         ];
         for text in texts.into_iter().chain(["{\"type\":\"news\"}"]) {
-            unasked.count(MessageKind::Text, text.as_bytes());
+            unasked.count(&TEXT, text.as_bytes());
         }
-        unasked.count(MessageKind::Binary, b"\0");
+        unasked.count(&Reply { kind: MessageKind::Binary, ..TEXT }, b"\0");
+        unasked.count(&Reply { tag: Tag::Number(3), ..TEXT }, b"[]");
+        unasked.count(&TEXT, b"[\"said\",{}]");
         for number in 0..40 {
-            unasked.count(MessageKind::Text, format!("{{\"type\":\"{number}\"}}").as_bytes());
+            unasked.count(&TEXT, format!("{{\"type\":\"{number}\"}}").as_bytes());
         }
         unasked.record(recorder.flow(0));
         assert!(unasked.is_empty());
         let figures = recorder.traffic((0, 1), &crate::measure::TrafficStanding::default(), false);
         let of = |kind: &str| figures.flows[0].unasked.get(kind).copied().unwrap_or_default();
         assert_eq!((of("news"), of("text"), of("binary"), of("7")), (2, 4, 1, 2));
-        // Of 40 numbers 7 was known, and 28 are new kinds.
-        assert_eq!(of("others"), 11);
-        assert_eq!(figures.flows[0].unasked.values().sum::<u64>(), 48);
+        assert_eq!((of("acknowledgement"), of("said")), (1, 1));
+        // Of 40 numbers 7 was known, and 26 are new kinds.
+        assert_eq!(of("others"), 13);
+        assert_eq!(figures.flows[0].unasked.values().sum::<u64>(), 50);
     }
 }

@@ -19,12 +19,15 @@ const NO_CODE: u16 = 1005;
 /// So many acknowledgements that nobody wants any more may be missing.
 const MOST_CANCELLED: usize = 1024;
 
-/// A client that emits events with acknowledgements, which may come in any order.
+/// A client that emits events with acknowledgements, which may come in any order; or one that reports the
+/// server's events, too.
 #[derive(Debug)]
 pub struct SocketIoClient {
     codec: WebSocketClient,
     state: State,
     head: Head,
+    /// By route: is its event to be acknowledged? None: each is, and the server's own are not reported.
+    acknowledged: Option<Arc<[bool]>>,
     /// Numbers of events whose acknowledgements nobody wants any more, and that have not come.
     cancelled: BTreeSet<u64>,
     draft: Vec<u8>,
@@ -64,9 +67,20 @@ impl SocketIoClient {
             codec: WebSocketClient::new(config, seed),
             state: State::Upgrading,
             head: Head::default(),
+            acknowledged: None,
             cancelled: BTreeSet::new(),
             draft: Vec::new(),
         }
+    }
+
+    /// The same that reports events of the server, too: as replies of [`Tag::Oldest`], acknowledgements as those of
+    /// [`Tag::Number`]. Events of these routes are to be acknowledged, others are not.
+    pub fn telling_events(
+        config: Arc<WebSocketConfig>,
+        seed: [u64; 2],
+        acknowledged: Arc<[bool]>,
+    ) -> Self {
+        Self { acknowledged: Some(acknowledged), ..Self::new(config, seed) }
     }
 
     /// The next piece of a message, and how much of the input was taken up to its end.
@@ -100,7 +114,7 @@ impl SocketIoClient {
         Ok((step.consumed, found))
     }
 
-    /// A packet that is no acknowledgement is complete.
+    /// A packet that is not reported is complete.
     fn packet(
         &mut self,
         kind: Kind,
@@ -108,7 +122,7 @@ impl SocketIoClient {
     ) -> Result<Option<Event<'static>>, ProtocolError> {
         match (kind, self.state) {
             (Kind::Ping, _) => self.codec.message(MessageKind::Text, b"3", out),
-            // Acknowledgements flow through and do not come here.
+            // Those that are reported flow through and do not come here.
             (Kind::Pong | Kind::Nothing | Kind::Event | Kind::Ack, _) => {}
             (Kind::Open, State::Greeting) => {
                 self.state = State::Entering;
@@ -168,10 +182,8 @@ impl SocketIoClient {
             let content = &piece[self.head.take(piece)..];
             let Some(message) = ends else {
                 // What is wrong is said at the end, where all of it is known.
-                if let (Ok(number), false) = (self.acknowledged(), content.is_empty())
-                    && !self.cancelled.contains(&number)
-                {
-                    let event = Event::Chunk { tag: Tag::Number(number), piece: content };
+                if let (Ok(Some(tag)), false) = (self.reported(), content.is_empty()) {
+                    let event = Event::Chunk { tag, piece: content };
                     return Ok(Step { consumed: offset, event: Some(event) });
                 }
                 continue;
@@ -180,12 +192,13 @@ impl SocketIoClient {
                 return Err(broken("a binary message"));
             }
             let kind = self.head.finish()?;
-            let event = if kind == Kind::Ack {
-                let (number, kind) = (self.acknowledged()?, MessageKind::Text);
-                let tag = Tag::Number(number);
-                let reply = Reply { tag, status: 0, kind, payload: content, last: false };
-                (!self.cancelled.remove(&number)).then_some(Event::Reply(reply))
+            let event = if let Some(tag) = self.reported()? {
+                let kind = MessageKind::Text;
+                Some(Event::Reply(Reply { tag, status: 0, kind, payload: content, last: false }))
             } else {
+                if let Some(number) = self.head.id().filter(|_| kind == Kind::Ack) {
+                    self.cancelled.remove(&number);
+                }
                 self.packet(kind, out)?
             };
             self.head = Head::default();
@@ -195,18 +208,24 @@ impl SocketIoClient {
         }
     }
 
-    /// Number of the event that the message under way acknowledges.
+    /// What the message under way is reported as; none: it is not.
     ///
     /// # Errors
-    /// It acknowledges none, or must not come now.
-    fn acknowledged(&self) -> Result<u64, ProtocolError> {
-        if self.head.kind() != Some(Kind::Ack) {
-            return Err(broken("no acknowledgement"));
+    /// It must not come now, or is an acknowledgement of nothing.
+    fn reported(&self) -> Result<Option<Tag>, ProtocolError> {
+        let is_in_time = matches!(self.state, State::Open | State::Leaving);
+        match self.head.kind() {
+            Some(Kind::Ack) if is_in_time => {
+                let nothing = broken("an acknowledgement without a number");
+                let number = self.head.id().ok_or(nothing)?;
+                Ok((!self.cancelled.contains(&number)).then_some(Tag::Number(number)))
+            }
+            Some(Kind::Ack) => Err(broken("an acknowledgement before the namespace was entered")),
+            Some(Kind::Event) if self.acknowledged.is_none() => Ok(None),
+            Some(Kind::Event) if is_in_time => Ok(Some(Tag::Oldest)),
+            Some(Kind::Event) => Err(broken("an event before the namespace was entered")),
+            _ => Ok(None),
         }
-        if !matches!(self.state, State::Open | State::Leaving) {
-            return Err(broken("an acknowledgement before the namespace was entered"));
-        }
-        self.head.id().ok_or(broken("an acknowledgement without a number"))
     }
 }
 
@@ -227,12 +246,16 @@ impl ClientSession for SocketIoClient {
         self.state == State::Open
     }
 
-    /// Its payload is the event's name and arguments, an array of JSON; it is to be acknowledged
+    /// Its payload is the event's name and arguments, an array of JSON; where it is to be acknowledged, that is
     /// under its number.
     fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
         self.draft.clear();
-        // A Vec takes whatever is written to it.
-        let _ = write!(self.draft, "42{}", message.number);
+        self.draft.extend_from_slice(b"42");
+        let asks = self.acknowledged.as_ref();
+        if asks.is_none_or(|asks| asks.get(message.route).is_some_and(|asks| *asks)) {
+            // A Vec takes whatever is written to it.
+            let _ = write!(self.draft, "{}", message.number);
+        }
         self.draft.extend_from_slice(message.payload);
         self.codec.message(MessageKind::Text, &self.draft, out);
     }

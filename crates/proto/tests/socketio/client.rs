@@ -3,7 +3,7 @@
 use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Message, MessageKind, Scratch, Tag};
 
 use crate::common::{Case, Seen, check_client, run_client};
-use crate::stage::{messages, open, unmasked, upgraded};
+use crate::stage::{messages, open, told_events, told_events_upgraded, unmasked, upgraded};
 
 fn reply(payload: &str) -> Seen {
     let payload = payload.as_bytes().to_vec();
@@ -69,6 +69,58 @@ fn table_of_messages_behind_it() {
         let case = Case { name: &name, input: &input, fin: false, expected, trailing };
         check_client(&case, open);
     }
+}
+
+#[test]
+fn table_of_events_that_are_told() {
+    let news = || reply("[\"news\",1]");
+    let rows: [(&[&str], Vec<Seen>); 9] = [
+        (&["42[\"news\",1]"], vec![news()]),
+        (&["429[\"news\",1]"], vec![news()]),
+        (&["42[\"news\",1]", "2", "430[]", "6"], vec![news(), reply("[]")]),
+        (&["430[2]", "42[\"news\",1]"], vec![reply("[2]"), news()]),
+        (&["42[\"news\",1]", "41"], vec![news(), Seen::Close(1005)]),
+        (&["42"], vec![PROTOCOL]),
+        (&["42{}"], vec![PROTOCOL]),
+        (&["42/admin,[\"news\",1]"], vec![PROTOCOL]),
+        (&["451-[\"news\",1]"], vec![PROTOCOL]),
+    ];
+    for (texts, expected) in rows {
+        let input = messages(texts);
+        let name = format!("{texts:?}");
+        let goes_on = !expected.iter().any(|seen| matches!(seen, Seen::Error(_) | Seen::Close(_)));
+        let behind = messages(&["42[8]"]);
+        let trailing = goes_on.then(|| (&behind[..], vec![reply("[8]")]));
+        let case = Case { name: &name, input: &input, fin: false, expected, trailing };
+        check_client(&case, told_events);
+    }
+    let early = messages(&["0{}", "42[\"news\",1]"]);
+    let case =
+        Case { name: "early", input: &early, fin: false, expected: vec![PROTOCOL], trailing: None };
+    check_client(&case, told_events_upgraded);
+}
+
+#[test]
+fn events_are_told_from_acknowledgements_and_ask_for_one_by_route() {
+    let mut client = told_events();
+    let mut out = Vec::new();
+    for route in 0..3 {
+        client.encode(&Message { route, ..Message::new(7, br#"["x"]"#) }, &mut out);
+    }
+    assert_eq!(unmasked(&out), [r#"42["x"]"#, r#"427["x"]"#, r#"42["x"]"#]);
+    let (input, mut at, mut tags) = (messages(&["42[1]", "437[2]", "429[3]"]), 0, Vec::new());
+    let mut scratch = Scratch::new();
+    while at < input.len() {
+        let step = client.receive(&input[at..], &mut scratch, &mut out).expect("right");
+        at += step.consumed;
+        let Some(Event::Reply(reply)) = step.event else { panic!("{step:?}") };
+        tags.push(reply.tag);
+    }
+    assert_eq!(tags, [Tag::Oldest, Tag::Number(7), Tag::Oldest]);
+    let begun = b"\x81\x0e42[\"a long";
+    let step = client.receive(begun, &mut scratch, &mut out).expect("right");
+    let chunk = Event::Chunk { tag: Tag::Oldest, piece: b"[\"a long" };
+    assert_eq!(step.event, Some(chunk));
 }
 
 #[test]

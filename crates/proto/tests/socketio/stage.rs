@@ -32,7 +32,22 @@ pub(crate) fn upgraded() -> SocketIoClient {
 
 /// A client that may emit.
 pub(crate) fn open() -> SocketIoClient {
-    let mut client = upgraded();
+    entered(upgraded())
+}
+
+/// One that reports events, too, and has only those of route 1 acknowledged.
+pub(crate) fn told_events() -> SocketIoClient {
+    entered(told_events_upgraded())
+}
+
+/// The same, upgraded.
+pub(crate) fn told_events_upgraded() -> SocketIoClient {
+    let mut client = SocketIoClient::telling_events(config(), [1, 2], Arc::from([false, true]));
+    accept(&mut client);
+    client
+}
+
+fn entered(mut client: SocketIoClient) -> SocketIoClient {
     let greeting = messages(&[r#"0{"sid":"x"}"#, r#"40{"sid":"y"}"#]);
     client.receive(&greeting, &mut Scratch::new(), &mut Vec::new()).expect("a greeting");
     assert!(client.is_open());

@@ -1,8 +1,10 @@
 //! Whether a plan's traffic fits its target, and how it is sent.
 
+use wiretrial_proto::socketio;
+
 use super::wrong;
 use crate::plan::document::{ExpectDocument, MessageDocument, PacingDocument, TargetDocument};
-use crate::plan::traffic::{Flow, Order, Think, Traffic};
+use crate::plan::traffic::{Deed, Flow, Order, Part, Route, Think, Traffic};
 use crate::plan::{
     Load, LoopPlan, Overflow, PlanError, Scheme, SharePlan, Stop, Target, TargetUrl,
 };
@@ -20,11 +22,16 @@ pub(super) fn origin_alone(target: &TargetDocument) -> Result<(), PlanError> {
 
 /// Is it one, of which each route has its own path?
 pub(super) fn is_origin(url: &TargetUrl) -> Result<(), PlanError> {
-    if matches!(url.scheme, Scheme::Http | Scheme::WebSocket) && url.path == "/" {
+    let is_bare = match url.scheme {
+        Scheme::Http | Scheme::WebSocket => url.path == "/",
+        Scheme::SocketIo => url.path == socketio::TARGET,
+        _ => false,
+    };
+    if is_bare {
         return Ok(());
     }
     wrong(format!(
-        "target.url: '{}' is no origin of traffic: use http://HOST:PORT or https://HOST:PORT, for conversations ws://HOST:PORT or wss://HOST:PORT",
+        "target.url: '{}' is no origin of traffic: use http://HOST:PORT or https://HOST:PORT, for conversations ws://HOST:PORT, wss://HOST:PORT, socketio+ws://HOST:PORT or socketio+wss://HOST:PORT",
         url.text
     ))
 }
@@ -33,9 +40,23 @@ pub(super) fn is_origin(url: &TargetUrl) -> Result<(), PlanError> {
 pub(super) fn speaks(traffic: &Traffic, target: &Target) -> Result<(), PlanError> {
     if traffic.is_conversation() == (target.url.scheme == Scheme::Http) {
         return wrong(format!(
-            "target.url: '{}' is the other way: routes are asked over http, and lines are of conversations over ws",
+            "target.url: '{}' is the other way: routes are asked over http, and lines are of conversations over ws or socketio+ws",
             target.url.text
         ));
+    }
+    let mut lines = traffic.routes.iter().filter_map(|route| Some((route, route.line.as_ref()?)));
+    let is_event = |route: &Route| matches!(route.body.first(), Some(Part::Text(text)) if text.starts_with('['));
+    let is_socketio = target.url.scheme == Scheme::SocketIo;
+    let of_others = lines.find(|(route, line)| {
+        if is_socketio { line.deed == Deed::Send && !is_event(route) } else { line.acknowledged }
+    });
+    if let Some((route, _)) = of_others {
+        let fault = if is_socketio {
+            "an event of Socket.IO is an array of JSON: begin its text with ["
+        } else {
+            "only an event of Socket.IO is acknowledged: await a message in its place"
+        };
+        return wrong(format!("traffic.lines '{}': {fault}", route.name));
     }
     if target.greetings > 0 {
         return wrong(

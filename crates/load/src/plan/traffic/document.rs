@@ -112,7 +112,12 @@ pub struct LineDocument {
     /// `send`: the message. Socket.IO: the event's name and arguments, an array of JSON.
     #[serde(default)]
     pub text: Vec<PartDocument>,
-    /// Which message is awaited: the first of which all of these hold. `send`: with none of them nothing is awaited.
+    /// `send`, of Socket.IO: the event is to be acknowledged, and its acknowledgement is what is awaited, with its
+    /// arguments, an array of JSON, as the message.
+    #[serde(default)]
+    pub acknowledged: bool,
+    /// Which message is awaited: the first of which all of these hold. `send`: with none of them nothing is awaited,
+    /// but an acknowledgement. Of Socket.IO, a message is an event, an array of JSON with its name and arguments.
     /// Numbers that are made are those of the last message that the session sent.
     #[serde(default)]
     pub awaits: Vec<CheckDocument>,

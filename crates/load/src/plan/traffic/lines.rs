@@ -14,8 +14,10 @@ pub(super) fn line(
     common: &[(String, String)],
     names: &mut Names,
 ) -> Result<Route, String> {
-    let LineDocument { name, does, target, headers, text: message, awaits, checks, captures } =
-        document;
+    let LineDocument {
+        name, does, target, headers, text: message, awaits, checks, captures, ..
+    } = document;
+    let acknowledged = document.acknowledged;
     let is_open = *does == Deed::Open;
     let has_head = !target.is_empty() || !headers.is_empty();
     if has_head && !is_open {
@@ -30,10 +32,12 @@ pub(super) fn line(
     if *does == Deed::Await && awaits.is_empty() {
         return Err("it awaits a message, and does not say which: give a check".to_owned());
     }
+    if acknowledged && *does != Deed::Send {
+        return Err("only what is sent is acknowledged: leave it out".to_owned());
+    }
     let answered = matches!(does, Deed::Send | Deed::Await);
-    if !answered && !awaits.is_empty()
-        || awaits.is_empty() && !(checks.is_empty() && captures.is_empty())
-    {
+    let nothing = awaits.is_empty() && !acknowledged;
+    if !answered && !awaits.is_empty() || nothing && !(checks.is_empty() && captures.is_empty()) {
         return Err(
             "checks and captures are of a message that is awaited: leave them out".to_owned()
         );
@@ -55,7 +59,7 @@ pub(super) fn line(
         exactly: None,
         checks: all(checks, "checks", names)?,
         captures: captures.iter().map(|it| capture(it, names)).collect::<Result<_, _>>()?,
-        line: Some(Line { deed: *does, awaits: all(awaits, "awaits", names)? }),
+        line: Some(Line { deed: *does, acknowledged, awaits: all(awaits, "awaits", names)? }),
     })
 }
 
@@ -103,8 +107,8 @@ pub(super) fn in_order(traffic: &Traffic, flow: &Flow) -> Result<(), String> {
             ));
         }
         let takes_time = |step: usize| {
-            let awaits = of(step).line.as_ref().is_some_and(|line| !line.awaits.is_empty());
-            awaits || flow.steps[step].think != Think::None
+            of(step).line.as_ref().is_some_and(Line::listens)
+                || flow.steps[step].think != Think::None
         };
         if think == Think::None && !(to..=place).any(takes_time) {
             return Err(format!(

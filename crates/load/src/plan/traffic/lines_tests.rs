@@ -67,7 +67,7 @@ fn a_conversation_opens_first_and_closes_last() {
 fn table_of_what_is_refused() {
     let check = json!([{"of": "body", "test": {"is": "exists"}}]);
     let rows = [
-        ("/target/url", json!("http://h"), "lines are of conversations over ws"),
+        ("/target/url", json!("http://h"), "lines are of conversations over ws or socketio+ws"),
         ("/target/websocket", json!({"greetings": 1}), "a conversation says what it awaits"),
         ("/traffic/lines", json!([]), "there is no route"),
         (
@@ -83,6 +83,10 @@ fn table_of_what_is_refused() {
         ("/traffic/lines/1/awaits", json!([]), "does not say which"),
         ("/traffic/lines/3/checks", check.clone(), "of a message that is awaited"),
         ("/traffic/lines/4/awaits", check, "of a message that is awaited"),
+        ("/traffic/lines/1/acknowledged", json!(true), "only what is sent is acknowledged"),
+        ("/traffic/lines/3/acknowledged", json!(true), "'tell': only an event of Socket.IO"),
+        ("/target/url", json!("socketio+ws://h"), "'say': an event of Socket.IO is an array"),
+        ("/target/url", json!("socketio+ws://h/x"), "is no origin of traffic"),
         (
             "/traffic/lines/1/checks",
             json!([{"of": "status", "test": {"is": "exists"}}]),

@@ -136,8 +136,17 @@ pub struct Route {
 pub struct Line {
     /// What the user does.
     pub deed: Deed,
-    /// All of these hold of the message that is awaited; empty: none is.
+    /// Its event is to be acknowledged, and that is awaited.
+    pub acknowledged: bool,
+    /// All of these hold of the message that is awaited; empty: none is, but an acknowledgement.
     pub awaits: Vec<Check>,
+}
+
+impl Line {
+    /// Is a message awaited?
+    pub fn listens(&self) -> bool {
+        self.acknowledged || !self.awaits.is_empty()
+    }
 }
 
 /// A text with holes.
