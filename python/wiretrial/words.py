@@ -40,6 +40,11 @@ def part_of(what: Noun) -> Noun:
     return ROUTE if what == REQUEST else STEP
 
 
+def counted(what: Noun) -> Noun:
+    """What is counted of sessions: requests; of conversations steps, not all of which are sent."""
+    return REQUEST if what == REQUEST else STEP
+
+
 def of_url(url: str) -> Noun:
     """Of what is sent to the URL."""
     return of(url.partition("://")[0].lower())

@@ -67,6 +67,27 @@ def test_each_subject_gets_the_sessions_of_the_file(tmp_path: Path) -> None:
     assert parse(study.document()) == study
 
 
+TALK = """\
+base = "%s://127.0.0.1:80"
+[[flow]]
+url = "{{base}}/"
+step = [{send = '["hi"]', reply = {json = {"$[0]" = "hi"}}}]
+"""
+
+
+@pytest.mark.parametrize("scheme", ["ws", "socketio+ws"])
+def test_conversations_go_over_what_their_file_says(tmp_path: Path, scheme: str) -> None:
+    case = expanded(tmp_path, toml=TALK % scheme).cases[0]
+    assert (case.protocol, case.path) == (scheme, "/")
+    assert case.traffic is not None
+    assert [line.name for line in case.traffic.lines] == ["open /", "hi", "close"]
+    over = expanded(tmp_path, f'protocol = "{scheme}s"', TALK % scheme).cases[0].protocol
+    assert over == f"{scheme}s"
+    with pytest.raises(UsageProblem) as problem:
+        expanded(tmp_path, 'protocol = "http"', TALK % scheme)
+    assert f"shop.toml goes over {scheme} and {scheme}s, and not over http" in problem.value.line()
+
+
 def test_users_and_arrivals_are_levels(tmp_path: Path) -> None:
     users = expanded(tmp_path, "users = [2, 8]").cases
     assert {case.load.connections for case in users} == {2, 8}
@@ -97,7 +118,8 @@ def test_a_goal_makes_no_other_study(tmp_path: Path) -> None:
     [
         ("payload = 5", "leave contract, path and payload out"),
         ("depth = 2", "`depth` is for workloads"),
-        ('protocol = "ws"', "traffic is not kept over ws"),
+        ('protocol = "tcp"', "traffic is not kept over tcp"),
+        ('protocol = "ws"', "shop.toml goes over http and https, and not over ws"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, rest: str, words: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.report.test_report_routes import NAMES, SERVERS, report, times, trial
+from wiretrial import words
 from wiretrial.report import charts, courses, html, moments, route_courses, run
 from wiretrial.report.canvas import NARROW, WIDE, Frame
 from wiretrial.report.views import route_lines
@@ -37,7 +38,7 @@ def test_the_slowest_routes_are_drawn_and_the_others_counted() -> None:
     assert found
     assert [line.name for line in found.lines] == ["r8", "r7", "r6", "r5", "r4", "r3"]
     assert found.left_out == 3
-    assert "not drawn: 3 others" in (route_lines.key(found) or "")
+    assert "not drawn: 3 others" in (route_lines.key(found, words.REQUEST) or "")
 
 
 def test_a_line_has_the_replies_and_the_times_of_its_route() -> None:
@@ -45,7 +46,7 @@ def test_a_line_has_the_replies_and_the_times_of_its_route() -> None:
     found = route_courses.of_trial(made)
     assert found
     assert found.time == "p99"
-    assert route_lines.key(found) is None
+    assert route_lines.key(found, words.REQUEST) is None
     for line in found.lines:
         ms = SERVERS["a"][NAMES.index(line.name)]
         assert [value for _, value in line.times] == pytest.approx(

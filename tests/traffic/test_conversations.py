@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from tests.traffic.conftest import Compile
 from wiretrial import redaction_traffic
 from wiretrial.errors import UsageProblem
-from wiretrial.traffic import loads
-from wiretrial.traffic.compiler import Scenario
+from wiretrial.traffic import loads, telling
+from wiretrial.traffic.compiler import Scenario, compile_at
 from wiretrial.traffic.loads import Instead
 
 FLOW = '[[flow]]\nurl = "ws://h:8000/chat?token=s3cret"\n'
@@ -190,6 +191,9 @@ def test_events_of_socket_io_are_acknowledged(compiled: Compile) -> None:
     assert draw["awaits"][0]["of"] == {"json": "$[0].id"}
     assert (leave["name"], leave["acknowledged"], leave["awaits"]) == ("leave", False, [])
     assert (asked["acknowledged"], asked["awaits"], len(asked["checks"])) == (True, [], 1)
+    shown = [line.text for line in telling.lines(scenario, "t.toml")]
+    assert 'reply: its acknowledgement; jsonpath "$[0].id" == "{{seq}}"' in shown
+    assert "reply: its acknowledgement" in shown
 
 
 def test_the_acknowledgement_alone_is_waited_for(compiled: Compile) -> None:
@@ -245,3 +249,17 @@ def test_what_is_no_socket_io_is_refused(
     with pytest.raises(UsageProblem) as problem:
         of(compiled, step.replace("{{key}}", "k"), flow=flow)
     assert told in problem.value.line()
+
+
+def test_a_server_in_the_place_of_the_base(tmp_path: Path) -> None:
+    file = tmp_path / "t.toml"
+    file.write_text(
+        f'[[flow]]\nurl = "{{{{base}}}}/chat"\nstep = [{SAY.replace("{{token}}", "k")}]\n', "utf-8"
+    )
+    assert compile_at(file, {}, None).schemes == ("ws", "wss")
+    found = compile_at(file, {}, "wss://h:9/own/")
+    assert found.origin == "wss://h:9"
+    assert "/own/chat" in str(found.traffic.lines[0].target)
+    with pytest.raises(UsageProblem) as problem:
+        compile_at(file, {}, "http://h:9")
+    assert "http is not sent" in problem.value.line()

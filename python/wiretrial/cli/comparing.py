@@ -146,19 +146,19 @@ def _of_one_message(
 
 
 def _of_traffic(named: _Named, protocol: str | None, played: Played, tls: Tls) -> tuple[Case, ...]:
-    played.require()
+    over = played.require()
     subjects = [one.partition(":")[0] for _, one in named if not _is_url(one)]
     if protocol and not subjects:
         raise UsageProblem("--protocol is for subjects", "the URLs' schemes say it already")
-    over = spoken(subjects, protocol)
+    shared = spoken(subjects, protocol, over)
     cases = []
     for name, contestant in named:
-        if _is_url(contestant):
-            cases.append(played.of_url(name, contestant, tls))
+        if shared is None or _is_url(contestant):
+            cases.append(played.of_url(name, contestant, tls, over))
         else:
             configuration = _subject(contestant)[1]
             subject = contestant.partition(":")[0]
-            cases.append(played.of_subject(name, subject, configuration, over))
+            cases.append(played.of_subject(name, subject, configuration, shared))
     return tuple(cases)
 
 

@@ -18,14 +18,14 @@ from wiretrial.results.model import Scenario
 from wiretrial.studies import sessions
 from wiretrial.studies.spec import Case
 from wiretrial.subjects import registry
-from wiretrial.subjects.spec import TRAFFIC, ConfigurationName, Protocol
+from wiretrial.subjects.spec import PROTOCOLS_OF, TRAFFIC, ConfigurationName, Protocol
 from wiretrial.traffic import loads
 from wiretrial.traffic.compiler import compile_at
 from wiretrial.traffic.variables import given
 from wiretrial.words import HTTP
 
-PROTOCOLS: tuple[Protocol, ...] = ("http", "https")
-"""What sessions go over, the plain one first."""
+TALKED = tuple(protocol for protocol in PROTOCOLS_OF[TRAFFIC] if protocol not in HTTP)
+"""What conversations go over."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,19 @@ class Played:
     is_timed: bool
     """Whether the command line says how long; otherwise stages do where there are any."""
 
-    def require(self) -> None:
-        """Raises for options that are at odds with the file; says what the file leaves open."""
-        traffic_wanted.require_sessions(self.path, self.loop, self.asked)
-        traffic_wanted.tell_unchecked(compile_at(self.path, given(self.variables), None))
+    def require(self) -> tuple[Protocol, ...]:
+        """What its sessions go over, the plain one first; says what the file leaves open.
 
-    def of_url(self, name: str, url: str, tls: Tls) -> Case:
-        """The file's sessions at a server of the user's own."""
-        target = urls.parse(url, HTTP)
+        Raises for options that are at odds with the file.
+        """
+        traffic_wanted.require_sessions(self.path, self.loop, self.asked)
+        scenario = compile_at(self.path, given(self.variables), None)
+        traffic_wanted.tell_unchecked(scenario)
+        return sessions.protocols(scenario)
+
+    def of_url(self, name: str, url: str, tls: Tls, over: Sequence[Protocol]) -> Case:
+        """The file's sessions at a server of the user's own, over one of these or their like."""
+        target = urls.parse(url, HTTP if over[0] in HTTP else TALKED)
         host = f"[{target.host}]" if ":" in target.host else target.host
         own = {"url": f"{target.protocol}://{host}:{target.port}/", "tls": tls}
         case = self._case(name, redaction.text(url), "default", target.protocol, url)
@@ -94,18 +99,22 @@ class Played:
         )
 
 
-def spoken(subjects: Sequence[str], wanted: str | None) -> Protocol:
-    """What all the subjects speak of what sessions go over; `wanted`: that and no other."""
-    if wanted is not None and wanted not in HTTP:
+def spoken(
+    subjects: Sequence[str], wanted: str | None, over: Sequence[Protocol]
+) -> Protocol | None:
+    """What all the subjects speak of what the sessions go over; `wanted`: that and no other."""
+    if not subjects:
+        return None
+    if wanted is not None and wanted not in over:
         raise UsageProblem(
-            f"--protocol {wanted}: traffic goes over http and https",
-            suggest.remedy(wanted, HTTP, "leave it out"),
+            f"--protocol {wanted}: traffic goes over {' and '.join(over)}",
+            suggest.remedy(wanted, over, "leave it out"),
         )
     speak = [registry.find(subject).spec.speaks for subject in subjects]
-    for protocol in PROTOCOLS:
+    for protocol in over:
         if wanted in (None, protocol) and all(protocol in one for one in speak):
             return protocol
     raise UsageProblem(
-        f"{' and '.join(dict.fromkeys(subjects))} do not all speak {wanted or 'http'}",
+        f"{' and '.join(dict.fromkeys(subjects))} do not all speak {wanted or over[0]}",
         "see `wiretrial subject list` for what each speaks",
     )

@@ -18,7 +18,7 @@ from wiretrial.stats import bounds
 from wiretrial.stats.bounds import Bound
 from wiretrial.stats.compare import Comparison
 from wiretrial.stats.summary import Estimate
-from wiretrial.words import Noun
+from wiretrial.words import ROUTE, Noun
 
 Kind = Literal[
     "alone",  # one scenario, compared with nobody
@@ -91,6 +91,8 @@ class Slow:
     route: str
     ns: float
     time: str
+    part: Noun = ROUTE
+    """What the route is: of a conversation, a step."""
 
 
 @dataclass(frozen=True)

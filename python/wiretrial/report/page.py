@@ -32,6 +32,7 @@ from wiretrial.report.model import ReportModel
 from wiretrial.report.tables import adoption, break_even, claims, held, limits, routes, searches
 from wiretrial.report.views import amortised, courses, knee, over_time, route_lines
 from wiretrial.results.model import Trial
+from wiretrial.words import part_of
 
 MOST_ROWS = 12
 """A table of the page that is longer is folded."""
@@ -67,7 +68,8 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
 def _routes(model: ReportModel, family: Family) -> Iterator[Section]:
     """The routes of each group, the failing and the slowest first."""
     for group in family.groups:
-        title = f"Routes: {group.title}" if len(model.groups) > 1 else "Routes"
+        parts = part_of(group.what).many.capitalize()
+        title = f"{parts}: {group.title}" if len(model.groups) > 1 else parts
         yield Section(title, routes.of_group(group, route_findings.against(group, model.baselines)))
 
 
@@ -75,7 +77,8 @@ def _of_run(model: ReportModel) -> Iterator[Section]:
     """One run by itself: what the terminal shows, its course, its distribution, its cost."""
     (trial,) = model.trials
     yield Section("What it took", (Table(words("", ""), plain(list(run.rows(trial)))),))
-    yield Section("Routes", traffic.blocks(Measured(trial).routed))
+    routed = Measured(trial).routed
+    yield Section(traffic.part(routed).many.capitalize(), traffic.blocks(routed))
     yield Section("Over time", tuple(_course(trial)), is_detail=True)
     yield page_results.times(model, model.families)
     if any(scenario.estimates for scenario in model.scenarios):
@@ -116,7 +119,7 @@ def _course(trial: Trial) -> Iterator[Block]:
     for name in route_lines.names(routes):
         assert routes is not None
         yield Drawing(partial(route_lines.picture, course, routes, name))
-    left_out = route_lines.key(routes) if routes else ""
+    left_out = route_lines.key(routes, course.what) if routes else ""
     yield key(" ".join(filter(None, (over_time.key(course), left_out))))
 
 

@@ -12,6 +12,7 @@ from wiretrial.report.by_route import Apart
 from wiretrial.report.families import Family, Group
 from wiretrial.report.finding import Finding, Multiple, Slow
 from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.words import part_of
 
 
 def of_family(family: Family, baselines: Sequence[str], where: str = "") -> Iterator[Finding]:
@@ -43,7 +44,7 @@ def _base(group: Group, baselines: Sequence[str]) -> ScenarioResult | None:
 def _slowest(group: Group) -> tuple[Slow, ...]:
     by = by_route.time_of(scenario.routes for scenario in group.scenarios)
     found = [
-        Slow(group.called[scenario.name], route.name, ns, by)
+        Slow(group.called[scenario.name], route.name, ns, by, part_of(group.what))
         for scenario in group.ranked
         if (route := by_route.slowest(scenario.routes, by)) and (ns := route.median(by))
     ]

@@ -18,11 +18,11 @@ def slowest(finding: Finding, whole: bool) -> str:
     first, *rest = finding.slow
     shown = finding.slow if whole else finding.slow[:MOST_NAMED]
     if not rest:
-        return f"slowest route: {first.route}, {first.time} {units.duration(first.ns)}"
+        return f"slowest {first.part.one}: {first.route}, {first.time} {units.duration(first.ns)}"
     if len({one.route for one in finding.slow}) == 1:
         times = [f"{units.duration(one.ns)} ({one.label})" for one in shown]
-        return f"slowest route: {first.route}, {first.time} {units.listed(times)}"
-    return f"slowest routes, by {first.time}: {units.listed(map(_own, shown))}"
+        return f"slowest {first.part.one}: {first.route}, {first.time} {units.listed(times)}"
+    return f"slowest {first.part.many}, by {first.time}: {units.listed(map(_own, shown))}"
 
 
 def apart(finding: Finding, _: bool) -> str:

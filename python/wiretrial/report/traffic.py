@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wiretrial import words
 from wiretrial.report import units
-from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Table, Told, figures, heading, words
+from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Table, Told, figures, heading
+from wiretrial.report.blocks import words as names
 from wiretrial.report.routes import Flow, Route, Routed
 from wiretrial.results import quantiles
 from wiretrial.results.hdr import Hdr
@@ -17,7 +19,10 @@ SHOWN = (0.5, 0.99)
 
 
 def slowest(found: Routed) -> str:
-    """`Slowest route: GET /report, p99 812 ms.`; empty where no p99 can be told."""
+    """`Slowest route: GET /report, p99 812 ms.`; empty where no p99 can be told.
+
+    Of a conversation it is the slowest step.
+    """
     known = [
         (time, route.name)
         for route in found.routes
@@ -26,26 +31,33 @@ def slowest(found: Routed) -> str:
     if len(known) < 2:
         return ""
     time, name = max(known)
-    return f"Slowest route: {name}, p99 {units.duration(time)}."
+    return f"Slowest {part(found).one}: {name}, p99 {units.duration(time)}."
 
 
 def blocks(found: Routed) -> tuple[Told, ...]:
     """A row per route, then a row per flow."""
     if not found.routes:
         return ()
+    asked = words.of_url(found.trial.plan.target.url)
+    rate = f"{words.counted(asked).many.capitalize()}/s"
     heads = (
-        *words("Route"),
-        *(Column(title, is_spare=title == "Share") for title in ("Share", "Requests/s")),
+        *names(part(found).one.capitalize()),
+        *(Column(title, is_spare=title == "Share") for title in ("Share", rate)),
         *figures("p50", "p99", "Failed"),
         Column("Bytes per reply", is_spare=True),
     )
     told: list[Told] = [Table(heads, tuple(map(_row, found.routes)))]
-    sessions = (*words("Flow"), *figures("Sessions", "Failed", "p50", "p99", "Waited p99"))
+    sessions = (*names("Flow"), *figures("Sessions", "Failed", "p50", "p99", "Waited p99"))
     told += [heading("Sessions"), Table(sessions, tuple(map(_session, found.flows)))]
     if others := tuple(_others(found)):
-        kinds = (*words("Flow", "Kind"), *figures("Messages"))
+        kinds = (*names("Flow", "Kind"), *figures("Messages"))
         told += [heading("Messages that no step awaits"), Table(kinds, others)]
     return tuple(told)
+
+
+def part(found: Routed) -> words.Noun:
+    """What the run's sessions are made of: routes or steps."""
+    return words.part_of(words.of_url(found.trial.plan.target.url))
 
 
 def _others(found: Routed) -> Iterator[tuple[Cell, ...]]:

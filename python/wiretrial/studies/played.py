@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
 from wiretrial.plan import Expect, Http, Message
 from wiretrial.studies import sessions, wording
@@ -59,7 +60,15 @@ class Played(Workload):
     def beside(self, folder: Path) -> Self:
         """The same with its file in the study's folder; what is wrong in the file is raised."""
         found = self.model_copy(update={"traffic": str(folder / self.traffic)})
-        _ = found.scenario
+        over = sessions.protocols(found.scenario)
+        if "protocol" not in self.model_fields_set:
+            return found.model_copy(update={"protocol": over[:1]})
+        if others := [protocol for protocol in self.protocol if protocol not in over]:
+            raise UsageProblem(
+                f"workload {self.name}: {self.traffic} goes over {' and '.join(over)},"
+                f" and not over {others[0]}",
+                f'write protocol = "{over[0]}", or another base in {self.traffic}',
+            )
         return found
 
     @property

@@ -6,10 +6,17 @@ Pure. Knows how traffic is sent; must not know which file says so.
 from __future__ import annotations
 
 from wiretrial.plan import OpenLoop
+from wiretrial.subjects.spec import PROTOCOLS_OF, TRAFFIC, Protocol
+from wiretrial.traffic.compiler import Scenario
 from wiretrial.traffic.loads import Sending
 
 WAITED = "p99"
 """Key of the figure that ranks servers which cannot be asked more than users do."""
+
+
+def protocols(scenario: Scenario) -> tuple[Protocol, ...]:
+    """What the sessions go over, the plain one first."""
+    return tuple(one for one in PROTOCOLS_OF[TRAFFIC] if one in scenario.schemes)
 
 
 def words(sending: Sending) -> str:

@@ -58,7 +58,7 @@ PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
     "rest": HTTP,
     "rpc": (*HTTP, "socketio+ws", "socketio+wss"),
     "raw-echo": ("tcp", "tls"),
-    "traffic": HTTP,
+    "traffic": (*HTTP, "ws", "wss", "socketio+ws", "socketio+wss"),
     "table": (*("styx", "styx+json", "styx+ws", "styx+wss", "styx+json+ws", "styx+json+wss"),),
 }
 """Which protocols carry a contract: each plain one before the same inside TLS."""

@@ -14,7 +14,13 @@ from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
 from wiretrial.plan_traffic import Feed, Flow, NoThink, Traffic
 from wiretrial.traffic import goals, quantities, routes, variables
-from wiretrial.traffic.conversations import Conversation, Lines
+from wiretrial.traffic.conversations import (
+    SOCKET_IO,
+    SOCKETS,
+    WEBSOCKETS,
+    Conversation,
+    Lines,
+)
 from wiretrial.traffic.document import FlowPart, TrafficFile, TrafficPart, read_traffic
 from wiretrial.traffic.feeds import read_feed
 from wiretrial.traffic.filling import Scope, known
@@ -27,8 +33,8 @@ from wiretrial.traffic.schema_checks import SchemaChecks
 from wiretrial.traffic.sessions import Routes, Session
 from wiretrial.traffic.tables import Locations
 
-ANYWHERE = "http://127.0.0.1:80"
-"""The address of requests to a server that is started later."""
+ANYWHERE, ANYWHERE_TALKING = "http://127.0.0.1:80", "ws://127.0.0.1:80"
+"""The address of requests, and of conversations, to a server that is started later."""
 _MOST_WEIGHT = 1_000_000
 _MOST_NAME = 200
 _REMEDIES = {
@@ -54,6 +60,12 @@ class Scenario:
     goals: tuple[Goal, ...]
     routes: tuple[Compiled, ...]
     """Those of `traffic`, each with its place."""
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        """What it goes over, the plain one first."""
+        scheme = self.origin.partition("://")[0]
+        return next(pair for pair in (HTTP, WEBSOCKETS, SOCKET_IO) if scheme in pair)
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -87,31 +99,22 @@ def compile_at(path: Path, given: Mapping[str, str], base: str | None) -> Scenar
 
     `given`: other variables. A path in `base` stands before those of the requests.
     """
+    file = None if path.suffix == ".hurl" else read_traffic(path)
+    talks = file is not None and file.part.flow[0].url is not None
     if base is None:
-        file = None if path.suffix == ".hurl" else read_traffic(path)
-        if file:
-            _require_requests(file)
-        here = ANYWHERE if file is None or file.part.base is None else None
-        return compile_file(path, {"base": here, **given} if here else given)
+        if file is not None and file.part.base is not None:
+            return compile_file(path, given)
+        return compile_file(path, {"base": ANYWHERE_TALKING if talks else ANYWHERE, **given})
     scenario = compile_file(path, {**given, "base": base.rstrip("/")})
     parts = urlsplit(base)
-    asked = routes.origin(f"{parts.scheme}://{parts.netloc}", Place(path), HTTP)
+    schemes = SOCKETS if talks else HTTP
+    asked = routes.origin(f"{parts.scheme}://{parts.netloc}", Place(path), schemes)
     if scenario.origin != asked and parts.path.strip("/"):
         raise UsageProblem(
             f"{base} has a path, and {path} names whole URLs",
             "write {{base}} in its URLs, or leave the path out",
         )
     return scenario
-
-
-def _require_requests(file: TrafficFile) -> None:
-    for index, flow in enumerate(file.part.flow):
-        if flow.url is not None:
-            raise TrafficProblem(
-                file.place("flow", index, "url"),
-                "conversations are loaded at one server, and neither compared nor part of a study",
-                f"use `wiretrial load {file.path}`",
-            )
 
 
 def _alone(path: Path) -> TrafficFile:

@@ -105,9 +105,10 @@ def conversation(flow: Flow, all_lines: Sequence[Spoken]) -> Iterator[Line]:
     for number, step in enumerate(flow.steps, start=1):
         line = all_lines[step.route]
         yield Line(1, f"{number}. {_said(line)}{_after(step.think)}")
-        if line.awaits:
+        if line.listens:
             asked = "awaits" if line.does == "await" else "reply"
-            yield Line(3, f"{asked}: {'; '.join(map(check, line.awaits))}")
+            which = ["its acknowledgement"] * line.acknowledged + [*map(check, line.awaits)]
+            yield Line(3, f"{asked}: {'; '.join(which)}")
         if line.checks:
             yield Line(3, f"right: {'; '.join(map(check, line.checks))}")
         if line.captures:

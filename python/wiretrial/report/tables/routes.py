@@ -13,8 +13,9 @@ from wiretrial.report.by_route import Apart, Result
 from wiretrial.report.families import Group
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.units import Unit
+from wiretrial.words import counted, part_of
 
-NOT_ALONE = "Of a single route it cannot be told: the server's CPUs work for all of them at once."
+NOT_ALONE = "Of a single {} it cannot be told: the server's CPUs work for all of them at once."
 
 
 def has(group: Group) -> bool:
@@ -38,8 +39,12 @@ def of_group(group: Group, apart: Sequence[Apart]) -> tuple[Told, ...]:
 def routes(group: Group, apart: Sequence[Apart]) -> Table:
     """A row per route and scenario, those of one route below each other."""
     is_single = len(group.scenarios) == 1
-    columns = [*words("Route"), *([] if is_single else words("Scenario"))]
-    columns += [Column("Share", is_spare=True), Column(f"{group.what.many.capitalize()}/s")]
+    part = part_of(group.what).one.capitalize()
+    columns = [*words(part), *([] if is_single else words("Scenario"))]
+    columns += [
+        Column("Share", is_spare=True),
+        Column(f"{counted(group.what).many.capitalize()}/s"),
+    ]
     columns += [Column("p50"), Column("p99"), Column("Failed")]
     columns.append(Column("Bytes per reply", is_spare=True))
     if apart:
@@ -153,6 +158,7 @@ def _cost(group: Group) -> str:
         if each is None or whole is None:
             continue
         unit = units.MICROSECONDS
-        text = f"{unit.text(each)} per {group.what.one} and {unit.text(whole)} per session"
+        text = f"{unit.text(each)} per {counted(group.what).one} and {unit.text(whole)} per session"
         told.append(text if len(group.scenarios) == 1 else f"{group.called[scenario.name]} {text}")
-    return f"Server CPU: {'; '.join(told)}. {NOT_ALONE}" if told else ""
+    alone = NOT_ALONE.format(part_of(group.what).one)
+    return f"Server CPU: {'; '.join(told)}. {alone}" if told else ""

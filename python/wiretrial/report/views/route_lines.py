@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wiretrial import words
 from wiretrial.report import palette, units
 from wiretrial.report.canvas import Frame, Padding, Picture, Row
 from wiretrial.report.moments import Course
@@ -10,6 +11,7 @@ from wiretrial.report.units import Unit
 from wiretrial.report.views import over_time
 from wiretrial.report.views.axes import domain_of
 from wiretrial.report.views.plot import linear, log
+from wiretrial.words import Noun
 
 HEIGHT = 230
 AIR = 1.06
@@ -31,7 +33,8 @@ def picture(course: Course, routes: RouteCourse, name: str, frame: Frame) -> Pic
     known = (line.times if is_times else line.rates for line in routes.lines)
     lines = {line.name: points for line, points in zip(routes.lines, known, strict=True)}
     values = [value for points in lines.values() for _, value in points]
-    unit = units.fitting(units.TIMES if is_times else units.rates(course.what), values)
+    part, counted = words.part_of(course.what).one, words.counted(course.what)
+    unit = units.fitting(units.TIMES if is_times else units.rates(counted), values)
     rows = [
         row
         for index, (route, points) in enumerate(lines.items())
@@ -45,19 +48,19 @@ def picture(course: Course, routes: RouteCourse, name: str, frame: Frame) -> Pic
     plot.draw("point", rows, opacity=0, size=60)
     plot.names(rows)
     if is_times:
-        what = f"{routes.time} of the {over_time.quantity(course).lower()} by route"
+        what = f"{routes.time} of the {over_time.quantity(course).lower()} by {part}"
         plot.caption(f"{what}, {unit.name}, log scale")
     else:
-        what = "Verified replies by route"
+        what = f"Verified replies by {part}"
         plot.caption(f"{what}, {unit.name}")
     return plot.picture(_alternative(what, lines, unit))
 
 
-def key(routes: RouteCourse) -> str | None:
-    """Which routes are not drawn; None where all are."""
+def key(routes: RouteCourse, what: Noun) -> str | None:
+    """Which routes are not drawn; None where all are. `what`: what is sent."""
     if not routes.left_out:
         return None
-    shown = units.plural(len(routes.lines), "route")
+    shown = units.plural(len(routes.lines), words.part_of(what).one)
     return f"Drawn: the {shown} with the longest times; not drawn: {routes.left_out:,} others."
 
 
