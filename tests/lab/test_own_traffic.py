@@ -146,7 +146,7 @@ def test_what_it_does_not_claim_is_refused_with_the_remedy(tmp_path: Path) -> No
     [
         ('traffic = "../shop.toml"', 'contracts = ["traffic"]', 'traffic = "shop.toml"'),
         ('traffic = "../shop.toml"', "", "or names a file that says what it answers"),
-        ('speaks = ["http"]', 'speaks = ["http", "ws"]', "speaks ws, but no contract"),
+        ('speaks = ["http"]', 'speaks = ["http", "tcp"]', "speaks tcp, but no contract"),
         ('speaks = ["http"]', 'speaks = ["tcp"]', "speaks tcp, but no contract"),
     ],
 )
