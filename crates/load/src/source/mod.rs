@@ -6,6 +6,7 @@
 mod excerpt;
 mod json;
 mod long;
+mod names;
 mod payload;
 mod rules;
 mod seen;

@@ -10,6 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::excerpt;
+use super::names::Named;
 use super::seen::Seen;
 use super::shape::Shape;
 use crate::plan::shape::Shape as Planned;
@@ -187,7 +188,8 @@ impl<'de> Visitor<'de> for Seek<'_> {
             return Ok(self.value.is_none_or(|value| value.as_object() == Some(&all)));
         };
         let mut found = false;
-        while let Some(is_it) = members.next_key_seed(Named(step))? {
+        let is_step = |found: &str| matches!(step, Step::Member(name) if name == found);
+        while let Some(is_it) = members.next_key_seed(Named::new(is_step))? {
             if is_it {
                 // Of names that stand twice the last one counts, as with most readers.
                 found = members.next_value_seed(Seek { steps: rest, value: self.value })?;
@@ -210,29 +212,6 @@ fn is_float(value: &Value, found: f64) -> bool {
 
 fn is_number(value: &Value, found: f64) -> bool {
     value.as_f64() == Some(found)
-}
-
-/// Is a member's name that of the step?
-struct Named<'r>(&'r Step);
-
-impl<'de> DeserializeSeed<'de> for Named<'_> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<bool, D::Error> {
-        reader.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Named<'_> {
-    type Value = bool;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a name")
-    }
-
-    fn visit_str<E>(self, found: &str) -> Result<bool, E> {
-        Ok(matches!(self.0, Step::Member(name) if name == found))
-    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use super::{ANYTHING, BITS, Member, Shape, WORDS};
 use crate::plan::shape::Type;
+use crate::source::names::Named;
 use crate::source::seen::Seen;
 
 /// Reads a value: is it of this shape?
@@ -150,7 +151,9 @@ impl<'de> Visitor<'de> for Fits<'_> {
         let mut fits = self.0.allows(Type::Object);
         let mut noted = Noted::default();
         let mut next = 0;
-        while let Some(place) = members.next_key_seed(Named { of: &self.0.members, next })? {
+        while let Some(place) =
+            members.next_key_seed(Named::new(|name: &str| place_of(&self.0.members, next, name)))?
+        {
             let Some(place) = place else {
                 fits &= self.0.others;
                 members.next_value_seed(Fits(&ANYTHING))?;
@@ -189,30 +192,9 @@ impl Noted {
     }
 }
 
-/// Which of these members has a name? Most often the next one.
-struct Named<'s> {
-    of: &'s [Member],
-    next: usize,
-}
-
-impl<'de> DeserializeSeed<'de> for Named<'_> {
-    type Value = Option<usize>;
-
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Option<usize>, D::Error> {
-        reader.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Named<'_> {
-    type Value = Option<usize>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a name")
-    }
-
-    fn visit_str<E>(self, found: &str) -> Result<Option<usize>, E> {
-        let (before, behind) = self.of.split_at(self.next);
-        let place = |among: &[Member]| among.iter().position(|member| member.name == found);
-        Ok(place(behind).map(|place| self.next + place).or_else(|| place(before)))
-    }
+/// Which of these members has this name? Most often the next one.
+fn place_of(members: &[Member], next: usize, name: &str) -> Option<usize> {
+    let (before, behind) = members.split_at(next);
+    let place = |among: &[Member]| among.iter().position(|member| member.name == name);
+    place(behind).map(|place| next + place).or_else(|| place(before))
 }

@@ -10,6 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::plan::traffic::{Path, Place};
+use crate::source::names::Named;
 
 /// Paths that are looked for together, as a tree.
 #[derive(Debug)]
@@ -253,7 +254,9 @@ impl<'de> Visitor<'de> for Walk<'_> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<(), A::Error> {
         let node = self.node.map(|node| &self.pass.tree.nodes[node]);
         let names = node.map_or(&[][..], |node| &node.members);
-        while let Some(named) = members.next_key_seed(Named(names))? {
+        let node_of =
+            |found: &str| names.iter().find(|(name, _)| name == found).map(|(_, node)| *node);
+        while let Some(named) = members.next_key_seed(Named::new(node_of))? {
             let at = both(named, node.and_then(|node| node.each));
             members.next_value_seed(Seek { pass: self.pass.again(), at })?;
         }
@@ -263,29 +266,6 @@ impl<'de> Visitor<'de> for Walk<'_> {
 
 fn both(named: Option<usize>, each: Option<usize>) -> [Option<usize>; 2] {
     if named.is_some() { [named, each] } else { [each, None] }
-}
-
-/// Which of these names is a member's?
-struct Named<'p>(&'p [(String, usize)]);
-
-impl<'de> DeserializeSeed<'de> for Named<'_> {
-    type Value = Option<usize>;
-
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Option<usize>, D::Error> {
-        reader.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Named<'_> {
-    type Value = Option<usize>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a name")
-    }
-
-    fn visit_str<E>(self, found: &str) -> Result<Option<usize>, E> {
-        Ok(self.0.iter().find(|(name, _)| name == found).map(|(_, node)| *node))
-    }
 }
 
 #[cfg(test)]
