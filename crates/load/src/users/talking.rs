@@ -172,8 +172,14 @@ impl Users {
             Tag::Oldest => !line.acknowledged,
             Tag::Number(of) => line.acknowledged && of == talk.making.seq,
         };
-        if !line.listens() || !is_kind || mutation::is(Mutation::AnyAnswer) {
-            return line.listens() && mutation::is(Mutation::AnyAnswer);
+        if !line.listens() {
+            return false;
+        }
+        if mutation::is(Mutation::AnyAnswer) {
+            return true;
+        }
+        if !is_kind {
+            return false;
         }
         let awaits = common.routes.get(number).awaits.as_ref().zip(matching[number].as_mut());
         let known = Known { values: &user.values, making: talk.making };
