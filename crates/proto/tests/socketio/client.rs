@@ -1,5 +1,6 @@
 //! What a client makes of a server's bytes.
 
+use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Message, MessageKind, Scratch, Tag};
 
 use crate::common::{Case, Seen, check_client, run_client};
@@ -11,6 +12,23 @@ fn reply(payload: &str) -> Seen {
 }
 
 const PROTOCOL: Seen = Seen::Error(ErrorClass::Protocol);
+
+/// Each row, and behind those that end neither in an error nor closed one more message that is a reply with `[8]`.
+fn check_rows<'t>(
+    rows: impl IntoIterator<Item = (&'t [&'t str], Vec<Seen>)>,
+    behind: &str,
+    start: fn() -> SocketIoClient,
+) {
+    let behind = messages(&[behind]);
+    for (texts, expected) in rows {
+        let input = messages(texts);
+        let name = format!("{texts:?}");
+        let goes_on = !expected.iter().any(|seen| matches!(seen, Seen::Error(_) | Seen::Close(_)));
+        let trailing = goes_on.then(|| (&behind[..], vec![reply("[8]")]));
+        let case = Case { name: &name, input: &input, fin: false, expected, trailing };
+        check_client(&case, start);
+    }
+}
 
 #[test]
 fn table_of_conversations_before_the_namespace_is_entered() {
@@ -60,15 +78,7 @@ fn table_of_messages_behind_it() {
         (&["40{}"], vec![PROTOCOL]),
         (&["430[]", "41", "431[]"], vec![reply("[]"), Seen::Close(1005)]),
     ];
-    for (texts, expected) in rows {
-        let input = messages(texts);
-        let name = format!("{texts:?}");
-        let goes_on = !expected.iter().any(|seen| matches!(seen, Seen::Error(_) | Seen::Close(_)));
-        let behind = messages(&["4399[8]"]);
-        let trailing = goes_on.then(|| (&behind[..], vec![reply("[8]")]));
-        let case = Case { name: &name, input: &input, fin: false, expected, trailing };
-        check_client(&case, open);
-    }
+    check_rows(rows, "4399[8]", open);
 }
 
 #[test]
@@ -85,15 +95,7 @@ fn table_of_events_that_are_told() {
         (&["42/admin,[\"news\",1]"], vec![PROTOCOL]),
         (&["451-[\"news\",1]"], vec![PROTOCOL]),
     ];
-    for (texts, expected) in rows {
-        let input = messages(texts);
-        let name = format!("{texts:?}");
-        let goes_on = !expected.iter().any(|seen| matches!(seen, Seen::Error(_) | Seen::Close(_)));
-        let behind = messages(&["42[8]"]);
-        let trailing = goes_on.then(|| (&behind[..], vec![reply("[8]")]));
-        let case = Case { name: &name, input: &input, fin: false, expected, trailing };
-        check_client(&case, told_events);
-    }
+    check_rows(rows, "42[8]", told_events);
     let early = messages(&["0{}", "42[\"news\",1]"]);
     let case =
         Case { name: "early", input: &early, fin: false, expected: vec![PROTOCOL], trailing: None };
