@@ -3,11 +3,11 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
+use wiretrial_load::Asking;
 use wiretrial_load::clock::Nanos;
-use wiretrial_load::exchange::{End, Exchange, Told};
-use wiretrial_load::plan::Plan;
-use wiretrial_load::{Asking, Control};
+use wiretrial_load::exchange::{End, Exchange};
 
+use crate::exchanges;
 use crate::scripted::Scripted;
 use crate::scripted::Step::{self, Finish, Read, Send, Serve};
 use crate::speech::{Speech, http};
@@ -35,17 +35,7 @@ fn asked(scripts: Vec<Vec<Step>>, asking: &Asking, change: fn(&mut Value)) -> (V
         "phases": {"timeout_ns": 30_000_000_000_u64, "connect_ns": 30_000_000_000_u64},
     });
     change(&mut plan);
-    let plan = Plan::from_json(&plan.to_string()).expect("a plan");
-    let (mut exchanges, mut end) = (Vec::new(), None);
-    let told = wiretrial_load::ask(&plan, asking, &Control::default(), |told| {
-        match told {
-            Told::Exchange(exchange) => exchanges.push(Exchange::clone(exchange)),
-            Told::End { end: last } => end = Some(*last),
-        }
-        Ok(())
-    });
-    told.expect("it can be asked");
-    (exchanges, end.expect("an end"))
+    exchanges::of(&plan, asking)
 }
 
 fn content(exchange: &Exchange) -> String {

@@ -11,6 +11,8 @@ mod chaos;
 mod child;
 mod connections;
 mod endings;
+#[path = "../common/exchanges.rs"]
+mod exchanges;
 mod greetings;
 mod http;
 mod machine;

@@ -6,14 +6,13 @@ use std::net::SocketAddr;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
+use wiretrial_load::Asking;
 use wiretrial_load::clock::Nanos;
-use wiretrial_load::exchange::{End, Exchange, Told};
-use wiretrial_load::plan::Plan;
-use wiretrial_load::{Asking, Control};
+use wiretrial_load::exchange::{End, Exchange};
 use wiretrial_respond::ServerPlan;
 
 use crate::application::Application;
-use crate::{equals, feeds, flows, outcome, plan};
+use crate::{equals, exchanges, feeds, flows, outcome, plan};
 
 /// What comes of asking so many sessions of each flow on so many connections.
 fn asked(plan: &Value, sessions: u32, connections: u32) -> (Vec<Exchange>, End) {
@@ -24,17 +23,7 @@ fn asked(plan: &Value, sessions: u32, connections: u32) -> (Vec<Exchange>, End) 
         time_limit: Nanos::from_secs(60),
         is_patient: true,
     };
-    let plan = Plan::from_json(&plan.to_string()).expect("a plan");
-    let (mut exchanges, mut end) = (Vec::new(), None);
-    let told = wiretrial_load::ask(&plan, &asking, &Control::default(), |told| {
-        match told {
-            Told::Exchange(exchange) => exchanges.push(Exchange::clone(exchange)),
-            Told::End { end: last } => end = Some(*last),
-        }
-        Ok(())
-    });
-    told.expect("it can be asked");
-    (exchanges, end.expect("an end"))
+    exchanges::of(plan, &asking)
 }
 
 fn text(base64: &str) -> String {

@@ -5,6 +5,8 @@ mod application;
 mod asked;
 #[path = "../common/certificates.rs"]
 mod certificates;
+#[path = "../common/exchanges.rs"]
+mod exchanges;
 #[path = "../common/outcome.rs"]
 #[allow(dead_code, reason = "each test binary uses its own part of this")]
 mod outcome;
