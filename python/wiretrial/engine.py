@@ -67,21 +67,10 @@ class Engine:
 
     def check(self, plans: Sequence[Plan]) -> None:
         """Refuses the first plan that can't be run, with the reason. Nothing is sent."""
-        try:
-            done = subprocess.run(
-                [str(self.binary), "check"],
-                input="\n".join(plan.to_json() for plan in plans),
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=False,
-            )
-        except (OSError, subprocess.SubprocessError) as error:
-            raise EngineFailed(
-                f"{self.binary} does not run ({error})", "reinstall wiretrial"
-            ) from error
+        said = "\n".join(plan.to_json() for plan in plans).encode()
+        done = self._run([str(self.binary), "check"], said, 60)
         if done.returncode:
-            fault = done.stderr.strip().removeprefix(f"{BINARY}: ")
+            fault = done.stderr.decode().strip().removeprefix(f"{BINARY}: ")
             raise EngineFailed(fault, exit_code=done.returncode)
 
     def ask(
@@ -102,23 +91,29 @@ class Engine:
         numbers = {"--sessions": sessions, "--connections": connections}
         flags = [word for name, number in numbers.items() for word in (name, str(number))]
         flags += ["--time-limit", f"{limit_s:f}s", *(() if waits else ("--no-wait",))]
-        try:
-            done = subprocess.run(
-                launch.command_line([str(self.binary), "ask", *flags], death_signal=signal.SIGKILL),
-                input=plan.to_json().encode() + b"\n",
-                capture_output=True,
-                timeout=limit_s + plan.phases.connect_ns / 1e9 + 60,
-                check=False,
-            )
-        except (OSError, subprocess.SubprocessError) as error:
-            raise EngineFailed(
-                f"{self.binary} does not run ({error})", "reinstall wiretrial"
-            ) from error
+        done = self._run(
+            launch.command_line([str(self.binary), "ask", *flags], death_signal=signal.SIGKILL),
+            plan.to_json().encode() + b"\n",
+            limit_s + plan.phases.connect_ns / 1e9 + 60,
+        )
         if done.returncode:
             fault = last_words(done.stderr.decode(errors="replace"))
             raise EngineFailed(fault.removeprefix(f"{BINARY}: "), exit_code=done.returncode)
         told = [_read(TOLD, line) for line in done.stdout.splitlines()]
         return tuple(one for one in told if not isinstance(one, Ended))
+
+    def _run(
+        self, command: Sequence[str], said: bytes, limit_s: float
+    ) -> subprocess.CompletedProcess[bytes]:
+        """What came of it; refuses an engine that can't be started, or does not come to an end."""
+        try:
+            return subprocess.run(
+                command, input=said, capture_output=True, timeout=limit_s, check=False
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise EngineFailed(
+                f"{self.binary} does not run ({error})", "reinstall wiretrial"
+            ) from error
 
 
 class Run(Protocol):
