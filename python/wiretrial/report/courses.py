@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from wiretrial.report import by_route, moments, route_courses, units
 from wiretrial.report.families import Group
+from wiretrial.report.measures import Measured
 from wiretrial.report.moments import Course
 from wiretrial.report.units import Unit
 from wiretrial.results.model import Trial
@@ -55,8 +56,13 @@ def of_group(group: Group, trials: Sequence[Trial]) -> tuple[Panel, ...]:
     found: dict[str, list[Line]] = {}
     kinds: dict[str, tuple[Unit, ...]] = {}
     routes = _slowest(group)
+    # To merge the figures of trials takes time, and is of use for routes alone.
     time = route_courses.time_of(
-        (one for scenario in group.scenarios for one in by_name.get(scenario.name, ())), routes
+        route
+        for scenario in (group.scenarios if routes else ())
+        for trial in by_name.get(scenario.name, ())
+        for route in Measured(trial).routed.routes
+        if route.name in routes
     )
     for scenario in group.scenarios:
         for trial in by_name.get(scenario.name, ()):

@@ -54,19 +54,15 @@ def of_trial(trial: Trial) -> RouteCourse | None:
     found = Measured(trial).routed.routes
     if len(found) < 2 or len(moments.inside(trial)) < moments.FEWEST:
         return None
-    names = [route.name for route in sorted(found, key=_slowness, reverse=True)[:MOST_ROUTES]]
-    time = time_of([trial], names)
-    return RouteCourse(lines(trial, names, time, STEPS), len(found) - len(names), time)
+    shown = sorted(found, key=_slowness, reverse=True)[:MOST_ROUTES]
+    time = time_of(shown)
+    names = [route.name for route in shown]
+    return RouteCourse(lines(trial, names, time, STEPS), len(found) - len(shown), time)
 
 
-def time_of(trials: Iterable[Trial], names: Sequence[str]) -> Time:
-    """The p99 where each of these routes has enough replies for some steps, else the p50."""
-    counts = (
-        route.times.count
-        for trial in trials
-        for route in Measured(trial).routed.routes
-        if route.name in names and route.times.count
-    )
+def time_of(shown: Iterable[Route]) -> Time:
+    """The p99 where each of these has enough replies for some steps, else the p50."""
+    counts = (route.times.count for route in shown if route.times.count)
     return "p99" if min(counts, default=0) >= FEWEST_STEPS * quantiles.needed(P99) else "p50"
 
 
