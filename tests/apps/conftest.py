@@ -42,19 +42,7 @@ def shop(database: str, tmp_path_factory: Temporary) -> Start:
 @pytest.fixture(scope="session")
 def notes(tmp_path_factory: Temporary) -> Start:
     """Express with forms and cookie sessions."""
-    folder = installed.node_application("notes")
-
-    def start(fault: str = "") -> AbstractContextManager[Application]:
-        return running(
-            "notes",
-            ["node", str(folder / "server.js")],
-            r"notes: (http://[\d.:]+)",
-            tmp_path_factory.mktemp("notes"),
-            FAULT=fault,
-            PORT="0",
-        )
-
-    return start
+    return of_node("notes", r"notes: (http://[\d.:]+)", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -78,34 +66,21 @@ def catalogue(tmp_path_factory: Temporary) -> Start:
 @pytest.fixture(scope="session")
 def chat(tmp_path_factory: Temporary) -> Start:
     """Rooms over WebSocket."""
-    folder = installed.node_application("chat")
-
-    def start(fault: str = "") -> AbstractContextManager[Application]:
-        return running(
-            "chat",
-            ["node", str(folder / "server.js")],
-            r"chat: (ws://[\d.:]+)",
-            tmp_path_factory.mktemp("chat"),
-            FAULT=fault,
-            PORT="0",
-        )
-
-    return start
+    return of_node("chat", r"chat: (ws://[\d.:]+)", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def room(tmp_path_factory: Temporary) -> Start:
     """Drawing boards over Socket.IO."""
-    folder = installed.node_application("room")
+    return of_node("room", r"room: (socketio\+ws://[\d.:]+)", tmp_path_factory)
+
+
+def of_node(name: str, address: str, temporary: Temporary) -> Start:
+    """An application of `server.js`; `address`: the pattern of what it says when it is up."""
+    folder = installed.node_application(name)
 
     def start(fault: str = "") -> AbstractContextManager[Application]:
-        return running(
-            "room",
-            ["node", str(folder / "server.js")],
-            r"room: (socketio\+ws://[\d.:]+)",
-            tmp_path_factory.mktemp("room"),
-            FAULT=fault,
-            PORT="0",
-        )
+        command = ["node", str(folder / "server.js")]
+        return running(name, command, address, temporary.mktemp(name), FAULT=fault, PORT="0")
 
     return start

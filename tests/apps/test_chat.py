@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from tests.apps.running import Application, Start
+from tests.apps.running import Start
 from wiretrial.errors import EXIT_INVALID
-
-
-def without_pauses(application: Application) -> str:
-    """A traffic file without think times."""
-    made = application.folder / "traffic" / "busy.toml"
-    source = (made.parent / "traffic.toml").read_text(encoding="utf-8")
-    made.write_text(source.replace("exponential 20ms", "0ms"), encoding="utf-8")
-    return "traffic/busy.toml"
 
 
 def test_the_healthy_chat_has_no_failure(chat: Start) -> None:
@@ -33,7 +25,7 @@ def test_the_healthy_chat_has_no_failure(chat: Start) -> None:
 def test_wrong_leaking_and_slow_answers_are_named(chat: Start) -> None:
     with chat("ack,leak,slow") as application:
         # Of 1,055 messages one is acknowledged wrongly, of 211 histories four are another room's.
-        told = application.load("-n", "210", "-c", "40", file=without_pauses(application))
+        told = application.load("-n", "210", "-c", "40", file=application.without_pauses())
     assert told.status == EXIT_INVALID
     assert told.failures() == {"say": {"mismatch": 1}, "history": {"mismatch": 4}}
     assert "$.id was" in told.example("say", "mismatch")
@@ -43,7 +35,7 @@ def test_wrong_leaking_and_slow_answers_are_named(chat: Start) -> None:
 
 def test_a_connection_that_is_closed_under_load_is_named(chat: Start) -> None:
     with chat("overload") as application:
-        told = application.load("-n", "50", file=without_pauses(application))
+        told = application.load("-n", "50", file=application.without_pauses())
     assert told.status == EXIT_INVALID
     assert told.failures().keys() == {"say"}
     assert "closed with code 1011" in told.example("say", "closed")

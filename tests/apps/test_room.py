@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from tests.apps.running import Application, Start
+from tests.apps.running import Start
 from wiretrial.errors import EXIT_INVALID
-
-
-def without_pauses(application: Application) -> str:
-    """A traffic file without think times."""
-    made = application.folder / "traffic" / "busy.toml"
-    source = (made.parent / "traffic.toml").read_text(encoding="utf-8")
-    made.write_text(source.replace("exponential 20ms", "0ms"), encoding="utf-8")
-    return "traffic/busy.toml"
 
 
 def test_the_healthy_room_has_no_failure(room: Start) -> None:
@@ -36,7 +28,7 @@ def test_the_healthy_room_has_no_failure(room: Start) -> None:
 def test_wrong_leaking_and_slow_answers_are_named(room: Start) -> None:
     with room("ack,leak,slow") as application:
         # Of 1,055 shapes one is acknowledged wrongly, and 21 are shown as of another room.
-        told = application.load("-n", "230", "-c", "40", file=without_pauses(application))
+        told = application.load("-n", "230", "-c", "40", file=application.without_pauses())
     assert told.status == EXIT_INVALID
     failures = told.failures()
     assert failures.keys() == {"draw", "drawn"}
@@ -49,7 +41,7 @@ def test_wrong_leaking_and_slow_answers_are_named(room: Start) -> None:
 
 def test_a_connection_that_is_closed_under_load_is_named(room: Start) -> None:
     with room("overload") as application:
-        told = application.load("-n", "50", file=without_pauses(application))
+        told = application.load("-n", "50", file=application.without_pauses())
     assert told.status == EXIT_INVALID
     assert told.failures().keys() == {"draw"}
     assert "closed with code" in told.example("draw", "closed")

@@ -16,6 +16,7 @@ from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_USAGE, UsageProblem
 from wiretrial.plan import Load
 from wiretrial.studies import admission
 from wiretrial.studies.contracts import JSON_MESSAGE, case
+from wiretrial.studies.spec import Case
 from wiretrial.subjects import build, registry, spec, verification
 from wiretrial.subjects.spec import Subject
 
@@ -65,6 +66,20 @@ def mine(folder: Path, *flags: str, more: str = "", name: str = "mine") -> Subje
     return registry.find(f"{folder}/{name}")
 
 
+def echo(folder: Path) -> Case:
+    """A case that asks the subject for what it does not claim."""
+    return case(
+        name="echo",
+        subject=str(folder / "mine"),
+        configuration="default",
+        protocol="http",
+        contract="http-echo",
+        payload=JSON_MESSAGE,
+        load=Load(connections=1),
+        workload="x",
+    )
+
+
 def test_each_entry_is_verified_then_many_in_turn_and_at_once(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -90,17 +105,7 @@ def test_a_wrong_entry_is_told_and_nothing_is_measured(engine: Engine, tmp_path:
     assert [one.check for one in found.outcomes] == ["login", "list", "item"]
     (problem,) = found.problems(subject)
     assert problem.startswith("traffic over http, item: $.price was -1")
-    shop = case(
-        name="shop",
-        subject=str(tmp_path / "mine"),
-        configuration="default",
-        protocol="http",
-        contract="http-echo",
-        payload=JSON_MESSAGE,
-        load=Load(connections=1),
-        workload="x",
-    )
-    refused = admission.refusal(shop.model_copy(update={"contract": "traffic"}), found)
+    refused = admission.refusal(echo(tmp_path).model_copy(update={"contract": "traffic"}), found)
     assert refused is not None
     assert "answers its own traffic wrongly (item: $.price was -1" in refused
 
@@ -122,22 +127,13 @@ def test_a_rare_fault_is_found_among_many(engine: Engine, tmp_path: Path) -> Non
 
 def test_what_it_does_not_claim_is_refused_with_the_remedy(tmp_path: Path) -> None:
     subject = mine(tmp_path)
-    echo = case(
-        name="echo",
-        subject=str(tmp_path / "mine"),
-        configuration="default",
-        protocol="http",
-        contract="http-echo",
-        payload=JSON_MESSAGE,
-        load=Load(connections=1),
-        workload="x",
-    )
-    refused = admission.unclaimed(echo, subject.spec)
+    asked = echo(tmp_path)
+    refused = admission.unclaimed(asked, subject.spec)
     assert refused is not None
     assert 'name a traffic file in the workload, such as its own (traffic = "../shop.toml")' in (
         refused
     )
-    played = echo.model_copy(update={"contract": "traffic"})
+    played = asked.model_copy(update={"contract": "traffic"})
     assert admission.unclaimed(played, subject.spec) is None
 
 
