@@ -229,6 +229,25 @@ def test_a_server_that_a_check_ends_is_started_again_for_the_next(
     assert "then the server ended: exit status 3" in str(outcome.problem)
 
 
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(("times", "problem"), [(1, None), (2, "TimeoutError: timed out")])
+def test_a_check_without_an_end_in_time_is_tried_once_more(
+    engine: Engine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    times: int,
+    problem: str | None,
+) -> None:
+    few = [one for one in contracts.checks("rest", "http") if one.part in ("exchange", "routes")]
+    monkeypatch.setattr(contracts, "checks", lambda *_: few)
+    found = examined(pool(tmp_path, f"dozing={times}:{tmp_path}/marks"), engine)
+    (outcome,) = (outcome for outcome in found.outcomes if outcome.late)
+    assert outcome.check == "unknown routes"
+    assert outcome.late == "TimeoutError: timed out"
+    assert outcome.problem == problem
+    assert (tmp_path / "marks").read_bytes() == b"." * times
+
+
 def test_a_limit_that_is_written_down_may_fail_and_keeps_out_what_needs_it(
     engine: Engine, tmp_path: Path
 ) -> None:

@@ -165,4 +165,9 @@ def _passed(found: Verification) -> str:
     failed = found.failed()
     counted = f"{len(found.outcomes) - len(failed)} of {len(found.outcomes)} checks passed"
     known = list(dict.fromkeys(outcome.part for outcome in failed if outcome.known))
-    return f"{counted}; known not to hold: {', '.join(known)}" if known else counted
+    late = [outcome for outcome in found.outcomes if outcome.late and not outcome.problem]
+    if known:
+        counted += f"; known not to hold: {', '.join(known)}"
+    if late:
+        counted += f"; only when tried again: {', '.join(one.check for one in late)}"
+    return counted

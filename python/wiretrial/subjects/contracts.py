@@ -24,7 +24,7 @@ from wiretrial.subjects import (
     checks_websocket,
 )
 from wiretrial.subjects.checks import Check, address
-from wiretrial.subjects.endpoint import Broken, Endpoint
+from wiretrial.subjects.endpoint import Broken, Endpoint, Late
 from wiretrial.subjects.http_connection import HTTP_ERRORS
 from wiretrial.subjects.spec import ContractName, Protocol
 from wiretrial.words import HTTP
@@ -71,6 +71,8 @@ def problem(check: Check, endpoint: Endpoint) -> str | None:
         check.function(endpoint)
     except Broken as broken:
         return str(broken)
+    except TimeoutError as error:
+        return Late(f"{type(error).__name__}: {error}")
     except (OSError, EOFError, UnicodeDecodeError, WebSocketException, *HTTP_ERRORS) as error:
         return f"{type(error).__name__}: {error}"
     return None

@@ -22,6 +22,12 @@ class Broken(Exception):
     """A contract that was not kept; the text says how."""
 
 
+class Late(str):
+    """A problem of which only the clock tells: no answer came in time."""
+
+    __slots__ = ()
+
+
 class Endpoint(BaseModel):
     """One protocol at one address."""
 

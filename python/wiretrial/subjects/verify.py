@@ -10,14 +10,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol as Shape
 
 from pydantic import BaseModel, ConfigDict
 
 from wiretrial.subjects import contracts
 from wiretrial.subjects.checks import STANDARD, Check, Setting
-from wiretrial.subjects.endpoint import Endpoint
+from wiretrial.subjects.endpoint import Endpoint, Late
 from wiretrial.subjects.spec import (
     TRAFFIC,
     ConfigurationName,
@@ -54,6 +54,8 @@ class Outcome(BaseModel):
     problem: str | None
     known: str | None
     """Why the subject is known not to keep this part, where it says so."""
+    late: str | None = None
+    """How a first try came to no end in time; what stands here is of the second."""
 
 
 class Started(Shape):
@@ -73,7 +75,8 @@ Start = Callable[[Setting], AbstractContextManager[Started]]
 def verify(spec: Spec, configuration: ConfigurationName, start: Start) -> Iterator[Outcome]:
     """Every check of every contract on every protocol that the server claims, as each is done.
 
-    A claim of which not even one exchange is right is not asked further.
+    A claim of which not even one exchange is right is not asked further. What came to no end in
+    time is tried once more: a machine that stands still for a while looks like a server that does.
     """
     broken: set[Claim] = set()
     for setting, tasks in _by_setting(spec).items():
@@ -127,6 +130,7 @@ def outcome_of(
     part: Part,
     check: str,
     problem: str | None,
+    late: str | None = None,
 ) -> Outcome:
     """What a check found, with what was known before."""
     contract, protocol = claim
@@ -138,6 +142,7 @@ def outcome_of(
         check=check,
         problem=problem,
         known=limit.why if limit else None,
+        late=late,
     )
 
 
@@ -149,7 +154,13 @@ def how_it_ended(server: Started, limit_s: float) -> str | None:
     return how
 
 
-_Task = tuple[ContractName, Protocol, Check]
+@dataclass(frozen=True)
+class _Task:
+    contract: ContractName
+    protocol: Protocol
+    check: Check
+    late: str | None = None
+    """How it came to no end when it was tried before."""
 
 
 def _by_setting(spec: Spec) -> dict[Setting, list[_Task]]:
@@ -166,7 +177,7 @@ def _by_setting(spec: Spec) -> dict[Setting, list[_Task]]:
             if check.setting != STANDARD and setting == STANDARD:
                 # The subject has one thread: this was checked the standard way.
                 continue
-            groups.setdefault(setting, []).append((contract, protocol, check))
+            groups.setdefault(setting, []).append(_Task(contract, protocol, check))
     return groups
 
 
@@ -177,19 +188,28 @@ def _until_problem(
     waiting: deque[_Task],
     broken: Iterable[Claim],
 ) -> Iterator[Outcome]:
-    """Takes checks off `waiting` and does them, up to the first that fails."""
+    """Takes checks off `waiting` and does them, up to the first that fails.
+
+    One that came to no end in time for the first time goes back to the front of `waiting`.
+    """
     while waiting:
-        contract, protocol, check = waiting.popleft()
+        task = waiting.popleft()
+        contract, protocol, check = task.contract, task.protocol, task.check
         if (contract, protocol) in broken:
             continue
         endpoint = server.endpoint(protocol)
-        if spec.known_limit(check.part, contract, protocol, configuration):
+        limit = spec.known_limit(check.part, contract, protocol, configuration)
+        if limit:
             endpoint = endpoint.model_copy(update={"deadline_s": KNOWN_DEADLINE_S})
         problem = _in_time(check, endpoint)
         how = how_it_ended(server, ENDING_S if problem else 0.0)
+        if isinstance(problem, Late) and not (how or limit or task.late):
+            waiting.appendleft(replace(task, late=problem))
+            return
         if how:
             problem = f"{problem or 'answered'}; then the server ended: {how}"
-        yield outcome_of(spec, configuration, (contract, protocol), check.part, check.name, problem)
+        claim = (contract, protocol)
+        yield outcome_of(spec, configuration, claim, check.part, check.name, problem, task.late)
         if problem:
             return
 
@@ -203,4 +223,4 @@ def _in_time(check: Check, endpoint: Endpoint) -> str | None:
     )
     thread.start()
     thread.join(CHECK_LIMIT_S)
-    return found[0] if found else f"it took more than {CHECK_LIMIT_S:g} s"
+    return found[0] if found else Late(f"it took more than {CHECK_LIMIT_S:g} s")

@@ -12,6 +12,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote
 
 LIMIT = 65_536
@@ -46,6 +47,17 @@ class Service:
         if "deadlock" in self.faults:
             # As a handler that waits for its body's task: another thread of the pool must do this.
             self.pool.submit(time.sleep, 0.001).result()
+
+    def _dozes(self) -> bool:
+        """With the fault `dozing=TIMES:FILE`: does it stand still now? So often over all runs."""
+        told = next((one for one in self.faults if one.startswith("dozing=")), None)
+        if told is None:
+            return False
+        times, file = told.removeprefix("dozing=").split(":", 1)
+        with Path(file).open("ab") as marks:
+            dozes = marks.tell() < int(times)
+            marks.write(b"." * dozes)
+        return dozes
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answers a connection until its end."""
@@ -96,6 +108,8 @@ class Service:
         wanted = "GET" if request.path.startswith(labels) else routes.get(request.path)
         if wanted is None and "fragile" in self.faults:
             os._exit(3)
+        if wanted is None and self._dozes():
+            await asyncio.sleep(30)
         if wanted is None:
             return (200 if "catch-all" in self.faults else 404), "text/plain", b"-"
         if request.method != wanted and "lenient" not in self.faults:
