@@ -159,7 +159,7 @@ def one_trial(
             search=shape.search,
             ranked_by=shape.ranked_by,
         ),
-        started_at=f"2026-11-20T08:{block:02d}:{position * 4:02d}Z",
+        started_at=f"2026-11-20T08:{block:02d}:{position % 15 * 4:02d}Z",
         plan=plan,
         start=Start(
             engine="0.1.0",

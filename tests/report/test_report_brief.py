@@ -87,6 +87,15 @@ def test_no_more_warnings_than_can_be_read(report: ReportModel) -> None:
     assert not any("Run it again." in line for line in lines)
 
 
+def test_that_all_is_of_one_occasion_is_always_among_the_warnings(report: ReportModel) -> None:
+    *_, last = report.warnings
+    assert last.code == "one-occasion"
+    others = tuple(WarningRow("steal", f"warning {n}", "", 2, ("A",)) for n in range(9))
+    shown, more = brief.warnings(replace(report, warnings=(*others, last)))
+    assert shown[-1].startswith("all trials are of one machine and day: another may differ")
+    assert (len(shown), more) == (brief.MOST_WARNINGS, 5)
+
+
 def test_what_could_not_be_measured_is_a_warning(report: ReportModel) -> None:
     absent = tuple(Absent(subject=name, reason="no compiler", scenarios=("x",)) for name in "ab")
     shown, _ = brief.warnings(replace(report, absent=absent))

@@ -147,7 +147,7 @@ def test_one_block_tells_nothing() -> None:
     report = made(demo_trials(blocks=1))
     assert {f.kind for f in report.findings} == {"lacking", "bottleneck"}
     assert all("too few usable trials to compare" in s for s in report.verdict_sentences[:-1])
-    assert {row.code for row in report.warnings} == {"few-trials"}
+    assert {row.code for row in report.warnings} == {"few-trials", "one-occasion"}
 
 
 def test_too_few_messages_for_a_quantile_are_no_lack_of_trials(report: ReportModel) -> None:
@@ -224,7 +224,8 @@ def test_warnings_are_said_once() -> None:
         )
         for trial in demo_trials()
     ]
-    (row,) = made(trials).warnings
+    row, occasion = made(trials).warnings
+    assert (occasion.code, occasion.where) == ("one-occasion", "")
     assert (row.code, row.trials, len(row.scenarios)) == ("unpinned", 35, 7)
 
 

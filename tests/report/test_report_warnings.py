@@ -167,6 +167,21 @@ def test_a_starved_generator_explains_a_few_slow_replies(trial: Trial) -> None:
         assert codes(summary(slow, generator=waited)) == found
 
 
+def test_one_occasion_until_another_day_or_machine_is_there(trial: Trial) -> None:
+    def at(started: str, cpu: str = "A") -> Trial:
+        machine = trial.machine.model_copy(update={"facts": {"cpu": cpu}})
+        return trial.model_copy(update={"started_at": started, "machine": machine})
+
+    first = at("2026-11-20T23:30:00Z")
+    # Midnight alone makes no other occasion.
+    (found,) = warnings.of_occasions([first, at("2026-11-21T00:30:00Z")])
+    assert found.code == "one-occasion"
+    assert "another may differ by more than the intervals say (" in found.message
+    for other in (at("2026-11-22T08:00:00Z"), at("2026-11-20T23:40:00Z", cpu="B")):
+        assert warnings.of_occasions([first, other]) == ()
+    assert warnings.of_occasions([first]) == ()
+
+
 def test_few_trials() -> None:
     assert warnings.of_study({"A": 5, "B": 10}) == ()
     (some,) = warnings.of_study({"A": 4, "B": 5})

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from wiretrial import warnings as codes
 from wiretrial.report import case_tables, figure_words, metrics, phrases, units
 from wiretrial.report.families import unit_of
 from wiretrial.report.finding import Finding
@@ -75,10 +76,17 @@ def lines(sentence: str, width: int) -> int:
 
 
 def warnings(model: ReportModel) -> tuple[tuple[str, ...], int]:
-    """The gravest, a line each without what to do about it; how many more there are."""
+    """The gravest, a line each without what to do about it; how many more there are.
+
+    That all is of one occasion is always among them: it goes for every figure above.
+    """
     told = [_absent(model)] if model.absent else []
     told += [f"{row.message} ({row.where})" if row.where else row.message for row in model.warnings]
-    return tuple(told[:MOST_WARNINGS]), max(len(told) - MOST_WARNINGS, 0)
+    shown = told[:MOST_WARNINGS]
+    is_one = bool(model.warnings) and model.warnings[-1].code == codes.Code.ONE_OCCASION
+    if is_one and told[-1] not in shown:
+        shown[-1] = told[-1]
+    return tuple(shown), max(len(told) - MOST_WARNINGS, 0)
 
 
 def scenarios(model: ReportModel) -> Table | None:

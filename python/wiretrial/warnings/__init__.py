@@ -5,6 +5,15 @@ run. All functions are pure.
 """
 
 from wiretrial.warnings.catalogue import CATALOGUE, Code, Entry, warn
-from wiretrial.warnings.rules import FEWEST_TRIALS, of_study, of_trial
+from wiretrial.warnings.rules import FEWEST_TRIALS, of_occasions, of_study, of_trial
 
-__all__ = ["CATALOGUE", "FEWEST_TRIALS", "Code", "Entry", "of_study", "of_trial", "warn"]
+__all__ = [
+    "CATALOGUE",
+    "FEWEST_TRIALS",
+    "Code",
+    "Entry",
+    "of_occasions",
+    "of_study",
+    "of_trial",
+    "warn",
+]

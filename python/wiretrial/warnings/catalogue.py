@@ -44,6 +44,7 @@ class Code(StrEnum):
     INSECURE = "insecure"
     TWINS_DIFFER = "twins-differ"
     FEW_TRIALS = "few-trials"
+    ONE_OCCASION = "one-occasion"
 
 
 @dataclass(frozen=True)
@@ -253,5 +254,12 @@ CATALOGUE: dict[Code, Entry] = {
     Code.FEW_TRIALS: Entry(
         cause="Trials were left out, failed, or were never asked for.",
         remedy="Run five trials or more; ten where ranks matter.",
+    ),
+    Code.ONE_OCCASION: Entry(
+        cause=(
+            "An interval over trials holds what differs between them, and nothing of what differs"
+            " between days, boots and machines."
+        ),
+        remedy="Run it again on another day or machine before a small ratio is relied upon.",
     ),
 }
