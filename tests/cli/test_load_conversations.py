@@ -149,7 +149,6 @@ def test_what_is_wrong_is_said_before_the_load(
 def test_a_rare_fault_is_found_and_ends_its_session(
     wiretrial: Run, start: Start, tmp_path: Path, fault: str, kind: str
 ) -> None:
-    # Of so many numbers the greetings have some.
     write(tmp_path, start("--fault", fault, "--every", "13"))
     done = wiretrial("load", "chat.toml", "-n", "30", "--timeout", "300ms", "--format", "json")
     assert done.returncode == EXIT_INVALID, done.stderr

@@ -41,6 +41,19 @@ pattern = '(.+)'
 description = "As it runs in production."
 command = ["PYTHON", "FILE", "{host}", "{port}"FLAGS]
 """
+CONVERSATION = """\
+[[flow]]
+url = "{{base}}/chat?user=ann"
+headers = {X-User = "ann"}
+[[flow.step]]
+await = {json = {"$.type" = "hello"}}
+capture = {token = "$.token"}
+[[flow.step]]
+send = '{"type": "say", "id": {{seq}}, "user": "ann", "token": "{{token}}", "text": "hi"}'
+reply = {json = {"$.type" = "ack", "$.id" = "{{seq}}"}}
+[[flow.step]]
+repeat = "from 2"
+"""
 UNTOLD = """
 [[limits]]
 part = "entry"
@@ -97,6 +110,49 @@ def test_each_entry_is_verified_then_many_in_turn_and_at_once(
     hurl = (tmp_path / "shop.hurl").read_text(encoding="utf-8").replace("== 24", "== 25")
     (tmp_path / "shop.hurl").write_text(hurl, encoding="utf-8")
     assert verification.verified(subject, built, "default", engine.binary) is None
+
+
+def talking(folder: Path, *flags: str) -> Subject:
+    """A chat as a subject; its traffic file has one conversation."""
+    subject = mine(folder, *flags)
+    (folder / "shop.toml").write_text(CONVERSATION, encoding="utf-8")
+    described = subject.folder / spec.SPEC_FILE
+    text = described.read_text(encoding="utf-8").replace('["http"]', '["ws"]')
+    text = text.replace(str(SHOP), str(SHOP.with_name("chat.py")))
+    described.write_text(text.replace('"{host}", "{port}"', '"--port", "{port}"'), encoding="utf-8")
+    return registry.find(str(subject.folder))
+
+
+def test_each_step_of_a_conversation_is_verified(engine: Engine, tmp_path: Path) -> None:
+    found = examined(talking(tmp_path), engine)
+    assert [(one.part, one.check, one.problem) for one in found.outcomes] == [
+        ("entry", "open /chat", None),
+        ("entry", "hello", None),
+        ("entry", "say", None),
+        ("entry", "close", None),
+        ("many", "100 steps, one session after the other", None),
+        ("concurrency", "50 sessions of 10 users at once", None),
+    ]
+
+
+def test_a_step_that_fails_among_many_users_is_told(engine: Engine, tmp_path: Path) -> None:
+    # One is said alone, 25 in turn, 100 at once.
+    found = examined(talking(tmp_path, "--fault", "leave", "--every", "30"), engine)
+    (wrong,) = found.failed()
+    assert wrong.part == "concurrency"
+    assert wrong.problem is not None
+    assert "requests of say wrong: " in wrong.problem
+
+
+def test_a_conversation_with_a_subject_that_speaks_http_is_refused(
+    engine: Engine, tmp_path: Path
+) -> None:
+    subject = mine(tmp_path)
+    (tmp_path / "shop.toml").write_text(CONVERSATION, encoding="utf-8")
+    with pytest.raises(UsageProblem) as problem:
+        examined(subject, engine)
+    told = "mine speaks http, and ../shop.toml goes over ws and wss: write speaks = "
+    assert told in problem.value.line()
 
 
 def test_a_wrong_entry_is_told_and_nothing_is_measured(engine: Engine, tmp_path: Path) -> None:

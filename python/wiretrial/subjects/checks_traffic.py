@@ -12,13 +12,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from wiretrial.engine import Engine
-from wiretrial.errors import EngineFailed
+from wiretrial.errors import EngineFailed, UsageProblem
 from wiretrial.exchange import Exchange
 from wiretrial.plan import Http, Load, Plan, Stop, Target, Tls
 from wiretrial.snapshot import Summary, TrafficFigures
 from wiretrial.subjects.checks import MESSAGES, STANDARD
 from wiretrial.subjects.endpoint import Endpoint
-from wiretrial.subjects.spec import TRAFFIC, ConfigurationName, Part, Subject
+from wiretrial.subjects.spec import (
+    TRAFFIC,
+    ConfigurationName,
+    ContractName,
+    Part,
+    Protocol,
+    Subject,
+)
 from wiretrial.subjects.verify import (
     CHECK_LIMIT_S,
     ENDING_S,
@@ -50,14 +57,15 @@ class _Found:
 def verify(
     subject: Subject, configuration: ConfigurationName, start: Start, engine: Engine
 ) -> Iterator[Outcome]:
-    """Every entry of the file on every protocol; where all are right, the other checks, too."""
+    """Every entry of the file on every protocol; where all are right, the other checks, too.
+
+    An entry is a request, or a step of a conversation.
+    """
     scenario = _scenario(subject)
     if scenario is None:
         return
     setting = replace(STANDARD, threads=max(STANDARD.threads, subject.spec.least_threads))
-    for contract, protocol in subject.spec.claims():
-        if contract != TRAFFIC:
-            continue
+    for contract, protocol in _claims(subject, scenario):
         waiting: deque[_Check] = deque((_entries, _in_turn, _at_once))
         while waiting:
             # After a failure the next check gets a fresh server, as those of contracts do.
@@ -68,6 +76,19 @@ def verify(
                     yield outcome_of(
                         subject.spec, configuration, claim, found.part, found.name, found.problem
                     )
+
+
+def _claims(subject: Subject, scenario: Scenario) -> list[tuple[ContractName, Protocol]]:
+    """What it says over the protocols of the file; raises where it speaks none of them."""
+    spec, schemes = subject.spec, scenario.schemes
+    found = [one for one in spec.claims() if one[0] == TRAFFIC and one[1] in schemes]
+    if not found:
+        raise UsageProblem(
+            f"{spec.name} speaks {' and '.join(spec.speaks)}, and {spec.traffic} goes over"
+            f" {' and '.join(schemes)}",
+            f'write speaks = ["{schemes[0]}"], or another base in the file',
+        )
+    return found
 
 
 def digest(subject: Subject) -> str:
@@ -138,7 +159,7 @@ def _until_problem(asked: _Asked, server: Started, waiting: deque[_Check]) -> It
 def _entries(asked: _Asked) -> Iterator[_Found]:
     """Each entry once. One behind a failed one of its session cannot be asked."""
     exchanges = asked.ask(1)
-    for route in asked.scenario.traffic.routes:
+    for route in asked.scenario.traffic.asked:
         here = [one for one in exchanges if one.route == route.name]
         if here:
             yield _Found("entry", route.name, next(filter(None, map(_problem, here)), None))
@@ -153,7 +174,11 @@ def _in_turn(asked: _Asked) -> Iterator[_Found]:
     if wrong:
         first = wrong[0]
         problem = f"{len(wrong)} of them wrong, the first: {first.route}: {_problem(first)}"
-    yield _Found("many", f"{len(exchanges)} requests on one connection", problem)
+    if asked.scenario.traffic.lines:
+        # Each of their sessions has a connection.
+        yield _Found("many", f"{len(exchanges)} steps, one session after the other", problem)
+    else:
+        yield _Found("many", f"{len(exchanges)} requests on one connection", problem)
 
 
 def _at_once(asked: _Asked) -> Iterator[_Found]:
@@ -180,7 +205,7 @@ def _problem(exchange: Exchange) -> str | None:
 
 def _first_failure(scenario: Scenario, told: TrafficFigures) -> str | None:
     """What is wrong with the first route that has failures."""
-    for route, figures in zip(scenario.traffic.routes, told.routes, strict=True):
+    for route, figures in zip(scenario.traffic.asked, told.routes, strict=True):
         for kind, count in figures.errors.items():
             if count:
                 example = figures.examples.get(kind, kind)

@@ -102,7 +102,7 @@ def unthinking(traffic: Traffic) -> Traffic:
 
 
 def hurried(traffic: Traffic) -> Traffic:
-    """The same without any think time."""
+    """The same without any think time; what is repeated until the load ends is taken twice."""
     flows = (
         flow.model_copy(update={"steps": tuple(map(_hurried, flow.steps))})
         for flow in traffic.flows
@@ -111,7 +111,8 @@ def hurried(traffic: Traffic) -> Traffic:
 
 
 def _hurried(step: Step) -> Step:
-    back = step.back and step.back.model_copy(update={"think": NoThink()})
+    again = {"think": NoThink(), "times": step.back and (step.back.times or 2)}
+    back = step.back and step.back.model_copy(update=again)
     return step.model_copy(update={"think": NoThink(), "back": back})
 
 

@@ -1,9 +1,10 @@
 """A small chat server over WebSocket: it greets, acknowledges, repeats what is said, pushes news.
 
-Usage: chat.py [--tls CERT KEY] [--fault FAULT [--every N]]. It prints its port. Each N-th message
-that is said meets with the fault: `mute` (no acknowledgement), `other` (that of another message),
-`nobody` (one without a user), `leave` (the server closes with code 1011), `after` (it comes behind
-what was said, which is none). `tokenless`: greetings have no token. `refuse`: no user is let in.
+Usage: chat.py [--port N] [--tls CERT KEY] [--fault FAULT [--every N]]. It prints its port. Each
+N-th message that is said meets with the fault: `mute` (no acknowledgement), `other` (that of
+another message), `nobody` (one without a user), `leave` (the server closes with code 1011), `after`
+(it comes behind what was said, which is none). `tokenless`: greetings have no token. `refuse`: no
+user is let in.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from http import HTTPStatus
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
-NUMBERS = itertools.count(1)
+TOKENS, SAID = itertools.count(1), itertools.count(1)
 
 
 class Chat:
@@ -37,7 +38,7 @@ class Chat:
     async def talk(self, connection: ServerConnection) -> None:
         """Serves one user."""
         assert connection.request
-        token = f"t-{next(NUMBERS)}"
+        token = f"t-{next(TOKENS)}"
         hello = {"type": "hello", "token": token}
         if self.fault == "tokenless":
             del hello["token"]
@@ -51,7 +52,7 @@ class Chat:
         self, connection: ServerConnection, said: dict[str, object], token: str
     ) -> None:
         """News, the acknowledgement, and what was said."""
-        fault = self.fault if next(NUMBERS) % self.every == 0 else ""
+        fault = self.fault if next(SAID) % self.every == 0 else ""
         ack = {"type": "ack", "id": said["id"], "user": said["user"]}
         await connection.send(json.dumps({"type": "news"}))
         if fault == "leave":
@@ -69,6 +70,7 @@ class Chat:
 async def main() -> None:
     """Serves until it is killed."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--tls", nargs=2)
     parser.add_argument("--fault", default="")
     parser.add_argument("--every", type=int, default=1)
@@ -78,7 +80,9 @@ async def main() -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*given.tls)
     chat = Chat(given.fault, given.every)
-    async with serve(chat.talk, "127.0.0.1", 0, process_request=chat.let_in, ssl=context) as server:
+    async with serve(
+        chat.talk, "127.0.0.1", given.port, process_request=chat.let_in, ssl=context
+    ) as server:
         print(next(iter(server.sockets)).getsockname()[1], flush=True)
         await asyncio.get_running_loop().create_future()
 
