@@ -17,7 +17,7 @@ from wiretrial.plan import Load
 from wiretrial.studies import admission
 from wiretrial.studies.contracts import JSON_MESSAGE, case
 from wiretrial.studies.spec import Case
-from wiretrial.subjects import build, registry, spec, verification
+from wiretrial.subjects import build, checks_traffic, registry, spec, verification
 from wiretrial.subjects.spec import Subject
 
 __all__ = ["cache_for_own", "wiretrial"]
@@ -153,6 +153,18 @@ def test_a_conversation_with_a_subject_that_speaks_http_is_refused(
         examined(subject, engine)
     told = "mine speaks http, and ../shop.toml goes over ws and wss: write speaks = "
     assert told in problem.value.line()
+
+
+@pytest.mark.parametrize("talks", [False, True])
+def test_where_nothing_was_asked_in_time_nothing_is_right(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, talks: bool
+) -> None:
+    monkeypatch.setattr(checks_traffic, "ASKING_LIMIT_S", 1e-6)
+    found = examined(talking(tmp_path) if talks else mine(tmp_path), engine)
+    first = "open /chat" if talks else ROUTES[0]
+    assert [(one.part, one.check, one.problem) for one in found.outcomes] == [
+        ("entry", first, "it was not asked within 1e-06 s")
+    ]
 
 
 def test_a_wrong_entry_is_told_and_nothing_is_measured(engine: Engine, tmp_path: Path) -> None:

@@ -159,18 +159,25 @@ def _until_problem(asked: _Asked, server: Started, waiting: deque[_Check]) -> It
 def _entries(asked: _Asked) -> Iterator[_Found]:
     """Each entry once. One behind a failed one of its session cannot be asked."""
     exchanges = asked.ask(1)
+    has_failed = any(map(_problem, exchanges))
     for route in asked.scenario.traffic.asked:
         here = [one for one in exchanges if one.route == route.name]
         if here:
             yield _Found("entry", route.name, next(filter(None, map(_problem, here)), None))
+        elif not has_failed:
+            yield _Found("entry", route.name, f"it was not asked within {ASKING_LIMIT_S:g} s")
+            return
 
 
 def _in_turn(asked: _Asked) -> Iterator[_Found]:
     """Sessions one after the other on one connection."""
     of_each = sum(len(flow.steps) for flow in asked.scenario.traffic.flows)
-    exchanges = asked.ask(asked.fitting(math.ceil(MESSAGES / of_each)))
+    sessions = asked.fitting(math.ceil(MESSAGES / of_each))
+    exchanges = asked.ask(sessions)
     wrong = [one for one in exchanges if _problem(one)]
-    problem = None
+    wanted, problem = sessions * of_each, None
+    if not wrong and len(exchanges) < wanted:
+        problem = f"{wanted - len(exchanges)} more were not asked within {ASKING_LIMIT_S:g} s"
     if wrong:
         first = wrong[0]
         problem = f"{len(wrong)} of them wrong, the first: {first.route}: {_problem(first)}"
@@ -196,7 +203,10 @@ def _at_once(asked: _Asked) -> Iterator[_Found]:
     # Fewer than were wanted, where they take long.
     done = sum(flow.done for flow in summary.traffic.flows)
     name = f"{done} sessions of {users} users at once"
-    yield _Found("concurrency", name, _first_failure(asked.scenario, summary.traffic))
+    problem = _first_failure(asked.scenario, summary.traffic)
+    if not (done or problem):
+        problem = f"no session came to its end within {CHECK_LIMIT_S:g} s"
+    yield _Found("concurrency", name, problem)
 
 
 def _problem(exchange: Exchange) -> str | None:
