@@ -36,6 +36,13 @@ FILES: dict[str, str] = {
         "GET {{base}}/{{page}}\n[Options]\nvariable: page=2\ndelay: 500ms\nrepeat: 3\nHTTP 200\n\n"
         "GET {{base}}/\n[Options]\nskip: true\nuser: ann:x1\nheader: X-A: b\nHTTP 200\n"
     ),
+    "options-as-is": (
+        "GET {{base}}/a\n[Options]\ncompressed: true\nverbose: true\nHTTP 200\n\n"
+        "GET {{base}}/b\nAccept-Encoding: br\n"
+        "[Options]\ncompressed: true\nhttp1.1: true\nHTTP 200\n\n"
+        "GET {{base}}/c\n"
+        "[Options]\ncompressed: false\nvery-verbose: false\npath-as-is: true\nHTTP 200\n"
+    ),
     "json": (
         'POST {{base}}/\n{"user": "{{user}}", "n": [1, -2.5e3, true, null, "\\u00e9 \\"q\\""],\n'
         ' "empty": {}, "none": [],\n "deep": {"a": [{"b": "#no comment"}]}}\nHTTP 200\n'

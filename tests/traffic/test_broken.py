@@ -41,6 +41,8 @@ HURL = [
     (f"{GET}[Options]\nretry: 1\n", "x.hurl:3:1: option retry is not supported: leave it out"),
     (f"{GET}[Options]\nrepeat: x\n", "x.hurl:3:9: repeat: x: write a number from 1 to 1000"),
     (f"{GET}[Options]\nskip: yes\n", "x.hurl:3:7: skip: yes: write true or false"),
+    (f"{GET}[Options]\ncompressed: yes\n", "x.hurl:3:13: compressed: yes: write true or false"),
+    (f"{GET}[Options]\nhttp1.1: false\n", "x.hurl:3:10: http1.1: false: leave it out: it is true"),
     (f"{GET}[Options]\nskip: true\n", "x.hurl:1:1: x.hurl has no request left: skip fewer entries"),
     (f"{GET}[Options]\ndelay: soon\n", "x.hurl:3:8: delay soon: not a duration: write a duration"),
     (

@@ -8,7 +8,7 @@ import pytest
 
 from tests.traffic.conftest import Compile
 from tests.traffic.examples import FILES, GIVEN
-from wiretrial.plan_traffic import Traffic
+from wiretrial.plan_traffic import Traffic, Words
 from wiretrial.traffic.compiler import Scenario
 from wiretrial.traffic.quantities import LoadShape, Stage
 
@@ -219,6 +219,14 @@ def test_options_make_steps(compiled: Compile) -> None:
         {"kind": "constant", "ns": 500_000_000}
     ] * 3
     assert route(scenario)["target"] == [{"text": "/2"}]
+
+
+def test_compressed_asks_for_the_codings_that_hurl_does(compiled: Compile) -> None:
+    scenario = compiled({"x.hurl": FILES["options-as-is"]}, **GIVEN)
+    one, two, three = (dict(route.headers) for route in scenario.traffic.routes)
+    assert one == {"Accept-Encoding": (Words(text="gzip, deflate, br"),)}
+    assert two == {"Accept-Encoding": (Words(text="br"),)}
+    assert three == {}
 
 
 def test_a_closed_loop_thinks_before_each_request_an_open_one_between_them(

@@ -28,6 +28,8 @@ _OWN_HEADERS = {
     "cookie": "have an earlier entry set it: a session sends the cookies of its replies",
 }
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CODINGS = "gzip, deflate, br"
+"""What `compressed` accepts."""
 HTTP = ("http", "https")
 MOST_NAME, _MOST_MADE = 200, 190
 """Bytes in a route's name, and in one that is made of a URL."""
@@ -189,6 +191,8 @@ def _headers(request: Request, scope: Scope) -> Iterator[tuple[str, Text]]:
         _require_header(name, pair.key.place)
         named.add(name.lower())
         yield name, fill(pair.value, scope)
+    if "accept-encoding" not in named and _is_compressed(request, scope):
+        yield "Accept-Encoding", (Words(text=_CODINGS),)
     if (credentials := _credentials(request, scope)) is not None:
         if "authorization" in named:
             raise TrafficProblem(
@@ -214,6 +218,20 @@ def _header_options(request: Request) -> Iterator[Pair]:
     for option in request.section("Options"):
         if str(option.key) == "header":
             yield split_pair(option, ":", "Name: value")
+
+
+def _is_compressed(request: Request, scope: Scope) -> bool:
+    for option in request.section("Options"):
+        if (word := str(option.key)) == "compressed":
+            return truth(word, known(option.value, scope, f"option {word}"), option.value.place)
+    return False
+
+
+def truth(word: str, value: str, place: Place) -> bool:
+    """The value of an option that is true or false."""
+    if value not in ("true", "false"):
+        raise TrafficProblem(place, f"{word}: {value}", "write true or false")
+    return value == "true"
 
 
 def split_pair(option: Pair, mark: str, form: str) -> Pair:

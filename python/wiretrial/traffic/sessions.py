@@ -17,6 +17,10 @@ from wiretrial.traffic.places import Place, TrafficProblem
 from wiretrial.traffic.routes import Compiled
 
 _MOST_REPEATED = 1000
+_SPOKEN = ("http1.1", "path-as-is")
+"""Options that ask for what is done always."""
+_SHOWN = ("verbose", "very-verbose")
+"""Options about what hurl prints."""
 
 
 @dataclass
@@ -111,7 +115,7 @@ def _settings(entry: Entry, scope: Scope) -> _Settings:
     found = _Settings()
     for option in entry.request.section("Options"):
         word, place = str(option.key), option.value.place
-        if word not in ("delay", "repeat", "skip"):
+        if word not in ("delay", "repeat", "skip", *_SPOKEN, *_SHOWN):
             continue
         value = known(option.value, scope, f"option {word}")
         match word:
@@ -119,8 +123,12 @@ def _settings(entry: Entry, scope: Scope) -> _Settings:
                 found = replace(found, think=quantities.think_of_delay(value, place))
             case "repeat":
                 found = replace(found, repeat=_repeated(value, place))
-            case _:
-                found = replace(found, is_skipped=_truth(value, place))
+            case "skip":
+                found = replace(found, is_skipped=routes.truth(word, value, place))
+            case _ if not routes.truth(word, value, place) and word in _SPOKEN:
+                raise TrafficProblem(
+                    place, f"{word}: false", "leave it out: it is true of every request"
+                )
     return found
 
 
@@ -130,9 +138,3 @@ def _repeated(value: str, place: Place) -> int:
             place, f"repeat: {value}", f"write a number from 1 to {_MOST_REPEATED}"
         )
     return int(value)
-
-
-def _truth(value: str, place: Place) -> bool:
-    if value not in ("true", "false"):
-        raise TrafficProblem(place, f"skip: {value}", "write true or false")
-    return value == "true"
