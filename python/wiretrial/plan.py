@@ -257,8 +257,22 @@ class AfterResponse(_Part):
     pause_ns: int
 
 
+class Stage(_Part):
+    """A time in which the load changes evenly, or stays. `start`, `to`: shares, 0 to 1.
+
+    Open loop: of the executor's rate; closed loop: of the connections.
+    """
+
+    for_ns: int
+    start: float = Field(alias="from")
+    to: float
+
+
 class Load(_Part):
-    """How many connections, and who sends next."""
+    """How many connections, and who sends next. `stages`: load over time; none: all, all the time.
+
+    Behind the last stage it stays as it is.
+    """
 
     connections: int
     depth: int = 1
@@ -267,6 +281,7 @@ class Load(_Part):
     executor: Annotated[
         ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst, Field(discriminator="kind")
     ] = Field(default_factory=ClosedLoop)
+    stages: tuple[Stage, ...] = ()
     seed: int = 0
 
 

@@ -321,17 +321,6 @@ class Flow(_Part):
     steps: tuple[Step, ...]
 
 
-class Stage(_Part):
-    """A time in which there are more and more, or fewer and fewer. `start`, `to`: shares, 0 to 1.
-
-    Open loop: of the executor's rate; closed loop: of the connections, which are users.
-    """
-
-    for_ns: int
-    start: float = Field(alias="from")
-    to: float
-
-
 class Traffic(_Part):
     """Requests to many routes in sessions, instead of one message. Each connection is a user's.
 
@@ -342,7 +331,6 @@ class Traffic(_Part):
     routes: tuple[Route, ...]
     lines: tuple[Line, ...] = ()
     flows: tuple[Flow, ...]
-    stages: tuple[Stage, ...] = ()
 
     @property
     def asked(self) -> tuple[Route | Line, ...]:

@@ -236,6 +236,22 @@ def test_stages_say_how_long_and_how_many(wiretrial: Run, start: Start, tmp_path
     assert document["totals"]["errors"] == {}
 
 
+def test_stages_of_the_command_line_stand_in_place_of_the_files(
+    wiretrial: Run, start: Start, tmp_path: Path
+) -> None:
+    write(tmp_path, start(), '[load]\nstages = [{for = "1m", to = 8}]\n')
+    done = wiretrial("load", "shop.toml", "--stages", "0s:3,300ms:3", "--format", "json")
+    assert done.returncode == EXIT_GOOD, done.stderr
+    load = json.loads(done.stdout)["load"]
+    assert (load["connections"], load["executor"]["kind"]) == (3, "closed")
+    assert [stage["for_ns"] for stage in load["stages"]] == [0, 300_000_000]
+    done = wiretrial("load", "shop.toml", "--stages", "0s:40/s,500ms:40/s", "--format", "json")
+    assert done.returncode == EXIT_GOOD, done.stderr
+    (flow,) = told(done)["flows"]
+    assert 19 <= flow["begun"] <= 21
+    assert json.loads(done.stdout)["load"]["executor"]["rate"] == 40
+
+
 def test_a_variable_is_of_files(wiretrial: Run) -> None:
     assert wiretrial("load", "http://127.0.0.1:1/", "--variable", "a=b").returncode == EXIT_USAGE
 

@@ -102,7 +102,7 @@ def test_stages_say_how_long(tmp_path: Path) -> None:
     case = expanded(tmp_path, toml=toml).cases[0]
     assert case.duration_ns == 5_000_000_000
     assert case.traffic is not None
-    assert len(case.traffic.stages) == 2
+    assert len(case.load.stages) == 2
     assert expanded(tmp_path, 'duration = "1s"', toml).cases[0].duration_ns == 1_000_000_000
 
 

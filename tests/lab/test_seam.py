@@ -35,6 +35,7 @@ from wiretrial.plan import (
     RandomBurst,
     SequencePayload,
     ShapedContent,
+    Stage,
     Stop,
     Styx,
     Target,
@@ -68,7 +69,6 @@ from wiretrial.plan_traffic import (
     RegexIn,
     Route,
     RouteExpect,
-    Stage,
     Starts,
     StatusIn,
     Step,
@@ -376,14 +376,17 @@ TRAFFIC = Traffic(
             ),
         ),
     ),
-    stages=(Stage(for_ns=10**9, start=0, to=1.0),),
 )
 
 PLANS.append(
     Plan(
         target=Target(url="https://h/"),
         traffic=TRAFFIC,
-        load=Load(connections=2, executor=OpenLoop(rate=5)),
+        load=Load(
+            connections=2,
+            executor=OpenLoop(rate=5),
+            stages=(Stage.model_validate({"for_ns": 10**9, "from": 0, "to": 1}),),
+        ),
         stop=Stop(sessions=100),
     )
 )

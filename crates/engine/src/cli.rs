@@ -10,7 +10,9 @@ use wiretrial_respond::{DeflateConfig, Delay, Fault, Stall};
 
 use crate::deflate::deflate;
 use crate::link::{self, LinkFlags};
-use crate::quantity::{Addresses, addresses, count, duration, rate, size, small_count};
+use crate::quantity::{
+    Addresses, Stages, addresses, count, duration, rate, size, small_count, stages,
+};
 
 /// Load generator and reference server for HTTP, WebSocket and sockets. Verifies every reply.
 #[derive(Debug, Parser)]
@@ -80,6 +82,7 @@ Examples:
   wiretrial-engine load ws://127.0.0.1:9001/ -c 1000000 --threads 51 --sources 127.1.0.0/25 --hold -d 60s
   wiretrial-engine load ws://127.0.0.1:9001/ --payload @chat.json --text --deflate=client_no_context_takeover,level=1
   wiretrial-engine load tcp://127.0.0.1:7000 --rate 20k --pacing poisson --format json > snapshots.ndjson
+  wiretrial-engine load http://127.0.0.1:8080/ --stages 30s:1k/s,2m:5k/s,30s:0
   wiretrial-engine load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
   wiretrial-engine load socketio+ws://127.0.0.1:8080 --json '[\"get\",\"messages\",\"testing\"]'
   wiretrial-engine load https://localhost:8443/echo --json '{\"id\":\"{seq}\"}' --expect echo --cacert ca.pem";
@@ -118,12 +121,12 @@ pub(crate) struct AskFlags {
 pub(crate) struct LoadFlags {
     /// http, https, ws, wss, tcp or tls URL; styx, styx+json, styx+ws, styx+json+ws (players at tables); socketio+ws, socketio+wss.
     pub(crate) url: String,
-    /// Connections.
-    #[arg(short, long, default_value = "10", value_parser = small_count, value_name = "N")]
-    pub(crate) connections: u32,
-    /// Length of the measurement.
-    #[arg(short, long, value_parser = duration, value_name = "TIME", default_value = "10s", conflicts_with = "requests")]
-    pub(crate) duration: Nanos,
+    /// Connections [default: 10, or as many as --stages has at most].
+    #[arg(short, long, value_parser = small_count, value_name = "N")]
+    pub(crate) connections: Option<u32>,
+    /// Length of the measurement [default: 10s, or that of --stages].
+    #[arg(short, long, value_parser = duration, value_name = "TIME", conflicts_with = "requests")]
+    pub(crate) duration: Option<Nanos>,
     /// Send so many messages in place of a duration.
     #[arg(short = 'n', long, value_parser = count, value_name = "N")]
     pub(crate) requests: Option<u64>,
@@ -136,11 +139,14 @@ pub(crate) struct LoadFlags {
     /// Open loop: messages per second over all connections.
     #[arg(long, value_parser = rate, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
+    /// Load over time, TIME:LEVEL,…: each stage ramps evenly from the last level, at first 0 or --rate, to its own; 0s: at once. Levels are connections that send (30s:100,2m:500,30s:0), or messages per second where --rate is given or they end in /s.
+    #[arg(long, value_parser = stages, value_name = "STAGES", conflicts_with_all = ["hold", "pattern"])]
+    pub(crate) stages: Option<Stages>,
     /// With --rate: when messages are due.
-    #[arg(long, value_enum, default_value = "constant", requires = "rate")]
+    #[arg(long, value_enum, default_value = "constant")]
     pub(crate) pacing: Pacing,
     /// Open loop: what happens to a due message that finds no free slot.
-    #[arg(long, value_enum, default_value = "wait", requires = "rate")]
+    #[arg(long, value_enum, default_value = "wait")]
     pub(crate) overflow: Overflow,
     /// Requests in flight per connection.
     #[arg(long, default_value = "1", value_parser = small_count, value_name = "N")]

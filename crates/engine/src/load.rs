@@ -5,20 +5,26 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use wiretrial_load::clock::Nanos;
 use wiretrial_load::plan::Plan;
 use wiretrial_load::plan::document::{
     ContentDocument, DeflateDocument, ExecutorDocument, ExpectDocument, GeneratorDocument,
     HttpDocument, LoadDocument, MessageDocument, MessageKind, OverflowDocument, PLAN_SCHEMA,
     PLAN_VERSION, PacingDocument, PhasesDocument, PlanDocument, PollerDocument, SourceDocument,
-    StopDocument, StyxDocument, TargetDocument, TlsDocument, WebSocketDocument,
+    StageDocument, StopDocument, StyxDocument, TargetDocument, TlsDocument, WebSocketDocument,
 };
 use wiretrial_load::{Control, Refusal, RunError};
 use wiretrial_respond::DeflateConfig;
 
 use crate::cli::{LoadFlags, Overflow, Pacing, Pattern, Poller};
 use crate::exit::{self, Failed};
+use crate::quantity::Stages;
 use crate::{quantity, run as running, signals};
 
+/// Where none are given.
+const USUAL_CONNECTIONS: u32 = 10;
+/// Of a measurement, where none is given.
+const USUAL_LENGTH: Nanos = Nanos(10_000_000_000);
 /// Payload of a message where none is given and the protocol needs one, bytes.
 const USUAL_PAYLOAD: u64 = 20;
 
@@ -39,26 +45,36 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitCode, Failed> {
 }
 
 fn document(flags: &LoadFlags) -> Result<PlanDocument, Failed> {
+    let course = course(flags)?;
     Ok(PlanDocument {
         schema: PLAN_SCHEMA.to_owned(),
         version: PLAN_VERSION,
         target: target(flags)?,
         traffic: None,
         load: LoadDocument {
-            connections: flags.connections,
+            connections: course.connections,
             depth: flags.depth,
             pack: flags.pack,
             requests_per_connection: flags.requests_per_connection,
-            executor: executor(flags),
+            executor: executor(flags, &course),
             seed: flags.seed,
+            stages: course.stages,
         },
         stop: match flags.requests {
             Some(requests) => StopDocument { requests: Some(requests), ..StopDocument::default() },
-            None => StopDocument { duration_ns: Some(flags.duration.0), ..StopDocument::default() },
+            None => StopDocument {
+                duration_ns: Some(flags.duration.unwrap_or(course.length).0),
+                ..StopDocument::default()
+            },
         },
         phases: PhasesDocument {
             connect_ns: flags.connect_timeout.0,
-            warmup_ns: if flags.requests.is_some() { 0 } else { flags.warmup.0 },
+            // A load over time begins as it says.
+            warmup_ns: if flags.requests.is_some() || flags.stages.is_some() {
+                0
+            } else {
+                flags.warmup.0
+            },
             timeout_ns: flags.timeout.0,
             ..PhasesDocument::default()
         },
@@ -183,16 +199,65 @@ fn read(path: &str, flag: &str) -> Result<String, Failed> {
     Ok(BASE64_STANDARD.encode(bytes))
 }
 
-fn executor(flags: &LoadFlags) -> ExecutorDocument {
+/// How much there is over time.
+struct Course {
+    connections: u32,
+    /// Highest; none: the loop is closed.
+    rate: Option<f64>,
+    stages: Vec<StageDocument>,
+    /// Of all of it.
+    length: Nanos,
+}
+
+fn course(flags: &LoadFlags) -> Result<Course, Failed> {
+    let wrong = |text: &str| Err(Failed::Usage(text.to_owned()));
+    let are_rates = flags.stages.as_ref().is_some_and(|stages| stages.are_rates);
+    let is_paced = flags.pacing != Pacing::Constant || flags.overflow != Overflow::Wait;
+    if is_paced && flags.rate.is_none() && !are_rates {
+        return wrong("--pacing and --overflow are of a rate; give --rate");
+    }
+    let usual = flags.connections.unwrap_or(USUAL_CONNECTIONS);
+    let Some(Stages { parts, .. }) = &flags.stages else {
+        let stages = Vec::new();
+        let (rate, length) = (flags.rate, USUAL_LENGTH);
+        return Ok(Course { connections: usual, rate, stages, length });
+    };
+    let is_open = are_rates || flags.rate.is_some();
+    let start = flags.rate.unwrap_or(0.0);
+    let highest = parts.iter().map(|(_, level)| *level).fold(start, f64::max);
+    if is_open && matches!(flags.pacing, Pacing::Phased | Pacing::AfterResponse) {
+        return wrong("--stages: a rate that changes is constant or poisson; use --pacing poisson");
+    }
+    if !is_open && flags.connections.is_some() {
+        return wrong("--stages: they say how many connections there are; leave -c out");
+    }
+    if !is_open && (highest > f64::from(u32::MAX) || parts.iter().any(|part| part.1.fract() > 0.0))
+    {
+        return wrong("--stages: connections are whole numbers; of rates write 30s:0.5/s");
+    }
+    let mut from = start / highest;
+    let stages = parts.iter().map(|(time, level)| {
+        let to = level / highest;
+        let from = std::mem::replace(&mut from, to);
+        StageDocument { for_ns: time.0, from, to }
+    });
+    let stages = stages.collect();
+    let length = parts.iter().fold(Nanos::ZERO, |sum, (time, _)| sum + *time);
+    let length = if length == Nanos::ZERO { USUAL_LENGTH } else { length };
+    let connections = if is_open { usual } else { highest as u32 };
+    Ok(Course { connections, rate: is_open.then_some(highest), stages, length })
+}
+
+fn executor(flags: &LoadFlags, course: &Course) -> ExecutorDocument {
     if flags.hold {
         return ExecutorDocument::Hold { rate: flags.rate.unwrap_or(0.0), idle_ns: 0 };
     }
     if flags.pattern == Pattern::RandomBurst {
         return ExecutorDocument::RandomBurst;
     }
-    let Some(rate) = flags.rate else { return ExecutorDocument::Closed };
+    let Some(rate) = course.rate else { return ExecutorDocument::Closed };
     if flags.pacing == Pacing::AfterResponse {
-        let slots = f64::from(flags.connections) * f64::from(flags.depth);
+        let slots = f64::from(course.connections) * f64::from(flags.depth);
         return ExecutorDocument::AfterResponse { pause_ns: (slots / rate * 1e9) as u64 };
     }
     ExecutorDocument::Open {

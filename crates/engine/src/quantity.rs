@@ -74,6 +74,32 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
     parse(text, &COUNTS, "a rate such as 1000, 20k or 0.5, per second")
 }
 
+/// Load over time: how long until it has come to what.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stages {
+    pub(crate) parts: Vec<(Nanos, f64)>,
+    /// They say so: some are per second.
+    pub(crate) are_rates: bool,
+}
+
+/// Reads [`Stages`]: `30s:100,2m:500,30s:0`, of rates `30s:100/s`.
+pub(crate) fn stages(text: &str) -> Result<Stages, String> {
+    let mut stages = Stages { parts: Vec::new(), are_rates: false };
+    for part in text.split(',') {
+        let form = || format!("'{part}' is no stage; write TIME:CONNECTIONS or TIME:RATE/s");
+        let (time, level) = part.trim().split_once(':').ok_or_else(form)?;
+        let per_second = level.strip_suffix("/s");
+        stages.are_rates |= per_second.is_some();
+        let time = duration(time).map_err(|error| format!("'{part}': {error}"))?;
+        let level = rate(per_second.unwrap_or(level));
+        stages.parts.push((time, level.map_err(|error| format!("'{part}': {error}"))?));
+    }
+    if stages.parts.iter().all(|(_, level)| *level == 0.0) {
+        return Err("all of it is nothing; give a level above 0".to_owned());
+    }
+    Ok(stages)
+}
+
 fn parse(text: &str, units: &[(&str, f64)], form: &str) -> Result<f64, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -108,6 +134,19 @@ mod tests {
         }
         for text in ["", "10.0.0", "10.0.0.0/33", "10.0.0.0/8", "::1/64", "0.0.0.0/0"] {
             assert!(of(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn table_of_stages() {
+        let second = Nanos::from_secs;
+        let of = |text: &str| stages(text).map(|all| (all.parts, all.are_rates));
+        let parts = vec![(second(30), 100.0), (second(120), 500.0), (second(30), 0.0)];
+        assert_eq!(of("30s:100,2m:500, 30s:0"), Ok((parts.clone(), false)));
+        assert_eq!(of("30s:100/s,2m:0.5k/s,30s:0"), Ok((parts, true)));
+        assert_eq!(of("0s:8"), Ok((vec![(second(0), 8.0)], false)));
+        for wrong in ["", "30s", "30s:", ":5", "30:5", "30s:x", "1s:0,2s:0/s", "1s:5/m", "1s:-5"] {
+            assert!(of(wrong).is_err(), "{wrong}");
         }
     }
 

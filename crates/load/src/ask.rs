@@ -221,6 +221,7 @@ fn plan_of(plan: &Plan, asking: &Asking) -> Plan {
     let load = &mut plan.load;
     (load.connections, load.depth, load.pack) = (asking.connections, 1, 1);
     load.loop_ = LoopPlan::Closed;
+    load.stages.clear();
     plan.phases.interval = INTERVAL;
     (plan.generator.threads, plan.generator.cpus) = (1, Vec::new());
     plan.share = SharePlan {
@@ -267,11 +268,5 @@ fn one_route(plan: &Plan) -> Traffic {
         fails_unasked: false,
         steps: vec![FlowStep { route: 0, think: Think::None, back: None }],
     };
-    Traffic {
-        feeds: Vec::new(),
-        routes: vec![route],
-        flows: vec![flow],
-        stages: Vec::new(),
-        values: Vec::new(),
-    }
+    Traffic { feeds: Vec::new(), routes: vec![route], flows: vec![flow], values: Vec::new() }
 }

@@ -123,11 +123,11 @@ def _at_a_rate(plan: Plan, loop: Loop, connections: int) -> Plan:
         executor = {"rate": FIRST_SESSIONS, "pacing": loop.pacing}
         load = load.model_copy(update={"executor": OpenLoop.model_validate(executor)})
     if sessions is not None:
-        sessions = loads.unthinking(sessions.model_copy(update={"stages": ()}))
+        sessions = loads.unthinking(sessions)
         # Only after the time of a session as many are open as will be.
         session_ns = min(round(loads.thinking_s(sessions) * 1e9), MOST_WARMUP_NS)
         phases = phases.model_copy(update={"warmup_ns": max(phases.warmup_ns, session_ns)})
-    load = load.model_copy(update={"connections": connections})
+    load = load.model_copy(update={"connections": connections, "stages": ()})
     return plan.model_copy(update={"load": load, "traffic": sessions, "phases": phases})
 
 

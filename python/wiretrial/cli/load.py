@@ -20,6 +20,7 @@ Examples:
   wiretrial load http://127.0.0.1:8080/echo --json '{"n":"{seq}"}' --expect echo
   wiretrial load shop.toml -d 30s
   wiretrial load http://127.0.0.1:8080/items --expect json:ok=true --allow-errors 0.1%
+  wiretrial load http://127.0.0.1:8080/ --stages 30s:1k/s,2m:5k/s,30s:0 --report load.html
   wiretrial load ws://127.0.0.1:9001 -c 1k -d 30s --payload 20
   wiretrial load ws://127.0.0.1:9001 --payload @chat.json --text --deflate
   wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
@@ -92,6 +93,7 @@ def load(
         ),
     ] = None,
     rate: options.Rate = None,
+    stages: options.Stages = None,
     hold: Annotated[
         bool,
         typer.Option(
@@ -235,6 +237,7 @@ def load(
             pacing=pacing.value,
             overflow=overflow.value,
             seed=seed,
+            stages=stages,
         ),
         options.Asked(
             payload=payload,

@@ -18,6 +18,7 @@ from wiretrial.cli import (
     interrupts,
     output,
     reports,
+    staging,
     traffic_goals,
     traffic_wanted,
     urls,
@@ -151,7 +152,9 @@ def planned(typed: Typed, many: FleetWanted | None) -> tuple[Plan, Wanted]:
         raise UsageProblem("--hold and -n exclude each other", "say how long they are held: -d 60s")
     length_ns = None
     if extent.requests is None:
-        length_ns = workload.length_ns(extent.duration or DEFAULT_DURATION)
+        staged = staging.of(loop)
+        usual = (staged.length_ns if staged else 0) or workload.length_ns(DEFAULT_DURATION)
+        length_ns = workload.length_ns(extent.duration) if extent.duration else usual
     local = quantities.addresses(generator.sources, "--sources") if generator.sources else ()
     if is_traffic(typed.url):
         wanted = traffic_wanted.wanted(
@@ -167,7 +170,8 @@ def planned(typed: Typed, many: FleetWanted | None) -> tuple[Plan, Wanted]:
         stop=wanted.stop,
         traffic=wanted.traffic,
         phases=Phases(
-            warmup_ns=_allowance_ns(extent.warmup, length_ns),
+            # A load over time begins as it says.
+            warmup_ns=_allowance_ns(extent.warmup, None if wanted.load.stages else length_ns),
             timeout_ns=quantities.duration_ns(extent.timeout, "--timeout", 1_000_000),
             connect_ns=quantities.duration_ns(
                 extent.connect_timeout, "--connect-timeout", 1_000_000

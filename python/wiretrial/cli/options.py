@@ -82,6 +82,16 @@ Rate = Annotated[
         "in all: 5000, 10k. [closed loop]",
     ),
 ]
+Stages = Annotated[
+    str | None,
+    typer.Option(
+        "--stages",
+        metavar="TIME:LEVEL,...",
+        help="Load over time: each stage ramps to its level, 0s: at once. Levels are connections "
+        "(30s:100,2m:500,30s:0), or messages per second with /s or --rate, where it begins.",
+        rich_help_panel=screen.LOAD,
+    ),
+]
 PayloadSize = Annotated[
     str | None,
     typer.Option(
@@ -349,6 +359,7 @@ class Loop:
     pacing: str = "constant"
     overflow: str = "wait"
     seed: int = 0
+    stages: str | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from wiretrial import quantities
-from wiretrial.cli import output, urls, workload
+from wiretrial.cli import output, staging, urls, workload
 from wiretrial.cli.options import STEADY, Asked, Loop, Security
 from wiretrial.cli.wanted import Wanted
 from wiretrial.errors import UsageProblem
@@ -70,7 +70,7 @@ def _require_rows(sending: loads.Sending, stop: Stop) -> None:
     executor = sending.load.executor
     if stop.sessions is not None:
         loads.require_rows(sending, stop.sessions)
-    elif isinstance(executor, OpenLoop) and stop.duration_ns and not sending.traffic.stages:
+    elif isinstance(executor, OpenLoop) and stop.duration_ns and not sending.load.stages:
         loads.require_rows(sending, executor.rate * stop.duration_ns / 1e9)
 
 
@@ -95,6 +95,10 @@ def instead(loop: Loop, default: str = DEFAULT_CONNECTIONS) -> loads.Instead:
     users = None
     if loop.connections != default:
         users = quantities.count(loop.connections, "--connections")
+    if staged := staging.of(loop):
+        if staged.is_open:
+            return loads.Instead(users, staged.most, loop.pacing, staged.stages)
+        return loads.Instead(int(staged.most), stages=staged.stages)
     if loop.rate is None:
         return loads.Instead(users)
     return loads.Instead(users, quantities.rate(loop.rate, "--rate"), loop.pacing)

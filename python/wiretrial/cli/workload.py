@@ -10,10 +10,11 @@ import ipaddress
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from wiretrial import quantities, suggest
-from wiretrial.cli import foreign, urls
+from wiretrial.cli import foreign, staging, urls
 from wiretrial.cli.content import PLACEHOLDER, require_json
 from wiretrial.cli.options import STEADY, Asked, Loop, Security
 from wiretrial.errors import UsageProblem
@@ -244,10 +245,13 @@ def load_of(loop: Loop) -> Load:
             f"--depth {in_flight} is no multiple of --pack {together}",
             f"use --depth {max(in_flight // together, 1) * together}",
         )
-    executor = _executor(loop, in_flight, together)
+    staged = staging.of(loop)
+    executor = _executor(_at_most(loop, staged), in_flight, together)
     fresh = loop.requests_per_connection
     return Load(
-        connections=quantities.count(loop.connections, "--connections"),
+        connections=int(staged.most)
+        if staged and not staged.is_open
+        else quantities.count(loop.connections, "--connections"),
         depth=in_flight,
         pack=together,
         requests_per_connection=(
@@ -256,8 +260,14 @@ def load_of(loop: Loop) -> Load:
             else quantities.count(fresh, "--requests-per-connection", most=2**53)
         ),
         executor=executor,
+        stages=staged.stages if staged else (),
         seed=loop.seed,
     )
+
+
+def _at_most(loop: Loop, staged: staging.Staged | None) -> Loop:
+    """The loop at the highest rate of its stages."""
+    return replace(loop, rate=str(staged.most)) if staged and staged.is_open else loop
 
 
 def _executor(

@@ -86,13 +86,14 @@ def _errors(trial: Trial) -> Iterable[tuple[str, str]]:
 
 def _sending(trial: Trial) -> list[str]:
     """Who sends next, in words."""
-    what = load_words.noun(trial)
+    what, stages = load_words.noun(trial), load_words.stages(trial)
     match trial.plan.load.executor:
         case ClosedLoop():
-            return ["closed loop"]
+            return ["closed loop"] if stages is None else [f"closed loop in stages {stages}"]
         case OpenLoop(rate=rate):
             due = "sessions" if trial.plan.traffic else what
-            return ["open loop", f"{units.trimmed(rate)} {due}/s offered"]
+            offered = f"{units.trimmed(rate)} {due}/s offered"
+            return ["open loop", f"{due} in stages {stages}" if stages else offered]
         case RandomBurst():
             return ["closed loop", "bursts on connections drawn at random"]
         case AfterResponse(pause_ns=pause_ns):

@@ -6,6 +6,7 @@ Knows one trial; must not know what stands below the answer.
 from __future__ import annotations
 
 from wiretrial import words
+from wiretrial.plan import OpenLoop
 from wiretrial.report import units
 from wiretrial.report.measures import Measured
 from wiretrial.results import quantiles
@@ -28,6 +29,20 @@ def place(trial: Trial) -> str:
     """What a run is headed by: the URL; of traffic the file, and where its requests went."""
     url, file = trial.plan.target.url, trial.scenario.file
     return f"{file} at {url}" if file else url
+
+
+def stages(trial: Trial) -> str | None:
+    """`from 0 to 100 in 30 s, to 500 in 2 min`: the load over time; None where it is even."""
+    load = trial.plan.load
+    if not load.stages:
+        return None
+    executor = load.executor
+    most, per = (executor.rate, "/s") if isinstance(executor, OpenLoop) else (load.connections, "")
+    told = [f"from {units.trimmed(most * load.stages[0].start)}{per}"]
+    for stage in load.stages:
+        level = f"to {units.trimmed(most * stage.to)}{per}"
+        told.append(f"{level} in {units.duration(stage.for_ns)}" if stage.for_ns else level)
+    return ", ".join((f"{told[0]} {told[1]}", *told[2:]))
 
 
 def found(trial: Trial) -> str:

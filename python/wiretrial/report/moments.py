@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from wiretrial import words
 from wiretrial.report.measures import Measured
@@ -56,6 +57,8 @@ class Course:
     """Times are response times then, else service times."""
     what: Noun
     """What was sent."""
+    stages: tuple[float, ...] = ()
+    """Where one stage of the load ends and the next begins, seconds."""
 
     @property
     def has_errors(self) -> bool:
@@ -83,6 +86,7 @@ def course(trial: Trial, most: int = MOST) -> Course | None:
         window=((window.start_ns - begin) / 1e9, (window.end_ns - begin) / 1e9),
         is_open_loop=is_open_loop,
         what=words.of_url(trial.plan.target.url),
+        stages=tuple(_stages(trial)),
     )
 
 
@@ -96,6 +100,16 @@ def joined(parts: Sequence[Interval], count: int) -> Iterator[Sequence[Interval]
     """The intervals in at most so many steps of as many each."""
     each = -(-len(parts) // count)
     return (parts[at : at + each] for at in range(0, len(parts), each))
+
+
+def _stages(trial: Trial) -> Iterator[float]:
+    """The ends of stages within the run."""
+    summary = trial.summary
+    begin_ns = summary.measure_start_ns - trial.plan.phases.warmup_ns
+    ends = accumulate(stage.for_ns for stage in trial.plan.load.stages)
+    for end in sorted(set(ends)):
+        if summary.first_send_ns < begin_ns + end < summary.measure_end_ns:
+            yield (begin_ns + end - summary.first_send_ns) / 1e9
 
 
 def _moment(part: Sequence[Interval], metric: str, begin_ns: int) -> Moment:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from wiretrial import redaction, words
 from wiretrial.plan import AfterResponse, Hold, OpenLoop, RandomBurst
 from wiretrial.plan_traffic import Traffic
-from wiretrial.report import units
+from wiretrial.report import load_words, units
 from wiretrial.report.measures import Measured
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Trial
@@ -193,6 +193,9 @@ def _pack(trial: Trial) -> int | None:
 
 
 def _loop(trial: Trial) -> str:
+    if stages := load_words.stages(trial):
+        is_open = isinstance(trial.plan.load.executor, OpenLoop)
+        return f"{'open' if is_open else 'closed'} loop in stages {stages}"
     match trial.plan.load.executor:
         case OpenLoop(rate=rate) if trial.plan.traffic:
             return f"open loop at {units.trimmed(rate)} sessions/s"
@@ -210,7 +213,9 @@ def _loop(trial: Trial) -> str:
 
 def _rate(trial: Trial) -> float | None:
     executor = trial.plan.load.executor
-    if trial.scenario.search or trial.plan.traffic or not isinstance(executor, OpenLoop | Hold):
+    if trial.scenario.search or trial.plan.traffic or trial.plan.load.stages:
+        return None
+    if not isinstance(executor, OpenLoop | Hold):
         return None
     return executor.rate or None
 

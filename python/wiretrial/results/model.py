@@ -290,6 +290,8 @@ class Trial(_Part):
 
     @property
     def _is_unsettled(self) -> bool:
-        # Of a run that was counted, and of connections that are opened, nothing is cut.
-        is_timed = self.plan.stop.duration_ns is not None and not self.plan.stop.is_counted
+        # Of a run that was counted, and of connections that are opened, nothing is cut; a load that
+        # changes over time has no level to settle at.
+        stop, stages = self.plan.stop, self.plan.load.stages
+        is_timed = stop.duration_ns is not None and not stop.is_counted and not stages
         return is_timed and not self.window.steady and self.summary.counters.ok > 0

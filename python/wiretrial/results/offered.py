@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wiretrial.plan import OpenLoop
+from wiretrial.plan import Load, OpenLoop, Stage
 from wiretrial.results import hdr, quantiles
 from wiretrial.results.model import Trial, Window
 from wiretrial.snapshot import Interval
@@ -18,6 +18,28 @@ def rate(trial: Trial) -> float:
     executor = trial.plan.load.executor
     assert isinstance(executor, OpenLoop)
     return executor.rate
+
+
+def due(load: Load, begin_ns: int, span: tuple[int, int]) -> float:
+    """Messages that an open loop, which began at `begin_ns`, was asked for in a span of time."""
+    executor = load.executor
+    assert isinstance(executor, OpenLoop)
+    start, end = ((at - begin_ns) / 1e9 for at in span)
+    return executor.rate * (_passed(load.stages, end) - _passed(load.stages, start))
+
+
+def _passed(stages: Sequence[Stage], seconds: float) -> float:
+    """How many seconds at the whole rate the first `seconds` are worth."""
+    worth, share = 0.0, 1.0
+    for stage in stages:
+        length = stage.for_ns / 1e9
+        if seconds <= length:
+            at = stage.start + (stage.to - stage.start) * (seconds / length if length else 1)
+            return worth + seconds * (stage.start + at) / 2
+        worth += length * (stage.start + stage.to) / 2
+        share = stage.to
+        seconds -= length
+    return worth + seconds * share
 
 
 def least_rate(quantile: float, duration_ns: int) -> float:

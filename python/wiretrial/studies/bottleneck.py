@@ -241,7 +241,8 @@ _RULES: tuple[Callable[[Evidence], _Found], ...] = (
 def _details(evidence: Evidence) -> Iterator[str]:
     executor = evidence.load.executor
     if isinstance(executor, OpenLoop):
-        yield f"{evidence.sent:,.0f} of {executor.rate:,.0f} {evidence.what.many}/s sent"
+        rate = evidence.offered.rate if evidence.offered else executor.rate
+        yield f"{evidence.sent:,.0f} of {rate:,.0f} {evidence.what.many}/s sent"
         if evidence.offered and evidence.offered.is_missed and evidence.offered.growth:
             yield f"{evidence.offered.growth:,.0f} more each second without a reply"
     ours, server = evidence.generator, evidence.server

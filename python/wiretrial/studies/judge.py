@@ -117,7 +117,8 @@ def judge(
 ) -> Judgement:
     """The judgement of one trial."""
     inside = within(intervals, window)
-    offered = overload.find(inside, plan.load)
+    begin_ns = summary.measure_start_ns - plan.phases.warmup_ns
+    offered = overload.find(inside, plan.load, begin_ns)
     shown = _evidence(inside, summary, plan, known, offered)
     who, evidence = bottleneck.find(shown)
     verdict: Verdict = "valid"

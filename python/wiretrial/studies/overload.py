@@ -65,13 +65,17 @@ class Offered:
         return self.slots * self.occupied * 1e9 / self.sent if self.sent else 0.0
 
 
-def find(inside: Sequence[Interval], load: Load) -> Offered | None:
-    """What became of the rate in these intervals; None where none was asked for, or none passed."""
+def find(inside: Sequence[Interval], load: Load, begin_ns: int) -> Offered | None:
+    """What became of the rate in these intervals; None where none was asked for, or none passed.
+
+    `begin_ns`: of the load. A rate that changes over time is told by its mean.
+    """
     executor = load.executor
     elapsed = sum(interval.end_ns - interval.start_ns for interval in inside) / 1e9
     if not isinstance(executor, OpenLoop) or not elapsed:
         return None
-    due = executor.rate * elapsed
+    spans = ((interval.start_ns, interval.end_ns) for interval in inside)
+    due = sum(offered.due(load, begin_ns, span) for span in spans)
     sent = sum(interval.counters.sent for interval in inside)
     # Equal gaps shift by one send at each edge of the window.
     regular = executor.pacing == "constant"
@@ -79,7 +83,7 @@ def find(inside: Sequence[Interval], load: Load) -> Offered | None:
     short = due - sent
     slots = load.connections * load.depth
     return Offered(
-        rate=executor.rate,
+        rate=due / elapsed,
         sent=sent / elapsed,
         growth=_growth(inside),
         connections=load.connections,

@@ -58,14 +58,13 @@ def prime(
 def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
     """The plan as a closed loop of that length; none of it is in a window that counts."""
     depth = min(plan.load.depth, max(plan.load.pack, MOST_IN_FLIGHT))
-    load = plan.load.model_copy(update={"executor": ClosedLoop(), "depth": depth})
+    load = plan.load.model_copy(update={"executor": ClosedLoop(), "stages": (), "depth": depth})
     # Connections that are opened and closed all the time need more ports than one address has.
     opens = load.requests_per_connection is not None and not plan.target.sources
     return plan.model_copy(
         update={
             "load": load,
             "target": plan.target.model_copy(update={"sources": sources}) if opens else plan.target,
-            "traffic": plan.traffic and plan.traffic.model_copy(update={"stages": ()}),
             "stop": Stop(duration_ns=COUNTED_NS),
             "phases": plan.phases.model_copy(update={"warmup_ns": length_ns}),
         }

@@ -22,7 +22,7 @@ def protocols(scenario: Scenario) -> tuple[Protocol, ...]:
 def words(sending: Sending) -> str:
     """How many sessions there are, as people say it."""
     executor, users = sending.load.executor, sending.load.connections
-    ramped = ", in stages" if sending.traffic.stages else ""
+    ramped = ", in stages" if sending.load.stages else ""
     if isinstance(executor, OpenLoop):
         return f"{executor.rate:g} sessions/s{ramped}"
     return f"{users:,} user{'' if users == 1 else 's'}{ramped}"

@@ -12,14 +12,13 @@ from functools import partial
 
 from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
-from wiretrial.plan import ClosedLoop, Load, OpenLoop
+from wiretrial.plan import ClosedLoop, Load, OpenLoop, Stage
 from wiretrial.plan_traffic import (
     ConstantThink,
     ExponentialThink,
     Flow,
     LognormalThink,
     NoThink,
-    Stage,
     Step,
     Think,
     Traffic,
@@ -44,6 +43,8 @@ class Instead:
     rate: float | None = None
     """Sessions per second."""
     pacing: str = "constant"
+    stages: tuple[Stage, ...] = ()
+    """Shares of these users, or of this rate."""
 
     @property
     def is_given(self) -> bool:
@@ -64,7 +65,7 @@ class Sending:
     @property
     def stages_ns(self) -> int | None:
         """How long the stages last together; None: there are none."""
-        return sum(stage.for_ns for stage in self.traffic.stages) or None
+        return staged_ns(self.load)
 
     @property
     def thinks(self) -> bool:
@@ -88,12 +89,17 @@ def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Se
     executor: ClosedLoop | OpenLoop = ClosedLoop()
     if rate is not None:
         executor = OpenLoop.model_validate({"rate": rate, "pacing": pacing})
-    stages = () if instead.is_given else tuple(_stages(scenario))
-    traffic = scenario.traffic.model_copy(update={"stages": stages})
+    stages = instead.stages if instead.is_given else tuple(_stages(scenario))
+    traffic = scenario.traffic
     return Sending(
         traffic=traffic if instead.rate is None else unthinking(traffic),
-        load=Load(connections=users, executor=executor, seed=seed),
+        load=Load(connections=users, executor=executor, stages=stages, seed=seed),
     )
+
+
+def staged_ns(load: Load) -> int | None:
+    """How long the stages of a load last together; None: there are none."""
+    return sum(stage.for_ns for stage in load.stages) or None
 
 
 def unthinking(traffic: Traffic) -> Traffic:

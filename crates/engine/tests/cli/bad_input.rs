@@ -8,7 +8,7 @@ use crate::{Respond, engine, run, text};
 
 #[test]
 fn table_of_wrong_words() {
-    let cases: [(&[&str], i32, &str); 25] = [
+    let cases: [(&[&str], i32, &str); 28] = [
         (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls, styx,"),
         (&["load", "ftp://h/"], 2, "unknown scheme 'ftp'"),
         (&["load", "ws://h:70000/"], 2, "'70000' is not a port"),
@@ -22,6 +22,13 @@ fn table_of_wrong_words() {
         ),
         (&["load", "ws://h/", "-c", "1", "-t", "2"], 2, "use --threads 1"),
         (&["load", "ws://h/", "--rate", "0"], 2, "rate"),
+        (&["load", "ws://h/", "--stages", "1s:1.5"], 2, "connections are whole numbers"),
+        (&["load", "ws://h/", "--stages", "1s:5", "-c", "9"], 2, "leave -c out"),
+        (
+            &["load", "ws://h/", "--stages", "1s:5/s", "--pacing", "phased"],
+            2,
+            "a rate that changes is constant or poisson",
+        ),
         (&["load", "ws://h/", "--payload", "many"], 2, "a size such as 20, 64KiB or 1MB, or @FILE"),
         (&["load", "ws://h/", "--payload", "@/no/such/file"], 2, "can't read '/no/such/file'"),
         (&["load", "http://h/", "-H", "Accept"], 2, "no colon"),
@@ -78,6 +85,9 @@ fn flags_that_clap_refuses_exit_with_2_and_say_what_is_right() {
         (vec!["load", "ws://h/", "-c", "many"], "1000, 20k or 1M"),
         (vec!["load"], "<URL>"),
         (vec!["load", "ws://h/", "--pacing", "poisson"], "--rate"),
+        (vec!["load", "ws://h/", "--stages", "30s"], "'30s' is no stage; write TIME:CONNECTIONS"),
+        (vec!["load", "ws://h/", "--stages", "1s:0,2s:0"], "all of it is nothing"),
+        (vec!["load", "ws://h/", "--stages", "1s:5", "--hold"], "cannot be used with"),
         (
             vec!["link", "--up", "latency=1ms"],
             "\"latency=1ms\" is none of delay=26ms,jitter=2ms/normal",

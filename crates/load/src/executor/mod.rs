@@ -9,6 +9,7 @@ mod closed;
 mod hold;
 mod open;
 mod phased;
+mod ramped;
 mod random_burst;
 mod sessions;
 mod slots;
@@ -18,6 +19,7 @@ pub use closed::Closed;
 pub use hold::Hold;
 pub use open::Open;
 pub use phased::Phased;
+pub use ramped::Ramped;
 pub use random_burst::RandomBurst;
 pub use sessions::{Part, Session, Sessions};
 pub use slots::Slots;
@@ -63,6 +65,8 @@ pub enum Executor {
     AfterResponse(AfterResponse),
     /// A pack for each connection, on connections drawn at random; then the next burst.
     RandomBurst(RandomBurst),
+    /// The next message goes when a reply has come, on as many connections as stages say.
+    Ramped(Box<Ramped>),
     /// Users who send one request after the other.
     Sessions(Box<Sessions>),
 }
@@ -95,6 +99,7 @@ impl Executor {
             Self::Phased(executor) => executor.next(now, slots),
             Self::AfterResponse(executor) => executor.next(now, slots),
             Self::RandomBurst(executor) => executor.next(now, slots),
+            Self::Ramped(executor) => executor.next(now, slots),
             Self::Sessions(executor) => executor.next(now, slots),
         }
     }
@@ -107,6 +112,7 @@ impl Executor {
             Self::Hold(executor) => executor.peek(now),
             Self::Phased(executor) => executor.peek(),
             Self::AfterResponse(executor) => executor.peek(),
+            Self::Ramped(executor) => executor.peek(),
             Self::Sessions(executor) => executor.peek(now),
         }
     }
@@ -122,7 +128,11 @@ impl Executor {
     /// Messages, or sessions, that are due at `now` and not yet assigned (open loop).
     pub fn waiting(&mut self, now: Nanos) -> u64 {
         match self {
-            Self::Closed(_) | Self::Hold(_) | Self::AfterResponse(_) | Self::RandomBurst(_) => 0,
+            Self::Closed(_)
+            | Self::Hold(_)
+            | Self::AfterResponse(_)
+            | Self::RandomBurst(_)
+            | Self::Ramped(_) => 0,
             Self::Open(executor) => executor.waiting(now),
             Self::Phased(executor) => executor.waiting(now),
             Self::Sessions(executor) => executor.waiting(now),
@@ -136,6 +146,7 @@ impl Executor {
             | Self::Hold(_)
             | Self::AfterResponse(_)
             | Self::RandomBurst(_)
+            | Self::Ramped(_)
             | Self::Sessions(_) => 0,
             Self::Open(executor) => executor.dropped(),
             Self::Phased(executor) => executor.dropped(),

@@ -9,7 +9,7 @@ mod staged;
 
 pub use constant::Constant;
 pub use poisson::Poisson;
-pub use staged::{Course, Staged};
+pub use staged::{Attendance, Course, Staged};
 
 use crate::clock::Nanos;
 

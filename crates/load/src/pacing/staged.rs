@@ -4,7 +4,7 @@
 //! is where that time has come so far. Must not know who arrives.
 
 use crate::clock::Nanos;
-use crate::plan::traffic::Stage;
+use crate::plan::Stage;
 
 /// The share of a whole over time, from an instant on; behind the last stage it stays as it is.
 #[derive(Debug, Clone)]
@@ -62,6 +62,28 @@ impl Course {
             Some(last) => begin + Nanos((left / last.to * 1e9).round() as u64),
             None => begin + Nanos((left * 1e9).round() as u64),
         }
+    }
+}
+
+/// Which of so many are there over time, where they come one after the other and the last ones go first.
+#[derive(Debug)]
+pub struct Attendance {
+    course: Course,
+    count: u32,
+    phase: f64,
+}
+
+impl Attendance {
+    /// Of so many of one worker, whose number among all workers is this: theirs come between each other's.
+    pub fn new(course: Course, count: u32, place: u32, workers: u32) -> Self {
+        // Half of one is one.
+        let phase = (f64::from(place) + 0.5) / f64::from(workers);
+        Self { course, count, phase }
+    }
+
+    /// From when on this one is there, if ever again; `now`: it is.
+    pub fn of(&self, index: u32, now: Nanos) -> Option<Nanos> {
+        self.course.reaches((f64::from(index) + self.phase) / f64::from(self.count), now)
     }
 }
 
@@ -178,6 +200,31 @@ mod tests {
         assert_eq!((at(1.0, 0), at(1.0, 20)), (Some(11.0), Some(20.0)));
         assert_eq!((at(0.6, 21), at(0.5, 30), at(0.5, 32)), (None, Some(30.0), None));
         assert_eq!((at(0.1, 38), at(0.1, 40), at(0.0, 99)), (Some(38.0), None, Some(99.0)));
+    }
+
+    #[test]
+    fn as_many_are_there_as_a_stage_says() {
+        let stages = [
+            Stage { time: Nanos(10 * SECOND), from: 0.0, to: 1.0 },
+            Stage { time: Nanos(SECOND), from: 1.0, to: 0.0 },
+        ];
+        for workers in 1..=5 {
+            let of = |place| {
+                let course = Course::new(Nanos::ZERO, &stages);
+                Attendance::new(course, 20 / workers, place, workers)
+            };
+            let workers: Vec<_> = (0..workers).map(of).collect();
+            let all = u64::from(workers[0].count) * workers.len() as u64;
+            // A moment after the instant at which there are exactly so many.
+            for there in 0..=all {
+                let now = Nanos(there * 10 * SECOND / all + 1);
+                let came = workers.iter().flat_map(|all| (0..all.count).map(|it| all.of(it, now)));
+                assert_eq!(came.filter(|from| *from == Some(now)).count() as u64, there);
+            }
+            let now = Nanos(11 * SECOND);
+            let left = workers.iter().flat_map(|all| (0..all.count).map(|it| all.of(it, now)));
+            assert!(left.into_iter().all(|from| from.is_none()), "they do not come again");
+        }
     }
 
     #[test]

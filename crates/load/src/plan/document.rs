@@ -328,6 +328,10 @@ pub struct LoadDocument {
     /// Who sends next.
     #[serde(default)]
     pub executor: ExecutorDocument,
+    /// Load over time, from its begin on; behind the last stage it stays as it is. Of a closed loop: how many of
+    /// the connections send, which all stand from the begin on; of an open loop: its rate. Empty: all of it, all the time.
+    #[serde(default)]
+    pub stages: Vec<StageDocument>,
     /// Seed of every random choice of the run (masks excepted, which are always fresh).
     #[serde(default)]
     pub seed: u64,
@@ -335,6 +339,18 @@ pub struct LoadDocument {
 
 fn one() -> u32 {
     1
+}
+
+/// A time in which the load changes evenly, or stays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StageDocument {
+    /// How long, nanoseconds; 0: at once.
+    pub for_ns: u64,
+    /// At its begin, 0 to 1: open loop, of the executor's rate; closed loop, of the connections.
+    pub from: f64,
+    /// At its end, likewise.
+    pub to: f64,
 }
 
 /// Who sends next.

@@ -176,8 +176,21 @@ pub struct Load {
     pub requests_per_connection: Option<u64>,
     /// Who sends next.
     pub loop_: LoopPlan,
+    /// Which share of the connections send, or of the rate is sent, over time; empty: all, all the time.
+    pub stages: Vec<Stage>,
     /// Seed of every random choice.
     pub seed: u64,
+}
+
+/// A time in which a share changes evenly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stage {
+    /// How long.
+    pub time: Nanos,
+    /// At its begin, 0 to 1.
+    pub from: f64,
+    /// At its end.
+    pub to: f64,
 }
 
 /// Who sends next.

@@ -102,5 +102,6 @@ fn plan_of(plan: &Plan, traffic: Traffic) -> Plan {
     plan.traffic = Some(Arc::new(traffic));
     plan.load.connections = 1;
     plan.load.loop_ = LoopPlan::Closed;
+    plan.load.stages.clear();
     plan
 }

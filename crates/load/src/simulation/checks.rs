@@ -246,7 +246,7 @@ fn goodness(scenario: &Scenario, played: &Played) -> Result<(), String> {
 fn liveness(scenario: &Scenario, played: &Played) -> Result<(), String> {
     let Scenario { plan, manners, .. } = scenario;
     // Nor is everybody there all the time.
-    if plan.traffic.as_ref().is_some_and(|traffic| !traffic.stages.is_empty()) {
+    if !plan.load.stages.is_empty() {
         return Ok(());
     }
     // Without rows nothing is sent.

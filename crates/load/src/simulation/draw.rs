@@ -253,16 +253,26 @@ impl Draw {
             "hold" => json!({"kind": "hold", "rate": rate / 2.0, "idle_ns": 20 * MS}),
             _ => json!({"kind": "closed"}),
         };
+        let may_change = match loop_ {
+            "open" => pacing != "phased",
+            _ => loop_ == "closed" && !stays,
+        };
+        let stages =
+            if may_change { stages(&mut self.random, duration, counted) } else { json!([]) };
+        let is_whole = stages == json!([]);
         let document = json!({
             "connections": connections,
             "depth": depth,
             "pack": pack,
             "requests_per_connection": renews.then_some(each),
             "executor": executor,
+            "stages": stages,
             "seed": self.random.any() >> 12,
         });
         let stop = match self.random.up_to(3) {
-            0 if loop_ == "closed" => json!({"requests_each": pack * self.random.between(1, 20)}),
+            0 if loop_ == "closed" && is_whole => {
+                json!({"requests_each": pack * self.random.between(1, 20)})
+            }
             _ if counted => json!({"requests": self.random.between(1, messages)}),
             1 => json!({"requests": 2 * messages, "duration_ns": duration}),
             _ => json!({"duration_ns": duration}),
@@ -385,4 +395,22 @@ impl Draw {
 
 fn kind(text: bool) -> &'static str {
     if text { "text" } else { "binary" }
+}
+
+/// Mostly none; and else all are there at last, or the time is over before.
+pub(super) fn stages(random: &mut Random, duration: u64, is_counted: bool) -> Value {
+    if !random.once_in(4) {
+        return json!([]);
+    }
+    let share = |random: &mut Random| random.up_to(4) as f64 / 4.0;
+    let mut stages = Vec::new();
+    for _ in 0..random.between(1, 3) {
+        let time = random.of(&[0, duration / 8, duration / 4]);
+        let (from, to) = (share(random), share(random));
+        stages.push(json!({"for_ns": time, "from": from, "to": to}));
+    }
+    if is_counted {
+        stages.push(json!({"for_ns": 10 * MS, "from": 0.5, "to": 1.0}));
+    }
+    json!(stages)
 }

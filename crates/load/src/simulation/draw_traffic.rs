@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use wiretrial_net::simulation::{Nature, Random};
 use wiretrial_proto::websocket::DeflateConfig;
 
+use super::draw::stages;
 use super::draw_talk::{lines, talk, think};
 use super::scenario::{MS, Manners, Scenario, US};
 use super::secure::Secrets;
@@ -92,10 +93,12 @@ impl Draw {
                 "routes": if self.talks { json!([]) } else { routes() },
                 "lines": if self.talks { lines(spoken) } else { json!([]) },
                 "flows": flows,
-                "stages": self.stages(duration, is_counted),
             },
             "load": {
-                "connections": connections, "executor": executor, "seed": self.random.any() >> 12,
+                "connections": connections,
+                "executor": executor,
+                "stages": stages(&mut self.random, duration, is_counted),
+                "seed": self.random.any() >> 12,
             },
             "stop": stop,
             "generator": {"threads": threads},
@@ -166,24 +169,6 @@ impl Draw {
         let count = self.random.between(least, least + 30);
         let rows: Vec<_> = (0..count).map(|row| json!([format!("u{row}")])).collect();
         json!([{"name": "users", "columns": ["user"], "rows": rows, "order": order}])
-    }
-
-    /// Mostly none; and else all are there at last, or the time is over before.
-    fn stages(&mut self, duration: u64, is_counted: bool) -> Value {
-        if !self.random.once_in(4) {
-            return json!([]);
-        }
-        let share = |random: &mut Random| random.up_to(4) as f64 / 4.0;
-        let mut stages = Vec::new();
-        for _ in 0..self.random.between(1, 3) {
-            let time = self.random.of(&[0, duration / 8, duration / 4]);
-            let (from, to) = (share(&mut self.random), share(&mut self.random));
-            stages.push(json!({"for_ns": time, "from": from, "to": to}));
-        }
-        if is_counted {
-            stages.push(json!({"for_ns": 10 * MS, "from": 0.5, "to": 1.0}));
-        }
-        json!(stages)
     }
 
     fn nature(&mut self, secure: bool) -> Nature {

@@ -9,6 +9,7 @@ mod deadlines;
 #[cfg(test)]
 mod inspect;
 mod intervals;
+mod loads;
 mod openings;
 mod sessions;
 mod stages;
@@ -259,6 +260,7 @@ fn slots(plan: &Plan, connections: u32) -> Slots {
         LoopPlan::Open { pacing: PacingDocument::Phased, .. } => {
             Slots::by_connection(connections, each)
         }
+        LoopPlan::Closed if !plan.load.stages.is_empty() => Slots::by_connection(connections, each),
         LoopPlan::RandomBurst => Slots::without_limit(connections),
         _ => Slots::new(connections, each),
     };

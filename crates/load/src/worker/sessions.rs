@@ -10,8 +10,7 @@ use crate::executor::{Executor, Part, Sessions};
 use crate::machine::Machine;
 use crate::measure::{Class, TrafficStanding};
 use crate::mutation::{self, Mutation};
-use crate::pacing::{Constant, Course, Pacer, Poisson, Staged};
-use crate::plan::{LoopPlan, PacingDocument};
+use crate::plan::LoopPlan;
 use crate::preflight::Setup;
 use crate::users::{Common, Users};
 
@@ -45,24 +44,8 @@ impl<M: Machine> Worker<M> {
     pub(super) fn sessions_from(&self, begin: Nanos) -> Option<Executor> {
         let plan = self.plan();
         let traffic = plan.traffic.clone()?;
-        let part = f64::from(self.share.connections) / f64::from(plan.load.connections);
-        let phase = f64::from(self.share.place) / f64::from(plan.share.workers);
-        let stages = Some(&traffic.stages).filter(|stages| !stages.is_empty());
-        let course = stages.map(|stages| Course::new(begin, stages));
         let pacer = match plan.load.loop_ {
-            LoopPlan::Open { rate, pacing, .. } if course.is_some() => course.map(|course| {
-                let rate = rate * part;
-                Pacer::Staged(Box::new(match pacing {
-                    PacingDocument::Poisson => Staged::poisson(course, rate, self.seed()),
-                    _ => Staged::constant(course, rate, phase),
-                }))
-            }),
-            LoopPlan::Open { rate, pacing: PacingDocument::Poisson, .. } => {
-                Some(Pacer::Poisson(Poisson::new(begin, rate * part, self.seed())))
-            }
-            LoopPlan::Open { rate, .. } => {
-                Some(Pacer::Constant(Constant::new(begin, rate * part, phase)))
-            }
+            LoopPlan::Open { rate, pacing, .. } => Some(self.pacer(begin, rate, pacing)),
             _ => None,
         };
         let (place, workers) = (self.share.place, plan.share.workers);
@@ -89,7 +72,8 @@ impl<M: Machine> Worker<M> {
             in_turn,
         };
         let (users, budget) = (self.share.connections, self.share.budget);
-        let sessions = Sessions::new(traffic, deals, users, begin, pacer, budget);
+        let sessions =
+            Sessions::new(traffic, deals, users, begin, pacer, self.course(begin), budget);
         Some(Executor::Sessions(Box::new(sessions)))
     }
 

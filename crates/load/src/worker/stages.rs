@@ -5,11 +5,9 @@ use super::intervals::{LATE, Over};
 use crate::clock::Nanos;
 use crate::control::Report;
 use crate::deliveries::Deliveries;
-use crate::executor::{AfterResponse, Closed, Executor, Hold, Open, Phased, RandomBurst};
+use crate::executor::Executor;
 use crate::machine::Machine;
 use crate::measure::{Class, IntervalRecord};
-use crate::pacing::{Constant, Pacer, Poisson};
-use crate::plan::{LoopPlan, PacingDocument};
 
 /// A wait ends after this at the latest, so that a pause in it shows.
 pub(super) const LONGEST_WAIT: Nanos = LATE;
@@ -73,65 +71,6 @@ impl<M: Machine> Worker<M> {
         }
         self.executor = Some(self.executor_from(begin));
         self.stage = Stage::Load { end };
-    }
-
-    pub(super) fn executor_from(&self, begin: Nanos) -> Executor {
-        if let Some(sessions) = self.sessions_from(begin) {
-            return sessions;
-        }
-        let load = &self.plan().load;
-        match load.loop_ {
-            LoopPlan::Closed => {
-                let executor = Closed::new(load.pack, self.share.budget);
-                // Where connections have a share of requests, each pack looks for itself whether
-                // it is still within it.
-                let together = self.renews().is_none();
-                Executor::Closed(if together { executor.together() } else { executor })
-            }
-            LoopPlan::Hold { rate, idle } => {
-                let part = f64::from(self.share.connections) / f64::from(load.connections);
-                let (connections, budget) = (self.share.connections, self.share.budget);
-                Executor::Hold(Hold::new(connections, rate * part, begin + idle, budget))
-            }
-            LoopPlan::RandomBurst => Executor::RandomBurst(RandomBurst::new(
-                self.share.connections,
-                load.pack,
-                self.share.budget,
-                self.seed(),
-            )),
-            LoopPlan::AfterResponse { pause } => {
-                let slots = u64::from(self.share.connections) * u64::from(load.depth / load.pack);
-                let budget = self.share.budget;
-                let executor = AfterResponse::new(begin, pause, slots, load.pack, budget);
-                Executor::AfterResponse(executor)
-            }
-            LoopPlan::Open { rate, pacing, overflow } => {
-                // The rate counts messages, the pacer packs; each worker takes its connections' part,
-                // and the workers' instants lie between each other's.
-                let packs = rate / f64::from(load.pack);
-                let part = f64::from(self.share.connections) / f64::from(load.connections);
-                let phase = f64::from(self.share.place) / f64::from(self.plan().share.workers);
-                let (pack, budget) = (load.pack, self.share.budget);
-                let constant = Constant::new(begin, packs * part, phase);
-                let pacer = match pacing {
-                    PacingDocument::Constant => Pacer::Constant(constant),
-                    PacingDocument::Poisson => {
-                        Pacer::Poisson(Poisson::new(begin, packs * part, self.seed()))
-                    }
-                    PacingDocument::Phased => {
-                        let connections = self.share.connections;
-                        let executor = Phased::new(constant, connections, pack, budget, overflow);
-                        return Executor::Phased(executor);
-                    }
-                };
-                Executor::Open(Open::new(pacer, pack, budget, overflow))
-            }
-        }
-    }
-
-    /// Of what this worker draws at random; each has its own.
-    pub(super) fn seed(&self) -> u64 {
-        self.plan().load.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.share.place.into())
     }
 
     /// The executor has nothing more to send. What still waits for room on its connection, and

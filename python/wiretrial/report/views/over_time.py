@@ -18,6 +18,7 @@ COLOURS = {"p50": 0, "p99": 1, "max": 4}
 ERRORS = 1
 AIR = 1.06
 KEY = "Grey: not counted (warm-up, or behind the window that counts)."
+KEY_OF_STAGES = "Thin lines: a stage of the load ends."
 KEY_OF_DISTURBED = "Dashed: the load generator was kept from running for a moment."
 WIDE, NARROW = Padding(56, 90, 26, 44), Padding(48, 70, 26, 44)
 TICKS = 9
@@ -65,7 +66,8 @@ def picture(course: Course, name: str, frame: Frame) -> Picture:
 def key(course: Course) -> str:
     """How to read them, in one line."""
     disturbed = any(moment.disturbed for moment in course.rates)
-    return f"{KEY} {KEY_OF_DISTURBED}" if disturbed else KEY
+    told = (KEY, course.stages and KEY_OF_STAGES, disturbed and KEY_OF_DISTURBED)
+    return " ".join(sentence for sentence in told if sentence)
 
 
 def quantity(course: Course) -> str:
@@ -140,6 +142,8 @@ def blank(course: Course, height: float, frame: Frame, y: Axis, padding: Padding
     start, end = (min(max(edge, 0.0), last) for edge in course.window)
     spans = [{"x": a, "x2": b} for a, b in ((0.0, start), (end, last)) if b - a > last / 500]
     plot.draw("rect", spans, x2="x2", y=0, y2=height, color=palette.HAIRLINE, opacity=0.7)
+    ends: list[Row] = [{"x": end} for end in course.stages]
+    plot.draw("rule", ends, y=0, y2=height, color=palette.MUTED, opacity=0.5)
     return plot
 
 

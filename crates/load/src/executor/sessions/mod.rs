@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::{Assignment, Budget, Next, Slots};
 use crate::clock::Nanos;
-use crate::pacing::{Course, Pacer};
+use crate::pacing::{Attendance, Course, Pacer};
 use crate::plan::traffic::Traffic;
 use arrivals::Arrivals;
 use deal::Dealer;
@@ -43,8 +43,8 @@ pub struct Sessions {
     dealer: Dealer,
     /// None: the loop is closed.
     arrivals: Option<Arrivals>,
-    /// Closed loop: how many of the users there are over time; none: all of them.
-    course: Option<Course>,
+    /// Closed loop: which of the users are there over time; none: all of them.
+    attendance: Option<Attendance>,
     /// Of sessions.
     budget: Budget,
     users: Vec<User>,
@@ -110,16 +110,18 @@ enum State {
 
 impl Sessions {
     /// Of so many users. `pacer` gives the instants at which sessions are due; without one the loop is closed,
-    /// and the users' first sessions begin at `begin`. The slots must be [by connection](Slots::by_connection).
+    /// and the users' first sessions begin at `begin`; of these users as many are there as the course says. The slots
+    /// must be [by connection](Slots::by_connection).
     pub fn new(
         traffic: Arc<Traffic>,
         part: Part,
         users: u32,
         begin: Nanos,
         pacer: Option<Pacer>,
+        course: Option<Course>,
         budget: Budget,
     ) -> Self {
-        let course = (!traffic.stages.is_empty()).then(|| Course::new(begin, &traffic.stages));
+        let course = course.filter(|_| pacer.is_none());
         let none = Session {
             flow: 0,
             step: 0,
@@ -132,7 +134,7 @@ impl Sessions {
         let mut sessions = Self {
             seed: part.seed,
             dealer: Dealer::new(&traffic, part),
-            course: course.filter(|_| pacer.is_none()),
+            attendance: course.map(|it| Attendance::new(it, users, part.place, part.workers)),
             arrivals: pacer.map(Arrivals::new),
             budget,
             users: vec![User { state: State::Idle, session: none }; users as usize],
@@ -331,10 +333,7 @@ impl Sessions {
 
     /// From when on the user is there, if ever again.
     fn is_there(&self, user: u32, now: Nanos) -> Option<Nanos> {
-        let Some(course) = &self.course else { return Some(now) };
-        // Half of a user is one.
-        let share = (f64::from(user) + 0.5) / self.users.len() as f64;
-        course.reaches(share, now)
+        self.attendance.as_ref().map_or(Some(now), |all| all.of(user, now))
     }
 
     fn give(&mut self, user: u32, dealt: Dealt, due: Nanos) {

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::{Part, Session, Sessions};
 use crate::clock::Nanos;
 use crate::executor::{Assignment, Budget, Next, Slots};
-use crate::pacing::{Constant, Pacer};
-use crate::plan::Plan;
-use crate::plan::traffic::{Stage, Traffic};
+use crate::pacing::{Constant, Course, Pacer};
+use crate::plan::traffic::Traffic;
+use crate::plan::{Plan, Stage};
 
 const MS: fn(u64) -> Nanos = Nanos::from_millis;
 
@@ -40,6 +40,16 @@ fn sessions(
     rate: Option<f64>,
     budget: Budget,
 ) -> (Sessions, Slots) {
+    staged(traffic, users, rate, None, budget)
+}
+
+fn staged(
+    traffic: Arc<Traffic>,
+    users: u32,
+    rate: Option<f64>,
+    course: Option<Course>,
+    budget: Budget,
+) -> (Sessions, Slots) {
     let part = Part {
         seed: 1,
         place: 0,
@@ -50,7 +60,7 @@ fn sessions(
         keeps_rows: rate.is_none(),
         in_turn: false,
     };
-    part_of(traffic, part, users, rate, budget)
+    part_of(traffic, part, users, rate, course, budget)
 }
 
 fn part_of(
@@ -58,12 +68,13 @@ fn part_of(
     part: Part,
     users: u32,
     rate: Option<f64>,
+    course: Option<Course>,
     budget: Budget,
 ) -> (Sessions, Slots) {
     let pacer = rate.map(|rate| Pacer::Constant(Constant::new(Nanos::ZERO, rate, 0.0)));
     let mut slots = Slots::by_connection(users, 1);
     (0..users).for_each(|user| slots.set_available(user, true));
-    (Sessions::new(traffic, part, users, Nanos::ZERO, pacer, budget), slots)
+    (Sessions::new(traffic, part, users, Nanos::ZERO, pacer, course, budget), slots)
 }
 
 /// Who sends now, and when that was due.
@@ -158,11 +169,11 @@ fn what_finds_no_row_fails_without_a_user() {
 
 #[test]
 fn users_come_and_go_as_the_stages_say() {
-    let mut flow = traffic(&json!([{"name": "f", "steps": [{"route": 0}]}]), &json!([]));
+    let flow = traffic(&json!([{"name": "f", "steps": [{"route": 0}]}]), &json!([]));
     let stage = |ms, from, to| Stage { time: MS(ms), from, to };
-    Arc::make_mut(&mut flow).stages =
-        vec![stage(100, 0.0, 1.0), stage(100, 1.0, 1.0), stage(100, 1.0, 0.0)];
-    let (mut all, mut slots) = sessions(flow, 10, None, Budget::UNLIMITED);
+    let stages = [stage(100, 0.0, 1.0), stage(100, 1.0, 1.0), stage(100, 1.0, 0.0)];
+    let course = Some(Course::new(Nanos::ZERO, &stages));
+    let (mut all, mut slots) = staged(flow, 10, None, course, Budget::UNLIMITED);
     let mut active = Vec::new();
     for now in 0..40 {
         let now = MS(now * 10);
@@ -228,7 +239,7 @@ fn users_may_take_turns() {
         keeps_rows: false,
         in_turn: true,
     };
-    let (mut sessions, mut slots) = part_of(three_steps(), part, 2, None, Budget::of(3));
+    let (mut sessions, mut slots) = part_of(three_steps(), part, 2, None, None, Budget::of(3));
     for (number, user) in [(7, 0), (8, 1), (9, 0)] {
         for step in 0..3 {
             let now = MS(number * 100 + step * 20);

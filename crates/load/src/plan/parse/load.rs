@@ -3,9 +3,10 @@
 use super::wrong;
 use crate::clock::Nanos;
 use crate::plan::document::{
-    ExecutorDocument, LoadDocument, OverflowDocument, PhasesDocument, StopDocument,
+    ExecutorDocument, LoadDocument, OverflowDocument, PacingDocument, PhasesDocument,
+    StageDocument, StopDocument,
 };
-use crate::plan::{GeneratorPlan, Load, LoopPlan, Overflow, Phases, PlanError, Stop};
+use crate::plan::{GeneratorPlan, Load, LoopPlan, Overflow, Phases, PlanError, Stage, Stop};
 
 /// Longest duration, nanoseconds: 30 days.
 const MAX_DURATION: u64 = 30 * 24 * 3_600_000_000_000;
@@ -88,7 +89,38 @@ pub(super) fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result
             },
         },
     };
-    Ok(Load { connections, depth, pack, requests_per_connection, loop_, seed: document.seed })
+    let stages = document.stages.iter().map(stage).collect::<Result<Vec<_>, _>>()?;
+    if !stages.is_empty() {
+        can_change(loop_)?;
+    }
+    let seed = document.seed;
+    Ok(Load { connections, depth, pack, requests_per_connection, loop_, stages, seed })
+}
+
+fn stage(document: &StageDocument) -> Result<Stage, PlanError> {
+    let StageDocument { for_ns, from, to } = *document;
+    if let Some(share) = [from, to].into_iter().find(|share| !(0.0..=1.0).contains(share)) {
+        return wrong(format!("load.stages: {share} is no share from 0 to 1"));
+    }
+    Ok(Stage { time: duration(for_ns, "load.stages.for_ns", 0)?, from, to })
+}
+
+/// Is there something that can be more or less over time?
+fn can_change(loop_: LoopPlan) -> Result<(), PlanError> {
+    match loop_ {
+        LoopPlan::Closed
+        | LoopPlan::Open { pacing: PacingDocument::Constant | PacingDocument::Poisson, .. } => {
+            Ok(())
+        }
+        LoopPlan::Open { .. } => wrong(
+            "load.stages: a rate that changes is constant or poisson, not phased; use another pacing"
+                .to_owned(),
+        ),
+        _ => wrong(
+            "load.stages: only a closed loop and an open one change over time; leave stages out, or use one of these"
+                .to_owned(),
+        ),
+    }
 }
 
 pub(super) fn stop(
@@ -121,6 +153,18 @@ pub(super) fn stop(
     if requests_each.is_some() && load.loop_ != LoopPlan::Closed {
         return wrong(
             "stop.requests_each: an open loop has no messages of a connection; use stop.requests"
+                .to_owned(),
+        );
+    }
+    if requests_each.is_some() && !load.stages.is_empty() {
+        return wrong(
+            "stop.requests_each: connections that come and go send as many as they can; use stop.requests"
+                .to_owned(),
+        );
+    }
+    if load.stages.last().is_some_and(|last| last.to == 0.0) && duration_ns.is_none() {
+        return wrong(
+            "load.stages: behind the last one nothing is sent, so that the run does not end: give stop.duration_ns"
                 .to_owned(),
         );
     }

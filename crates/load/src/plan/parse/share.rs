@@ -77,6 +77,11 @@ pub(super) fn in_company(
             "load.executor: {members} act by themselves, not in bursts; use another"
         ));
     }
+    if !load.stages.is_empty() && load.loop_ == LoopPlan::Closed {
+        return wrong(format!(
+            "load.stages: {members} are there all the time; give a rate, which may change"
+        ));
+    }
     let count = load.connections.div_ceil(size);
     if count < generator.threads {
         return wrong(format!(

@@ -76,9 +76,6 @@ pub(super) fn fits(
     share: SharePlan,
     stop: &Stop,
 ) -> Result<(), PlanError> {
-    if traffic.stages.last().is_some_and(|last| last.to == 0.0) && stop.duration.is_none() {
-        return wrong("traffic.stages: behind the last one nobody is left, so that the run does not end: give stop.duration_ns".to_owned());
-    }
     if load.depth > 1 || load.requests_per_connection.is_some() {
         return wrong("load: a user of traffic sends one request after the other, on a connection that is kept: leave depth, pack and requests per connection out".to_owned());
     }

@@ -23,22 +23,6 @@ pub struct TrafficDocument {
     pub lines: Vec<LineDocument>,
     /// Sessions.
     pub flows: Vec<FlowDocument>,
-    /// How many there are over time, from the begin of the load on; behind the last stage it stays so. Empty: as many
-    /// all the time.
-    #[serde(default)]
-    pub stages: Vec<StageDocument>,
-}
-
-/// A time in which there are more and more, or fewer and fewer, or as many.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StageDocument {
-    /// How long, nanoseconds; 0: at once.
-    pub for_ns: u64,
-    /// At its begin, 0 to 1: open loop, of the executor's rate; closed loop, of the connections, which are users.
-    pub from: f64,
-    /// At its end, likewise.
-    pub to: f64,
 }
 
 /// Rows of data, of which each session of a flow gets one.

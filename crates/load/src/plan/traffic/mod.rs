@@ -36,8 +36,6 @@ pub struct Traffic {
     pub routes: Vec<Route>,
     /// Sessions; never empty.
     pub flows: Vec<Flow>,
-    /// How many sessions or users there are over time; empty: as many all the time.
-    pub stages: Vec<Stage>,
     /// Names of all values that sessions have: columns of feeds, and captures.
     pub values: Vec<String>,
 }
@@ -51,7 +49,6 @@ impl Traffic {
     /// The same, each flow as often as the others, and each of its steps once and without thought.
     pub(crate) fn straight(&self) -> Self {
         let mut straight = self.clone();
-        straight.stages.clear();
         for flow in &mut straight.flows {
             flow.weight = 1;
             for step in &mut flow.steps {
@@ -81,17 +78,6 @@ impl Traffic {
         named.retain(|(name, _)| is_secret(name));
         named
     }
-}
-
-/// A time in which the share of sessions per second, or of users, changes evenly.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stage {
-    /// How long.
-    pub time: Nanos,
-    /// At its begin, 0 to 1.
-    pub from: f64,
-    /// At its end.
-    pub to: f64,
 }
 
 /// Rows of data.

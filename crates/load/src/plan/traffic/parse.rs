@@ -5,14 +5,14 @@
 use std::collections::BTreeSet;
 
 use super::document::{
-    BackDocument, FeedDocument, FlowDocument, RouteDocument, StageDocument, ThinkDocument,
-    TrafficDocument, UnaskedDocument,
+    BackDocument, FeedDocument, FlowDocument, RouteDocument, ThinkDocument, TrafficDocument,
+    UnaskedDocument,
 };
 use super::lines::{in_order, line};
 use super::names::{Names, missing};
 use super::replies::{capture, check, statuses};
 use super::text::{fields, text};
-use super::{Back, Feed, Flow, FlowStep, Part, Route, Stage, Think, Traffic, Written};
+use super::{Back, Feed, Flow, FlowStep, Part, Route, Think, Traffic, Written};
 use crate::clock::Nanos;
 use crate::plan::PlanError;
 
@@ -22,8 +22,6 @@ const LONGEST_NAME: usize = 200;
 const MOST_WEIGHT: u64 = 1 << 16;
 /// The longest think time, nanoseconds: a day.
 const LONGEST_THINK: u64 = 24 * 3_600_000_000_000;
-/// The longest stage, nanoseconds: 30 days.
-const LONGEST_STAGE: u64 = 30 * LONGEST_THINK;
 
 /// Makes a document into runnable traffic; these headers go with each request.
 ///
@@ -62,8 +60,7 @@ pub(in crate::plan) fn traffic(
         .iter()
         .map(|it| flow(it, document).map_err(|fault| named("flows", &it.name, &fault)));
     let flows = flows.collect::<Result<Vec<_>, _>>()?;
-    let stages = document.stages.iter().map(stage).collect::<Result<Vec<_>, _>>()?;
-    let mut traffic = Traffic { feeds, routes, flows, stages, values: names.into_names() };
+    let mut traffic = Traffic { feeds, routes, flows, values: names.into_names() };
     if traffic.flows.iter().map(|flow| u64::from(flow.weight)).sum::<u64>() > MOST_WEIGHT {
         return wrong(format!(
             "traffic.flows: all weights together are over {MOST_WEIGHT}; divide them"
@@ -202,17 +199,6 @@ fn think(document: &ThinkDocument) -> Result<Think, String> {
         return Err(format!("a think time of {longest} ns is over a day"));
     }
     Ok(think)
-}
-
-fn stage(document: &StageDocument) -> Result<Stage, PlanError> {
-    let StageDocument { for_ns, from, to } = *document;
-    if for_ns > LONGEST_STAGE {
-        return wrong(format!("traffic.stages: {for_ns} ns are over 30 days"));
-    }
-    if let Some(share) = [from, to].into_iter().find(|share| !(0.0..=1.0).contains(share)) {
-        return wrong(format!("traffic.stages: {share} is no share from 0 to 1"));
-    }
-    Ok(Stage { time: Nanos(for_ns), from, to })
 }
 
 /// Notes which captures come to stand in heads, and looks at the columns that do.

@@ -186,9 +186,9 @@ fn table_of_what_is_refused() {
             json!({"checks": [{"of": {"header": "A"}, "test": {"is": "shape", "shape": {}}}]}),
             "expect.checks[0]: only the body, and what is at a place of it, has a shape",
         ),
-        row("/traffic/stages", json!([{"for_ns": 1, "from": 0.0, "to": 1.5}]), "1.5 is no share"),
+        row("/load/stages", json!([{"for_ns": 1, "from": 0.0, "to": 1.5}]), "1.5 is no share"),
         row(
-            "/traffic/stages",
+            "/load/stages",
             json!([{"for_ns": 1, "from": 1.0, "to": 0.0}]),
             "give stop.duration_ns",
         ),
