@@ -16,6 +16,7 @@ from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, UsageProblem
 from wiretrial.results.limits import Limit
 
+GENERATOR = ("--poller", "epoll", "--sources", "127.0.0.1")
 QUICK = ("-d", "150ms", "--warmup", "0", "--searches", "1", "-c", "2")
 
 
@@ -33,7 +34,7 @@ def url() -> Iterator[str]:
 
 def test_a_rate_is_found_and_every_level_kept(wiretrial: Run, url: str, tmp_path: Path) -> None:
     goals = ("--goal", "p50 < 2s", "--goal", "errors < 1%")
-    flags = (*goals, "--from", "800", "--to", "1600", *QUICK, "--report", "page.html")
+    flags = (*goals, "--from", "800", "--to", "1600", *QUICK, *GENERATOR, "--report", "page.html")
     done = wiretrial("limit", url, *flags, "--format", "json", "-o", "limit.json")
     assert done.returncode in (EXIT_GOOD, EXIT_GATE, EXIT_INVALID), done.stderr
     found = Limit.model_validate_json((tmp_path / "limit.json").read_text(encoding="utf-8"))
@@ -85,6 +86,8 @@ def test_no_right_reply_ends_it_at_once(wiretrial: Run, url: str) -> None:
         ({"within": "2s"}, "--within 2s is shorter than one level: give 8 s or more"),
         ({"searches": "0"}, "--searches 0: "),
         ({"duration": "0"}, "--duration 0: "),
+        ({"cpus": "4096"}, "--cpus 4096: there is no CPU 4096 for us: use some of "),
+        ({"sources": "nowhere"}, "--sources nowhere: "),
     ],
 )
 def test_what_makes_no_sense_is_one_line(url: str, typed: dict[str, Any], says: str) -> None:

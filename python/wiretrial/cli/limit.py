@@ -132,6 +132,9 @@ def limit(
     warmup: options.WarmUp = "auto",
     timeout: options.Timeout = "10s",
     threads: options.Threads = "1",
+    cpus: options.Cpus = None,
+    poller: options.PollerChoice = options.Poller.AUTO,
+    sources: options.Sources = None,
     insecure: options.Insecure = False,
     cacert: options.Authorities = None,
     seed: options.Seed = 0,
@@ -175,7 +178,7 @@ def limit(
         ),
         options.Security(insecure, cacert),
         loading.Extent(duration, None, warmup, timeout, CONNECT_TIMEOUT),
-        loading.Generator(threads),
+        loading.Generator(threads, cpus, poller=poller.value, sources=sources),
         loading.Further(deflate, deflate_with, greetings, variables=tuple(variable or ())),
     )
     return limiting.limit(

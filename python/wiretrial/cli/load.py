@@ -59,14 +59,6 @@ class Overflow(StrEnum):
     DROP = "drop"
 
 
-class Poller(StrEnum):
-    """How the kernel reports that sockets are ready."""
-
-    AUTO = "auto"
-    URING = "uring"
-    EPOLL = "epoll"
-
-
 app = Face()
 
 
@@ -158,15 +150,7 @@ def load(
         ),
     ] = "10s",
     threads: options.Threads = "1",
-    cpus: Annotated[
-        str | None,
-        typer.Option(
-            "--cpus",
-            metavar="LIST",
-            help="CPUs to pin the threads to: 1,3-5.",
-            rich_help_panel=screen.GENERATOR,
-        ),
-    ] = None,
+    cpus: options.Cpus = None,
     spin: Annotated[
         bool,
         typer.Option(
@@ -175,23 +159,8 @@ def load(
             rich_help_panel=screen.GENERATOR,
         ),
     ] = False,
-    poller: Annotated[
-        Poller,
-        typer.Option(
-            "--poller",
-            help="auto: io_uring where the kernel has it, else epoll.",
-            rich_help_panel=screen.GENERATOR,
-        ),
-    ] = Poller.AUTO,
-    sources: Annotated[
-        str | None,
-        typer.Option(
-            "--sources",
-            metavar="CIDR",
-            help="Local addresses to connect from; each adds about 28,000 ports.",
-            rich_help_panel=screen.GENERATOR,
-        ),
-    ] = None,
+    poller: options.PollerChoice = options.Poller.AUTO,
+    sources: options.Sources = None,
     insecure: options.Insecure = False,
     cacert: options.Authorities = None,
     server_name: Annotated[

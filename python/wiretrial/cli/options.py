@@ -28,6 +28,14 @@ class OnAgentLoss(StrEnum):
     GO_ON = "go-on"
 
 
+class Poller(StrEnum):
+    """How the kernel reports that sockets are ready."""
+
+    AUTO = "auto"
+    URING = "uring"
+    EPOLL = "epoll"
+
+
 COMPARED_CONNECTIONS = "32"
 """Connections of a comparison, where -c does not say."""
 Variables = Annotated[
@@ -223,6 +231,32 @@ Threads = Annotated[
     str,
     typer.Option(
         "--threads", metavar="T", help="Threads of the generator.", rich_help_panel=screen.GENERATOR
+    ),
+]
+Cpus = Annotated[
+    str | None,
+    typer.Option(
+        "--cpus",
+        metavar="LIST",
+        help="CPUs to pin the threads to: 1,3-5.",
+        rich_help_panel=screen.GENERATOR,
+    ),
+]
+PollerChoice = Annotated[
+    Poller,
+    typer.Option(
+        "--poller",
+        help="auto: io_uring where the kernel has it, else epoll.",
+        rich_help_panel=screen.GENERATOR,
+    ),
+]
+Sources = Annotated[
+    str | None,
+    typer.Option(
+        "--sources",
+        metavar="CIDR",
+        help="Local addresses to connect from; each adds about 28,000 ports.",
+        rich_help_panel=screen.GENERATOR,
     ),
 ]
 KeepSecrets = Annotated[
