@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from wiretrial import redaction, words
-from wiretrial.cli import interrupts, loading, output, traffic_goals
-from wiretrial.cli.traffic_goals import Outcome
+from wiretrial.cli import interrupts, loading, output
 from wiretrial.cli.wanted import Wanted
 from wiretrial.engine import Engine
 from wiretrial.errors import EngineFailed, MeasurementInvalid
 from wiretrial.goals import Goal
 from wiretrial.plan import ClosedLoop, OpenLoop, Plan, Stop
-from wiretrial.report import limit_text
+from wiretrial.report import goal_metrics, limit_text
+from wiretrial.report.goal_metrics import Outcome
 from wiretrial.report.measures import Measured
 from wiretrial.results import quantiles
 from wiretrial.results.limits import End, Figure, Level, Limit, Reason
@@ -187,7 +187,7 @@ class Levels:
         return min(of_all) if of_all else 1.0 if self._counts_failed else 0.0
 
     def _level(self, step: Step, trial: Trial) -> Level:
-        outcomes = traffic_goals.judge(self.goals, trial)
+        outcomes = goal_metrics.judge(self.goals, trial)
         measured, judgement = Measured(trial), trial.judgement
         seen = limits.observation(trial, counts_failed=self._counts_failed)
         reason, why = _refused(trial, outcomes, limits.refused(seen))
@@ -205,7 +205,7 @@ class Levels:
             figures=tuple(
                 Figure(goal=str(one.goal), value=one.value, is_kept=one.is_kept) for one in outcomes
             ),
-            time_ns=timed[0].value if timed else time_ns,
+            time_ns=timed[0].of_replies if timed else time_ns,
             failed_share=measured.failed_share or 0.0,
             occupied=limits.occupied(trial),
             server_busy=judgement.server.busy if judgement.server else None,

@@ -19,7 +19,6 @@ from wiretrial.cli import (
     output,
     reports,
     staging,
-    traffic_goals,
     traffic_wanted,
     urls,
     workload,
@@ -39,7 +38,7 @@ from wiretrial.errors import (
 )
 from wiretrial.machine import facts, listeners, preflight
 from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
-from wiretrial.report import load_json, load_lines, load_text, run
+from wiretrial.report import goal_metrics, load_json, load_lines, load_text, run
 from wiretrial.results.model import Scenario, Trial
 from wiretrial.studies import sent
 from wiretrial.studies.recording import Recording
@@ -130,7 +129,7 @@ def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
             )
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
-    outcomes = traffic_goals.judge(wanted.goals, trial)
+    outcomes = goal_metrics.judge(wanted.goals, trial)
     output.emit(_render(trial, kept.format, to_terminal=kept.file is None), kept.file)
     for outcome in outcomes:
         output.say(f"goal {outcome.line}")

@@ -97,12 +97,14 @@ class Row:
     text: str
     is_missing: bool = False
     """The scenario was asked for and has no figure: the gate fails."""
+    is_broken: bool = False
+    """It has none that is as short as any bound: too many messages failed."""
 
     @property
     def outcome(self) -> str:
         """`kept`, `broken`, `missing` or `cannot tell`."""
-        if self.is_missing:
-            return "missing"
+        if self.is_missing or self.is_broken:
+            return "missing" if self.is_missing else "broken"
         return self.decision.outcome if self.decision else "cannot tell"
 
 
@@ -300,6 +302,9 @@ def _row(
         yield _unusable(scenario, runs, threshold)
         return
     metric = threshold.metric
+    if not threshold.at_least and (reason := _beyond(runs, metric)):
+        yield Row(scenario, threshold, None, reason, is_broken=True)
+        return
     for told, whose in ((runs, ""), (other.runs if threshold.relative else (), f"{other.name}: ")):
         if reason := _withheld(told, metric):
             yield Row(scenario, threshold, None, whose + reason)
@@ -451,6 +456,16 @@ def _withheld(runs: Sequence[Measured], metric: Metric) -> str | None:
     if not reasons:
         return None
     where = f", in {len(reasons)} of {len(usable)} trials" if len(usable) > 1 else ""
+    return f"{reasons[0]}{where}"
+
+
+def _beyond(runs: Sequence[Measured], metric: Metric) -> str | None:
+    """Why the figure breaks any upper bound: in each usable trial it lies among failures."""
+    usable = [run for run in runs if run.is_usable]
+    reasons = [reason for run in usable if (reason := metric.beyond(run)) is not None]
+    if not reasons or len(reasons) < len(usable):
+        return None
+    where = f", in {units.every(len(usable))} trials" if len(usable) > 1 else ""
     return f"{reasons[0]}{where}"
 
 

@@ -28,6 +28,8 @@ class Metric:
     higher_is_better: bool = False
     withheld: Callable[[Measured], str | None] = lambda _: None
     """Why a trial has too few values to tell it; None: it has enough, or it takes none."""
+    beyond: Callable[[Measured], str | None] = lambda _: None
+    """Why a trial's figure is longer than any time: it lies among failures. None: it does not."""
     called: str = ""
     """Within a sentence; empty: as its title. `{message}` stands for what is sent."""
     best: str = ""
@@ -72,16 +74,17 @@ def _waiting(key: str, q: float) -> Metric:
             return None
         return quantiles.of_all(measured.waiting_time, measured.failed, q)
 
+    def beyond(measured: Measured) -> str | None:
+        if measured.is_overloaded:
+            return None
+        return quantiles.beyond(measured.waiting_time, measured.failed, q)
+
     def withheld(measured: Measured) -> str | None:
         if measured.is_overloaded:
             return overloaded
-        reason = told.withheld(measured)
-        if reason is None and of(measured) is None:
-            failed = measured.failed
-            return quantiles.among_failed(failed, failed + measured.waiting_time.count, q)
-        return reason
+        return beyond(measured) or told.withheld(measured)
 
-    return replace(told, of=of, withheld=withheld)
+    return replace(told, of=of, withheld=withheld, beyond=beyond)
 
 
 def _quantile(key: str, title: str, q: float, of: Callable[[Measured], Hdr], what: str) -> Metric:

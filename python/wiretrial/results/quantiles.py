@@ -63,6 +63,17 @@ def among_failed(failed: int, total: int, q: float) -> str:
     return f"{name(q)} lies among the {failed:,} of {total:,} that failed"
 
 
+def beyond(times: Hdr, failed: int, q: float) -> str | None:
+    """Why the quantile over replies and failures is longer than any time; None: it has one.
+
+    Or it is withheld: together they are too few.
+    """
+    total = times.count + failed
+    if total < needed(q) or of_all(times, failed, q) is not None:
+        return None
+    return among_failed(failed, total, q)
+
+
 def document(times: Hdr, values: str = REPLIES) -> dict[str, Any] | None:
     """The times as a JSON object; None where none was recorded.
 
