@@ -21,6 +21,7 @@ Examples:
   wiretrial load shop.toml -d 30s
   wiretrial load http://127.0.0.1:8080/items --expect json:ok=true --allow-errors 0.1%
   wiretrial load http://127.0.0.1:8080/ --stages 30s:1k/s,2m:5k/s,30s:0 --report load.html
+  wiretrial load http://127.0.0.1:8080/ --rate 500 -d 8h --report soak.html
   wiretrial load ws://127.0.0.1:9001 -c 1k -d 30s --payload 20
   wiretrial load ws://127.0.0.1:9001 --payload @chat.json --text --deflate
   wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
@@ -185,6 +186,15 @@ def load(
     fleet_certificates: options.FleetCertificates = None,
     fleet_agents: options.FleetAgents = None,
     on_agent_loss: options.AgentLoss = None,
+    soak: Annotated[
+        bool,
+        typer.Option(
+            "--soak",
+            help="Say whether throughput, p99, the server's memory and CPU drifted, as in runs of "
+            "10 min and more.",
+            rich_help_panel=screen.OUTPUT,
+        ),
+    ] = False,
     keep_secrets: options.KeepSecrets = False,
     format_: options.FormatOption = Format.TEXT,
     file: options.ToFile = None,
@@ -239,5 +249,6 @@ def load(
             format=format_,
             file=file,
             page=page,
+            is_soak=soak,
         ),
     )

@@ -109,6 +109,8 @@ class Kept:
     format: output.Format
     file: Path | None
     page: Path | None
+    is_soak: bool = False
+    """Drift is told, however short the run is."""
 
 
 def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
@@ -125,7 +127,12 @@ def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
     with fleet_wanted.engine(many, keeps_cpus=True) as engine:
         try:
             trial, signal_number = run_one(
-                engine, plan, wanted, allowed, keeps_secrets=kept.keeps_secrets
+                engine,
+                plan,
+                wanted,
+                allowed,
+                keeps_secrets=kept.keeps_secrets,
+                is_soak=kept.is_soak,
             )
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
@@ -241,6 +248,7 @@ def run_one(
     *,
     keeps_secrets: bool,
     heading: str | None = None,
+    is_soak: bool = False,
 ) -> tuple[Trial, int | None]:
     """The record of one run, and the signal that ended it early, where one did."""
     target = wanted.address
@@ -268,6 +276,7 @@ def run_one(
         workload=wanted.workload,
         file=wanted.file,
         goals=wanted.goals,
+        is_soak=is_soak,
     )
     trial = sent.record(
         recording.sent(),

@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from wiretrial import redaction
+from wiretrial.report import drift
 from wiretrial.report.measures import Measured
 from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent
@@ -68,6 +69,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "pacing_lag": quantiles.document(measured.pacing_lag),
         "connect_time": quantiles.document(measured.connect_time, quantiles.CONNECTIONS),
         "traffic": _traffic(trial),
+        "drift": _drift(trial),
         "connections": _connections(summary),
         "blocked": summary.blocked.model_dump(),
         "disturbed_intervals": summary.disturbed_intervals,
@@ -123,6 +125,22 @@ def _with_failures(measured: Measured) -> dict[str, Any] | None:
             if times.count >= quantiles.needed(q)
         },
     }
+
+
+def _drift(trial: Trial) -> list[dict[str, Any]] | None:
+    """What was followed over the run; `per_second` None: it did not drift. None: nothing was."""
+    found = drift.of(trial)
+    if found is None:
+        return None
+    return [
+        {
+            "quantity": one.name,
+            "per_second": one.slope.value if one.slope else None,
+            "low": one.slope.low if one.slope else None,
+            "high": one.slope.high if one.slope else None,
+        }
+        for one in found.quantities
+    ]
 
 
 def _connections(summary: Summary) -> dict[str, Any]:

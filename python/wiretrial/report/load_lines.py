@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
-from wiretrial.report import load_words, terminal, text_blocks, traffic, units
+from wiretrial.report import drift, load_words, terminal, text_blocks, traffic, units
 from wiretrial.report.facts import verified_words
 from wiretrial.report.measures import Measured
 from wiretrial.report.terminal import DEFAULT_WIDTH, LABEL, ascii_only, labelled
@@ -52,6 +52,8 @@ def _print_load(console: Console, trial: Trial) -> None:
     console.print(Text(ascii_only(load_words.found(trial)), style="bold"))
     console.print(Text(ascii_only(load_words.judged(trial))))
     routed = measured.routed
+    if drifted := drift.of(trial):
+        console.print(Text(ascii_only(drifted.sentence)))
     if slowest := traffic.slowest(routed):
         console.print(Text(ascii_only(slowest)))
     console.print()

@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from wiretrial.report import load_lines, load_words, model
+from wiretrial.report import drift, load_lines, load_words, model
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Trial
 
@@ -29,9 +29,17 @@ def build(trial: Trial) -> ReportModel:
         title=load_words.place(trial),
         question=_micro(load_lines.asked(trial)),
         command=trial.command or f"wiretrial load {shlex.quote(trial.plan.target.url)}",
-        own=(load_words.found(trial), load_words.judged(trial), ONE_RUN),
+        own=tuple(_sentences(trial)),
         is_run=True,
     )
+
+
+def _sentences(trial: Trial) -> Iterator[str]:
+    yield load_words.found(trial)
+    yield load_words.judged(trial)
+    if drifted := drift.of(trial):
+        yield drifted.sentence
+    yield ONE_RUN
 
 
 def rows(trial: Trial) -> Iterator[tuple[str, str]]:

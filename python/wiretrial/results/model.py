@@ -75,6 +75,8 @@ class Scenario(_Part):
     """The traffic file that says what is sent; None: one message is."""
     goals: tuple[Goal, ...] = ()
     """Bounds that it states."""
+    is_soak: bool = False
+    """Whether drift was asked for, however short it was."""
     together: int = 1
     """How many such trials ran at the same time, each of which mostly waits."""
 
