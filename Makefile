@@ -166,6 +166,14 @@ bench-limits: build floor  ## measure pacing, memory and a million connections
 	failed=0; for one in bench.pacing bench.memory "bench.scale $(SCALE)"; do \
 	  $(BIN)/python -m $$one || failed=1; done; exit $$failed
 
+.PHONY: bench-traffic
+bench-traffic: build shop  ## compare a session of four requests with peers (TRAFFIC="cost memory")
+	$(BIN)/python -m bench.traffic $(TRAFFIC)
+
+.PHONY: shop
+shop:
+	cargo build --release --locked --package wiretrial-shop
+
 .PHONY: floor
 floor:
 	cargo build --release --locked --package wiretrial-floor

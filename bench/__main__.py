@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import random
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from bench import generators, measure, servers, table, workloads
+from bench import generators, measure, places, servers, table, workloads
 from bench.generators import Ask, Generator
 from bench.places import GENERATOR_CPU, SERVER_CPU, ended
 from bench.workloads import Workload
@@ -50,7 +49,7 @@ def main() -> int:
         found[load.name] = table.rows(samples, seconds)
         print(table.text(f"\n{load.name}", found[load.name]), flush=True)
         if flags.output:
-            table.write(flags.output, _machine(), seconds, found)
+            table.write(flags.output, places.machine(), seconds, found)
     return 0 if all(found.values()) else 1
 
 
@@ -77,10 +76,10 @@ def _sample(
     one: Generator, load: Workload, ask: Ask, server: int, folder: Path
 ) -> table.Sample | None:
     try:
-        before = _cpu_s(server)
+        before = measure.cpu_s(server)
         run = measure.run(one.command(load, ask), cpu=ask.cpu, seconds=ask.seconds, folder=folder)
         messages = one.messages(run.text)
-        used_s = _cpu_s(server) - before
+        used_s = measure.cpu_s(server) - before
     except (measure.RunFailed, ValueError, KeyError) as failure:
         print(f"bench: {one.name}, {load.name}: {failure}", file=sys.stderr)
         return None
@@ -95,13 +94,6 @@ def _sample(
         peak_bytes=run.peak_bytes,
         server_cpu_s=used_s,
     )
-
-
-def _cpu_s(server: int) -> float:
-    """User and system time of a server and its children."""
-    root = psutil.Process(server)
-    family = [root, *root.children(recursive=True)]
-    return sum(used.user + used.system for used in (one.cpu_times() for one in family))
 
 
 def _flags() -> argparse.Namespace:
@@ -125,17 +117,6 @@ def _flags() -> argparse.Namespace:
 
 def _names() -> str:
     return "\n".join(f"  {load.name}" for load in workloads.ALL)
-
-
-def _machine() -> dict[str, str]:
-    return {"kernel": platform.release(), "cpu": _cpu_model(), "cpus": str(os.cpu_count())}
-
-
-def _cpu_model() -> str:
-    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.machine()
 
 
 if __name__ == "__main__":

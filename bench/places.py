@@ -5,6 +5,8 @@ Knows places; must not know what is measured.
 
 from __future__ import annotations
 
+import os
+import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +27,18 @@ def engine_and_floor() -> Engine:
     if not FLOOR.is_file():
         raise WiretrialError("the bare programs are not built", FLOOR_REMEDY)
     return Engine.find()
+
+
+def machine() -> dict[str, str]:
+    """What figures are of."""
+    return {"kernel": platform.release(), "cpu": _cpu_model(), "cpus": str(os.cpu_count())}
+
+
+def _cpu_model() -> str:
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
 
 
 def ended(name: str, main: Callable[[], int]) -> int:

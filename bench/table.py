@@ -10,8 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
 
 from wiretrial.stats.compare import compare
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 SCHEMA = "wiretrial-bench"
 VERSION = 2
@@ -143,7 +147,7 @@ def write(
     What was measured on another machine, or in runs of another length, is not kept beside it.
     """
     head = {"schema": SCHEMA, "version": VERSION, "machine": dict(machine), "seconds": seconds}
-    rows_of = {name: [_rounded(row) for row in rows_] for name, rows_ in found.items()}
+    rows_of = {name: [rounded(row) for row in rows_] for name, rows_ in found.items()}
     lines = [
         json.dumps(name) + ": " + json.dumps(rows_)
         for name, rows_ in (_kept(path, head) | rows_of).items()
@@ -162,7 +166,8 @@ def _kept(path: Path, head: Mapping[str, object]) -> dict[str, list[dict[str, ob
     return workloads if document == head else {}
 
 
-def _rounded(row: Row) -> dict[str, object]:
+def rounded(row: DataclassInstance) -> dict[str, object]:
+    """A row's members, fractions to four digits."""
     return {
         name: float(f"{value:.4g}") if isinstance(value, float) else value
         for name, value in asdict(row).items()

@@ -1,0 +1,1 @@
+"""Statistics, by known answers and by simulation."""
