@@ -48,18 +48,19 @@ fn a_message_allocates_nothing() {
             };
             grows_with_intervals(&format!("traffic with {poller}, {executor}"), of);
         }
-        let schemes = ["ws", "http", "http rules", "socketio+ws", "styx+ws", "styx+json+ws"];
+        let schemes =
+            ["ws", "http", "http rules", "ws shape", "socketio+ws", "styx+ws", "styx+json+ws"];
         for kind in schemes {
-            let (scheme, rules) = kind.split_once(' ').map_or((kind, false), |it| (it.0, true));
+            let (scheme, of) = kind.split_once(' ').unwrap_or((kind, ""));
             let path = if scheme == "http" { "/echo" } else { "/" };
             for (depth, executor) in [(1, "closed"), (16, "closed"), (1, "random-burst")] {
-                if executor == "random-burst" && (rules || scheme.starts_with("styx")) {
+                if executor == "random-burst" && (!of.is_empty() || scheme.starts_with("styx")) {
                     continue;
                 }
                 let url = format!("{scheme}://{}{path}", server.http);
                 let name = format!("{kind} at {url} with {poller}, {executor}, depth {depth}");
                 let load = (depth, executor);
-                grows_with_intervals(&name, |count| allocations(&url, rules, poller, load, count));
+                grows_with_intervals(&name, |count| allocations(&url, of, poller, load, count));
             }
         }
     }
@@ -77,6 +78,22 @@ fn grows_with_intervals(name: &str, of: impl Fn(u64) -> (usize, usize)) {
         grown < (MANY - FEW) as usize / 100,
         "{name}: {few} for {FEW} messages, {many} for {MANY}, of these {allowed} for intervals"
     );
+}
+
+/// What the bodies are like whose replies have one.
+fn shape() -> Value {
+    let texts = json!({"types": ["string"], "length": [1, 100], "pattern": "^[ -~]*$"});
+    let part = json!({"types": ["object"], "others": false, "members": [
+        {"name": "token", "shape": texts, "required": false},
+        {"name": "ok", "shape": {"values": [true]}, "required": false},
+        {"name": "none", "shape": {"values": [[]]}, "required": false},
+    ]});
+    json!({"types": ["object"], "members": [
+        {"name": "id", "shape": {"types": ["integer"], "range": [0, null]}},
+        {"name": "key", "shape": texts, "required": false},
+        {"name": "parts", "shape": {"types": ["list"], "length": [1, 9], "items": part}},
+        {"name": "all", "shape": {"values": [[{"n": 1}, {"n": 2}]]}, "required": false},
+    ]})
 }
 
 /// The same of sessions of two steps, with a feed, a capture, cookies and all kinds of checks.
@@ -101,6 +118,9 @@ fn of_traffic(url: &str, poller: &str, executor: &Value, messages: u64) -> (usiz
                 {"of": {"regex": "token\":\"(.*?)\""}, "test": {"is": "exists"}},
                 {"of": {"header": "Content-Length"}, "test": {"is": "matches", "pattern": "^\\d+$"}},
                 compared(json!("status"), json!({"json": 200})),
+                {"of": "body", "test": {"is": "shape", "shape": shape()}},
+                {"of": {"json": "$.all[*]"}, "test": {"is": "shape", "shape":
+                    {"length": [2, 2], "items": {"members": [{"name": "n", "shape": {"range": [1, 2]}}]}}}},
             ]},
             "captures": captures,
         })
@@ -127,18 +147,24 @@ fn of_traffic(url: &str, poller: &str, executor: &Value, messages: u64) -> (usiz
 /// How often a run allocates, and how many intervals it has.
 fn allocations(
     url: &str,
-    rules: bool,
+    of: &str,
     poller: &str,
     load: (u32, &str),
     messages: u64,
 ) -> (usize, usize) {
     let echo = url.starts_with("ws") || url.starts_with("http");
-    let (message, expect) = if rules {
+    let (message, expect) = if of == "rules" {
         let text = r#"{"id":{seq},"parts":[{"ok":true}],"said":"yes"}"#;
         let rules = ["json:parts[0].ok=true", "json:said=yes", "regex:yes"];
         (
             json!({"is_json": true, "source": {"from": "template", "text": text}}),
             json!({"content": {"is": "matching", "rules": rules}}),
+        )
+    } else if of == "shape" {
+        let text = r#"{"id":{seq},"key":"{seq}","parts":[{"ok":true,"none":[]}]}"#;
+        (
+            json!({"kind": "text", "is_json": true, "source": {"from": "template", "text": text}}),
+            json!({"content": {"is": "shaped", "shape": shape()}}),
         )
     } else if echo {
         (json!({"source": {"from": "sequence", "bytes": 20}}), json!({"content": {"is": "echo"}}))

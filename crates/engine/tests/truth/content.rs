@@ -95,6 +95,37 @@ fn replies_that_break_a_rule_are_mismatches() {
 }
 
 #[test]
+fn replies_of_a_shape_are_right_and_others_told_by_their_first_fault() {
+    let text = r#"{"id":{seq},"parts":[{"key":"{seq}"}]}"#;
+    let shape = |key: Value| {
+        let part = json!({"types": ["object"], "members": [{"name": "key", "shape": key}]});
+        json!({"is": "shaped", "shape": {"types": ["object"], "others": false, "members": [
+            {"name": "id", "shape": {"types": ["integer"]}},
+            {"name": "parts", "shape": {"types": ["list"], "length": [1, 1], "items": part}},
+        ]}})
+    };
+    let digits = shape(json!({"types": ["string"], "pattern": "^[0-9a-f]{16}$"}));
+    for scheme in ["http", "ws"] {
+        let rig = Rig::new(Script::default());
+        let mut plan = json_plan(&rig, scheme, text);
+        plan["target"]["expect"] = json!({"content": digits});
+        let outcome = checked(&plan);
+        assert_eq!(outcome.summary.counters.ok, 100, "{scheme}: {:?}", outcome.errors());
+        plan["target"]["expect"] = json!({"content": shape(json!({"types": ["uuid"]}))});
+        let refused = crate::outcome::run(&plan).expect_err("another key").to_string();
+        let says = r#"$.parts[0].key was "ffffffffffffffff", a text, not a UUID, in '{"id":0,"#;
+        assert!(refused.contains(says), "{refused}");
+        // Every 10th reply has another byte in the middle.
+        let rig = Rig::faulty("wrong@10");
+        let mut plan = json_plan(&rig, scheme, text);
+        plan["target"]["expect"] = json!({"content": digits});
+        let outcome = checked(&plan);
+        let wrong = outcome.errors().get("mismatch").copied().unwrap_or_default();
+        assert!((9..=11).contains(&wrong), "{scheme}: {wrong} of 100: {:?}", outcome.errors());
+    }
+}
+
+#[test]
 fn rules_that_cannot_be_are_refused() {
     let rig = Rig::new(Script::default());
     for (scheme, content, says) in [
@@ -102,6 +133,12 @@ fn rules_that_cannot_be_are_refused() {
         ("ws", json!({"is": "matching", "rules": ["regex:("]}), "unclosed group"),
         ("tcp", json!({"is": "matching", "rules": ["json:a"]}), "only be checked as an echo"),
         ("tcp", json!({"is": "status"}), "only be checked as an echo"),
+        ("tcp", json!({"is": "shaped", "shape": {}}), "only be checked as an echo"),
+        (
+            "ws",
+            json!({"is": "shaped", "shape": {"items": {"length": [2, 1]}}}),
+            "expect.content: shape of $[*]: a length of 2 to 1",
+        ),
     ] {
         let mut plan = json_plan(&rig, scheme, "{}");
         plan["target"]["expect"] = json!({"content": content});
