@@ -80,7 +80,7 @@ fn try_run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<S
     };
     let started_unix_ns = realtime_ns();
     let setup = Arc::new(prepare(plan, &clock, started_unix_ns, control, true)?);
-    rehearse(&setup, clock, control)?;
+    rehearse(&setup, &clock, control)?;
     emit.emit(&Snapshot::Start(start(&setup)))?;
 
     let mut crew = Crew::default();

@@ -13,6 +13,7 @@ mod connections;
 mod endings;
 #[path = "../common/exchanges.rs"]
 mod exchanges;
+mod gone;
 mod greetings;
 mod http;
 mod machine;

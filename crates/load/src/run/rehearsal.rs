@@ -23,10 +23,11 @@ use super::secrets;
 /// Has each flow once; nothing where there is no traffic.
 ///
 /// # Errors
-/// What is wrong with the first route that is not answered rightly.
+/// What is wrong with the first route that is not answered rightly, or that the server went away and did not come
+/// back for as long as a connection may take to stand.
 pub(super) fn rehearse(
     setup: &Setup,
-    clock: impl Machine,
+    clock: &impl Machine,
     control: &Control,
 ) -> Result<(), Refusal> {
     let Some(traffic) = &setup.plan.traffic else { return Ok(()) };
@@ -56,13 +57,23 @@ pub(super) fn rehearse(
         in_turn: false,
     };
     let wires = Wires { control: Arc::clone(&inner), report, recycled };
-    let setup = Arc::new(Setup { plan, ..setup.clone() });
-    let mut worker = Worker::new(setup, share, wires, clock, driver).map_err(of_net)?;
+    let own = Arc::new(Setup { plan, ..setup.clone() });
+    let mut worker = Worker::new(own, share, wires, clock.clone(), driver).map_err(of_net)?;
+    let patience = setup.plan.phases.connect;
+    let (mut stood, mut gone) = (None, None);
     while let Some(rest) = worker.work().map_err(refuse)? {
         if control.is_stopping() {
             return Err(Refusal::Interrupted { signal: control.signal() });
         }
         worker.rest(rest).map_err(refuse)?;
+        let now = clock.now();
+        if worker.stands() {
+            stood = Some(now);
+        } else if gone.is_none() && stood.is_some_and(|at| now - at >= patience) {
+            // A load would go on trying. Here nobody would ever hear of it.
+            gone = Some(worker.why_not_all_stand(patience));
+            inner.stop();
+        }
     }
     let mut all = Recorder::default();
     for (_, report) in reports.try_iter() {
@@ -70,9 +81,13 @@ pub(super) fn rehearse(
             all.add(&record.recorder);
         }
     }
-    match all.first_failure() {
-        None => Ok(()),
-        Some((route, class, text)) => {
+    match (all.first_failure(), gone) {
+        (None, None) => Ok(()),
+        (None, Some((class, text))) => {
+            Err(refuse((class, format!("the server went away: {text}"))))
+        }
+        // What came first may be why it went.
+        (Some((route, class, text)), _) => {
             let text = secrets.hidden_in(&text);
             Err(refuse((class, format!("{}: {text}", names[route]))))
         }

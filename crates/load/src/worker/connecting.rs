@@ -25,6 +25,16 @@ impl<M: Machine> Worker<M> {
         }
     }
 
+    /// Some connection stands.
+    pub(crate) fn stands(&self) -> bool {
+        self.openings.open() > 0
+    }
+
+    /// Why its connections do not stand after so long.
+    pub(crate) fn why_not_all_stand(&self, waited: Nanos) -> (Class, String) {
+        self.openings.why_not(waited)
+    }
+
     /// Opens again what has waited long enough.
     pub(super) fn retry(&mut self, now: Nanos) {
         while let Some(index) = self.openings.take_due(now) {
