@@ -44,7 +44,7 @@ def test_secrets_are_taken_out_and_told() -> None:
     assert shown.routes[0].target[1] == ValueOf(value="id")
     assert list(redaction_traffic.lacking(shown)) == [
         "the column password of users.csv",
-        "the header X-Api-Key of GET /items?key=***",
+        "a header of GET /items?key=*** (X-Api-Key)",
         "a parameter in the URL of GET /items?key=***",
     ]
     assert not list(redaction_traffic.lacking(TRAFFIC))

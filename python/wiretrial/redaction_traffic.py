@@ -32,7 +32,7 @@ def lacking(traffic: Traffic) -> Iterator[str]:
     for route in traffic.asked:
         for name, value in route.headers:
             if value == (Words(text=redaction.MARK),):
-                yield f"{redaction.HEADER}{name} of {route.name}"
+                yield f"a header of {route.name} ({name})"
         for part in route.target:
             if isinstance(part, Words) and redaction.is_redacted(part.text, ()):
                 yield f"a parameter in the URL of {route.name}"

@@ -169,6 +169,41 @@ def test_a_url_that_was_redacted_is_not_gone_on_with(
     assert echo.seen == set()
 
 
+@pytest.mark.parametrize(
+    ("hurl", "told"),
+    [
+        (
+            f"GET {{{{base}}}}/?token={IN_QUERY}\nX-Pass: {{{{password}}}}\nHTTP 200\n",
+            "the column password of users.csv and a parameter in the URL of page were redacted",
+        ),
+        (
+            f"GET {{{{base}}}}/\nAuthorization: Bearer {IN_HEADER}\nHTTP 200\n",
+            "a header of page (Authorization) was redacted",
+        ),
+    ],
+)
+def test_traffic_that_was_redacted_is_not_gone_on_with(
+    wiretrial: Run, echo: Echo, tmp_path: Path, hurl: str, told: str
+) -> None:
+    (tmp_path / "shop.hurl").write_text(f"# @name page\n{hurl}", encoding="utf-8")
+    flow = '[[flow]]\nfile = "shop.hurl"\n' + 'feed = "users.csv"\n' * ("password" in hurl)
+    (tmp_path / "shop.toml").write_text(flow, encoding="utf-8")
+    (tmp_path / "users.csv").write_text(f"password\n{IN_USER}\n", encoding="utf-8")
+    plain = echo.url.partition("/?")[0]
+    begun = wiretrial("compare", "--traffic", "shop.toml", plain, *COMPARE)
+    assert begun.returncode in MEASURED, begun.stderr
+    echo.seen.clear()
+    folder = results_of(tmp_path).folder
+    for name in ("shop.hurl", "users.csv"):
+        (tmp_path / name).unlink()
+    assert held_by(tmp_path, begun.stdout, begun.stderr) == []
+    refused = wiretrial("compare", "--resume", str(folder), "--trials", "2")
+    assert refused.returncode == EXIT_USAGE
+    (line,) = refused.stderr.splitlines()
+    assert f"{told} in {folder}, and can't be sent: begin a new study with --keep-secrets" in line
+    assert echo.seen == set()
+
+
 def test_kept_secrets_are_gone_on_with(wiretrial: Run, echo: Echo, tmp_path: Path) -> None:
     begun = wiretrial("compare", echo.url, *COMPARE, *HEADER, "--keep-secrets")
     assert begun.returncode in MEASURED, begun.stderr
