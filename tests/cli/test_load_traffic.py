@@ -153,7 +153,13 @@ def test_sessions_arrive_at_a_rate(wiretrial: Run, start: Start, tmp_path: Path)
 
 @pytest.mark.parametrize(
     "command",
-    [("load", "-d", "1s", "--rate", "20"), ("load", "-n", "20", "--rate", "1"), ("limit",)],
+    [
+        ("load", "-d", "1s", "--rate", "20"),
+        ("load", "-n", "20", "--rate", "1"),
+        # The session before the load takes one.
+        ("load", "-n", "3", "--rate", "1"),
+        ("limit",),
+    ],
 )
 def test_rows_that_run_out_are_told_before_the_load(
     wiretrial: Run, tmp_path: Path, command: tuple[str, ...]

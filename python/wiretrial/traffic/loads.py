@@ -123,16 +123,20 @@ def _hurried(step: Step) -> Step:
 
 
 def require_rows(sending: Sending, sessions: float) -> None:
-    """Raises where sessions arrive and there are more of them than rows that one has to itself."""
+    """Raises where sessions arrive and there are more of them than rows that one has to itself.
+
+    One row is that of the session before the load, which has it to itself, too.
+    """
     if not isinstance(sending.load.executor, OpenLoop):
         # Each user keeps a row.
         return
     for feed in sending.traffic.feeds:
         wanted = sessions * _mean(sending.traffic, partial(_takes_of, feed.name))
-        if feed.order == "unique" and len(feed.rows) < wanted:
+        if feed.order == "unique" and len(feed.rows) < wanted + 1:
             about = "sessions without an end" if math.isinf(wanted) else f"{wanted:,.0f} sessions"
             raise UsageProblem(
-                f"{len(feed.rows):,} rows of {feed.name} for {about}, of which each takes its own",
+                f"{len(feed.rows):,} rows of {feed.name} for {about} and one before the load, of"
+                " which each takes its own",
                 'add rows, shorten the load, or write order = "sequential"',
             )
 
