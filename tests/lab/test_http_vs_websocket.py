@@ -58,7 +58,8 @@ def test_tls_payload_and_link_are_factors(study: Study) -> None:
 def test_what_is_compared_stands_in_one_group(study: Study) -> None:
     groups: dict[str, list[Case]] = {}
     for case in study.cases:
-        groups.setdefault(case.scenario.group, []).append(case)
+        if case.scenario.twin_of is None:
+            groups.setdefault(case.scenario.group, []).append(case)
     for cases in groups.values():
         labels = [case.scenario.label for case in cases]
         assert len(set(labels)) == len(labels)

@@ -18,7 +18,7 @@ from wiretrial.plan import (
 )
 from wiretrial.studies import document, estimate, matrix
 from wiretrial.studies.document import Document
-from wiretrial.studies.spec import Study
+from wiretrial.studies.spec import Case, Study
 
 GOOD = """
 title = "Which?"
@@ -90,7 +90,7 @@ def test_every_level_of_every_factor_is_a_scenario(tmp_path: Path) -> None:
 
 
 def test_a_common_rate_comes_from_the_workload_that_is_named(tmp_path: Path) -> None:
-    (one, two) = expanded(tmp_path).stage(2)
+    (one, two, _) = expanded(tmp_path).stage(2)
     assert one.rate_from is not None
     assert len(one.rate_from.scenarios) == 12
     assert one.rate_from == two.rate_from
@@ -104,15 +104,76 @@ def test_a_knee_is_searched_for_each_subject(tmp_path: Path) -> None:
     assert knees[0].knee.objective == 5_000_000
 
 
-def test_one_scenario_is_measured_twice(tmp_path: Path) -> None:
+def twins(study: Study) -> list[Case]:
+    return [case for case in study.cases if case.scenario.twin_of]
+
+
+def test_one_scenario_of_each_workload_is_measured_twice(tmp_path: Path) -> None:
     study = expanded(tmp_path)
-    (twin,) = [case for case in study.cases if case.scenario.twin_of]
-    original = study.case(str(twin.scenario.twin_of))
-    assert twin.load == original.load
-    assert twin.scenario.group != original.scenario.group
-    named = expanded(tmp_path, GOOD.replace("trials = 4", 'trials = 4\ntwin = "two:tuned"'))
-    (twin,) = [case for case in named.cases if case.scenario.twin_of]
-    assert twin.scenario.label == "two:tuned"
+    assert [case.scenario.levels["workload"] for case in twins(study)] == ["echo", "steady"]
+    for twin in twins(study):
+        original = study.case(str(twin.scenario.twin_of))
+        assert twin.load == original.load
+        assert twin.scenario.group != original.scenario.group
+    text = GOOD.replace("trials = 4", 'trials = 4\ntwin = "two:tuned"')
+    assert {case.scenario.label for case in twins(expanded(tmp_path, text))} == {"two:tuned"}
+
+
+def test_a_quick_run_has_one_pair_of_twins(tmp_path: Path) -> None:
+    (twin,) = twins(expanded(tmp_path, quick=True))
+    assert twin.scenario.levels["workload"] == "echo"
+
+
+def test_what_is_measured_once_is_not_measured_again(tmp_path: Path) -> None:
+    text = GOOD.replace(
+        'contract = "ws-echo"\npayload', 'contract = "ws-echo"\ntrials = 1\npayload'
+    )
+    assert [case.scenario.levels["workload"] for case in twins(expanded(tmp_path, text))] == [
+        "steady"
+    ]
+
+
+def test_contrasts_are_declared_for_the_study_or_for_a_workload(tmp_path: Path) -> None:
+    text = GOOD.replace("trials = 4", 'trials = 4\nbaseline = "one"')
+    text = text.replace(
+        'rate = "common"', 'rate = "common"\nbaseline = "two:tuned"\nlook = "together"'
+    )
+    study = expanded(tmp_path, text)
+    contrasts = {
+        (str(case.scenario.levels["workload"]), case.scenario.label): study.case(base).scenario
+        for case in study.cases
+        if (base := case.scenario.baseline)
+    }
+    assert {key: base.label for key, base in contrasts.items()} == {
+        ("echo", "two:tuned"): "one",
+        ("steady", "one"): "two:tuned",
+        ("knee", "two:tuned"): "one",
+    }
+    assert study.together == ("steady",)
+    assert study.digest() == expanded(tmp_path).digest(), "a contrast changes nothing that is sent"
+
+
+def test_each_subject_may_be_its_own_baseline(tmp_path: Path) -> None:
+    http = """
+[[workload]]
+name = "HTTP"
+family = "both"
+label = "{subject}, HTTP"
+protocol = "http"
+contract = "http-echo"
+"""
+    text = GOOD[: GOOD.index("[[workload]]")] + 'baseline = "{subject}, HTTP"\n' + http
+    text += (
+        http.replace('"HTTP"', '"socket"')
+        .replace(", HTTP", ", socket")
+        .replace('"http"', '"ws"')
+        .replace("http-echo", "ws-echo")
+    )
+    cases = expanded(tmp_path, text).cases
+    assert {c.scenario.name: c.scenario.baseline for c in cases if c.scenario.baseline} == {
+        "one, socket: both": "one, HTTP: both",
+        "two:tuned, socket: both": "two:tuned, HTTP: both",
+    }
 
 
 def test_a_quick_search_looks_less_closely(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from wiretrial.report import (
     brief,
     found,
     html_blocks,
-    leading,
     markdown,
     metrics,
     palette,
@@ -230,15 +229,21 @@ def test_levels_that_tell_nothing_for_several_reasons_have_no_winner() -> None:
     assert table.rows[0] == ("echo: throughput", "no single winner", "", "", "")
 
 
-def test_levels_too_noisy_alone_are_taken_together_with_a_baseline_too() -> None:
+def test_levels_are_looked_at_together_where_that_was_declared() -> None:
     names = [shape.name for shape in echo() if shape.label == "ws"]
     same = tuple(replace(s, rate=100e3 * (1.1 if s.label == "gorilla" else 1.0)) for s in echo())
     trials = demo_trials(blocks=6, shapes=same, noise=0.06, seed=3)
-    report = build(trials, question="Q?", title="T", command="again", baselines=names)
-    (shown,) = report.families
-    assert not any(leading.is_told(group, metrics.THROUGHPUT) for group in shown.groups)
+    plain = build(trials, question="Q?", title="T", command="again", baselines=names)
+    assert not plain.families[0].together
+    report = build(
+        trials, question="Q?", title="T", command="again", baselines=names, taken_together=["echo"]
+    )
     found = told(report, metrics.THROUGHPUT)
-    assert (found.kind, found.leaders) == ("best", ("gorilla",))
+    assert (found.kind, found.base, found.is_together) == ("multiples", "ws", True)
+    assert phrases.say(found, whole=True) == (
+        "Throughput as multiples of ws over all 3 levels: gorilla 1.04 to 1.17 (by level); "
+        "for uwebsockets no difference is shown."
+    )
 
 
 def test_a_baseline_is_what_all_levels_are_multiples_of() -> None:

@@ -41,3 +41,9 @@ def test_ends() -> None:
         student.two_sided_p(1, 0)
     with pytest.raises(ValueError, match="probability"):
         student.quantile(0.5, 4)
+
+
+@pytest.mark.parametrize(("degrees", "distance"), [(4, 3.76106), (9, 3.14964), (29, 2.89875)])
+def test_what_a_test_can_detect_is_as_tabled(degrees: float, distance: float) -> None:
+    # Cohen's d for a power of 0.8, paired t test: 1.682 for n = 5, 0.996 for 10, 0.529 for 30.
+    assert student.detectable(0.05, 0.8, degrees) == pytest.approx(distance, abs=1e-4)

@@ -123,17 +123,18 @@ def run(
     words: Sequence[str] = (),
     *,
     details: bool = False,
+    occasion: int | None = None,
 ) -> int:
     """Runs what is missing, then shows the answer. The exit code.
 
     `engine`: None: our own. `words`: flags that must be repeated to continue. `details`: show every
-    table and sentence of the report, too.
+    table and sentence of the report, too. `occasion`: None: the last that is there.
     """
     engine = engine or Engine.find()
     output.say(f"results go to {results.folder}")
     losses = Losses(study)
     try:
-        _measure(study, results, engine, losses)
+        _measure(study, results, engine, losses, occasion)
     except StoreError:
         # A disk that is full is no reason to say nothing about what was measured before it was.
         with contextlib.suppress(StoreError):
@@ -202,11 +203,17 @@ def _missing_lines(missing: Sequence[Missing]) -> Iterator[str]:
         yield f"missing: {units.plural(rest, 'scenario')} more; the report names the reasons"
 
 
-def _measure(study: Study, results: ResultsFolder, engine: Engine, losses: Losses) -> None:
+def _measure(
+    study: Study,
+    results: ResultsFolder,
+    engine: Engine,
+    losses: Losses,
+    occasion: int | None,
+) -> None:
     try:
         with Board(study) as shown, Beacon(results.folder) as lamp:
             teller = beacons.Teller(lamp, study)
-            for event in runner.run(study, results, engine):
+            for event in runner.run(study, results, engine, occasion):
                 losses.see(event)
                 shown.see(event)
                 teller.tell(event, left_s=shown.left_s)

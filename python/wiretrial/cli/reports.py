@@ -48,6 +48,7 @@ def whole(results: ResultsFolder) -> ReportModel:
         command=study.command,
         order=[case.scenario.name for case in study.cases],
         baselines=study.baselines,
+        taken_together=study.together,
         document=study.document(),
         claims=study.claims,
         chart=study.chart,

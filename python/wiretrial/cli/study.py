@@ -23,6 +23,7 @@ Examples:
   wiretrial study run client-libraries --provoke nagle
   wiretrial study run game-bots --target 192.0.2.7:4123
   wiretrial study run --resume results/mine-20260101-120000
+  wiretrial study run --add-occasion results/mine-20260101-120000
   wiretrial study run ./mine --fleet tls://10.0.0.1 --fleet-certificates certs
 
 A study is a name of `wiretrial study list`, or a folder with a study.toml.
@@ -147,6 +148,15 @@ def run(
             autocompletion=names.results,
         ),
     ] = None,
+    add_occasion: Annotated[
+        Path | None,
+        typer.Option(
+            "--add-occasion",
+            metavar="DIR",
+            help="Measure the study in DIR again, on another day or machine, beside what is there.",
+            autocompletion=names.results,
+        ),
+    ] = None,
     details: options.Details = False,
     keep_secrets: options.KeepSecrets = False,
     fleet: options.FleetAddress = None,
@@ -160,7 +170,7 @@ def run(
     many = options.Fleet(fleet, fleet_certificates, fleet_agents, on_agent_loss)
     choice = studying.Choice(quick, tuple(only or ()), provoke, tuple(target or ()), pacing)
     return studying.run(
-        studying.Source(name, resume, again),
+        studying.Source(name, resume, again, add_occasion),
         choice,
         studying.Extent(trials, budget, seed),
         results,

@@ -24,7 +24,16 @@ from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.report import units
 from wiretrial.results import answers
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import environments, estimate, matrix, prepare, priming, registry, targets
+from wiretrial.studies import (
+    environments,
+    estimate,
+    matrix,
+    prepare,
+    priming,
+    registry,
+    runner,
+    targets,
+)
 from wiretrial.studies.spec import Study
 
 SECOND_COLUMN, NARROWEST = 21, 60
@@ -59,6 +68,8 @@ class Source:
     resume: Path | None
     again: Path | None
     """A report, or a folder of results."""
+    added_to: Path | None = None
+    """A folder of results that gets another occasion."""
 
 
 @dataclass(frozen=True)
@@ -139,10 +150,11 @@ def run(
     details: bool,
 ) -> int:
     """Runs a study, or goes on with one; each trial is stored at once."""
-    ways = sum(given is not None for given in (source.name, source.resume, source.again))
+    given = (source.name, source.resume, source.again, source.added_to)
+    ways = sum(one is not None for one in given)
     if ways > 1:
         raise UsageProblem(
-            "a study's name, --resume and --from exclude each other",
+            "a study's name, --resume, --add-occasion and --from exclude each other",
             "leave the name out: DIR and REPORT know theirs",
         )
     if ways == 0:
@@ -156,6 +168,16 @@ def run(
     if source.resume is not None:
         study, folder = progress.resume(source.resume, None, wanted)
         return _measure(study, lambda: folder, many, details=details)
+    if source.added_to is not None:
+        if wanted:
+            raise UsageProblem(
+                "--add-occasion measures as many trials as the occasions before",
+                "leave --trials out",
+            )
+        study, folder = progress.resume(source.added_to, None, None)
+        occasion = runner.next_occasion(folder)
+        output.say(f"occasion {occasion}: {_plan(study)}")
+        return _measure(study, lambda: folder, many, details=details, occasion=occasion)
     quick_study: Callable[[], Study] | None = None
     if source.again is not None:
         study = progress.study_of_report(source.again)
@@ -186,13 +208,16 @@ def _measure(
     many: FleetWanted | None,
     *,
     details: bool,
+    occasion: int | None = None,
 ) -> int:
     if many:
         _require_reachable(study)
     with fleet_wanted.engine(many) as engine:
         # A fleet that can't be reached leaves no empty folder behind.
         words = many.words if many else ()
-        return progress.run(study, folder(), engine=engine, words=words, details=details)
+        return progress.run(
+            study, folder(), engine=engine, words=words, details=details, occasion=occasion
+        )
 
 
 def _require_reachable(study: Study) -> None:

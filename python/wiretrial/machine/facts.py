@@ -58,6 +58,7 @@ def collect() -> dict[str, Any]:
             "virtualised": "hypervisor" in _cpu_flags(),
         },
         "kernel": platform.release(),
+        "boot": boot(),
         "system": system(),
         "clock_source": _read(
             Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
@@ -72,6 +73,11 @@ def collect() -> dict[str, Any]:
             "libc": " ".join(platform.libc_ver()).strip() or None,
         },
     }
+
+
+def boot() -> str | None:
+    """What tells this boot of this machine from all others."""
+    return _read(Path("/proc/sys/kernel/random/boot_id"))
 
 
 def administers() -> bool:

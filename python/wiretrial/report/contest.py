@@ -1,7 +1,9 @@
 """Who beats whom: pairwise comparisons within groups, and the ranking that follows.
 
-Knows scenarios and their trials' figures; must not know how a comparison is shown. Holm's family is
-all pairs of the study in one metric.
+Knows scenarios and their trials' figures; must not know how a comparison is shown. What a study
+declares before it measures is each scenario against the baseline of its group: these contrasts of
+the study in one metric are Holm's family. Two scenarios alone are a contrast of themselves. All
+other pairs are exploratory, and a family of their own.
 """
 
 from __future__ import annotations
@@ -9,16 +11,24 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import NamedTuple
 
 from wiretrial.report import metrics
 from wiretrial.report.metrics import Metric
 from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.stats import bounds
-from wiretrial.stats.compare import Comparison, Verdict, compare, holm, verdict
+from wiretrial.stats.compare import ALPHA, Comparison, Verdict, compare, holm, verdict
 from wiretrial.stats.ranks import Ranking, rank
 
 OUTSIDE = "extra"
 """The group whose scenarios are shown and take no part in the verdict."""
+
+
+class Block(NamedTuple):
+    """One block of trials; those of one occasion are not independent of each other."""
+
+    occasion: int
+    number: int
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,10 @@ class Pair:
     verdict: Verdict
     spared: str | None = None
     """Who would be shown to be worse if its figure were more than a bound."""
+    is_declared: bool = False
+    """Whether the study declared it before anything was measured."""
+    resolution: float | None = None
+    """The smallest difference that could be shown here, as a share; None where none is known."""
 
     @property
     def winner(self) -> str | None:
@@ -43,13 +57,12 @@ class Pair:
         if name == self.b:
             return self
         swapped: Mapping[Verdict, Verdict] = {"A faster": "B faster", "B faster": "A faster"}
-        return Pair(
-            self.b,
-            self.a,
-            self.metric,
-            self.comparison and self.comparison.inverse,
-            swapped.get(self.verdict, self.verdict),
-            self.spared,
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            comparison=self.comparison and self.comparison.inverse,
+            verdict=swapped.get(self.verdict, self.verdict),
         )
 
 
@@ -87,11 +100,11 @@ class Contest:
 
 @dataclass(frozen=True)
 class Pooled:
-    """The best label over all levels of a family, and the others against it."""
+    """The best label over all levels of a family, or its baseline, and the others against it."""
 
     best: str
     against: tuple[Pair, ...]
-    """`b` is the best; the sides are labels."""
+    """`b` is the best, or the baseline; the sides are labels."""
     levels: int
     """So many are in it: those at which every label has a figure in each of the blocks."""
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -99,22 +112,50 @@ class Pooled:
     to differ from level to level: a mean would hide that."""
 
 
-def run(groups: Sequence[tuple[ScenarioResult, ...]]) -> list[Contest]:
-    """One contest per group."""
+def run(
+    groups: Sequence[tuple[ScenarioResult, ...]], baselines: Collection[str] = ()
+) -> list[Contest]:
+    """One contest per group. `baselines` names the scenario that its group is compared with."""
     compared = [_metrics(group) for group in groups]
     found: list[dict[str, tuple[Pair, ...]]] = [{} for _ in groups]
     for metric in dict.fromkeys(metric for row in compared for metric in row):
-        family = [
-            (index, a, b)
+        sides = [
+            _Side(index, a, b, _is_declared(group, a, b, baselines))
             for index, group in enumerate(groups)
             if metric in compared[index] and group[0].group != OUTSIDE
             for a, b in combinations(group, 2)
         ]
-        pairs = _pairs([(a, b) for _, a, b in family], metric)
-        for index in {index for index, _, _ in family}:
-            own = (p for (i, _, _), p in zip(family, pairs, strict=True) if i == index)
-            found[index][metric.key] = tuple(own)
+        own: dict[int, list[Pair]] = {side.group: [] for side in sides}
+        for is_declared in (True, False):
+            family = [side for side in sides if side.is_declared is is_declared]
+            pairs = _pairs([(side.a, side.b) for side in family], metric, is_declared=is_declared)
+            for side, pair in zip(family, pairs, strict=True):
+                own[side.group].append(pair)
+        for index, pairs in own.items():
+            found[index][metric.key] = tuple(pairs)
     return [_contest(group, pairs) for group, pairs in zip(groups, found, strict=True)]
+
+
+def _is_declared(
+    group: Sequence[ScenarioResult],
+    a: ScenarioResult,
+    b: ScenarioResult,
+    baselines: Collection[str],
+) -> bool:
+    if len(group) == 2:
+        return True
+    if any(scenario.baseline for scenario in group):
+        return a.baseline == b.name or b.baseline == a.name
+    return a.name in baselines or b.name in baselines
+
+
+class _Side(NamedTuple):
+    """Two scenarios of a group, by its place, that are compared."""
+
+    group: int
+    a: ScenarioResult
+    b: ScenarioResult
+    is_declared: bool
 
 
 def against(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison | None:
@@ -126,11 +167,15 @@ def against(a: ScenarioResult, b: ScenarioResult, metric: Metric) -> Comparison 
     blocks = sorted(left.keys() & right.keys())
     if len(blocks) < 2:
         return None
-    found = compare([left[block] for block in blocks], [right[block] for block in blocks])
+    found = compare(
+        [left[block] for block in blocks],
+        [right[block] for block in blocks],
+        occasions=[block.occasion for block in blocks],
+    )
     return replace(found, bound=bounds.ratio(a.bound_of(metric), b.bound_of(metric)))
 
 
-def by_block(scenario: ScenarioResult, metric: Metric) -> dict[int, float]:
+def by_block(scenario: ScenarioResult, metric: Metric) -> dict[Block, float]:
     """The usable figures above 0, by block.
 
     None are the response times of a scenario that was overloaded in some blocks: those of the
@@ -139,29 +184,25 @@ def by_block(scenario: ScenarioResult, metric: Metric) -> dict[int, float]:
     if metric in metrics.WAITING and scenario.is_overloaded:
         return {}
     return {
-        row.block: row.figures[metric.key]
+        Block(row.occasion, row.block): row.figures[metric.key]
         for row in scenario.trials
         if row.is_usable and row.figures.get(metric.key, 0) > 0
     }
 
 
 def twins(scenarios: Sequence[ScenarioResult]) -> tuple[Pair, ...]:
-    """Each scenario that was measured twice, against itself; a family of its own.
+    """Each scenario that was measured twice, against itself; those of one metric are a family.
 
     Where the generator was the limit, it was so of both: they must agree as any other.
     """
     by_name = {scenario.name: scenario for scenario in scenarios}
     sides = [(s, by_name[s.twin_of]) for s in scenarios if s.twin_of in by_name]
-    driven = [side for side in sides if side[0].is_driven]
-    rest = [side for side in sides if not side[0].is_driven]
-    metric = metrics.ranked_metric(
-        is_open_loop=any(a.is_open_loop for a, _ in rest),
-        is_timed=bool(rest) and all(a.ranked_by is metrics.ELAPSED for a, _ in rest),
-    )
-    return (
-        *_pairs(rest, metric, bounds_count=False),
-        *_pairs(driven, metrics.WALL, bounds_count=False),
-    )
+    ranked = [_metrics(side)[0] for side in sides]
+    found: list[Pair] = []
+    for metric in dict.fromkeys(ranked):
+        own = [side for side, other in zip(sides, ranked, strict=True) if other is metric]
+        found += _pairs(own, metric, bounds_count=False)
+    return tuple(found)
 
 
 def _apart(order: Sequence[str], shown: Collection[tuple[str, str]]) -> frozenset[str]:
@@ -211,11 +252,13 @@ def _pairs(
     metric: Metric,
     *,
     bounds_count: bool = True,
+    is_declared: bool = False,
 ) -> list[Pair]:
     comparisons = [against(a, b, metric) for a, b in sides]
     if not bounds_count:
         comparisons = [c and replace(c, bound="exact") for c in comparisons]
-    adjusted = iter(holm([c.p for c in comparisons if c is not None]))
+    known = [c for c in comparisons if c is not None]
+    adjusted = iter(holm([c.p for c in known]))
     pairs: list[Pair] = []
     for (a, b), comparison in zip(sides, comparisons, strict=True):
         found: Verdict = "invalid"
@@ -227,5 +270,7 @@ def _pairs(
             seen = verdict(bare, p, higher_is_better=metric.higher_is_better)
             if found == "invalid":
                 spared = {"A faster": b.name, "B faster": a.name}.get(seen)
-        pairs.append(Pair(a.name, b.name, metric, comparison, found, spared))
+        # As the strictest step of Holm's asks, so that it holds whatever the other pairs show.
+        smallest = comparison.resolution(ALPHA / len(known)) if comparison else None
+        pairs.append(Pair(a.name, b.name, metric, comparison, found, spared, is_declared, smallest))
     return pairs

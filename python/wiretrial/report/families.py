@@ -5,7 +5,7 @@ Knows scenarios and contests; must not know how a family is drawn or put into wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -106,6 +106,11 @@ class Family:
         return self.groups[0].what
 
     @property
+    def workload(self) -> str:
+        """What its study calls it; the title where it is of no study."""
+        return str(self.groups[0].scenarios[0].levels.get("workload", self.title))
+
+    @property
     def heading(self) -> str:
         """Metric and workload: `Throughput: echo`."""
         return "Time per case" if self.is_cases else f"{self.metric.title}: {self.title}"
@@ -190,8 +195,12 @@ class Family:
         return next((s for s in group.scenarios if group.called[s.name] == label), None)
 
 
-def grouped(scenarios: Sequence[ScenarioResult]) -> tuple[Group, ...]:
+def grouped(
+    scenarios: Sequence[ScenarioResult], baselines: Collection[str] = ()
+) -> tuple[Group, ...]:
     """Groups in the order of their first scenario, the one outside the verdict last.
+
+    `baselines` names the scenario that the others of its group are declared to be compared with.
 
     Open and closed loops are never ranked against each other: a group with both becomes two.
     """
@@ -203,7 +212,7 @@ def grouped(scenarios: Sequence[ScenarioResult]) -> tuple[Group, ...]:
         loop = "open loop" if scenario.is_open_loop else "closed loop"
         mixed = len(loops[scenario.group]) > 1
         members.setdefault((scenario.group, loop if mixed else ""), []).append(scenario)
-    family = contest.run([tuple(group) for group in members.values()])
+    family = contest.run([tuple(group) for group in members.values()], baselines)
     groups = [
         Group(
             title=f"{name}, {loop}" if loop else name,

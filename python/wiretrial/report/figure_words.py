@@ -55,9 +55,20 @@ def verdict_text(pair: Pair) -> str:
     """The pair's verdict with the names of its sides."""
     if pair.verdict == "invalid":
         return "cannot be told"
+    if pair.verdict == "no difference shown":
+        return pair.verdict + unseen(pair.resolution)
     if pair.winner is None:
         return pair.verdict
     return f"{pair.winner} {pair.metric.wins}"
+
+
+def unseen(resolution: float | None) -> str:
+    """` (less than 9 % could not be seen)`, empty where nothing is known."""
+    if resolution is None:
+        return ""
+    if resolution >= 1:
+        return f" (less than {units.significant(1 + resolution)} times could not be seen)"
+    return f" (less than {100 * resolution:.2g} % could not be seen)"
 
 
 def sentence(text: str, names: Sequence[str] = ()) -> str:

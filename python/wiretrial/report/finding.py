@@ -6,7 +6,7 @@ put into words (`phrases`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from wiretrial import words
@@ -66,6 +66,17 @@ class Multiple:
         """What may be shown beside the ratio of one level; None of a bound."""
         return bounds.interval(self.low, self.high, self.bound)
 
+    @property
+    def inverse(self) -> Multiple:
+        """The same seen from the other side."""
+        return replace(
+            self,
+            ratio=1 / self.ratio,
+            low=None if self.high is None else 1 / self.high,
+            high=None if self.low is None else 1 / self.low,
+            bound=bounds.inverse(self.bound),
+        )
+
     @classmethod
     def of(cls, label: str, found: Comparison) -> Multiple:
         """What a comparison says of `label`."""
@@ -123,6 +134,10 @@ class Finding:
     """Labels that have a figure at so many of the levels only."""
     is_cases: bool = False
     """Whether the levels are cases."""
+    is_together: bool = False
+    """Whether its multiples are over all levels at once, with intervals."""
+    resolution: float | None = None
+    """The smallest difference that could be shown, as a share, where none is."""
     is_beside: bool = False
     """Whether it stands beside a more important finding, which is enough for a first look."""
     marked: int = 0

@@ -118,7 +118,10 @@ def _untold(group: Group, metric: Metric, where: str, short: Mapping[str, str]) 
     known = [s for s in group.scenarios if metric.key in s.estimates]
     kind = leading.why_untold(group, metric)
     shown = {"overloaded": overloaded, "untold": known}.get(kind, group.scenarios)
-    return Finding(kind, where, metric, tuple(short[s.name] for s in shown))
+    pairs = group.contest.pairs.get(metric.key, ())
+    smallest = max((pair.resolution for pair in pairs if pair.resolution), default=None)
+    names = tuple(short[s.name] for s in shown)
+    return Finding(kind, where, metric, names, resolution=smallest if kind == "untold" else None)
 
 
 def _metrics(family: Family) -> tuple[Metric, Metric]:
@@ -140,9 +143,7 @@ def _beside(finding: Finding, ranked: Metric) -> Iterator[Finding]:
 
 
 def _of_metric(family: Family, metric: Metric, base: str | None, where: str) -> Finding:
-    told = sum(leading.is_told(group, metric) for group in family.groups)
-    is_noisy = metric.key in family.together and 2 * told < len(family.groups)
-    if base and not is_noisy and (found := _multiples(family, metric, base, where)):
+    if base and (found := _against_base(family, metric, base, where)):
         return found
     if len(family.groups) == 1:
         return of_group(family.groups[0], metric, where)
@@ -210,6 +211,35 @@ def _span(family: Family, metric: Metric) -> Estimate | None:
         return None
     middle = medians[len(medians) // 2]
     return Estimate(middle, medians[0], medians[-1], trials=len(medians), rule="none")
+
+
+def _against_base(family: Family, metric: Metric, base: str, where: str) -> Finding | None:
+    """Level by level, or over all of them at once where the study declared that."""
+    pooled = family.together.get(metric.key)
+    if pooled is None:
+        return _multiples(family, metric, base, where)
+    shown = [pair for pair in pooled.against if pair.verdict not in leading.UNDECIDED]
+    others = [_over_all(pair, pooled) for pair in shown]
+    found = Finding(
+        *("multiples", where, metric),
+        base=base,
+        others=tuple(sorted(others, key=attrgetter("ratio"), reverse=metric.higher_is_better)),
+        unshown=tuple(pair.a for pair in pooled.against if pair not in shown),
+        levels=len(family.groups),
+        told=_fewer(pooled.levels, len(family.groups)),
+        is_together=True,
+    )
+    return found if others else None
+
+
+def _over_all(pair: Pair, pooled: Pooled) -> Multiple:
+    """One ratio, or the range where the levels are shown to differ."""
+    assert pair.comparison is not None
+    found = Multiple.of(pair.a, pair.comparison)
+    if pair.a not in pooled.ranges:
+        return found
+    low, high = pooled.ranges[pair.a]
+    return replace(found, low=low, high=high, is_range=True)
 
 
 def _multiples(family: Family, metric: Metric, base: str, where: str) -> Finding | None:
@@ -407,19 +437,14 @@ def _limits(rows: Sequence[TrialRow | Step], at: str = "") -> Iterator[Part]:
 
 def _worse(pair: Pair, label: str) -> Multiple:
     assert pair.comparison is not None
-    is_more = pair.metric.higher_is_better
-    return Multiple.of(label, pair.comparison.inverse if is_more else pair.comparison)
+    found = Multiple.of(label, pair.comparison)
+    return found.inverse if pair.metric.higher_is_better else found
 
 
 def _behind(pair: Pair, pooled: Pooled) -> Multiple:
     """Over all levels: one ratio, or the range where they are shown to differ."""
-    found = _worse(pair, pair.a)
-    if pair.a not in pooled.ranges:
-        return found
-    least, greatest = pooled.ranges[pair.a]
-    if pair.metric.higher_is_better:
-        least, greatest = 1 / greatest, 1 / least
-    return replace(found, low=least, high=greatest, is_range=True)
+    found = _over_all(pair, pooled)
+    return found.inverse if pair.metric.higher_is_better else found
 
 
 def _fewer(told: int, levels: int) -> int | None:

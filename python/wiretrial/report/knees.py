@@ -6,7 +6,9 @@ Knows trials at offered rates and the rules of the search; must not know how a k
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from statistics import median
 
 from wiretrial import words
@@ -14,6 +16,7 @@ from wiretrial.report import units
 from wiretrial.results import offered
 from wiretrial.results.model import Trial, Verdict
 from wiretrial.stats.knee import Observation, Refusal, Search, refusal
+from wiretrial.stats.summary import summarise
 from wiretrial.words import Noun
 
 
@@ -86,6 +89,8 @@ class Knee:
     is_confirmed: bool
     what: Noun
     """What the whole report's scenarios send."""
+    occasions: tuple[Knee, ...] = ()
+    """The search on each occasion, where there are several; `sustained` is their median then."""
 
     @property
     def at_least(self) -> bool:
@@ -104,7 +109,17 @@ class Knee:
         """The sustained rate with its bound: `≥ 84,000`."""
         if self.sustained is None:
             return "none"
-        return f"{'≥ ' if self.at_least else ''}{units.trimmed(self.sustained)}"
+        shown = f"{'≥ ' if self.at_least else ''}{units.trimmed(self.sustained)}"
+        interval = " to ".join(units.trimmed(end) for end in self.interval or ())
+        return f"{shown} ({interval})" if interval else shown
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Of the sustained rate over the occasions; None of one, or of a bound."""
+        found = [one.sustained for one in self.occasions if one.sustained is not None]
+        if self.at_least or len(found) < len(self.occasions) or not found:
+            return None
+        return summarise(found, occasions=range(len(found))).interval
 
     @property
     def why(self) -> str:
@@ -150,11 +165,32 @@ def knees(
         if trial.scenario.search is not None:
             steps.setdefault(trial.scenario.search, []).append(trial)
     return tuple(
-        _knee(
-            name, sorted(steps[name], key=lambda t: (t.block, t.position)), objective, colours, what
+        _over_occasions(
+            [_knee(name, own, objective, colours, what) for own in _by_occasion(steps[name])]
         )
         for name, objective in objectives.items()
         if name in steps
+    )
+
+
+def _by_occasion(trials: Sequence[Trial]) -> list[list[Trial]]:
+    """Each occasion searches from the begin."""
+    ordered = sorted(trials, key=lambda trial: (trial.occasion, trial.block, trial.position))
+    return [list(own) for _, own in groupby(ordered, key=attrgetter("occasion"))]
+
+
+def _over_occasions(found: Sequence[Knee]) -> Knee:
+    """The middle one of several, with the trials of all."""
+    known = sorted((k for k in found if k.sustained is not None), key=lambda k: k.sustained or 0.0)
+    first = known[len(known) // 2] if known else found[0]
+    if len(found) == 1:
+        return first
+    return replace(
+        first,
+        steps=tuple(step for one in found for step in one.steps),
+        sustained=median(k.sustained or 0.0 for k in known) if known else None,
+        is_confirmed=all(one.is_confirmed for one in found),
+        occasions=tuple(found),
     )
 
 

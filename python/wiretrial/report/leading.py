@@ -90,8 +90,12 @@ def lacks(group: Group, metric: Metric) -> bool:
 
 
 def base_of(group: Group, baselines: Sequence[str]) -> ScenarioResult | None:
-    """What the others are multiples of; None where the study names nothing in the group."""
-    return next((s for s in group.scenarios if s.name in baselines), None)
+    """What the others are multiples of; None where the study names nothing in the group.
+
+    Nor is it one of several, each of which is for some of the others.
+    """
+    known = [scenario for scenario in group.scenarios if scenario.name in baselines]
+    return known[0] if len(known) == 1 else None
 
 
 def baseline(family: Family, baselines: Sequence[str]) -> str | None:

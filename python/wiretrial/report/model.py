@@ -191,6 +191,7 @@ def build(
     own: Sequence[str] = (),
     order: Sequence[str] = (),
     baselines: Sequence[str] = (),
+    taken_together: Collection[str] = (),
     document: str = "",
     claims: Sequence[Claim] = (),
     chart: str | None = None,
@@ -206,9 +207,10 @@ def build(
     `command` runs the study again. `own` sentences replace the automatic ones, which then stand
     with their groups; what limited the trials is said in any case. `order` names
     scenarios in the order in which groups and colours follow; the rest follow by name. `baselines`
-    name scenarios that their group's sentences compare with, instead of with the best. `document`
-    is the study itself, which the page carries. `claims` are what others published. `chart` is the
-    factor that pictures show along their axis. `common_rate` names the scenarios whose rate was
+    name scenarios that their group's sentences compare with, instead of with the best, and
+    `taken_together` workloads of which that is done over all levels at once. `document` is the
+    study itself, which the page carries. `claims` are what others published. `chart` is the factor
+    that pictures show along their axis. `common_rate` names the scenarios whose rate was
     chosen so that all sustain it. `objectives` name the searches for the highest sustained rate.
     `absent` could not be measured. `adopted` tells what each subject is like to adopt. `answer` are
     the study's own short sentences. `is_run`:
@@ -220,8 +222,8 @@ def build(
     plain = [trial for trial in trials if trial.scenario.search is None]
     colours = palette.places(trials, order)
     scenarios = scenario_results(plain, order, colours, common_rate)
-    groups = grouped([scenario for scenario in scenarios if scenario.twin_of is None])
-    together = pooled.told(families(groups, chart))
+    groups = grouped([s for s in scenarios if s.twin_of is None], baselines)
+    together = pooled.told(families(groups, chart), baselines, taken_together)
     searched = knees(trials, objectives or {}, colours)
     twins = contest.twins(scenarios)
     return ReportModel(

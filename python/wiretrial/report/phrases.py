@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
-from wiretrial.report import case_tables, route_words, trial_words, units
+from wiretrial.report import case_tables, figure_words, route_words, trial_words, units
 from wiretrial.report.break_even import Crossing
 from wiretrial.report.figure_words import interval_text, ratio_interval, sentence
 from wiretrial.report.finding import Finding, Multiple, Part
@@ -159,7 +159,8 @@ def _taken_alone(finding: Finding) -> str:
 def _untold(finding: Finding, whole: bool) -> str:
     names = _names(finding.leaders, whole)
     over = f" at any of {finding.levels} {_level(finding)}s" if whole and finding.levels > 1 else ""
-    return f"no difference in {_quantity(finding)} is shown between {names}{over}"
+    text = f"no difference in {_quantity(finding)} is shown between {names}{over}"
+    return text + figure_words.unseen(finding.resolution)
 
 
 def _bound(finding: Finding, whole: bool) -> str:
@@ -198,6 +199,7 @@ def _multiples(finding: Finding, whole: bool) -> str:
         (other,) = finding.others
         return f"{other.label} has {_range(other, finding)} times the {what} of {base}"
     over = f" at {_levels(finding)}" if finding.told or (whole and finding.levels > 1) else ""
+    over = f" over {_levels(finding)}" if finding.is_together else over
     told = [f"{other.label} {_range(other, finding)}" for other in _ends(finding, whole)]
     listed = "; ".join(_few(told)) if whole else ", ".join(told)
     text = f"{what} as multiples of {base}{over}: {listed}"
@@ -209,7 +211,12 @@ def _multiples(finding: Finding, whole: bool) -> str:
 
 def _range(other: Multiple, finding: Finding) -> str:
     """Over several levels the lowest and the highest; else the figure with its interval."""
-    if (finding.told or finding.levels) == 1 or other.low is None or other.high is None:
+    if (
+        finding.is_together
+        or (finding.told or finding.levels) == 1
+        or other.low is None
+        or other.high is None
+    ):
         return times(other)
     ends = dict.fromkeys(units.significant(end) for end in (other.low, other.high))
     sign = "" if other.bound == "exact" else "about " if other.bound == "unknown" else other.bound

@@ -9,12 +9,12 @@ ratio for all levels, the range over them stands instead of the mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from wiretrial.report import contest, metrics
+from wiretrial.report import contest, leading, metrics
 from wiretrial.report.contest import Pair, Pooled
 from wiretrial.report.families import Family
 from wiretrial.report.metrics import Metric
@@ -26,27 +26,39 @@ LEAST_SHARE = 0.5
 """Of no more of the levels, what is left would not speak for the family."""
 
 
-def told(families: Sequence[Family]) -> tuple[Family, ...]:
+def told(
+    families: Sequence[Family], baselines: Sequence[str] = (), workloads: Collection[str] = ()
+) -> tuple[Family, ...]:
     """The families, each with what its levels show together.
 
-    Holm's family is, as with single levels, all that the study compares in one metric. A family has
+    A family with one of `baselines` is looked at level by level, unless its workload is one of
+    `workloads`: then everybody is compared with the baseline over all levels. Without a baseline
+    all pairs are. Holm's families are, as with single levels, the declared contrasts of the study
+    in one metric, and all other pairs. A family has
     nothing to show together where a level shows another winner, or levels that are shown to differ
     lie on both sides of 1, because a mean over a crossing says nothing; where a single level makes
     the difference; where the generator was the limit somewhere; and where its levels are cases.
     """
     found: list[dict[str, Pooled]] = [{} for _ in families]
-    compared = [_metrics(family) for family in families]
+    bases = [leading.baseline(family, baselines) for family in families]
+    compared = [
+        () if base and family.workload not in workloads else _metrics(family)
+        for family, base in zip(families, bases, strict=True)
+    ]
     for metric in dict.fromkeys(metric for row in compared for metric in row):
         logs = {
             place: one
             for place, family in enumerate(families)
             if metric in compared[place] and (one := _logs(family, metric))
         }
-        pairs = iter(_pairs(logs.values(), metric))
-        for place, one in logs.items():
-            own = [next(pairs) for _ in combinations(one.labels, 2)]
-            if result := _pooled(families[place], metric, one, own):
-                found[place][metric.key] = result
+        sides = {place: _sides(one, bases[place]) for place, one in logs.items()}
+        for is_declared in (True, False):
+            own = {place: logs[place] for place in logs if bool(bases[place]) is is_declared}
+            pairs = iter(_pairs([(one, *s) for at, one in own.items() for s in sides[at]], metric))
+            for place, one in own.items():
+                told = [replace(next(pairs), is_declared=is_declared) for _ in sides[place]]
+                if result := _pooled(families[place], metric, one, told, bases[place]):
+                    found[place][metric.key] = result
     return tuple(replace(family, together=own) for family, own in zip(families, found, strict=True))
 
 
@@ -55,6 +67,8 @@ class _Logs:
     """Per label a row for each level that stands, of the figure's logarithm in each block."""
 
     labels: Mapping[str, Sequence[Sequence[float]]]
+    occasions: Sequence[int]
+    """Of each block."""
 
     @property
     def levels(self) -> int:
@@ -66,7 +80,8 @@ class _Logs:
 
     def compared(self, a: str, b: str, without: int | None = None) -> Comparison:
         """Two labels by their geometric means over the levels, without one of them if asked."""
-        return compare(self._means(a, without), self._means(b, without))
+        sides = self._means(a, without), self._means(b, without)
+        return compare(*sides, occasions=self.occasions)
 
     def apart(self, a: str, b: str) -> tuple[float, float] | None:
         """The least and the greatest ratio over the levels, where they are shown to differ."""
@@ -108,13 +123,20 @@ def _logs(family: Family, metric: Metric) -> _Logs | None:
         {
             label: [[math.log(level[label][block]) for block in blocks] for level in whole]
             for label in family.labels
-        }
+        },
+        [block.occasion for block in blocks],
     )
 
 
-def _pairs(logs: Iterable[_Logs], metric: Metric) -> list[Pair]:
-    """Every two labels of each family, one family after the other."""
-    sides = [(one, a, b) for one in logs for a, b in combinations(one.labels, 2)]
+def _sides(logs: _Logs, base: str | None) -> list[tuple[str, str]]:
+    """The labels that are compared: each with the baseline, or every two."""
+    if base is None:
+        return list(combinations(logs.labels, 2))
+    return [(label, base) for label in logs.labels if label != base]
+
+
+def _pairs(sides: Sequence[tuple[_Logs, str, str]], metric: Metric) -> list[Pair]:
+    """Labels of all families that are looked at together: one family of Holm's."""
     found = [one.compared(a, b) for one, a, b in sides]
     adjusted = holm([comparison.p for comparison in found])
     pairs = []
@@ -122,7 +144,8 @@ def _pairs(logs: Iterable[_Logs], metric: Metric) -> list[Pair]:
         said = verdict(comparison, p, higher_is_better=metric.higher_is_better)
         if said in ("A faster", "B faster") and not _holds_without_any(one, a, b, comparison):
             said = "no difference shown"
-        pairs.append(Pair(a, b, metric, comparison, said))
+        smallest = comparison.resolution(ALPHA / len(found))
+        pairs.append(Pair(a, b, metric, comparison, said, resolution=smallest))
     return pairs
 
 
@@ -132,16 +155,19 @@ def _holds_without_any(logs: _Logs, a: str, b: str, found: Comparison) -> bool:
     return all(one.p < ALPHA and (one.ratio > 1) == (found.ratio > 1) for one in rest)
 
 
-def _pooled(family: Family, metric: Metric, logs: _Logs, pairs: Sequence[Pair]) -> Pooled | None:
+def _pooled(
+    family: Family, metric: Metric, logs: _Logs, pairs: Sequence[Pair], base: str | None
+) -> Pooled | None:
     order = sorted(logs.labels, key=logs.mean)
-    best = order[-1 if metric.higher_is_better else 0]
+    best = base or order[-1 if metric.higher_is_better else 0]
     against = tuple(pair.seen_from(best) for pair in pairs if best in (pair.a, pair.b))
-    if not any(pair.winner == best for pair in against) or _crosses(family, metric, best):
-        return None
     spans = {pair.a: logs.apart(pair.a, best) for pair in against}
     ranges = {label: span for label, span in spans.items() if span}
-    if any(least < 1 < greatest for least, greatest in ranges.values()):
-        return None
+    if base is None:
+        is_led = any(pair.winner == best for pair in against)
+        crosses = any(least < 1 < greatest for least, greatest in ranges.values())
+        if crosses or not is_led or _crosses(family, metric, best):
+            return None
     return Pooled(best, against, logs.levels, ranges)
 
 

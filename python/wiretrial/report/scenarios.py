@@ -34,6 +34,8 @@ class TrialRow:
     figures: Mapping[str, float]
     drifts: bool = False
     """Whether it never settled, so that its figures are of something that changed."""
+    occasion: int = 1
+    """On which of the study's occasions it was measured."""
 
     @property
     def is_usable(self) -> bool:
@@ -71,6 +73,8 @@ class ScenarioResult:
     levels: Mapping[str, int | float | str]
     """Where it stands on each factor of its study."""
     twin_of: str | None
+    baseline: str | None
+    """The scenario that it was declared to be compared with."""
     language: str
     is_driven: bool
     """Whether it is a client library, measured by its driver."""
@@ -94,6 +98,11 @@ class ScenarioResult:
     def usable(self) -> int:
         """How many trials the estimates rest on."""
         return sum(row.is_usable for row in self.trials)
+
+    @property
+    def occasions(self) -> int:
+        """On how many occasions those were measured."""
+        return len({row.occasion for row in self.trials if row.is_usable})
 
     @property
     def drifting(self) -> int:
@@ -142,7 +151,7 @@ def _scenario(
     is_at_common_rate: bool,
     what: Noun,
 ) -> ScenarioResult:
-    runs = sorted(measured, key=lambda m: (m.trial.block, m.trial.position))
+    runs = sorted(measured, key=lambda m: (m.trial.occasion, m.trial.block, m.trial.position))
     usable = [run for run in runs if run.is_usable]
     scenario, subject = runs[0].trial.scenario, runs[0].trial.subject
     return ScenarioResult(
@@ -171,6 +180,7 @@ def _scenario(
         label=scenario.label or scenario.name,
         levels=scenario.levels,
         twin_of=scenario.twin_of,
+        baseline=scenario.baseline,
         floor_ns=scenario.floor_ns,
         floor_formula=scenario.floor_formula,
         wanted=scenario.trials,
@@ -194,6 +204,7 @@ def _row(measured: Measured) -> TrialRow:
         evidence=trial.judgement.evidence,
         figures={key: value for key, value in figures.items() if value is not None},
         drifts=trial.kept_drifting,
+        occasion=trial.occasion,
     )
 
 
@@ -209,5 +220,6 @@ def _estimates(usable: Sequence[Measured]) -> dict[str, Estimate]:
         values = [value for run in usable if (value := metric.of(run)) is not None]
         if values and len(values) == len(usable):
             bound = metric.bound if _is_limited(usable) else "exact"
-            found[metric.key] = replace(summarise(values), bound=bound)
+            told = summarise(values, occasions=[run.trial.occasion for run in usable])
+            found[metric.key] = replace(told, bound=bound)
     return found

@@ -62,6 +62,8 @@ class Scenario(_Part):
     """The factors of its study and where it stands on each, such as `connections`: 100."""
     twin_of: str | None = None
     """It is another scenario measured again: an A/A pair, which must come out as no difference."""
+    baseline: str | None = None
+    """The scenario that it was declared to be compared with, before anything was measured."""
     search: str | None = None
     """The search for the highest sustained rate that this is one step of."""
     ranked_by: str | None = None
@@ -222,6 +224,8 @@ class Trial(_Part):
     study: str
     study_digest: str
     """Digest of the study's scenarios and settings: an edited study has another."""
+    occasion: int = Field(default=1, ge=1)
+    """Boots of a machine with everything rebuilt, counted from 1. Blocks count on over them."""
     block: int
     position: int
     order_seed: int

@@ -31,3 +31,15 @@ def quantile(probability: float, degrees: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, probability))
+
+
+@cache
+def detectable(alpha: float, power: float, degrees: float) -> float:
+    """The distance from 0, in standard errors, that a two-sided test at `alpha` shows so often.
+
+    It is the noncentrality of t (Cohen 1988, *Statistical Power Analysis*, 2); that the test may
+    show it on the wrong side is left out.
+    """
+    from scipy.special import nctdtrinc
+
+    return float(nctdtrinc(degrees, 1 - power, quantile(1 - alpha / 2, degrees)))

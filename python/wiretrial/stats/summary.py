@@ -5,7 +5,8 @@ and Nagaraja, *Order Statistics*, 3rd ed., 7.1; Le Boudec, *Performance Evaluati
 Communication Systems*, theorem 2.1). Five trials or fewer cannot reach 95 % that way (the range of
 five covers the median with 93.75 %), so the t interval on the logarithms is used, stretched where
 needed to hold the median; it takes the logarithms as about normal. Two trials have none: theirs
-would reach over several powers of ten and say nothing.
+would reach over several powers of ten and say nothing. Where trials are of several occasions, each
+occasion counts as one value, the mean of its logarithms: its trials share what the day adds.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from typing import Literal
 
 from wiretrial.stats import bounds, student
 from wiretrial.stats.bounds import Bound
+from wiretrial.stats.occasions import means
 
-Rule = Literal["order statistics", "t on logarithms", "none"]
+Rule = Literal["order statistics", "t on logarithms", "t over occasions", "none"]
 
 CONFIDENCE = 0.95
 FEWEST = 3
@@ -44,24 +46,43 @@ class Estimate:
         return bounds.interval(self.low, self.high, self.bound)
 
 
-def summarise(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
-    """The estimate over trials; raises ValueError without any value."""
+def summarise(
+    values: Sequence[float],
+    confidence: float = CONFIDENCE,
+    *,
+    occasions: Sequence[int] = (),
+) -> Estimate:
+    """The estimate over trials; raises ValueError without any value.
+
+    `occasions`: on which one each value was measured; left out: all on the same.
+    """
     if not values:
         raise ValueError("no value to summarise")
     ordered = sorted(values)
     middle = median(ordered)
+    if len(set(occasions)) > 1:
+        if ordered[0] <= 0 or len(set(occasions)) < FEWEST:
+            return Estimate(middle, None, None, len(ordered), "none")
+        by_occasion = means([math.log(value) for value in values], occasions)
+        return _by_logarithms(by_occasion, middle, len(ordered), "t over occasions", confidence)
     if rank := order_statistic_rank(len(ordered), confidence):
         low, high = ordered[rank - 1], ordered[-rank]
         return Estimate(middle, low, high, len(ordered), "order statistics")
     if len(ordered) < FEWEST or ordered[0] <= 0:
         return Estimate(middle, None, None, len(ordered), "none")
     logs = [math.log(value) for value in ordered]
+    return _by_logarithms(logs, middle, len(ordered), "t on logarithms", confidence)
+
+
+def _by_logarithms(
+    logs: Sequence[float], middle: float, trials: int, rule: Rule, confidence: float
+) -> Estimate:
     centre = fmean(logs)
     reach = student.quantile((1 + confidence) / 2, len(logs) - 1) * stdev(logs)
     reach /= math.sqrt(len(logs))
     low = min(math.exp(centre - reach), middle)
     high = max(math.exp(centre + reach), middle)
-    return Estimate(middle, low, high, len(ordered), "t on logarithms")
+    return Estimate(middle, low, high, trials, rule)
 
 
 def order_statistic_rank(n: int, confidence: float = CONFIDENCE) -> int:

@@ -86,10 +86,16 @@ NOTHING: Final = Calibration()
 
 
 def ensure(
-    study: Study, cases: Iterable[Case], results: ResultsFolder, engine: Engine, budget_ns: int
+    study: Study,
+    cases: Iterable[Case],
+    results: ResultsFolder,
+    engine: Engine,
+    budget_ns: int,
+    occasion: int = 1,
 ) -> Generator[Event, None, Calibration]:
-    """What was kept, and in the time that is left, what is missing of it."""
-    kept = _read(results)
+    """What was kept of the occasion, and in the time that is left, what is missing of it."""
+    file = _file(occasion)
+    kept = _read(results, file)
     missing = [case for case in _distinct(study, cases) if kept.ceiling(study, case) is None]
     paced = kept.pacing is None and any(isinstance(c.load.executor, OpenLoop) for c in study.cases)
     chosen, length_ns = _fitting(missing[:MOST_LOADS], budget_ns)
@@ -110,7 +116,7 @@ def ensure(
             # Trials go without: what can't be measured here they will say themselves.
             continue
     made = Calibration(ceilings=found, pacing=pacing)
-    results.write(FILE, made.model_dump_json(by_alias=True, indent=1).encode())
+    results.write(file, made.model_dump_json(by_alias=True, indent=1).encode())
     return made
 
 
@@ -279,9 +285,14 @@ def _closed(case: Case) -> Case:
     return case.model_copy(update={"load": load})
 
 
-def _read(results: ResultsFolder) -> Calibration:
+def _file(occasion: int) -> str:
+    """Another machine has another ceiling."""
+    return FILE if occasion == 1 else f"calibration-{occasion}.json"
+
+
+def _read(results: ResultsFolder, file: str) -> Calibration:
     """What is there already. What can't be read is measured again: nothing depends on it yet."""
     try:
-        return Calibration.model_validate_json((results.folder / FILE).read_bytes())
+        return Calibration.model_validate_json((results.folder / file).read_bytes())
     except (OSError, ValidationError):
         return NOTHING

@@ -54,25 +54,22 @@ def expand(
         )
     claims = [claim for claim in chosen.claim if not only or _speaks_of(claim, cases)]
     cases = [_with_rate(case, cases) for case in cases]
-    twin = _twin(chosen, cases)
-    baselines = [
-        case.scenario.name
-        for case in cases
-        if document.baseline is not None and _label(case.scenario) == document.baseline
-    ]
+    cases = [case for one in chosen.workload for case in _contrasted(chosen, one, cases)]
+    baselines = (case.scenario.baseline for case in cases if case.scenario.baseline)
     return Study(
         name=name,
         title=document.title,
         question=document.question,
         command=command,
-        cases=(*cases, *([twin] if twin else [])),
+        cases=(*cases, *_twins(chosen, cases, is_quick=quick)),
         trials=trials or chosen.trials,
         seed=seed,
         duration_ns=chosen.duration,
         warmup_allowance_ns=chosen.warmup,
         generator_threads=chosen.generator_threads,
         allow_errors=chosen.allow_errors,
-        baselines=tuple(baselines),
+        baselines=tuple(dict.fromkeys(baselines)),
+        together=tuple(_called(one) for one in chosen.workload if one.look == "together"),
         claims=tuple(claims),
         chart=chosen.chart,
         adoption=chosen.adoption,
@@ -80,9 +77,15 @@ def expand(
     )
 
 
-def labels(document: Document) -> list[str]:
-    """What its scenarios are called within their groups: what can be compared with."""
-    cases = (case for workload in document.workload for case in _cases(document, workload))
+def labels(document: Document, workload: Workload | None = None) -> list[str]:
+    """What its scenarios are called within their groups: what can be compared with.
+
+    With `workload`, of that one and its family alone.
+    """
+    wanted = [
+        one for one in document.workload if workload is None or _called(one) == _called(workload)
+    ]
+    cases = (case for one in wanted for case in _cases(document, one))
     return list(dict.fromkeys(_label(case.scenario) for case in cases))
 
 
@@ -176,7 +179,7 @@ def _case(
             group=workload.group or names.title,
             label=names.label,
             levels={
-                "workload": workload.family or workload.name,
+                "workload": _called(workload),
                 **({WITHIN: names.within} if names.within else {}),
                 **shown,
             },
@@ -226,29 +229,74 @@ def _with_rate(case: Case, cases: Sequence[Case]) -> Case:
     )
 
 
+def _twins(document: Document, cases: Sequence[Case], *, is_quick: bool) -> list[Case]:
+    """One case of each workload again: what it shows where there is no difference.
+
+    Of a quick run only one of all.
+    """
+    workloads = dict.fromkeys(map(_called, document.workload))
+    own = [[c for c in cases if c.scenario.levels["workload"] == name] for name in workloads]
+    found = [twin for one in own if (twin := _twin(document, one))]
+    its_own = [twin for twin in found if _is_of(twin.scenario, document.twin)]
+    return (its_own or found)[:1] if is_quick else found
+
+
 def _twin(document: Document, cases: Sequence[Case]) -> Case | None:
-    """One case again under another name: what the suite shows where there is no difference."""
-    wanted = document.twin or document.subjects[0]
-    plain = [c for c in cases if c.stage == 1 and c.scenario.ranked_by in (None, SERVER_CPU)]
-    its_own = [
-        c for c in plain if wanted in (_label(c.scenario), c.scenario.levels.get(WITHIN, ""))
+    """None where nothing is measured often enough to tell."""
+    # What waits on a floor, and what is measured once, tells nothing by a second time.
+    plain = [
+        case
+        for case in cases
+        if case.stage < 3
+        and case.scenario.ranked_by in (None, SERVER_CPU)
+        and case.scenario.together == 1
+        and case.trials != 1
     ]
-    candidates = its_own or plain
+    wanted = document.twin or document.subjects[0]
+    candidates = [case for case in plain if _is_of(case.scenario, wanted)] or plain
     if not candidates:
         return None
-    workload = candidates[0].scenario.levels["workload"]
     # Where the rate grows with the levels, the highest has the most messages and tells the most.
-    chosen = max(
-        (case for case in candidates if case.scenario.levels["workload"] == workload), key=_rate_of
-    )
+    chosen = max(candidates, key=_rate_of)
     scenario = chosen.scenario.model_copy(
         update={
             "name": f"{chosen.scenario.name} (again)",
             "twin_of": chosen.scenario.name,
             "group": TWIN_GROUP,
+            "baseline": None,
         }
     )
     return chosen.model_copy(update={"scenario": scenario})
+
+
+def _is_of(scenario: Scenario, wanted: str | None) -> bool:
+    return wanted in (_label(scenario), scenario.levels.get(WITHIN, ""))
+
+
+def _contrasted(document: Document, workload: Workload, cases: Sequence[Case]) -> Iterator[Case]:
+    """The cases of this workload, each with the one that it is declared to be compared with."""
+    wanted = workload.baseline or document.baseline or ""
+    by_label = {(case.scenario.group, _label(case.scenario)): case.scenario.name for case in cases}
+    for case in cases:
+        scenario = case.scenario
+        is_own = scenario.workload.startswith(f"{workload.name}: ")
+        if not is_own or scenario.levels["workload"] != _called(workload):
+            continue
+        label = wanted.replace("{subject}", _subject(scenario))
+        base = by_label.get((scenario.group, label))
+        known = scenario.model_copy(update={"baseline": base if base != scenario.name else None})
+        yield case.model_copy(update={"scenario": known})
+
+
+def _subject(scenario: Scenario) -> str:
+    """As a study names it: `ws:tuned`."""
+    is_default = scenario.configuration == "default"
+    return scenario.subject if is_default else f"{scenario.subject}:{scenario.configuration}"
+
+
+def _called(workload: Workload) -> str:
+    """What the levels call it: workloads of a family are one."""
+    return workload.family or workload.name
 
 
 def _rate_of(case: Case) -> float:

@@ -1,6 +1,8 @@
-"""The order of trials: one random permutation of all scenarios per block, from a recorded seed.
+"""The order of trials: in each block the groups in random order, and in each group its scenarios.
 
-Pure. Drift of the machine then hits all scenarios alike, and no scenario always follows another.
+Pure. Drift of the machine then hits all scenarios alike, no scenario always follows another, and
+those that are compared stand next to each other, because what drifts slowly cancels only between
+neighbours. The order comes from a recorded seed.
 """
 
 from __future__ import annotations
@@ -18,14 +20,18 @@ class Slot:
     position: int
     scenario: str
     order_seed: int
+    occasion: int = 1
 
 
-def slots(scenarios: Sequence[str], blocks: int, seed: int) -> Iterator[Slot]:
-    """Every trial of a study, in the order in which it is to run."""
-    for block in range(blocks):
+def slots(groups: Sequence[Sequence[str]], blocks: range, seed: int) -> Iterator[Slot]:
+    """Every trial of these blocks, in the order in which they are to run.
+
+    `groups`: the scenarios that are compared with each other.
+    """
+    for block in blocks:
         # A seed of its own: block k is the same in a study of five blocks and of ten.
         order_seed = random.Random(f"{seed}/{block}").getrandbits(32)
-        order = list(scenarios)
-        random.Random(order_seed).shuffle(order)
-        for position, scenario in enumerate(order):
+        drawn = random.Random(order_seed)
+        order = [drawn.sample(group, len(group)) for group in drawn.sample(groups, len(groups))]
+        for position, scenario in enumerate(name for group in order for name in group):
             yield Slot(block=block, position=position, scenario=scenario, order_seed=order_seed)

@@ -82,8 +82,13 @@ def require(study: Study, folder: Path) -> None:
         )
 
 
-def prepare(study: Study, engine: Engine) -> Generator[Event, None, dict[str, Ready]]:
-    """The scenarios whose subject is here, verified, and able to do what they ask."""
+def prepare(
+    study: Study, engine: Engine, since: float | None = None
+) -> Generator[Event, None, dict[str, Ready]]:
+    """The scenarios whose subject is here, verified, and able to do what they ask.
+
+    What was built before `since` (seconds of the epoch) is built again.
+    """
     ready: dict[str, Ready] = {}
     cases = [case for case in study.cases if case.url is None]
     no_place = environments.refusals((case.scenario.environment for case in cases), engine.binary)
@@ -93,6 +98,7 @@ def prepare(study: Study, engine: Engine) -> Generator[Event, None, dict[str, Re
         found[name] = yield from _look(
             name,
             engine,
+            since,
             is_subject=name[0] in subjects,
             scenarios=tuple(c.scenario.name for c in cases if next(_names(c)) == name),
         )
@@ -181,7 +187,12 @@ def _names(case: Case) -> Iterator[_Name]:
 
 
 def _look(
-    name: _Name, engine: Engine, *, is_subject: bool, scenarios: tuple[str, ...]
+    name: _Name,
+    engine: Engine,
+    since: float | None,
+    *,
+    is_subject: bool,
+    scenarios: tuple[str, ...],
 ) -> Generator[Event, None, _Found]:
     """Installs and verifies, as far as that was not done before. `scenarios`: those it is for."""
     called, configuration = name
@@ -191,7 +202,7 @@ def _look(
         if is_subject:
             yield Weighed(adopted(subject, None))
         yield Preparing(called, "install")
-        built = build.install(subject, engine.binary)
+        built = build.install(subject, engine.binary, since=since)
         if is_subject:
             yield Weighed(adopted(subject, built))
         yield Preparing(called, "verify")

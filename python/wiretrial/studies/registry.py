@@ -52,17 +52,23 @@ def find(name: str) -> Found:
 
 
 def _read(path: Path) -> Document:
-    """The document, with a baseline that its scenarios know."""
+    """The document, with baselines that its scenarios know."""
     document = read(path)
-    if document.baseline is not None:
-        known = matrix.labels(document)
-        if document.baseline not in known:
-            file = path / DOCUMENT if path.is_dir() else path
-            raise UsageProblem(
-                f"{file}: baseline = {document.baseline!r} is not among what is compared",
-                suggest.remedy(document.baseline, known, f"use one of {', '.join(known)}"),
-            )
+    file = path / DOCUMENT if path.is_dir() else path
+    _require_known(document.baseline, matrix.labels(document), str(file))
+    for workload in document.workload:
+        if workload.baseline is not None:
+            where = f"{file}, workload {workload.name!r}"
+            _require_known(workload.baseline, matrix.labels(document, workload), where)
     return document
+
+
+def _require_known(baseline: str | None, known: list[str], where: str) -> None:
+    if baseline is not None and "{subject}" not in baseline and baseline not in known:
+        raise UsageProblem(
+            f"{where}: baseline = {baseline!r} is not among what is compared",
+            suggest.remedy(baseline, known, f"use one of {', '.join(known)}"),
+        )
 
 
 def subjects_of(name: str) -> list[str]:

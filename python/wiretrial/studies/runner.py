@@ -13,7 +13,10 @@ import gc
 import random
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+
+import psutil
 
 from wiretrial import redaction
 from wiretrial.engine import Engine
@@ -37,27 +40,54 @@ MOST_STEPS = 60
 """A search that has not ended by then never will."""
 
 
-def run(study: Study, results: ResultsFolder, engine: Engine) -> Iterator[Event]:
-    """Measures whatever of `study` is not in `results` yet."""
+def run(
+    study: Study, results: ResultsFolder, engine: Engine, occasion: int | None = None
+) -> Iterator[Event]:
+    """Measures whatever of `study` is not in `results` yet.
+
+    `occasion`: on which one, where that is not the last that is there; everything that was built
+    before this machine started is built again for it.
+    """
     require(study, results.folder)
     stored = _stored(study, results)
-    if _is_complete(study, stored):
+    occasion = occasion or max((trial.occasion for trial in stored), default=1)
+    if _is_complete(study, stored, occasion):
         return
     _require_secrets(study, results)
-    ready = yield from prepare(study, engine)
+    since = psutil.boot_time() if occasion > 1 else None
+    ready = yield from prepare(study, engine, since)
     # Where others send, our own generator takes no part.
     ours = [case for case in study.cases if case.sending is None]
     cases = [case for case in ours if case.url or case.scenario.name in ready]
     budget_ns = round(calibration.SHARE * estimate(study).total_ns)
-    alone = yield from calibration.ensure(study, cases, results, engine, budget_ns)
+    alone = yield from calibration.ensure(study, cases, results, engine, budget_ns, occasion)
     bench = Bench(study, engine, facts.collect(), alone)
-    yield from _Run(study, results, bench, ready, stored).stages()
+    yield from _Run(study, results, bench, ready, stored, occasion).stages()
 
 
 def require_secrets(study: Study, results: ResultsFolder) -> None:
     """Refuses to go on with a study whose secrets were taken out, where a trial is missing."""
-    if study.lacking() and not _is_complete(study, _stored(study, results)):
+    stored = _stored(study, results)
+    last = max((trial.occasion for trial in stored), default=1)
+    if study.lacking() and not _is_complete(study, stored, last):
         _require_secrets(study, results)
+
+
+def next_occasion(results: ResultsFolder) -> int:
+    """The number of the occasion that would come next.
+
+    Raises `UsageProblem` where this boot of this machine is one already.
+    """
+    stored = results.trials()
+    here = facts.boot()
+    for trial in stored:
+        if here and trial.machine.facts.get("boot") == here:
+            raise UsageProblem(
+                f"{results.folder} has trials of this boot of this machine (occasion"
+                f" {trial.occasion}): more of them say nothing of another day",
+                "start the machine anew or use another one, or --resume DIR --trials N",
+            )
+    return max((trial.occasion for trial in stored), default=0) + 1
 
 
 def _require_secrets(study: Study, results: ResultsFolder) -> None:
@@ -93,13 +123,15 @@ class _Run:
         bench: Bench,
         ready: dict[str, Ready],
         stored: list[Trial],
+        occasion: int,
     ) -> None:
         self._study = study
         self._results = results
         self._bench = bench
         self._ready = ready
         self._trials = stored
-        self._number = len(stored)
+        self._occasion = occasion
+        self._number = sum(trial.occasion == occasion for trial in stored)
         self._total = trials_wanted(study)
         self._given_up: set[str] = set()
         """Scenarios in which every message of a trial failed: they are not measured again."""
@@ -110,7 +142,8 @@ class _Run:
         settled: list[Case] = []
         for case in self._study.stage(2):
             assert case.rate_from is not None
-            rate = rates.common(case.rate_from, self._trials)
+            # The same on all occasions: at another rate a message is another cost.
+            rate = rates.common(case.rate_from, (t for t in self._trials if t.occasion == 1))
             if rate is None:
                 yield Unavailable(
                     case.scenario.subject,
@@ -137,7 +170,7 @@ class _Run:
 
     def _wanted(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Slot]]:
         """Whatever is missing, in order."""
-        for case, slot in _missing(self._study, cases, self._trials):
+        for case, slot in _missing(self._study, cases, self._trials, self._occasion):
             if self._can_run(case):
                 yield case, slot
 
@@ -147,14 +180,15 @@ class _Run:
         for turn in range(MOST_STEPS):
             steps: list[tuple[Case, float]] = []
             for case in cases:
-                made, rate = _next_step(self._study, case, self._trials)
+                made, rate = _next_step(self._study, case, self._trials, self._occasion)
                 if rate is not None and made <= turn and case.scenario.name not in given_up:
                     steps.append((case, rate))
             seed = random.Random(f"{self._study.seed}/search/{turn}").getrandbits(32)
             random.Random(seed).shuffle(steps)
             for position, (case, rate) in enumerate(steps):
                 step = rates.at_rate(case, rate)
-                slot = Slot(turn, position, step.scenario.name, seed)
+                block = turn + _first_block(self._trials, self._occasion)
+                slot = Slot(block, position, step.scenario.name, seed, self._occasion)
                 before = len(self._trials)
                 yield from self._one(step, slot)
                 if len(self._trials) == before:
@@ -206,7 +240,8 @@ class _Run:
         return self._number
 
     def _begun(self, slot: Slot, number: int) -> TrialBegun:
-        measured = Counter(trial.scenario.search or trial.scenario.name for trial in self._trials)
+        here = (trial for trial in self._trials if trial.occasion == self._occasion)
+        measured = Counter(trial.scenario.search or trial.scenario.name for trial in here)
         return TrialBegun(slot, number, self._total, left_ns(self._study, measured))
 
     def _kept(self, trial: Trial, number: int) -> TrialDone:
@@ -223,29 +258,50 @@ class _Run:
 
 
 def _missing(
-    study: Study, cases: Sequence[Case], stored: Sequence[Trial]
+    study: Study, cases: Sequence[Case], stored: Sequence[Trial], occasion: int
 ) -> Iterator[tuple[Case, Slot]]:
     """The trials of these cases that are not stored, in the order of all."""
     by_name = {case.scenario.name: case for case in cases}
     done = {(trial.block, trial.scenario.name) for trial in stored}
+    first = _first_block(stored, occasion)
     # A subject that can't be measured changes nobody else's place.
-    for slot in order.slots(list(by_name), study.trials, study.seed):
-        case = by_name[slot.scenario]
-        if slot.block < study.trials_of(case) and (slot.block, slot.scenario) not in done:
-            yield case, slot
+    blocks = range(first, first + study.trials)
+    for slot in order.slots(_compared(cases), blocks, study.seed):
+        case, key = by_name[slot.scenario], (slot.block, slot.scenario)
+        if slot.block - first < study.trials_of(case) and key not in done:
+            yield case, replace(slot, occasion=occasion)
 
 
-def _next_step(study: Study, case: Case, stored: Sequence[Trial]) -> tuple[int, float | None]:
+def _compared(cases: Sequence[Case]) -> list[list[str]]:
+    """The names of the cases by group: one that is measured twice is compared with itself."""
+    group_of = {case.scenario.name: case.scenario.group for case in cases}
+    groups: dict[str, list[str]] = {}
+    for case in cases:
+        own = case.scenario
+        groups.setdefault(group_of.get(own.twin_of or own.name, own.group), []).append(own.name)
+    return list(groups.values())
+
+
+def _first_block(stored: Sequence[Trial], occasion: int) -> int:
+    """Blocks count on over the occasions."""
+    return max((trial.block + 1 for trial in stored if trial.occasion < occasion), default=0)
+
+
+def _next_step(
+    study: Study, case: Case, stored: Sequence[Trial], occasion: int
+) -> tuple[int, float | None]:
     """How many steps a search has made, and at which rate the next one is; None: it has ended."""
     assert case.knee is not None
-    made = [trial for trial in stored if trial.scenario.search == case.scenario.name]
+    name = case.scenario.name
+    made = [t for t in stored if t.scenario.search == name and t.occasion == occasion]
     return len(made), rates.search(case.knee, study.duration_of(case), made).next_rate()
 
 
-def _is_complete(study: Study, stored: Sequence[Trial]) -> bool:
+def _is_complete(study: Study, stored: Sequence[Trial], occasion: int) -> bool:
     timed = (*study.stage(1), *study.stage(2))
-    searches = (_next_step(study, case, stored) for case in study.stage(3))
-    return not any(_missing(study, timed, stored)) and all(rate is None for _, rate in searches)
+    searches = (_next_step(study, case, stored, occasion) for case in study.stage(3))
+    is_missing = any(_missing(study, timed, stored, occasion))
+    return not is_missing and all(rate is None for _, rate in searches)
 
 
 def _stored(study: Study, results: ResultsFolder) -> list[Trial]:

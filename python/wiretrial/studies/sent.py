@@ -89,6 +89,7 @@ def record(
     trial = Trial(
         study=study,
         study_digest=study_digest,
+        occasion=slot.occasion,
         block=slot.block,
         position=slot.position,
         order_seed=slot.order_seed,

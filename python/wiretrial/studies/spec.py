@@ -32,13 +32,13 @@ OUTSIDE = "extra"
 
 
 _WORDING = (
-    *("title", "question", "command", "trials", "baselines", "claims", "chart", "adoption", "only"),
-    *("allow_errors", "keeps_secrets"),
+    *("title", "question", "command", "trials", "baselines", "together", "claims", "chart"),
+    *("adoption", "only", "allow_errors", "keeps_secrets"),
 )
 """What a study says, allows and keeps, and how often it measures: more trials are the same."""
 
 
-_TOLD = ("trials", "file", "goals")
+_TOLD = ("trials", "file", "goals", "baseline")
 """The same of a scenario."""
 
 
@@ -231,6 +231,8 @@ class Study(Part):
     """The share of messages that may fail in a trial without making it invalid."""
     baselines: tuple[str, ...] = ()
     """Scenarios that the verdict compares the others of their group with; none: the best."""
+    together: tuple[str, ...] = ()
+    """Workloads in which that is done over all levels at once, and not level by level."""
     claims: tuple[Claim, ...] = ()
     """What others published, to be held against what is found here."""
     chart: str | None = None

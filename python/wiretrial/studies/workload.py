@@ -106,6 +106,10 @@ class Workload(Part):
     """Workloads of one family are compared level by level, as if they were one; None: with none."""
     label: str | None = Field(default=None, min_length=1)
     """What tells its scenarios from others of the family; `{subject}` stands for the subject."""
+    baseline: str | None = None
+    """What its others are compared with, declared before; None: what the study says."""
+    look: Literal["levels", "together"] = "levels"
+    """Whether they are compared with it level by level, or over all levels at once."""
     quick: QuickWorkload | None = None
     """What `--quick` makes of it beside what the study says."""
 

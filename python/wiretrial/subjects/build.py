@@ -14,6 +14,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -49,6 +50,11 @@ class Build(BaseModel):
     steps: tuple[Step, ...]
     weight: Weight
 
+    @property
+    def built_s(self) -> float:
+        """When it was built, seconds of the epoch."""
+        return datetime.fromisoformat(self.built_at).timestamp()
+
 
 def installed(subject: Subject, engine: Path) -> Build | None:
     """The subject's build, if it is there already."""
@@ -76,13 +82,20 @@ def refused(subject: Subject) -> str | None:
         return None
 
 
-def install(subject: Subject, engine: Path, tell: Callable[[str], None] | None = None) -> Build:
+def install(
+    subject: Subject,
+    engine: Path,
+    tell: Callable[[str], None] | None = None,
+    *,
+    since: float | None = None,
+) -> Build:
     """The subject's build, made now if it is not there yet.
 
-    `tell` is handed each command before it runs.
+    `tell` is handed each command before it runs. `since`: seconds of the epoch; an older build is
+    made again.
     """
     found = installed(subject, engine)
-    if found:
+    if found and (since is None or found.built_s >= since):
         return found
     digest = subject.digest()
     place = _place(subject, digest)
