@@ -14,6 +14,7 @@ from tests.lab.test_isolation import needs_root
 from tests.lab.test_subjects import own
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
+from wiretrial.machine import facts
 from wiretrial.machine.namespaces import ENVIRONMENT
 from wiretrial.plan import Load, SequencePayload
 from wiretrial.results.store import ResultsFolder, read_trial
@@ -99,6 +100,29 @@ def test_every_trial_is_measured_verified_and_stored(
         assert last.cpu_user_ns + last.cpu_system_ns > first.cpu_user_ns + first.cpu_system_ns
         assert first.offset_ns < trial.window.start_ns < trial.window.end_ns
         assert trial.machine.facts["kernel"] == os.uname().release
+
+
+def test_another_occasion_is_measured_beside_what_is_there(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = tiny(TWO[0], trials=2)
+    results = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
+    assert runner.next_occasion(results) == 1
+    list(runner.run(study, results, engine))
+    with pytest.raises(UsageProblem) as told:
+        runner.next_occasion(results)
+    assert "has trials of this boot of this machine (occasion 1)" in told.value.line()
+    before = {path: path.read_bytes() for path in results.paths()}
+    monkeypatch.setattr(facts, "boot", lambda: "another")
+    assert runner.next_occasion(results) == 2
+    list(runner.run(study, results, engine, 2))
+    places = [(trial.occasion, trial.block) for trial in results.trials()]
+    assert places == [(1, 0), (1, 1), (2, 2), (2, 3)]
+    assert all(path.read_bytes() == content for path, content in before.items())
+    # What is interrupted goes on with the last occasion, and then nothing is missing.
+    results.paths()[-1].unlink()
+    list(runner.run(study, results, engine))
+    assert [(trial.occasion, trial.block) for trial in results.trials()] == places
 
 
 def test_every_protocol_goes_through_tls_too(engine: Engine, tmp_path: Path) -> None:

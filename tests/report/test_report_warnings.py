@@ -182,6 +182,13 @@ def test_one_occasion_until_another_day_or_machine_is_there(trial: Trial) -> Non
     assert warnings.of_occasions([first]) == ()
 
 
+def test_three_occasions_are_enough_and_two_are_not(trial: Trial) -> None:
+    many = [trial.model_copy(update={"occasion": occasion}) for occasion in (1, 1, 2, 2, 3, 3)]
+    assert warnings.of_occasions(many) == ()
+    (found,) = warnings.of_occasions(many[:4])
+    assert found.message.startswith("two occasions are too few")
+
+
 def test_few_trials() -> None:
     assert warnings.of_study({"A": 5, "B": 10}) == ()
     (some,) = warnings.of_study({"A": 4, "B": 5})

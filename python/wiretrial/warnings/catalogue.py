@@ -260,6 +260,9 @@ CATALOGUE: dict[Code, Entry] = {
             "An interval over trials holds what differs between them, and nothing of what differs"
             " between days, boots and machines."
         ),
-        remedy="Run it again on another day or machine before a small ratio is relied upon.",
+        remedy=(
+            "Measure a study on two more days or machines (`study run --add-occasion DIR`) before a"
+            " small ratio is relied upon; run anything else again."
+        ),
     ),
 }

@@ -21,6 +21,8 @@ KNOWN_TO_DIFFER = "a ratio of the demo, 3.82 (3.66 to 3.99), was 6.06 (5.44 to 6
 """What a new connection costs against a kept one, on two machines of one kind."""
 MOST_NAMED = 4
 """Scenarios that a warning about the study names."""
+ENOUGH = 3
+"""Occasions."""
 
 
 _TYPICAL_LIMITS = (100, 1000)
@@ -51,7 +53,18 @@ def of_study(usable: Mapping[str, int]) -> tuple[Warning, ...]:
 
 
 def of_occasions(trials: Sequence[Trial]) -> tuple[Warning, ...]:
-    """What the intervals leave out where all was measured on one machine within a day."""
+    """What the intervals leave out where all was measured on one machine within a day.
+
+    Of two occasions they leave nothing out, and reach very far.
+    """
+    occasions = len({trial.occasion for trial in trials})
+    if occasions >= ENOUGH:
+        return ()
+    if occasions == 2:
+        few = (
+            "two occasions are too few: intervals over days need three, and reach very far with two"
+        )
+        return (warn(Code.ONE_OCCASION, few),)
     begun = [datetime.fromisoformat(trial.started_at) for trial in trials]
     machines = {str(trial.machine.facts.get("cpu")) for trial in trials}
     if len(trials) < 2 or len(machines) > 1 or max(begun) - min(begun) >= timedelta(days=1):
