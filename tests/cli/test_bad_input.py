@@ -54,7 +54,7 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (
         ("load", "http://h/", "--expect", "perhaps"),
         2,
-        "is no rule: use echo, learned, broadcast, @FILE, status",
+        "is no rule: use learned, shape, echo, broadcast, @FILE, status",
     ),
     (("load", "http://h/", "--cpus", "4095"), 2, "there is no CPU 4095 for us"),
     (("load", "http://h/", "--cpus", "x"), 2, "not a list of CPUs"),

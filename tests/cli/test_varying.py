@@ -67,19 +67,21 @@ def test_a_run_in_which_every_message_fails_ends_at_once_and_names_the_option(
     wiretrial: Run, application: str
 ) -> None:
     begun = time.monotonic()
-    done = wiretrial("load", application, "-d", "60s", "--format", "json")
+    done = wiretrial("load", application, "-d", "60s", "--no-learn", "--format", "json")
     assert done.returncode == 4, done.stderr
     # Not how fast it is: without the end it would take a minute.
     assert time.monotonic() - begun < 50
     result = json.loads(done.stdout)
     assert result["verdict"] == "invalid"
     assert result["duration_ns"] < 50e9
-    done = wiretrial("load", application, "-d", "60s")
+    done = wiretrial("load", application, "-d", "60s", "--no-learn")
     text = " ".join(done.stdout.split())
     assert "Every request failed in the first 0." in text, text
     # Where the two differ depends on how many digits of their numbers are alike.
     assert re.search(r"from byte \d+ on it was '…[^']*\"id\": \d+\}', not '…", text), text
-    assert "where replies vary, use --expect status, json:PATH=VALUE or regex:PATTERN" in text
+    assert (
+        "where replies vary, use --expect shape, status, json:PATH=VALUE or regex:PATTERN" in text
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def test_a_rule_that_does_not_hold_shows_the_reply(wiretrial: Run, application: 
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (("--expect", "XX"), "'XX' is no rule: use echo, learned, broadcast, @FILE, status"),
+        (("--expect", "XX"), "'XX' is no rule: use learned, shape, echo, broadcast, @FILE, status"),
         (("--expect", "status", "--expect", "json:a"), "only json: and regex: rules can be"),
         (("--expect", "json:a..b"), "the path has a place without a name"),
         (("--expect", "regex:("), "unclosed group"),
@@ -137,7 +139,7 @@ def test_a_comparison_gives_up_what_fails_throughout_and_measures_the_other(
 ) -> None:
     """It is said once who has no figure, and why; ten trials of it would say the same."""
     other = f"{application}flaky"
-    rules = ("--expect", "learned", "--trials", "3", "-d", "20s")
+    rules = ("--no-learn", "--trials", "3", "-d", "20s")
     done = wiretrial("compare", application, other, *rules)
     assert done.returncode == 1
     assert done.stderr.count("every request failed in the first 0.") == 2 + 2, done.stderr
@@ -145,7 +147,7 @@ def test_a_comparison_gives_up_what_fails_throughout_and_measures_the_other(
     for url in (application, other):
         line = f"missing: {url} was asked for and has no figure: every request failed in the first"
         assert line in done.stderr, done.stderr
-    assert "use --expect status" in done.stderr
+    assert "use --expect shape" in done.stderr
     [folder] = (tmp_path / "results").iterdir()
     assert ResultsFolder.open(folder).trials() == []
 

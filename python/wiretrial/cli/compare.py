@@ -78,6 +78,7 @@ def compare(
     header: options.Headers = None,
     expect: options.Expected = None,
     expect_status: options.ExpectedStatus = "200",
+    no_learn: options.NoLearn = False,
     allow_errors: options.AllowedErrors = "0",
     insecure: options.Insecure = False,
     cacert: options.Authorities = None,
@@ -112,6 +113,7 @@ def compare(
         header=tuple(header or ()),
         expect=tuple(rule for rule in expect or () if rule != "auto"),
         expect_status=expect_status,
+        learns=not no_learn,
     )
     if resume:
         if contestants:

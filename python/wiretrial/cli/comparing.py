@@ -15,6 +15,7 @@ from pathlib import Path
 from wiretrial import quantities, redaction, suggest
 from wiretrial.cli import output, progress, sending, urls, workload
 from wiretrial.cli.comparing_traffic import Played, spoken
+from wiretrial.cli.learning import Learning
 from wiretrial.cli.options import COMPARED_CONNECTIONS, Asked, Loop, Security
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import namespaces
@@ -126,7 +127,7 @@ def compare(
         allow_errors=quantities.share(trials.allow_errors, "--allow-errors"),
         keeps_secrets=trials.keeps_secrets,
     )
-    study = priming.primed(study)
+    study = Learning.of(asked).learnt_of_study(priming.primed(study))
     folder = progress.begin(study, results)
     for line in sending.lines(study.cases):
         output.say(line)

@@ -42,13 +42,12 @@ class Played:
     """Whether the command line says how long; otherwise stages do where there are any."""
 
     def require(self) -> tuple[Protocol, ...]:
-        """What its sessions go over, the plain one first; says what the file leaves open.
+        """What its sessions go over, the plain one first.
 
-        Raises for options that are at odds with the file.
+        Raises for options that are at odds with the file, and for what is wrong in it.
         """
         traffic_wanted.require_sessions(self.path, self.loop, self.asked)
-        scenario = compile_at(self.path, given(self.variables), None)
-        traffic_wanted.tell_unchecked(scenario)
+        scenario = compile_at(self.path, given(self.variables), None, learns=self.asked.learns)
         return sessions.protocols(scenario)
 
     def of_url(self, name: str, url: str, tls: Tls, over: Sequence[Protocol]) -> Case:

@@ -15,6 +15,7 @@ from pathlib import Path
 from wiretrial import quantities, redaction
 from wiretrial.cli import fleet_wanted, loading, output, traffic_wanted
 from wiretrial.cli.fleet_wanted import FleetWanted
+from wiretrial.cli.learning import Learning
 from wiretrial.cli.limit_levels import USUAL, Levels
 from wiretrial.cli.loading import Typed
 from wiretrial.cli.options import Fleet, Loop
@@ -93,6 +94,7 @@ def limit(typed: Typed, search: Search, fleet: Fleet, kept: Kept) -> int:
     if many is None:
         loading.require_room(plan, wanted)
     with fleet_wanted.engine(many, keeps_cpus=True) as engine:
+        plan, wanted = Learning.of(typed.asked).learnt(plan, wanted, of_fleet=many is not None)
         levels = Levels(
             engine,
             plan,

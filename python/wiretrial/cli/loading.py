@@ -24,6 +24,7 @@ from wiretrial.cli import (
     workload,
 )
 from wiretrial.cli.fleet_wanted import FleetWanted
+from wiretrial.cli.learning import Learning
 from wiretrial.cli.live import Live
 from wiretrial.cli.options import Asked, Fleet, Loop, Security
 from wiretrial.cli.wanted import Wanted
@@ -125,6 +126,9 @@ def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
     if many is None:
         require_room(plan, wanted)
     with fleet_wanted.engine(many, keeps_cpus=True) as engine:
+        plan, wanted = Learning.of(typed.asked).learnt(
+            plan, wanted, typed.further.variables, of_fleet=many is not None
+        )
         try:
             trial, signal_number = run_one(
                 engine,
@@ -213,6 +217,7 @@ def _one_message(typed: Typed, length_ns: int | None, local: tuple[str, ...]) ->
     target = urls.parse(typed.url, workload.LOADED)
     if further.variables:
         raise UsageProblem("--variable is of traffic files", "leave it out, or name a file")
+    Learning.of(asked).require_fitting(target.protocol)
     return Wanted(
         address=target,
         target=Target(
@@ -260,6 +265,7 @@ def run_one(
             server.pids,
             unseen=server.unseen,
             allowed_errors=allowed_errors,
+            learned=wanted.learned,
             keeps_secrets=keeps_secrets,
         ) as recording,
         interrupts.graceful(recording.stop) as interrupt,
@@ -277,6 +283,7 @@ def run_one(
         file=wanted.file,
         goals=wanted.goals,
         is_soak=is_soak,
+        learned=wanted.learned,
     )
     trial = sent.record(
         recording.sent(),

@@ -133,10 +133,29 @@ Expected = Annotated[
     typer.Option(
         "--expect",
         metavar="RULE",
-        help="The right reply's content: echo (default for ws, tcp), learned (like the first "
-        "reply; default for http), broadcast (each message comes to all connections), @FILE. "
-        "For replies that vary: status (any content), json:PATH=VALUE, json:PATH or "
-        "regex:PATTERN; the last three are repeatable and must all hold.",
+        help="The right reply's content: echo (default for ws, tcp), learned (default for http: "
+        "what 30 replies before the load have in common), shape (the same without constants: types "
+        "and members of JSON), broadcast (each message comes to all connections), @FILE, status "
+        "(any content), json:PATH=VALUE, json:PATH or regex:PATTERN; the last three are repeatable "
+        "and must all hold.",
+    ),
+]
+NoLearn = Annotated[
+    bool,
+    typer.Option(
+        "--no-learn",
+        help="Do not ask before the load what is right: the first reply is, byte for byte. Traffic "
+        "file: refuse entries without a response part.",
+        rich_help_panel=screen.REPLIES,
+    ),
+]
+LearnTo = Annotated[
+    Path | None,
+    typer.Option(
+        "--learn-to",
+        metavar="FILE",
+        help="New .hurl file for what was learned, as response parts to read and keep.",
+        rich_help_panel=screen.REPLIES,
     ),
 ]
 AllowedErrors = Annotated[
@@ -407,6 +426,10 @@ class Asked:
     header: tuple[str, ...]
     expect: tuple[str, ...]
     expect_status: str
+    learns: bool = True
+    """Whether the server is asked before the load, where it is not said what is right."""
+    learn_to: Path | None = None
+    """The file that gets what was learned."""
 
 
 @dataclass(frozen=True)

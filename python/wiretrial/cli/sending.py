@@ -92,6 +92,9 @@ def _bytes(size: int) -> str:
 
 def _expected(case: Case) -> str:
     """The status, and what the content must be."""
+    if case.scenario.learned:
+        samples = case.scenario.learned[0].samples
+        return f"status {case.expect.status}, what {samples} replies have in common"
     rule = case.expect.content.rule
     if rule == "auto":
         rule = "learned" if case.protocol in HTTP else "echo"

@@ -17,6 +17,7 @@ from typing import Any
 from wiretrial import quantities
 from wiretrial.cli import fleet_wanted, output, progress
 from wiretrial.cli.fleet_wanted import FleetWanted
+from wiretrial.cli.learning import Learning
 from wiretrial.cli.options import Fleet, trials_of
 from wiretrial.cli.output import Format
 from wiretrial.cli.subject_install import use_prefix
@@ -195,6 +196,7 @@ def run(
     if limit is not None:
         study = estimate.within(study, limit, quick_study)
     output.say(_plan(study))
+    study = Learning().learnt_of_study(study)
     return _measure(study, lambda: progress.begin(study, results), many, details=details)
 
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from wiretrial import quantities
-from wiretrial.cli import output, staging, urls, workload
+from wiretrial.cli import staging, urls, workload
 from wiretrial.cli.options import STEADY, Asked, Loop, Security
 from wiretrial.cli.wanted import Wanted
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import Http, OpenLoop, Stop, Target
 from wiretrial.traffic import loads
-from wiretrial.traffic.compiler import Scenario, compile_file
+from wiretrial.traffic.compiler import compile_file
 from wiretrial.traffic.variables import given
 
 DEFAULT_CONNECTIONS = "10"
@@ -38,8 +38,7 @@ def wanted(
     `is_timed`: the command line says how long; otherwise stages do where there are any.
     """
     require_sessions(path, loop, asked)
-    scenario = compile_file(path, given(variables))
-    tell_unchecked(scenario)
+    scenario = compile_file(path, given(variables), learns=asked.learns)
     sending = loads.sending(scenario, instead(loop), seed=loop.seed)
     stop = Stop(
         duration_ns=duration_ns if is_timed else sending.stages_ns or duration_ns,
@@ -81,13 +80,6 @@ def require_sessions(path: Path, loop: Loop, asked: Asked) -> None:
             f"{option} is of one message, and {path} says what is sent",
             f"leave {option} out, or change {path}",
         )
-
-
-def tell_unchecked(scenario: Scenario) -> None:
-    """Says which replies are right whatever they carry."""
-    if scenario.unchecked:
-        names = ", ".join(scenario.unchecked)
-        output.say(f"any reply with a 2xx status is right (no response part): {names}")
 
 
 def instead(loop: Loop, default: str = DEFAULT_CONNECTIONS) -> loads.Instead:

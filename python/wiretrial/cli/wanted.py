@@ -11,6 +11,7 @@ from wiretrial.cli import urls
 from wiretrial.goals import Goal
 from wiretrial.plan import Load, Stop, Target
 from wiretrial.plan_traffic import Traffic
+from wiretrial.results.learned import LearnedRule
 
 
 @dataclass(frozen=True)
@@ -26,3 +27,5 @@ class Wanted:
     file: str | None = None
     """The traffic file."""
     goals: tuple[Goal, ...] = ()
+    learned: tuple[LearnedRule, ...] = ()
+    """What was learned from replies before the load."""

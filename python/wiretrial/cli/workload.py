@@ -327,7 +327,8 @@ def _content(rules: Sequence[str]) -> Content:
     match expect:
         case "status":
             return StatusContent()
-        case "auto":
+        # Of a shape, it is found out before the load which.
+        case "auto" | "shape":
             return AutoContent()
         case "echo":
             return EchoContent()
@@ -337,8 +338,8 @@ def _content(rules: Sequence[str]) -> Content:
             return BroadcastContent()
     if expect.startswith("@"):
         return FixedContent(base64=_base64(_read(expect, "--expect")))
-    usual = "use echo, learned, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN"
-    known = ("auto", "echo", "learned", "broadcast", "status")
+    usual = "use learned, shape, echo, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN"
+    known = ("auto", "learned", "shape", "echo", "broadcast", "status")
     raise UsageProblem(f"--expect {expect!r} is no rule", suggest.remedy(expect, known, usual))
 
 

@@ -44,6 +44,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "deflate": start.deflate,
         "request_payload_bytes": start.request_payload_bytes,
         "learned": start.learned.model_dump() if start.learned else None,
+        "learned_rules": [one.model_dump() for one in trial.scenario.learned],
         "duration_ns": measured.counted_ns,
         "warmup_ns": trial.window.start_ns - summary.first_send_ns,
         "window": trial.window.model_dump(),

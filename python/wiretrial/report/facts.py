@@ -45,6 +45,9 @@ def verified_words(trial: Trial) -> str:
     if not trial.summary.counters.ok:
         return "no right reply"
     every = "" if any(trial.summary.counters.errors.values()) else "all "
+    if trial.scenario.learned and trial.plan.traffic is None:
+        samples = trial.scenario.learned[0].samples
+        return f"{every}verified by what {samples} replies had in common"
     match trial.plan.target.expect.content:
         case StatusContent():
             is_http = trial.scenario.protocol in HTTP

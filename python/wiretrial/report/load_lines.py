@@ -42,6 +42,7 @@ def rows(trial: Trial) -> list[tuple[str, str]]:
     """The lines of `render` below its heading, label and value; no warnings."""
     learned, judgement = trial.start.learned, trial.judgement
     rows = [("reply", learned.words())] if learned else []
+    rows += [("rule", one.line) for one in trial.scenario.learned]
     rows += _figures(trial, Measured(trial), 0)
     rows.append(("verdict", f"{judgement.verdict}: {judgement.evidence}"))
     return [*rows, *_errors(trial)]
@@ -61,6 +62,8 @@ def _print_load(console: Console, trial: Trial) -> None:
     console.print()
     if learned := trial.start.learned:
         labelled(console, "reply", learned.words())
+    for rule in trial.scenario.learned:
+        labelled(console, "rule", rule.line)
     for label, value in _figures(trial, measured, console.width):
         labelled(console, label, value)
     for label, value in _errors(trial):

@@ -45,8 +45,19 @@ class Facet:
 def rows(model: ReportModel) -> tuple[tuple[str, str], ...]:
     """Label and text: what was sent, what was varied, what came of it."""
     shared, varied = _told(model.trials, is_run=model.is_run)
-    found = (("Sent", ", ".join(shared)), ("Varied", "; ".join(varied)), ("Result", _result(model)))
+    found = (
+        ("Sent", ", ".join(shared)),
+        ("Varied", "; ".join(varied)),
+        ("Right", "; ".join(_rules(model.trials))),
+        ("Result", _result(model)),
+    )
     return tuple(row for row in found if row[1])
+
+
+def _rules(trials: Sequence[Trial]) -> list[str]:
+    """What was learned from replies, each rule once."""
+    lines = dict.fromkeys(one.line for trial in trials for one in trial.scenario.learned)
+    return list(lines)
 
 
 def sessions(traffic: Traffic) -> str:

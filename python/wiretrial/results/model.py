@@ -17,6 +17,7 @@ from wiretrial.plan import Plan
 from wiretrial.results import redacted
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.fleet import Fleet
+from wiretrial.results.learned import LearnedRule
 from wiretrial.results.observation import Isolation, Observation
 from wiretrial.snapshot import Interval, Start, Summary
 
@@ -79,6 +80,8 @@ class Scenario(_Part):
     """Bounds that it states."""
     is_soak: bool = False
     """Whether drift was asked for, however short it was."""
+    learned: tuple[LearnedRule, ...] = ()
+    """What was learned from replies before, where nobody said what a right one is."""
     together: int = 1
     """How many such trials ran at the same time, each of which mostly waits."""
 

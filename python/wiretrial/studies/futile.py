@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from wiretrial.snapshot import Interval
+from wiretrial.studies.misfits import RULE
 from wiretrial.words import Noun
 
 LEAST_FAILED = 10
@@ -16,8 +17,6 @@ LEAST_NS = 400_000_000
 """None before this time of load has passed: a server may be slow to find its feet."""
 MOST_NS = 1_000_000_000
 """What first goes wrong later is a finding, and the run goes on."""
-RULE = "mismatch"
-"""The class of replies that are not what was expected."""
 MOST_WRONG = 0.5
 """The share of such replies with which it is the rule that is wrong, or the whole server."""
 

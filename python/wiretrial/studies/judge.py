@@ -14,6 +14,7 @@ from itertools import pairwise
 from wiretrial import words
 from wiretrial.plan import AfterResponse, Hold, OpenLoop, Plan
 from wiretrial.results import hdr
+from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import (
     BY_COST,
     Judgement,
@@ -25,7 +26,7 @@ from wiretrial.results.model import (
 from wiretrial.results.offered import within
 from wiretrial.snapshot import Connections, Deliveries, Interval, Lobby, Summary
 from wiretrial.stats.steady import find_window
-from wiretrial.studies import bottleneck, overload
+from wiretrial.studies import bottleneck, misfits, overload
 from wiretrial.studies.bottleneck import Around, Evidence
 from wiretrial.words import Noun
 
@@ -50,9 +51,11 @@ class Known(Around):
     stalled: str | None = None
     """How long nothing came back, where the run was given up for that."""
     futile: str | None = None
-    """How long every message failed, where the run was ended for that."""
+    """How long most messages failed, where the run was ended for that."""
     allowed_errors: float = 0
     """The share of messages that may fail."""
+    learned: tuple[LearnedRule, ...] = ()
+    """What was learned from replies before."""
 
 
 def window_of(
@@ -124,6 +127,8 @@ def judge(
     verdict: Verdict = "valid"
     what = words.of_url(plan.target.url)
     problem = _problem(summary, inside, known, what, is_counted=plan.stop.is_counted)
+    if problem and (misfit := misfits.words(known.learned, plan, summary)):
+        problem = f"{problem}; {misfit}"
     if is_opening(plan):
         problem = _unheld(summary, plan, known)
     if known.stalled and not known.server_died:

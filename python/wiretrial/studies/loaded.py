@@ -35,6 +35,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
         stall.watch(case),
         found.unseen,
         allowed_errors=bench.study.allow_errors,
+        learned=case.scenario.learned,
         keeps_secrets=bench.study.keeps_secrets,
     ) as recording:
         for snapshot in recording:

@@ -20,10 +20,11 @@ from wiretrial.redaction import Secrets
 from wiretrial.results import redacted
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.fleet import Fleet
+from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import ProcessSample, SubjectFacts, Use, Window
 from wiretrial.results.observation import Observation
 from wiretrial.snapshot import Interval, Snapshot, Start, Summary
-from wiretrial.studies import judge, observed
+from wiretrial.studies import judge, misfits, observed
 from wiretrial.studies.events import Used
 from wiretrial.studies.futile import Futility
 from wiretrial.studies.sent import Sent, Troubles, now
@@ -47,12 +48,15 @@ class Recording:
         unseen: str | None = None,
         *,
         allowed_errors: float = 0,
+        learned: tuple[LearnedRule, ...] = (),
         keeps_secrets: bool = False,
     ) -> None:
         """`unseen`: why no process of the server's is known, where none is.
 
-        `allowed_errors`: which share of messages may fail.
+        `allowed_errors`: which share of messages may fail. `learned`: the rules of the plan that
+        nobody stated.
         """
+        self._learned = learned
         self._keeps_secrets = keeps_secrets
         self._secrets = Secrets(()) if keeps_secrets else redacted.secrets_of(plan)
         self._watch = watch
@@ -164,7 +168,10 @@ class Recording:
         errors = self.summary.counters.errors
         class_ = max(errors, key=lambda name: errors[name])
         example = self.summary.examples.get(class_)
-        return f"{found} ({class_}{f': {example}' if example else ''})"
+        told = f"{found} ({class_}{f': {example}' if example else ''})"
+        if self._learned and class_ == misfits.RULE:
+            return f"{told}; {misfits.remedy(self._learned)}"
+        return told
 
     def sent(
         self,
@@ -206,6 +213,7 @@ class Recording:
             stalled=self._watch.stall.words if self._watch and self._watch.stall else None,
             futile=self._futility.words(self._what),
             allowed_errors=self._allowed_errors,
+            learned=self._learned,
             agents_lost=_lost(fleet) if fleet else None,
             server_died=(server_end or "how is not known") if self.server_died else None,
         )

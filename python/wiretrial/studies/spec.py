@@ -38,7 +38,7 @@ _WORDING = (
 """What a study says, allows and keeps, and how often it measures: more trials are the same."""
 
 
-_TOLD = ("trials", "file", "goals", "baseline")
+_TOLD = ("trials", "file", "goals", "baseline", "learned")
 """The same of a scenario."""
 
 

@@ -94,7 +94,9 @@ def compile_file(path: Path, given: Mapping[str, str], *, learns: bool = True) -
     return scenario
 
 
-def compile_at(path: Path, given: Mapping[str, str], base: str | None) -> Scenario:
+def compile_at(
+    path: Path, given: Mapping[str, str], base: str | None, *, learns: bool = True
+) -> Scenario:
     """The scenario at `base` in the place of the file's; None: wherever a server is started.
 
     `given`: other variables. A path in `base` stands before those of the requests.
@@ -103,9 +105,10 @@ def compile_at(path: Path, given: Mapping[str, str], base: str | None) -> Scenar
     talks = file is not None and file.part.flow[0].url is not None
     if base is None:
         if file is not None and file.part.base is not None:
-            return compile_file(path, given)
-        return compile_file(path, {"base": ANYWHERE_TALKING if talks else ANYWHERE, **given})
-    scenario = compile_file(path, {**given, "base": base.rstrip("/")})
+            return compile_file(path, given, learns=learns)
+        here = ANYWHERE_TALKING if talks else ANYWHERE
+        return compile_file(path, {"base": here, **given}, learns=learns)
+    scenario = compile_file(path, {**given, "base": base.rstrip("/")}, learns=learns)
     parts = urlsplit(base)
     schemes = SOCKETS if talks else HTTP
     asked = routes.origin(f"{parts.scheme}://{parts.netloc}", Place(path), schemes)

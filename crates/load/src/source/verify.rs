@@ -15,7 +15,8 @@ const AFTER: usize = 24;
 /// The largest reply in which rules are looked up, bytes.
 const MOST_LOOKED_AT: usize = 16 << 20;
 /// What to do about replies that are right and not all alike.
-const VARIES: &str = "; where replies vary, use --expect status, json:PATH=VALUE or regex:PATTERN";
+const VARIES: &str =
+    "; where replies vary, use --expect shape, status, json:PATH=VALUE or regex:PATTERN";
 
 /// Says what right content is.
 #[derive(Debug, Clone)]
@@ -343,7 +344,7 @@ mod tests {
             r#"from byte 41 on it was '…"a","b"],"time":"12:00:07","more":"than is shown…', "#
                 .to_owned()
                 + r#"not '…"a","b"],"time":"12:00:00","more":"than is shown…'; where replies vary, "#
-                + "use --expect status, json:PATH=VALUE or regex:PATTERN"
+                + "use --expect shape, status, json:PATH=VALUE or regex:PATTERN"
         );
         assert_eq!(Verifier::Echo.remedy(), "");
     }

@@ -1,4 +1,4 @@
-"""Rules that are learned of replies, where nobody says what a right reply is.
+"""Rules that are learned from replies, where nobody says what a right reply is.
 
 Knows sampled replies and what they have in common. Must not know how they were asked for, nor where
 a rule is applied: no process, no connection.

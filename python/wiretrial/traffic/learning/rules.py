@@ -1,6 +1,6 @@
 """From the replies of one route to the rule that later ones are checked by.
 
-Knows which replies can be learned of, and what kind of rule fits them; must not know where it is
+Knows which replies can be learned from, and what kind of rule fits them; must not know where it is
 applied. An error page is refused: what it says must not become right.
 """
 
@@ -77,9 +77,9 @@ class Learned:
         """What varies, in one line: `2 of 11 fields vary: $.id UUID, $.at time`."""
         match self.kind:
             case "equal":
-                return f"{self.samples} replies were equal"
+                return "all were equal"
             case "echo":
-                return f"each of {self.samples} replies was its request's body"
+                return "each was its request's body"
             case "size":
                 low, high = self.length or (0, 0)
                 return f"content varies, {low:,} to {high:,} bytes"

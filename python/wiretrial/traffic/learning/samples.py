@@ -1,6 +1,6 @@
 """A reply as it came before the load, and what can be read from it.
 
-Knows status, header fields and bodies; must not know what is learned of them.
+Knows status, header fields and bodies; must not know what is learned from them.
 """
 
 from __future__ import annotations

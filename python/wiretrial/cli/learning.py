@@ -1,0 +1,107 @@
+"""What a command learns of replies before it loads a server, and what it says of that.
+
+Knows the words of the command line; must not know how rules are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wiretrial.cli import learn_to, output
+from wiretrial.cli.options import Asked
+from wiretrial.cli.wanted import Wanted
+from wiretrial.engine import Engine
+from wiretrial.errors import EngineFailed, UsageProblem
+from wiretrial.plan import Plan
+from wiretrial.studies import learned
+from wiretrial.studies.learned import Known
+from wiretrial.studies.spec import Study
+from wiretrial.words import HTTP
+
+SHAPE = "shape"
+"""The rule of `--expect` by which only the shape of JSON is learned."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How a command learns: whether at all, and whether constants, too."""
+
+    is_wanted: bool = True
+    constants: bool = True
+    file: Path | None = None
+    """It gets what was learned."""
+
+    @classmethod
+    def of(cls, asked: Asked) -> Learning:
+        """As it was typed."""
+        is_of_shape = SHAPE in asked.expect
+        if is_of_shape and not asked.learns:
+            raise UsageProblem(f"--no-learn and --expect {SHAPE} exclude each other", "keep one")
+        if asked.learn_to is not None:
+            learn_to.require_free(asked.learn_to)
+        return cls(is_wanted=asked.learns, constants=not is_of_shape, file=asked.learn_to)
+
+    def require_fitting(self, protocol: str) -> None:
+        """Raises where a shape is asked for of what has none."""
+        if not self.constants and protocol not in HTTP:
+            raise UsageProblem(
+                f"--expect {SHAPE} is of http and https", "use echo, status, @FILE or json:PATH"
+            )
+
+    def learnt(
+        self,
+        plan: Plan,
+        wanted: Wanted,
+        variables: Sequence[str] = (),
+        *,
+        of_fleet: bool = False,
+    ) -> tuple[Plan, Wanted]:
+        """The plan with what is learned now, which is told; `variables` are a traffic file's.
+
+        `of_fleet`: others send, and may reach what this machine can't.
+        """
+        if not self.is_wanted or not learned.learns(plan):
+            if self.file:
+                raise UsageProblem(
+                    f"{learn_to.FLAG}: nothing is learned, since it is said what is right",
+                    f"leave {learn_to.FLAG} out, or --expect, or a response part",
+                )
+            return plan, wanted
+        try:
+            # For a fleet, too: its agents get the rule with their plans.
+            [known] = learned.known(Engine.find(), (plan,), constants=self.constants)
+        except EngineFailed as error:
+            if not of_fleet or self.file:
+                raise
+            output.say(f"nothing is learned, since the server can't be asked here: {error.line()}")
+            return plan, wanted
+        _tell(known)
+        if self.file and wanted.file:
+            learn_to.of_file(self.file, Path(wanted.file), variables, known.learned)
+        elif self.file and known.learned:
+            learn_to.of_url(self.file, plan.target, known.learned[0])
+        return known.plan, replace(wanted, traffic=known.plan.traffic, learned=known.rules)
+
+    def learnt_of_study(self, study: Study) -> Study:
+        """The same of the servers of a study that run already; others are started later."""
+        if not self.is_wanted:
+            return study
+        study, told = learned.in_study(Engine.find(), study, constants=self.constants)
+        for known in told:
+            _tell(known)
+        started = (one.traffic for one in study.cases if one.url is None and one.traffic)
+        names = dict.fromkeys(name for one in started for name in learned.unchecked(one))
+        if names:
+            output.say(f"any 2xx reply is right (no response part): {', '.join(names)}")
+        return study
+
+
+def _tell(known: Known) -> None:
+    """Says what was learned, a line for each rule."""
+    for rule in known.rules:
+        output.say(rule.line)
+    if known.unknown:
+        names = ", ".join(known.unknown)
+        output.say(f"not learned, so that any 2xx reply is right: {names}")

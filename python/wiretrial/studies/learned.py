@@ -1,0 +1,254 @@
+"""Asks a server before its load, and makes of the replies the rule that the load is checked by.
+
+Knows when there is something to learn and where its rule goes in a plan. Must not know what a rule
+is made of (`traffic.learning`), nor who says what was learned.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from wiretrial.engine import Engine
+from wiretrial.exchange import Exchange
+from wiretrial.plan import (
+    AutoContent,
+    Content,
+    LearnedContent,
+    Load,
+    MatchingContent,
+    Plan,
+    ShapedContent,
+    StatusContent,
+    Stop,
+)
+from wiretrial.plan_traffic import Route, RouteExpect, Traffic
+from wiretrial.results.learned import LearnedRule
+from wiretrial.studies.spec import Case, Study
+from wiretrial.traffic.learning import Learned, Sample, learn
+from wiretrial.words import HTTP
+
+SESSIONS, CONNECTIONS = 30, 2
+"""How often each flow is asked, and over how many connections: a server may keep state in one."""
+LIMIT_S = 10.0
+"""Of a server that takes longer for all of them, what came until then is learned from."""
+_LONGEST_COUNTED = 65_536
+"""Bytes that a pattern counts; it has a state for each."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """The plan with its rules, and what is said of them. `unknown`: routes without a rule."""
+
+    plan: Plan
+    rules: tuple[LearnedRule, ...] = ()
+    unknown: tuple[str, ...] = ()
+    learned: tuple[Learned, ...] = ()
+
+
+def learns(plan: Plan) -> bool:
+    """Whether nobody says what a right reply is: to the one message, or to some route."""
+    if plan.traffic is not None:
+        return bool(unchecked(plan.traffic))
+    scheme = plan.target.url.partition("://")[0].lower()
+    return scheme in HTTP and isinstance(plan.target.expect.content, AutoContent | LearnedContent)
+
+
+def unchecked(traffic: Traffic) -> tuple[str, ...]:
+    """The routes of which any 2xx reply is right."""
+    return tuple(one.name for one in traffic.routes if one.expect == RouteExpect())
+
+
+def known(engine: Engine, plans: Sequence[Plan], *, constants: bool = True) -> tuple[Known, ...]:
+    """The plans, which differ in their server, with what is learned from all servers together.
+
+    One rule is learned over all: a server that replies wrongly would be right by one of its own.
+    Where each server's own replies are equal, each load goes by its first one, as without asking.
+    Without `constants`, only the shape of JSON counts. Raises what a load would, where a server
+    can't be asked.
+    """
+    asked = [_asked(engine, plan) for plan in plans]
+    if plans[0].traffic is not None:
+        return _of_routes(plans, asked, constants=constants)
+    status = plans[0].target.expect.status
+    each = [[_sample(one) for one in _good(exchanges)] for exchanges in asked]
+    if not all(each):
+        # Each reply is an error, or is too long: the load says which error.
+        return tuple(map(Known, plans))
+    route = asked[0][0].route
+    apart = [learn(route, samples, status=status, constants=constants) for samples in each]
+    if all(_content(one) is None for one in apart):
+        return tuple(Known(plan, learned=(one,)) for plan, one in zip(plans, apart, strict=True))
+    over = _Over.of(route, each, status=status, constants=constants)
+    content = _content(over.rule)
+    assert content is not None, "what varies at one server varies over all"
+    rules = (over.told(None),)
+    return tuple(Known(_with_content(plan, content), rules, (), (over.rule,)) for plan in plans)
+
+
+def in_study(engine: Engine, study: Study, *, constants: bool = True) -> tuple[Study, list[Known]]:
+    """The study with what is learned from its servers that run already, and what that is."""
+    groups: dict[object, list[Case]] = {}
+    for case in study.cases:
+        if case.url is not None and learns(_plan(case, case.url)):
+            groups.setdefault(_alike(case, case.url), []).append(case)
+    taught: dict[str, Case] = {}
+    told = []
+    for cases in groups.values():
+        by_url = {case.url: case for case in cases if case.url is not None}
+        plans = [_plan(case, url) for url, case in by_url.items()]
+        found = dict(zip(by_url, known(engine, plans, constants=constants), strict=True))
+        told.append(next(iter(found.values())))
+        taught |= {one.scenario.name: _taught(one, found[one.url]) for one in cases if one.url}
+    all_cases = tuple(taught.get(one.scenario.name, one) for one in study.cases)
+    return study.model_copy(update={"cases": all_cases}), told
+
+
+@dataclass(frozen=True)
+class _Over:
+    """The rule over several servers, and where they differ: it is looser there than each one's."""
+
+    rule: Learned
+    differing: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        route: str,
+        each: Sequence[Sequence[Sample]],
+        *,
+        status: int | None = None,
+        constants: bool = True,
+    ) -> _Over:
+        """`each`: the samples of each server; of one there may be none."""
+        each = [samples for samples in each if samples]
+        apart = [learn(route, samples, status=status, constants=constants) for samples in each]
+        if len(apart) == 1:
+            return cls(apart[0], ())
+        every = [sample for samples in each for sample in samples]
+        rule = learn(route, every, status=status, constants=constants)
+        kinds = [{one.path: _kind(one.what) for one in found.varied} for found in apart]
+        differing = (
+            one.path
+            for one in rule.varied
+            if one.path and any(of.get(one.path) != _kind(one.what) for of in kinds)
+        )
+        return cls(rule, tuple(differing))
+
+    def told(self, route: str | None) -> LearnedRule:
+        """It as it is kept."""
+        rule, told = self.rule, self.rule.told
+        if self.differing:
+            told = f"{told}; the servers differ in {', '.join(self.differing)}"
+        return LearnedRule(route=route, samples=rule.samples, told=told, bound=rule.bound)
+
+
+def _kind(words: str) -> str:
+    """What is said of a place, without lengths: those of samples differ by chance."""
+    return re.sub(r"[0-9,]+", "", words)
+
+
+def _plan(case: Case, url: str) -> Plan:
+    """What is asked of a case's server."""
+    stop = Stop(requests=SESSIONS) if case.traffic is None else Stop(sessions=SESSIONS)
+    load = Load(connections=CONNECTIONS)
+    return Plan(target=case.target(url), traffic=case.traffic, load=load, stop=stop)
+
+
+def _alike(case: Case, url: str) -> object:
+    """What is the same of cases that are asked the same, wherever their servers are."""
+    parts = urlsplit(url)
+    target = case.target("http://server/").model_dump_json()
+    if case.traffic is None:
+        return (parts.path, parts.query, target)
+    return (target, tuple(one.name for one in case.traffic.routes))
+
+
+def _taught(case: Case, known: Known) -> Case:
+    scenario = case.scenario.model_copy(update={"learned": known.rules})
+    plan = known.plan
+    update = {"scenario": scenario, "expect": plan.target.expect, "traffic": plan.traffic}
+    return case.model_copy(update=update)
+
+
+def _asked(engine: Engine, plan: Plan) -> tuple[Exchange, ...]:
+    most = [count for count in (plan.stop.requests, plan.stop.sessions) if count is not None]
+    if plan.traffic is None:
+        # Any content with the right status: what is right is what is to be found out.
+        plan = _with_content(plan, StatusContent())
+    sessions = min([SESSIONS, *most])
+    return engine.ask(plan, sessions=sessions, connections=CONNECTIONS, limit_s=LIMIT_S)
+
+
+def _good(exchanges: Sequence[Exchange]) -> list[Exchange]:
+    """Those to learn from. An error is none, and is counted by its status in the load."""
+    return [one for one in exchanges if one.is_right and not one.is_cut]
+
+
+def _sample(one: Exchange) -> Sample:
+    assert one.status is not None
+    return Sample(one.status, one.headers, one.content, one.sent, time.time())
+
+
+def _content(found: Learned) -> Content | None:
+    """What checks one message; None: the engine learns as much of the first reply."""
+    if found.kind in ("equal", "echo"):
+        return None
+    if found.shape is not None:
+        return ShapedContent(shape=found.shape)
+    pattern = found.pattern
+    if pattern is None:
+        least, most = found.length or (0, 0)
+        is_counted = most <= _LONGEST_COUNTED
+        times = f"{{{least},{most}}}" if is_counted else f"{{{min(least, 1000)},}}"
+        pattern = f"^(?s-u:.){times}$"
+    return MatchingContent(rules=(f"regex:{pattern}",))
+
+
+def _with_content(plan: Plan, content: Content) -> Plan:
+    expect = plan.target.expect.model_copy(update={"content": content})
+    return plan.model_copy(update={"target": plan.target.model_copy(update={"expect": expect})})
+
+
+def _of_routes(
+    plans: Sequence[Plan], asked: Sequence[Sequence[Exchange]], *, constants: bool
+) -> tuple[Known, ...]:
+    assert plans[0].traffic is not None
+    wanted = unchecked(plans[0].traffic)
+    samples: dict[str, list[list[Sample]]] = {name: [[] for _ in plans] for name in wanted}
+    for server, exchanges in enumerate(asked):
+        for one in _good(exchanges):
+            if one.route in samples:
+                samples[one.route][server].append(_sample(one))
+    over = {
+        name: _Over.of(name, each, constants=constants)
+        for name, each in samples.items()
+        if any(each)
+    }
+    found = {name: one.rule for name, one in over.items()}
+    rules = tuple(one.told(name) for name, one in over.items())
+    unknown = tuple(name for name in wanted if name not in found)
+    learned = tuple(found.values())
+    return tuple(Known(plan, rules, unknown, learned) for plan in _with_routes(plans, found))
+
+
+def _with_routes(plans: Sequence[Plan], found: Mapping[str, Learned]) -> Iterator[Plan]:
+    """The plans with what is right of the routes that were learned."""
+    for plan in plans:
+        assert plan.traffic is not None
+        routes = [
+            route.model_copy(update={"expect": _expect(found[route.name], route)})
+            if route.name in found
+            else route
+            for route in plan.traffic.routes
+        ]
+        traffic = plan.traffic.model_copy(update={"routes": tuple(routes)})
+        yield plan.model_copy(update={"traffic": traffic})
+
+
+def _expect(found: Learned, route: Route) -> RouteExpect:
+    """What a right reply is; an echo is the request's body, with what is made for each."""
+    return found.expect or RouteExpect(body=route.body)
