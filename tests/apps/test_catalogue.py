@@ -35,6 +35,21 @@ def test_a_500_under_load_is_named(catalogue: Start) -> None:
     assert "too many quotes at once" in told.example("makeQuote", "status")
 
 
+def test_what_the_files_do_not_say_is_learned_and_faults_are_named(catalogue: Start) -> None:
+    with catalogue("total,leak") as application:
+        application.unsaid()
+        # The faults strike after the 30 requests of which is learned.
+        told = application.load("-n", "5600", "-c", "50")
+    assert told.status == EXIT_INVALID
+    assert told.failures() == {"makeQuote": {"mismatch": 1}, "getAccount": {"mismatch": 6}}
+    assert "$.total_cents was" in told.example("makeQuote", "mismatch")
+    assert '$.reader was "somebody-else"' in told.example("getAccount", "mismatch")
+    rules = {one["route"]: one["told"] for one in told.document["learned_rules"]}
+    assert "$.total_cents {{total}}" in rules["makeQuote"]
+    assert "$.reader {{reader}}" in rules["getAccount"]
+    assert rules["search"] == "all were equal"
+
+
 def test_its_own_description_is_loaded_as_imported(catalogue: Start) -> None:
     with catalogue("") as application:
         with urllib.request.urlopen(f"{application.base}/openapi.yaml", timeout=10) as reply:

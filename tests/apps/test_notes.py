@@ -38,6 +38,17 @@ def test_the_healthy_application_has_no_failure(notes: Start) -> None:
     assert all(route["ok"] > 0 for route in told.document["traffic"]["routes"])
 
 
+def test_redirects_and_pages_are_learned(notes: Start) -> None:
+    with notes("") as application:
+        application.unsaid()
+        told = application.load("-n", "30", file=write(application))
+    assert told.failures() == {}
+    rules = {one["route"]: one["told"] for one in told.document["learned_rules"]}
+    assert rules["login"] == "status 303 to /notes; content: all were equal"
+    assert "{{user}}, UUID" in rules["read"]
+    assert "write" not in rules, "the file says what it captures"
+
+
 def test_a_wrong_count_in_one_of_a_thousand_lists_is_named(notes: Start) -> None:
     with notes("count") as application:
         # Two lists a session.

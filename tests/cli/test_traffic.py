@@ -57,9 +57,9 @@ login: 8 of 8 sessions, rows of users.csv (2, unique), no cookies
         "$.items" count == 20; jsonpath "$.at" not isIsoDate; regex /a\\/(b)/
         matches /c/
   3. GET /about, after lognormal 2s 0.6
-      right reply: any 2xx
+      right reply: learned before a load
 
-1 route without a response part: any reply with a 2xx status is right
+1 route without a response part: what is right is learned before a load
 """
 
 

@@ -154,7 +154,7 @@ ok    5. GET /about  (shop.hurl:20)
         a \\x1b[31mred\\x1b[0m shop
         a \\x1b[31mred\\x1b[0m shop
       ok    status 2xx
-      no response part: any 2xx reply is right
+      no response part: what is right is learned before a load
 
 all 3 entries are right
 """

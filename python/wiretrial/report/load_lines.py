@@ -6,7 +6,7 @@ Knows lines and columns; must not know terminals: width and colour are given. Ti
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -19,11 +19,14 @@ from wiretrial.report.terminal import DEFAULT_WIDTH, LABEL, ascii_only, labelled
 from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent, Fleet
 from wiretrial.results.hdr import Hdr
+from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import Trial
 from wiretrial.snapshot import Bytes, Deliveries, Lobby
 
 FIGURE = 42
 MOST_WARNINGS = 5
+_MOST_RULES = 3
+"""Learned rules that are shown one by one."""
 
 
 def render(trial: Trial, *, width: int = DEFAULT_WIDTH, colour: bool = False) -> str:
@@ -48,6 +51,16 @@ def rows(trial: Trial) -> list[tuple[str, str]]:
     return [*rows, *_errors(trial)]
 
 
+def _rules(learned: Sequence[LearnedRule]) -> list[str]:
+    """What was learned; of many routes how many, since each was told before the load."""
+    if len(learned) <= _MOST_RULES:
+        return [one.line for one in learned]
+    samples = max(one.samples for one in learned)
+    return [
+        f"{len(learned)} routes, learned from up to {samples} replies each; the report has them"
+    ]
+
+
 def _print_load(console: Console, trial: Trial) -> None:
     measured = Measured(trial)
     console.print(Text(ascii_only(load_words.found(trial)), style="bold"))
@@ -62,8 +75,8 @@ def _print_load(console: Console, trial: Trial) -> None:
     console.print()
     if learned := trial.start.learned:
         labelled(console, "reply", learned.words())
-    for rule in trial.scenario.learned:
-        labelled(console, "rule", rule.line)
+    for line in _rules(trial.scenario.learned):
+        labelled(console, "rule", line)
     for label, value in _figures(trial, measured, console.width):
         labelled(console, label, value)
     for label, value in _errors(trial):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -25,10 +25,11 @@ from wiretrial.plan import (
     StatusContent,
     Stop,
 )
-from wiretrial.plan_traffic import Route, RouteExpect, Traffic
+from wiretrial.plan_traffic import RouteExpect, Text, Traffic
 from wiretrial.results.learned import LearnedRule
 from wiretrial.studies.spec import Case, Study
 from wiretrial.traffic.learning import Learned, Sample, learn
+from wiretrial.traffic.learning.values import Source, sent_with
 from wiretrial.words import HTTP
 
 SESSIONS, CONNECTIONS = 30, 2
@@ -74,7 +75,7 @@ def known(engine: Engine, plans: Sequence[Plan], *, constants: bool = True) -> t
     if plans[0].traffic is not None:
         return _of_routes(plans, asked, constants=constants)
     status = plans[0].target.expect.status
-    each = [[_sample(one) for one in _good(exchanges)] for exchanges in asked]
+    each = [[_sample(one) for one in exchanges if _is_good(one)] for exchanges in asked]
     if not all(each):
         # Each reply is an error, or is too long: the load says which error.
         return tuple(map(Known, plans))
@@ -179,18 +180,22 @@ def _asked(engine: Engine, plan: Plan) -> tuple[Exchange, ...]:
     if plan.traffic is None:
         # Any content with the right status: what is right is what is to be found out.
         plan = _with_content(plan, StatusContent())
+    else:
+        # A redirect is a right reply, too: it can be told from an error afterwards.
+        names = unchecked(plan.traffic)
+        plan = _with_routes(plan, dict.fromkeys(names, RouteExpect(status="any")))
     sessions = min([SESSIONS, *most])
     return engine.ask(plan, sessions=sessions, connections=CONNECTIONS, limit_s=LIMIT_S)
 
 
-def _good(exchanges: Sequence[Exchange]) -> list[Exchange]:
-    """Those to learn from. An error is none, and is counted by its status in the load."""
-    return [one for one in exchanges if one.is_right and not one.is_cut]
+def _is_good(one: Exchange) -> bool:
+    """Whether it can be learned from. An error can't, and is counted by its status in the load."""
+    return one.is_right and not one.is_cut and one.status is not None and one.status < 400
 
 
-def _sample(one: Exchange) -> Sample:
+def _sample(one: Exchange, values: Mapping[Source, str] | None = None) -> Sample:
     assert one.status is not None
-    return Sample(one.status, one.headers, one.content, one.sent, time.time())
+    return Sample(one.status, one.headers, one.content, one.sent, time.time(), values or {})
 
 
 def _content(found: Learned) -> Content | None:
@@ -220,35 +225,41 @@ def _of_routes(
     wanted = unchecked(plans[0].traffic)
     samples: dict[str, list[list[Sample]]] = {name: [[] for _ in plans] for name in wanted}
     for server, exchanges in enumerate(asked):
-        for one in _good(exchanges):
-            if one.route in samples:
-                samples[one.route][server].append(_sample(one))
+        values = sent_with(plans[0].traffic, exchanges)
+        for one, with_these in zip(exchanges, values, strict=True):
+            if one.route in samples and _is_good(one):
+                samples[one.route][server].append(_sample(one, with_these))
     over = {
-        name: _Over.of(name, each, constants=constants)
+        name: _Over.of(name, _of_one_class(each), constants=constants)
         for name, each in samples.items()
         if any(each)
     }
     found = {name: one.rule for name, one in over.items()}
+    bodies = {route.name: route.body for route in plans[0].traffic.routes}
+    expects = {name: _expect(rule, bodies[name]) for name, rule in found.items()}
     rules = tuple(one.told(name) for name, one in over.items())
     unknown = tuple(name for name in wanted if name not in found)
     learned = tuple(found.values())
-    return tuple(Known(plan, rules, unknown, learned) for plan in _with_routes(plans, found))
+    return tuple(Known(_with_routes(plan, expects), rules, unknown, learned) for plan in plans)
 
 
-def _with_routes(plans: Sequence[Plan], found: Mapping[str, Learned]) -> Iterator[Plan]:
-    """The plans with what is right of the routes that were learned."""
-    for plan in plans:
-        assert plan.traffic is not None
-        routes = [
-            route.model_copy(update={"expect": _expect(found[route.name], route)})
-            if route.name in found
-            else route
-            for route in plan.traffic.routes
-        ]
-        traffic = plan.traffic.model_copy(update={"routes": tuple(routes)})
-        yield plan.model_copy(update={"traffic": traffic})
+def _of_one_class(each: Sequence[Sequence[Sample]]) -> list[list[Sample]]:
+    """Those without redirects where not all are: somebody may not have been signed in."""
+    is_mixed = len({sample.status >= 300 for samples in each for sample in samples}) > 1
+    return [[one for one in samples if not is_mixed or one.status < 300] for samples in each]
 
 
-def _expect(found: Learned, route: Route) -> RouteExpect:
+def _with_routes(plan: Plan, expects: Mapping[str, RouteExpect]) -> Plan:
+    """The plan with what is right of these routes."""
+    assert plan.traffic is not None
+    routes = [
+        route.model_copy(update={"expect": expects.get(route.name, route.expect)})
+        for route in plan.traffic.routes
+    ]
+    traffic = plan.traffic.model_copy(update={"routes": tuple(routes)})
+    return plan.model_copy(update={"traffic": traffic})
+
+
+def _expect(found: Learned, body: Text) -> RouteExpect:
     """What a right reply is; an echo is the request's body, with what is made for each."""
-    return found.expect or RouteExpect(body=route.body)
+    return found.expect or RouteExpect(body=body)

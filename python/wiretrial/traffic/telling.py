@@ -87,7 +87,11 @@ def lines(scenario: Scenario, file: str) -> Iterator[Line]:
         for number, step in enumerate(flow.steps, start=1):
             route = traffic.routes[step.route]
             yield Line(1, f"{number}. {request(route)}{_after(step.think)}")
-            told = "any 2xx" if route.name in scenario.unchecked else "; ".join(right(route))
+            told = (
+                "learned before a load"
+                if route.name in scenario.unchecked
+                else "; ".join(right(route))
+            )
             yield Line(3, f"right reply: {told}")
             if route.captures:
                 yield Line(3, f"captures: {', '.join(map(_capture, route.captures))}")
@@ -95,8 +99,8 @@ def lines(scenario: Scenario, file: str) -> Iterator[Line]:
         yield Line(0, "")
         yield Line(
             0,
-            f"{_count(len(scenario.unchecked), 'route')} without a response part: any reply with a"
-            " 2xx status is right",
+            f"{_count(len(scenario.unchecked), 'route')} without a response part: what is right is"
+            " learned before a load",
         )
 
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pydantic import JsonValue
 
 from wiretrial.plan_shape import Shape
 from wiretrial.traffic import jsonpath
-from wiretrial.traffic.hurl.syntax import Assertion, Call, Response, Text, Value
-from wiretrial.traffic.importing.parts import NOWHERE, assertion, counted, text
+from wiretrial.traffic.hurl.syntax import Assertion, Call, Hole, Response, Text, Value
+from wiretrial.traffic.importing.parts import NOWHERE, assertion, counted, merged, text
 from wiretrial.traffic.learning import strings
+from wiretrial.traffic.learning.echoes import Echo
+from wiretrial.traffic.learning.locations import Location
 from wiretrial.traffic.learning.rules import Learned
 
 _SIMPLE = {
@@ -34,11 +37,15 @@ def response(found: Learned) -> tuple[Response, tuple[str, ...]]:
     left: list[str] = []
     if found.media_type:
         lines.append(assertion("header", "Content-Type", "contains", found.media_type))
+    if found.location is not None:
+        lines.append(_location(found.location))
+    lines += map(_coming_back, found.echoes)
+    back = {one.path for one in found.echoes if one.path}
     if found.shape is not None:
         for line in _of(found.shape, "$"):
             if isinstance(line, str):
                 left.append(line)
-            else:
+            elif _path(line) not in back:
                 lines.append(line)
     elif found.pattern is not None:
         lines.append(_matches("body", None, found.pattern))
@@ -80,6 +87,30 @@ def _of(shape: Shape, path: str) -> Iterator[Assertion | str]:
             yield assertion("jsonpath", path, _SIMPLE[kind])
 
 
+def _location(location: Location) -> Assertion:
+    if location.pattern is None:
+        return assertion("header", "Location", "==", location.shown)
+    return _matches("header", "Location", location.pattern)
+
+
+def _path(line: Assertion) -> str:
+    """Of which place it is, as it is written."""
+    return "".join(str(one.value) for one in line.query.arguments)
+
+
+def _coming_back(echo: Echo) -> Assertion:
+    """A value of the request at its place."""
+    name = Hole(echo.name, NOWHERE)
+    if echo.path:
+        line = assertion("jsonpath", echo.path, "==", "")
+        content = Text((name,), NOWHERE)
+    else:
+        line = assertion("body", None, "contains", "")
+        content = merged((echo.before, name, echo.after))
+    predicate = replace(line.predicate, arguments=(Value(content, NOWHERE),))
+    return replace(line, predicate=predicate)
+
+
 def _constant(values: Sequence[JsonValue], path: str) -> Iterator[Assertion | str]:
     if len(values) > 1:
         yield f"{path} is {' or '.join(json.dumps(one, ensure_ascii=False) for one in values)}"
@@ -102,9 +133,12 @@ def _constant(values: Sequence[JsonValue], path: str) -> Iterator[Assertion | st
 
 def _list(shape: Shape, path: str) -> Iterator[Assertion | str]:
     least, most = shape.length or (0, None)
-    yield counted(path, ">=", least)
-    if most is not None:
-        yield counted(path, "<=", most)
+    if least == most:
+        yield counted(path, "==", least)
+    else:
+        yield counted(path, ">=", least)
+        if most is not None:
+            yield counted(path, "<=", most)
     if shape.items is None:
         return
     if least:

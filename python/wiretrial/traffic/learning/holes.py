@@ -32,11 +32,21 @@ _Part = str | tuple[str, ...]
 
 
 @dataclass(frozen=True)
+class Hole:
+    """A place that varies: in words, what each text has there, and what all have beside it."""
+
+    words: str
+    values: tuple[str, ...]
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
 class Template:
-    """A pattern of whole texts, and its holes in words, in their order."""
+    """A pattern of whole texts, and its holes in their order."""
 
     pattern: str
-    holes: tuple[str, ...]
+    holes: tuple[Hole, ...]
 
 
 def template(texts: Sequence[str], at: float | None = None) -> Template | None:
@@ -53,12 +63,18 @@ def template(texts: Sequence[str], at: float | None = None) -> Template | None:
     if sum(len(re.sub(r"\s", "", part)) for part in known) < LEAST_COMMON:
         return None
     counts = min(_MOST_COUNTED, _COUNTED_IN_ALL // max(len(values), 1))
-    holes = [_hole(one, counts) for one in values]
-    patterns = iter([pattern for pattern, _ in holes])
+    told = [_hole(one, counts) for one in values]
+    patterns = iter([pattern for pattern, _ in told])
     written = "".join(escaped(p) if isinstance(p, str) else next(patterns) for p in parts)
     if len(written) > 2 * LONGEST:
         return None
-    return Template(f"^{written}$", tuple(words for _, words in holes))
+    words = iter([words for _, words in told])
+    holes = [
+        Hole(next(words), part, _constant(before), _constant(after))
+        for before, part, after in zip(["", *parts], parts, [*parts[1:], ""], strict=False)
+        if not isinstance(part, str)
+    ]
+    return Template(f"^{written}$", tuple(holes))
 
 
 def escaped(text: str) -> str:
@@ -67,6 +83,10 @@ def escaped(text: str) -> str:
     for sign, name in (("\n", r"\n"), ("\r", r"\r"), ("\t", r"\t")):
         written = written.replace(sign, name)
     return written
+
+
+def _constant(part: _Part) -> str:
+    return part if isinstance(part, str) else ""
 
 
 def _is_known(part: _Part) -> bool:

@@ -27,7 +27,9 @@ from wiretrial.plan_traffic import (
     StatusIn,
     Words,
 )
-from wiretrial.traffic.learning import holes, shapes, strings
+from wiretrial.traffic.learning import echoes, holes, locations, shapes, strings
+from wiretrial.traffic.learning.echoes import Echo
+from wiretrial.traffic.learning.locations import Location
 from wiretrial.traffic.learning.samples import NotJson, Sample, read_json
 from wiretrial.traffic.learning.shapes import Varied
 
@@ -66,6 +68,10 @@ class Learned:
     length: tuple[int, int] | None = None
     constants: bool = True
     """Whether constants are part of the rule."""
+    echoes: tuple[Echo, ...] = ()
+    """Values of the request that come back."""
+    location: Location | None = None
+    """Where the replies redirect to."""
 
     @property
     def bound(self) -> float:
@@ -75,6 +81,13 @@ class Learned:
     @property
     def told(self) -> str:
         """What varies, in one line: `2 of 11 fields vary: $.id UUID, $.at time`."""
+        if self.status < 300:
+            return self._content_told
+        to = f" to {self.location.shown}" if self.location else ""
+        return f"status {self.status}{to}; content: {self._content_told}"
+
+    @property
+    def _content_told(self) -> str:
         match self.kind:
             case "equal":
                 return "all were equal"
@@ -84,10 +97,7 @@ class Learned:
                 low, high = self.length or (0, 0)
                 return f"content varies, {low:,} to {high:,} bytes"
         count = len(self.varied)
-        shown = [str(one) for one in self.varied[:MOST_SHOWN]]
-        if count > MOST_SHOWN:
-            shown.append(f"{count - MOST_SHOWN} more")
-        listed = ", ".join(shown)
+        listed = self._listed
         if self.kind == "text":
             varies = "place varies" if count == 1 else "places vary"
             return f"{count} {varies} in the text: {listed}"
@@ -95,15 +105,32 @@ class Learned:
             return f"the shape counts alone: {listed}"
         told = f"{count} of {self.fields} {'field' if self.fields == 1 else 'fields'}"
         told = f"{told} {'varies' if count == 1 else 'vary'}"
-        return f"{told}: {listed}" if shown else told
+        return f"{told}: {listed}" if listed else told
+
+    @property
+    def _listed(self) -> str:
+        """The places that vary. What a reply has of its request comes first: it says most."""
+        back = {one.words for one in self.echoes}
+        ordered = sorted(self.varied, key=lambda one: one.what not in back)
+        counts = Counter(map(str, ordered))
+        shown = [f"{words} ({n} times)" if n > 1 else words for words, n in counts.items()]
+        left = sum(list(counts.values())[MOST_SHOWN:])
+        return ", ".join([*shown[:MOST_SHOWN], *([f"{left} more"] if left else [])])
 
     @property
     def checks(self) -> tuple[Check, ...]:
         """What a route's reply is held against, beside its status and a body that is constant."""
+        location = () if self.location is None else (self.location.check,)
+        return (*location, *self._content_checks)
+
+    @property
+    def _content_checks(self) -> tuple[Check, ...]:
+        # The first check that fails is told, and whose reply it is says most.
+        back = tuple(one.check for one in self.echoes)
         if self.shape is not None:
-            return (Check(of="body", test=IsShape(shape=self.shape)),)
+            return (*back, Check(of="body", test=IsShape(shape=self.shape)))
         if self.pattern is not None:
-            return (Check(of="body", test=Matches(pattern=self.pattern)),)
+            return (*back, Check(of="body", test=Matches(pattern=self.pattern)))
         if self.length is None:
             return ()
         return (*_of_media_type(self.media_type), *_sized(*self.length))
@@ -120,7 +147,7 @@ class Learned:
                 text = self.body.decode()
                 body = (Words(text=text),) if text else ()
             except UnicodeDecodeError:
-                checks = _sized(len(self.body), len(self.body))
+                checks = (*checks, *_sized(len(self.body), len(self.body)))
         status = StatusIn.model_validate({"in": (self.status,)})
         return RouteExpect(status=status, body=body, checks=checks)
 
@@ -134,10 +161,15 @@ def learn(
 ) -> Learned:
     """The rule that these replies keep; raises `NotLearned`. There is at least one.
 
-    `status`: the right one; None: any of 2xx. Without `constants`, of JSON only the shape counts.
+    `status`: the right one; None: any of 2xx and 3xx, with where it redirects to. Without
+    `constants`, of JSON only the shape counts.
     """
     known = _status(route, samples, status)
-    base = Learned(route, len(samples), known, "equal", samples[0].body, samples[0].media_type)
+    is_told = status is not None or known < 300
+    base = Learned(
+        *(route, len(samples), known, "equal", samples[0].body, samples[0].media_type),
+        location=None if is_told else locations.of_replies(samples, constants=constants),
+    )
     _require_one_media_type(route, samples)
     is_equal = all(one.body == samples[0].body for one in samples)
     if samples[0].body and all(one.body == one.sent for one in samples):
@@ -147,20 +179,30 @@ def learn(
         found = shapes.of_documents(documents, at=at, constants=constants)
         if constants and is_equal and all(one.is_secret for one in found.varied):
             return replace(base, shape=found.shape if found.varied else None)
+        values = [one.values for one in samples] if constants else []
+        back = {one.path: one for one in echoes.of_documents(documents, values, found.varied)}
         return replace(
             base,
             kind="json",
             shape=found.shape,
-            varied=found.varied,
+            varied=tuple(_coming_back(one, back.get(one.path)) for one in found.varied),
             fields=found.fields,
             constants=constants,
+            echoes=tuple(back.values()),
         )
     texts = _texts(samples[:1] if is_equal else samples)
     last = max((one for one in at if one is not None), default=None)
     template = holes.template(texts, last) if texts else None
     if template is not None and template.holes:
-        varied = tuple(Varied("", what) for what in template.holes)
-        return replace(base, kind="text", pattern=template.pattern, varied=varied)
+        of_holes = list(echoes.of_text(template.holes, [one.values for one in samples]))
+        told = zip(template.holes, of_holes, strict=True)
+        return replace(
+            base,
+            kind="text",
+            pattern=template.pattern,
+            varied=tuple(_coming_back(Varied("", hole.words), echo) for hole, echo in told),
+            echoes=tuple(echo for echo in of_holes if echo),
+        )
     if is_equal:
         return base
     return replace(base, kind="size", length=strings.with_room([len(s.body) for s in samples]))
@@ -169,6 +211,11 @@ def learn(
 def bound(samples: int) -> float:
     """1 - 0.05^(1/n): of more that break a rule, n that keep it have a chance below 5 %."""
     return float(1 - 0.05 ** (1 / samples))
+
+
+def _coming_back(place: Varied, echo: Echo | None) -> Varied:
+    """The place in words: where a value of the request is, its name says more than a type."""
+    return replace(place, what=echo.words) if echo else place
 
 
 def _of_media_type(name: str) -> Iterator[Check]:
@@ -197,7 +244,7 @@ def _status(route: str, samples: Sequence[Sample], wanted: int | None) -> int:
     """The one status of all."""
     counts = Counter(one.status for one in samples)
     for status, count in counts.items():
-        is_right = 200 <= status < 300 if wanted is None else status == wanted
+        is_right = 200 <= status < 400 if wanted is None else status == wanted
         if not is_right:
             of = f"{count} of {len(samples)} replies had " if count < len(samples) else ""
             shown = next(one.body for one in samples if one.status == status)

@@ -6,10 +6,13 @@ Knows status, header fields and bodies; must not know what is learned from them.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from pydantic import JsonValue
+
+from wiretrial.traffic.learning.values import Source
 
 DEEPEST = 24
 """Levels of JSON that are looked into: a plan's own JSON is several times as deep as a shape."""
@@ -17,21 +20,27 @@ DEEPEST = 24
 
 @dataclass(frozen=True)
 class Sample:
-    """One reply. `sent`: the body of its request; `at`: when it came, seconds since 1970."""
+    """One reply. `sent`: the body of its request; `at`: when it came, seconds since 1970.
+
+    `values`: with which the request was sent.
+    """
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
     sent: bytes = b""
     at: float | None = None
+    values: Mapping[Source, str] = field(default_factory=dict)
 
     @property
     def media_type(self) -> str:
         """In lower case and without parameters; empty where the reply has none."""
-        for name, value in self.headers:
-            if name.lower() == "content-type":
-                return value.partition(";")[0].strip().lower()
-        return ""
+        return self.header("Content-Type").partition(";")[0].strip().lower()
+
+    def header(self, name: str) -> str:
+        """Value of the first field of this name; empty where there is none."""
+        wanted = name.lower()
+        return next((value for field, value in self.headers if field.lower() == wanted), "")
 
     @property
     def says_json(self) -> bool:
