@@ -57,6 +57,7 @@ def scenario(
         label=label,
         levels={"workload": "echo", "payload": 20},
         twin_of=None,
+        baseline=None,
         language="C",
         is_driven=False,
         floor_ns=floor_ns,
