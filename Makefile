@@ -96,6 +96,10 @@ $(DOCS_PACKAGES): requirements-docs.txt | bootstrap
 fleet-demo: build  ## load one server from three agents (root; docs/fleet.md)
 	$(BIN)/wiretrial fleet demo
 
+.PHONY: results
+results: build  ## make the pages and pictures of studies from their kept trials
+	$(BIN)/python -m tools.results
+
 .PHONY: subjects
 subjects: build  ## verify part of the catalogue: each language and contract
 	$(BIN)/wiretrial subject verify $(SUBJECTS)

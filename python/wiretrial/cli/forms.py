@@ -30,6 +30,7 @@ class ExportForm(StrEnum):
     PARQUET = "parquet"
     HLOG = "hlog"
     GOOGLE_BENCHMARK = "google-benchmark"
+    KEPT = "kept"
 
 
 class GateForm(StrEnum):

@@ -29,8 +29,9 @@ Examples:
   wiretrial results export results/demo-20260101-120000 --format hlog --metric service_time
   wiretrial results export results/demo-20260101-120000 --format google-benchmark
 
-csv and parquet: a row per trial; json: whole records; hlog: HdrHistogram's log; google-benchmark:
-its JSON, a scenario as a benchmark and a trial as a repetition.
+csv and parquet: a row per trial; json: whole records; kept: figures and records of all trials,
+small enough to be committed; hlog: HdrHistogram's log; google-benchmark: its JSON, a scenario as a
+benchmark and a trial as a repetition.
 """
 COMPARE_EXAMPLES = """\b
 Examples:
@@ -42,6 +43,7 @@ IMPORT_EXAMPLES = """\b
 Examples:
   ./mine --benchmark_out=mine.json --benchmark_out_format=json --benchmark_repetitions=10
   wiretrial results import mine.json
+  wiretrial results import studies/game-bots/results/trials.jsonl.xz
 """
 
 app = Face(EXAMPLES)
@@ -123,12 +125,15 @@ def export(
     return results_exchange.export(source, form, metric, file)
 
 
-@app.add("import", "Import figures of Google Benchmark.", epilog=IMPORT_EXAMPLES)
+@app.add("import", "Import kept trials, or figures of Google Benchmark.", epilog=IMPORT_EXAMPLES)
 def import_(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="Google Benchmark's JSON.")],
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Kept trials (.jsonl.xz), or Google Benchmark's JSON."),
+    ],
     results: options.Results = names.RESULTS,
 ) -> int:
-    """Import figures of Google Benchmark, to compare them with other results."""
+    """Import what a study keeps as a folder of results, or figures of Google Benchmark."""
     from wiretrial.cli import results_exchange
 
     return results_exchange.import_(source, results)

@@ -15,10 +15,11 @@ from wiretrial.cli import output, reports
 from wiretrial.cli.forms import ExportForm
 from wiretrial.cli.output import Format
 from wiretrial.errors import EXIT_GOOD, UsageProblem
+from wiretrial.report import kept as kept_trials
 from wiretrial.report import versus
 from wiretrial.report.exports import google_benchmark, hlog, table
 from wiretrial.report.model import ReportModel
-from wiretrial.results import imported
+from wiretrial.results import imported, kept
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder, read_all
 
@@ -43,6 +44,8 @@ def export(source: Path, form: ExportForm, metric: str, file: Path | None) -> in
         output.require_writable(file)
     if form is ExportForm.PARQUET:
         _require_parquet(file)
+    if form is ExportForm.KEPT:
+        return _keep(source, file)
     trials = read_all(source)
     if form is ExportForm.PARQUET and file:
         _write_parquet(trials, file)
@@ -57,8 +60,19 @@ def export(source: Path, form: ExportForm, metric: str, file: Path | None) -> in
     return EXIT_GOOD
 
 
+def _keep(source: Path, file: Path | None) -> int:
+    if file is None:
+        raise UsageProblem("--format kept is binary", f"name a file with -o, such as {kept.FILE}")
+    file.write_bytes(kept_trials.pack(ResultsFolder.open(source)))
+    return EXIT_GOOD
+
+
 def import_(source: Path, results: Path) -> int:
-    """Keeps figures of Google Benchmark, to compare them with other results."""
+    """Keeps figures of Google Benchmark, or unpacks the trials that a study keeps."""
+    if source.name.endswith(kept.SUFFIX):
+        folder = kept.unpack(source, results).folder
+        output.emit(f"{len(ResultsFolder.open(folder).paths())} trials are in {folder}", None)
+        return EXIT_GOOD
     found = imported.read_google_benchmark(source)
     folder = imported.keep(results, "imported", found).folder
     output.emit(f"{len(found.series)} benchmarks are in {folder}", None)

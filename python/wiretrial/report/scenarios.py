@@ -73,11 +73,11 @@ class ScenarioResult:
     levels: Mapping[str, int | float | str]
     """Where it stands on each factor of its study."""
     twin_of: str | None
-    baseline: str | None
-    """The scenario that it was declared to be compared with."""
     language: str
     is_driven: bool
     """Whether it is a client library, measured by its driver."""
+    baseline: str | None = None
+    """The scenario that it was declared to be compared with."""
     is_overloaded: bool = False
     """Whether a trial of it did not reach its rate, so that its response times are not ranked."""
     floor_ns: float | None = None

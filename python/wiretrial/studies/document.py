@@ -70,6 +70,8 @@ class Document(Part):
         None
     )
     """The factor that a picture shows along its axis."""
+    pictures: dict[str, str] = Field(default_factory=dict)
+    """Files of the study's `results/`, each with the report's picture that it is."""
     workload: tuple[AnyWorkload, ...] = Field(min_length=1)
     quick: Quick = Field(default_factory=Quick)
     claim: tuple[Claim, ...] = ()

@@ -20,6 +20,7 @@ from wiretrial.results.model import Trial
 Cell = str | int | float | None
 IDENTITY = (
     "study",
+    "occasion",
     "block",
     "position",
     "scenario",
@@ -73,6 +74,7 @@ def _row(trial: Trial, levels: Sequence[str], routes: Sequence[str]) -> dict[str
     scenario, counters = trial.scenario, trial.summary.counters
     known: dict[str, Cell] = {
         "study": trial.study,
+        "occasion": trial.occasion,
         "block": trial.block,
         "position": trial.position,
         "scenario": scenario.name,

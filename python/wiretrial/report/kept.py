@@ -1,0 +1,53 @@
+"""A study's trials made small enough to be kept with it, each with the figures that it gives.
+
+Knows how much of a trial is needed for figures, pictures and pages; must not know the form of the
+file (`results.kept`). The figures are those of what is kept, so that whoever reads the file finds
+what the pages say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from wiretrial.errors import StoreError
+from wiretrial.report import coarse, merged
+from wiretrial.report.exports import table
+from wiretrial.results import absent, adoption, kept
+from wiretrial.results.model import Trial
+from wiretrial.results.store import ResultsFolder
+
+MOST_BYTES = 3 * 1024 * 1024
+INTERVALS = (1_000_000, 20, 8, 3, 1)
+"""How many are left of each part of a run, tried in this order."""
+
+
+def pack(results: ResultsFolder, most_bytes: int = MOST_BYTES) -> bytes:
+    """The file, with as many intervals as fit into `most_bytes`.
+
+    A window has one histogram of each metric in any case.
+    """
+    trials = results.trials()
+    if not trials:
+        raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
+    small = [merged.of(trial) for trial in trials]
+    for most in INTERVALS:
+        packed = _packed(results, [coarse.of(trial, most) for trial in small])
+        if len(packed) <= most_bytes:
+            return packed
+    raise StoreError(
+        f"{results.folder}: its {len(trials)} trials take {len(packed):,} bytes, more than"
+        f" {most_bytes:,}",
+        "keep fewer trials or scenarios",
+    )
+
+
+def _packed(results: ResultsFolder, trials: Sequence[Trial]) -> bytes:
+    adopted = adoption.read(results)
+    head = kept.Head(
+        study=json.loads(results.document()),
+        trials=len(trials),
+        absent=absent.read(results),
+        adopted=adopted,
+    )
+    return kept.pack(head, [dict(row) for row in table.rows(trials, adopted)], trials)

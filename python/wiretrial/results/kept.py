@@ -1,0 +1,102 @@
+"""All trials of a study in one small file, to be kept with it: `results/trials.jsonl.xz`.
+
+Knows the form of the file; must not know how trials are made smaller. It is JSON lines in xz: first
+the study with what could not be measured and what its subjects weigh, then a line per trial with
+its figures and its record. Readers need no wiretrial for it: any JSON reader reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wiretrial.errors import StoreError
+from wiretrial.results import absent, adoption
+from wiretrial.results.absent import Absent
+from wiretrial.results.adoption import Adopted
+from wiretrial.results.model import Trial
+from wiretrial.results.store import ResultsFolder
+
+FILE = "results/trials.jsonl.xz"
+"""Below a study's folder."""
+SUFFIX = ".jsonl.xz"
+SCHEMA: Final = "wiretrial-kept"
+MOST_UNPACKED = 1 << 30
+"""No more bytes are unpacked: a small file may say that it holds any number of them."""
+_OTHER = "name a file that `wiretrial results export --format kept` wrote"
+
+
+class Head(BaseModel):
+    """The first line."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    schema_name: Literal["wiretrial-kept"] = Field(default=SCHEMA, alias="schema")
+    version: Literal[1] = 1
+    study: dict[str, Any]
+    """The study's own document."""
+    trials: int
+    absent: tuple[Absent, ...] = ()
+    adopted: tuple[Adopted, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the file holds."""
+
+    head: Head
+    trials: tuple[Trial, ...]
+
+
+def pack(head: Head, rows: Sequence[dict[str, Any]], trials: Sequence[Trial]) -> bytes:
+    """The file. `rows`: the figures of each trial, by name."""
+    lines = [head.model_dump_json(by_alias=True)]
+    for row, trial in zip(rows, trials, strict=True):
+        figures = {name: value for name, value in row.items() if value is not None}
+        told = {"figures": figures, "trial": trial.model_dump(mode="json", by_alias=True)}
+        lines.append(json.dumps(told, separators=(",", ":"), ensure_ascii=False))
+    return lzma.compress("\n".join((*lines, "")).encode(), preset=9)
+
+
+def read(path: Path) -> Kept:
+    """The file at `path`; raises `StoreError` where it is none or is not whole."""
+    try:
+        lines = _unpacked(path.read_bytes()).decode().splitlines()
+        head = Head.model_validate_json(lines[0])
+        trials = tuple(Trial.model_validate(json.loads(line)["trial"]) for line in lines[1:])
+    except OSError as error:
+        raise StoreError(f"{path} can't be read: {error.strerror}", _OTHER) from error
+    except (EOFError, lzma.LZMAError, IndexError, KeyError, TypeError, ValueError) as error:
+        why = "a line of it says something else" if isinstance(error, ValidationError) else error
+        raise StoreError(f"{path} holds no kept trials ({why})", _OTHER) from error
+    if len(trials) != head.trials:
+        raise StoreError(
+            f"{path} holds {len(trials)} of {head.trials} trials: it is not whole", _OTHER
+        )
+    return Kept(head, trials)
+
+
+def unpack(path: Path, base: Path) -> ResultsFolder:
+    """A new folder of results below `base` with all that the file holds."""
+    kept = read(path)
+    document = json.dumps(kept.head.study, indent=1, ensure_ascii=False)
+    results = ResultsFolder.create(base, str(kept.head.study.get("name", "kept")), document)
+    absent.keep(results, kept.head.absent)
+    adoption.keep(results, kept.head.adopted)
+    for trial in kept.trials:
+        results.add(trial)
+    return results
+
+
+def _unpacked(data: bytes) -> bytes:
+    unpacker = lzma.LZMADecompressor()
+    found = unpacker.decompress(data, MOST_UNPACKED)
+    if not unpacker.eof:
+        raise EOFError("it is not whole")
+    return found

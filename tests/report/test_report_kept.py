@@ -1,0 +1,178 @@
+"""Kept trials: small, whole, and enough for all that a report shows."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import lzma
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.report.synthetic import DEMO, NODE, demo_trials
+from tools import results as remade
+from wiretrial.cli import reports
+from wiretrial.errors import StoreError
+from wiretrial.report import coarse, contest, found, merged
+from wiretrial.report import kept as kept_trials
+from wiretrial.report.exports import table
+from wiretrial.report.measures import Measured
+from wiretrial.results import absent, adoption, kept
+from wiretrial.results.absent import Absent
+from wiretrial.results.adoption import Adopted
+from wiretrial.results.store import ResultsFolder
+from wiretrial.studies import demo, document
+
+ROOT = Path(__file__).parents[2]
+STUDY = demo.study(trials=5, seed=1)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> ResultsFolder:
+    """A study with trials, a subject that could not be had, and what one weighs."""
+    made = ResultsFolder.create(tmp_path_factory.mktemp("base"), STUDY.name, STUDY.document())
+    for trial in demo_trials():
+        made.add(trial.model_copy(update={"study_digest": STUDY.digest()}))
+    absent.keep(made, [Absent(subject="gone", reason="gone is unavailable: no compiler")])
+    adoption.keep(made, [Adopted(subject="ws", language="JavaScript", licence="MIT")])
+    return made
+
+
+@pytest.fixture(scope="module")
+def file(results: ResultsFolder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("kept") / "trials.jsonl.xz"
+    path.write_bytes(kept_trials.pack(results))
+    return path
+
+
+def test_what_is_kept_tells_all_that_the_trials_told(
+    results: ResultsFolder, file: Path, tmp_path: Path
+) -> None:
+    again = kept.unpack(file, tmp_path)
+    assert json.loads(again.document()) == json.loads(results.document())
+    assert (absent.read(again), adoption.read(again)) == (
+        absent.read(results),
+        adoption.read(results),
+    )
+    whole, unpacked = (found.of_report(reports.whole(one)) for one in (results, again))
+    assert unpacked == whole
+    assert len(unpacked.sections) > 3
+
+
+def test_each_line_has_the_figures_of_its_record(file: Path) -> None:
+    head, *lines = map(json.loads, lines_of(file))
+    trials = kept.read(file).trials
+    rows = table.rows(trials, head_adopted(head))
+    assert (head["schema"], head["trials"]) == ("wiretrial-kept", len(lines))
+    for line, row in zip(lines, rows, strict=True):
+        assert line["figures"] == {
+            k: v for k, v in json.loads(json.dumps(row)).items() if v is not None
+        }
+    assert {"occasion", "scenario", "throughput", "p99", "server"} <= lines[0]["figures"].keys()
+
+
+def lines_of(file: Path) -> list[str]:
+    return lzma.decompress(file.read_bytes()).decode().splitlines()
+
+
+def head_adopted(head: dict[str, object]) -> tuple[Adopted, ...]:
+    rows = head["adopted"]
+    assert isinstance(rows, list)
+    return tuple(map(Adopted.model_validate, rows))
+
+
+@pytest.mark.parametrize("most", [20, 3, 1])
+def test_fewer_intervals_give_the_same_figures(most: int) -> None:
+    for trial in demo_trials(blocks=1):
+        small = coarse.of(merged.of(trial), most)
+        assert len(small.intervals) <= 3 * most
+        before, after = Measured(trial), Measured(small)
+        assert after.throughput == pytest.approx(before.throughput)
+        assert after.waiting_time.count == before.waiting_time.count
+        assert after.waiting_time.quantile(0.99) == before.waiting_time.quantile(0.99)
+        assert after.transport_bytes == pytest.approx(before.transport_bytes)
+        assert after.generator_ns == pytest.approx(before.generator_ns)
+        # Replies between two readings of the server's CPU are reckoned between intervals' ends.
+        assert after.server_ns == pytest.approx(before.server_ns, rel=0.03)
+
+
+def test_where_there_is_little_room_fewer_intervals_are_kept(
+    results: ResultsFolder, file: Path, tmp_path: Path
+) -> None:
+    size = file.stat().st_size
+    path = tmp_path / "small.jsonl.xz"
+    path.write_bytes(kept_trials.pack(results, size - 1))
+    assert path.stat().st_size < size
+    fewer, whole = kept.read(path).trials[0], kept.read(file).trials[0]
+    assert len(fewer.intervals) < len(whole.intervals)
+    with pytest.raises(StoreError, match=r"35 trials take .* bytes, more than 1,000"):
+        kept_trials.pack(results, 1000)
+
+
+def test_a_search_keeps_all_of_its_intervals() -> None:
+    (trial,) = demo_trials(blocks=1, shapes=DEMO[:1])
+    scenario = trial.scenario.model_copy(update={"search": "knee"})
+    searched = trial.model_copy(update={"scenario": scenario})
+    assert coarse.of(searched, 1).intervals == trial.intervals
+
+
+def test_what_holds_no_kept_trials_is_told(file: Path, tmp_path: Path) -> None:
+    head, *lines = lines_of(file)
+    path = tmp_path / "broken.jsonl.xz"
+    for data, words in (
+        (b"", "it is not whole"),
+        (file.read_bytes()[:-20], "holds no kept trials"),
+        (b"nonsense", "holds no kept trials"),
+        (lzma.compress(b""), "holds no kept trials"),
+        (lzma.compress(b'{"schema": "other"}\n'), "holds no kept trials"),
+        (lzma.compress("\n".join([head, *lines[:-1]]).encode()), "34 of 35 trials"),
+        (lzma.compress(f"{head}\n[]".encode()), "holds no kept trials"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(StoreError, match=words):
+            kept.read(path)
+
+
+def test_the_pages_of_a_study_are_made_from_its_kept_trials(file: Path, tmp_path: Path) -> None:
+    study = tmp_path / "mine"
+    (study / kept.FILE).parent.mkdir(parents=True)
+    (study / kept.FILE).write_bytes(file.read_bytes())
+    text = (ROOT / "studies" / "game-bots" / document.DOCUMENT).read_text(encoding="utf-8")
+    head, _, rest = text.partition("[[workload]]")
+    pictures = '[pictures]\n"best.svg" = "ranking-1"\n\n'
+    (study / document.DOCUMENT).write_text(f"{head}{pictures}[[workload]]{rest}", encoding="utf-8")
+    assert list(remade.with_trials(tmp_path)) == [study]
+    made = remade.made(study)
+    assert made.keys() == {"results/found.json", "RESULTS.md", "results/best.svg"}
+    assert made["results/best.svg"].startswith("<svg")
+    assert "35 trials" in made["RESULTS.md"]
+    assert remade.made(study) == made
+
+
+def test_a_reader_recomputes_a_figure_as_the_docs_tell(file: Path, tmp_path: Path) -> None:
+    """The example of docs/studies.md, on these trials."""
+    page = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    example = example.replace("studies/game-bots/results/trials.jsonl.xz", str(file))
+    for old, new in (
+        ("table-netty, JSON over WebSocket: bots, 500 connections", "WebSocket on Node"),
+        ("table-netty, binary over TCP: bots, 500 connections", "HTTP keep-alive on Node"),
+    ):
+        assert old in example
+        example = example.replace(old, new)
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        exec(example.replace('"server"', '"throughput"'), {})
+    pairs = contest.run(
+        [tuple(s for s in reports.whole(kept.unpack(file, tmp_path)).scenarios if s.group == NODE)]
+    )[0].pairs["throughput"]
+    assert pairs[0].comparison is not None
+    assert float(told.getvalue()) == pytest.approx(1 / pairs[0].comparison.ratio, abs=0.006)
+
+
+@pytest.mark.parametrize("study", list(remade.with_trials(ROOT / "studies")), ids=lambda p: p.name)
+def test_no_kept_page_is_older_than_the_code_that_makes_it(study: Path) -> None:
+    for name, text in remade.made(study).items():
+        assert (study / name).read_text(encoding="utf-8") == text, "write it: make results"
