@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,8 +22,9 @@ import pytest
 from wiretrial import launch
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
-from wiretrial.machine import facts
+from wiretrial.machine import facts, steering
 from wiretrial.machine.namespaces import INHERITED, Namespace
+from wiretrial.machine.steering import Steering
 from wiretrial.subjects import build, registry, runfolder
 from wiretrial.subjects.copies import Copies
 from wiretrial.subjects.process import Server
@@ -299,3 +302,47 @@ def test_the_folder_of_a_living_laboratory_stays() -> None:
         assert not folder.exists()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize(
+    ("cpus", "mask"),
+    [
+        ((0,), "1"),
+        ((1, 0), "3"),
+        ((5,), "20"),
+        ((32,), "1,00000000"),
+        ((64, 1), "1,00000000,00000002"),
+    ],
+)
+def test_a_set_of_cpus_is_written_as_the_kernel_reads_it(cpus: tuple[int, ...], mask: str) -> None:
+    assert steering.mask(cpus) == mask
+
+
+def received() -> dict[int, int]:
+    """Packets that each CPU has taken in (the kernel's net/core/net-procfs.c: the last but one)."""
+    rows = [line.split() for line in Path("/proc/net/softnet_stat").read_text().splitlines()]
+    return {int(row[12], 16): int(row[0], 16) for row in rows}
+
+
+@needs_root
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one CPU")
+@pytest.mark.parametrize("is_steered", [False, True])
+def test_receiving_is_charged_to_whom_the_steering_says(is_steered: bool) -> None:
+    sender, receiver, *_ = sorted(os.sched_getaffinity(0))
+    sides = Steering(ours=(sender,), server=(receiver,)) if is_steered else None
+    mine = os.sched_getaffinity(0)
+    with Namespace(steering=sides) as there, socket.socket(type=socket.SOCK_DGRAM) as out:
+        # Nobody listens there: the kernel takes each packet in, and answers a few.
+        out.connect((there.addresses[0], 9))
+        os.sched_setaffinity(0, {sender})
+        try:
+            before = received()
+            for _ in range(20_000):
+                with contextlib.suppress(ConnectionRefusedError):
+                    out.send(b"x" * 64)
+            after = received()
+        finally:
+            os.sched_setaffinity(0, mine)
+    grown = {cpu: after[cpu] - before[cpu] for cpu in (sender, receiver)}
+    most = receiver if is_steered else sender
+    assert grown[most] >= 15_000, grown

@@ -21,9 +21,13 @@ from typing import Any
 from wiretrial.closing import Closing
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import facts, holder
+from wiretrial.machine import steering as receiving
+from wiretrial.machine.steering import Steering
 
 ENVIRONMENT = "namespace"
 """The environment of scenarios whose server runs in one."""
+STEERED = "veth-steered"
+"""The same, where each side's own CPUs take in what comes to it."""
 INTERFACE = "wire0"
 """The server's end of the link, inside."""
 SERVER_ADDRESSES = range(1, 201)
@@ -104,7 +108,8 @@ class Held(Closing):
 class Namespace(Held):
     """A namespace with a link to ours, where a server is measured; the link goes with it.
 
-    `copies` is the number of addresses inside.
+    `copies` is the number of addresses inside. `steering`: who takes in what comes; None: whoever
+    sent it.
     """
 
     interface: str
@@ -115,17 +120,26 @@ class Namespace(Held):
     """Ours."""
     mtu: int
 
-    def __init__(self, copies: int = 1, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        copies: int = 1,
+        settings: Mapping[str, str] | None = None,
+        steering: Steering | None = None,
+    ) -> None:
         if copies > len(SERVER_ADDRESSES):
             raise UsageProblem(
                 f"{copies} copies need {copies} addresses, a namespace has {len(SERVER_ADDRESSES)}",
                 "use fewer copies",
             )
         super().__init__(settings)
+        self.steering = steering
         try:
             # Those of several threads look for a free network one after the other.
             with as_refusal(), _CONNECTING:
                 self._connect(copies)
+            if steering:
+                receiving.here(self.interface, steering.ours)
+                receiving.inside(self.pid, INTERFACE, steering.server)
         except BaseException:
             self.close()
             raise

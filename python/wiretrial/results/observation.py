@@ -71,6 +71,8 @@ class Isolation(_Part):
     settings: tuple[tuple[str, str], ...] = ()
     """Kernel settings of its namespace by name; the machine's are with the machine's facts."""
     link: EmulatedLink | None = None
+    receiving_cpus: tuple[int, ...] = ()
+    """Those that take in what comes to the subject; empty: whoever sent it."""
 
 
 class CpuUse(_Part):

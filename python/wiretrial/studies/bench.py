@@ -44,7 +44,7 @@ class Bench:
         cpus = pinning.choose(threads, self.study.generator_threads)
         with ExitStack() as stack:
             isolation = stack.enter_context(
-                environments.make(case.scenario.environment, engine.binary, seed)
+                environments.make(case.scenario.environment, engine.binary, seed, cpus)
             )
             running = None
             if ready:

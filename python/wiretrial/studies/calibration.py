@@ -173,7 +173,7 @@ def _reference(study: Study, engine: Engine, environment: str) -> Iterator[_Asks
     subject = registry.find(REFERENCE)
     cpus = pinning.choose(study.server_threads, study.generator_threads)
     with (
-        environments.make(environment, engine.binary) as isolation,
+        environments.make(environment, engine.binary, cpus=cpus) as isolation,
         Server(
             subject,
             build.install(subject, engine.binary),

@@ -11,19 +11,23 @@ from pathlib import Path
 
 from wiretrial import suggest
 from wiretrial.errors import EngineFailed, UsageProblem
-from wiretrial.machine import links, namespaces
+from wiretrial.machine import links, namespaces, pinning
 from wiretrial.machine.links import LinkedNamespace
 from wiretrial.machine.namespaces import Namespace
+from wiretrial.machine.pinning import Pinning
+from wiretrial.machine.steering import Steering
 
 LOOPBACK = "loopback"
+PLAIN = (LOOPBACK, namespaces.ENVIRONMENT, namespaces.STEERED)
+"""Those without a link of stated delay, loss or rate."""
 SEEDS = 2**64
 
 
 def check(environment: str) -> str:
     """The environment's name, if it is one. Raises `UsageProblem`."""
-    if environment in (LOOPBACK, namespaces.ENVIRONMENT) or links.of_environment(environment):
+    if environment in PLAIN or links.of_environment(environment):
         return environment
-    known = (LOOPBACK, namespaces.ENVIRONMENT, *links.PROFILES)
+    known = (*PLAIN, *links.PROFILES)
     raise UsageProblem(
         f"there is no environment {environment!r}",
         suggest.remedy(
@@ -32,10 +36,18 @@ def check(environment: str) -> str:
     )
 
 
-def make(environment: str, engine: Path, seed: int = 0) -> AbstractContextManager[Namespace | None]:
-    """A fresh one; None where the server needs none. `seed` decides what a link loses."""
+def make(
+    environment: str, engine: Path, seed: int = 0, cpus: Pinning | None = None
+) -> AbstractContextManager[Namespace | None]:
+    """A fresh one; None where the server needs none.
+
+    `seed` decides what a link loses. `cpus` are those of both sides.
+    """
     if environment == namespaces.ENVIRONMENT:
         return Namespace()
+    if environment == namespaces.STEERED:
+        sides = cpus or pinning.choose()
+        return Namespace(steering=Steering(ours=sides.generator, server=sides.server))
     link = links.of_environment(environment)
     return LinkedNamespace(link, engine=engine, seed=seed % SEEDS) if link else nullcontext()
 

@@ -107,6 +107,7 @@ def isolation(server: Server) -> Isolation:
         mtu=namespace.mtu,
         settings=tuple(namespace.settings.items()),
         link=_emulated(wire) if wire else None,
+        receiving_cpus=namespace.steering.server if namespace.steering else (),
     )
 
 

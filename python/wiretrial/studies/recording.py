@@ -32,7 +32,7 @@ from wiretrial.studies.stall import Watch
 from wiretrial.subjects.observe import Observer
 from wiretrial.words import Noun
 
-WITHOUT_A_LINK = ("loopback", namespaces.ENVIRONMENT)
+WITHOUT_A_LINK = ("loopback", namespaces.ENVIRONMENT, namespaces.STEERED)
 """Environments in which nothing but the kernel lies between server and generator."""
 
 
