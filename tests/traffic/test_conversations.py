@@ -167,7 +167,7 @@ def test_secrets_of_a_conversation_are_hidden(compiled: Compile) -> None:
     hidden = redaction_traffic.redacted(of(compiled, HELLO, flow=flow).traffic)
     assert "s3cret" not in hidden.model_dump_json()
     assert [*redaction_traffic.lacking(hidden)] == [
-        "the header Authorization of open /chat",
+        "a header of open /chat (Authorization)",
         "a parameter in the URL of open /chat",
     ]
 
