@@ -113,16 +113,20 @@ LOAD_ROOMS: dict[str, set[str]] = {
     "outgoing": {"protocol", "source"},
     "connection": {"outgoing", "protocol", "source", "measure", "deliveries", "mutation"},
     "exchange": {"measure", "source"},
-    "users": {"connection", "exchange", "executor", "source", "measure", "mutation"},
+    "judging": {"measure", "source"},
+    "users": {"connection", "exchange", "executor", "judging", "source", "measure", "mutation"},
     "control": {"measure"},
     "preflight": {"connection", "deliveries", "protocol", "source", "measure", "control"},
     "worker": {
         *("executor", "pacing", "source", "connection", "protocol", "measure", "users", "exchange"),
-        *("control", "preflight", "deliveries", "machine", "mutation"),
+        *("control", "preflight", "deliveries", "machine", "mutation", "judging"),
     },
     "emit": {"measure"},
     "schema": {"exchange", "measure"},
-    "run": {"worker", "executor", "source", "measure", "control", "preflight", "emit", "machine"},
+    "run": {
+        *("worker", "executor", "source", "measure", "control", "preflight", "emit", "machine"),
+        "judging",
+    },
     "ask": {
         *("run", "worker", "executor", "exchange", "source", "protocol", "measure", "control"),
         "preflight",
@@ -130,7 +134,7 @@ LOAD_ROOMS: dict[str, set[str]] = {
     # The world under all of it, in tests alone.
     "simulation": {
         *("run", "worker", "executor", "source", "connection", "protocol", "measure", "emit"),
-        *("control", "preflight", "deliveries", "machine", "mutation"),
+        *("control", "preflight", "deliveries", "machine", "mutation", "judging"),
     },
 }
 # The rest may take the time and the class of a failure from `net`, nothing else.

@@ -99,6 +99,77 @@ class RegexIn(_Part):
 Found = Literal["status", "body", "bytes"] | JsonAt | HeaderOf | CookieOf | RegexIn
 
 
+class PathFilter(_Part):
+    """Of JSON, or of a text that is JSON: what is at this path (RFC 9535).
+
+    Of a path that may name several places, the list of all that are there.
+    """
+
+    jsonpath: str
+
+
+class NthFilter(_Part):
+    """The element of a list with this index, from 0."""
+
+    nth: int
+
+
+class RegexFilter(_Part):
+    """Of a text: the first group of what this pattern matches first."""
+
+    regex: str
+
+
+class SplitFilter(_Part):
+    """Of a text: the list of its parts between these."""
+
+    split: str
+
+
+class Replaced(_Part):
+    """What stands in a text, and what comes in its place."""
+
+    old: str
+    new: str
+
+
+class ReplaceFilter(_Part):
+    """Of a text: each place where one stands has another in its place."""
+
+    replace: Replaced
+
+
+class PatternReplaced(_Part):
+    """What matches in a text, and what comes in its place; `$1` is the first group."""
+
+    pattern: str
+    new: str
+
+
+class PatternFilter(_Part):
+    """The same of each place where a pattern matches."""
+
+    replace_regex: PatternReplaced
+
+
+PlainFilter = Literal[
+    "sha256",
+    "md5",
+    "to_int",
+    "to_float",
+    "to_string",
+    "decode_utf8",
+    "url_decode",
+    "url_encode",
+    "base64_decode",
+    "base64_encode",
+]
+
+Filter = (
+    PlainFilter | PathFilter | NthFilter | RegexFilter | SplitFilter | ReplaceFilter | PatternFilter
+)
+
+
 class JsonOperand(_Part):
     """A value to compare with."""
 
@@ -185,10 +256,12 @@ Test = Annotated[
 class Check(_Part):
     """A check of a reply. What is not there fails each test but `exists`, also where `not` is set.
 
-    `count`: not the value itself, but how many elements, members or characters it has.
+    `count`: not the value itself, but how many elements, members or characters it has. `filters`:
+    what is made of it first; a check that has any is made of a sample of replies, beside the load.
     """
 
     of: Found
+    filters: tuple[Filter, ...] = ()
     count: bool = False
     negated: bool = Field(default=False, alias="not")
     test: Test
@@ -324,13 +397,15 @@ class Flow(_Part):
 class Traffic(_Part):
     """Requests to many routes in sessions, instead of one message. Each connection is a user's.
 
-    Either routes or `lines`, of which sessions are conversations.
+    Either routes or `lines`, of which sessions are conversations. `sample`: the share of replies
+    that checks with filters are made of, 0 to 1, beside the first of each route.
     """
 
     feeds: tuple[Feed, ...] = ()
     routes: tuple[Route, ...]
     lines: tuple[Line, ...] = ()
     flows: tuple[Flow, ...]
+    sample: float = 0.01
 
     @property
     def asked(self) -> tuple[Route | Line, ...]:

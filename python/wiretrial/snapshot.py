@@ -52,12 +52,16 @@ class RouteFigures(_Part):
     """Messages of a route. Over a whole run: sent = ok + the sum of errors + in_flight.
 
     `histograms`: `response_time` (open loop) and `service_time`. `examples`: of a whole run only.
+    `checked`: replies of the sample, `wrong` of them; `left_out`: too many waited to be checked.
     """
 
     sent: int = 0
     ok: int = 0
     errors: dict[str, int] = Field(default_factory=dict)
     in_flight: int = 0
+    checked: int = 0
+    wrong: int = 0
+    left_out: int = 0
     bytes_sent: int = 0
     bytes_received: int = 0
     examples: dict[str, str] = Field(default_factory=dict)

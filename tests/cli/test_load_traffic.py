@@ -119,6 +119,27 @@ def test_a_rare_wrong_reply_is_found_and_named(
             assert "jsonpath" in one["examples"]["mismatch"] or "$." in one["examples"]["mismatch"]
 
 
+def test_of_a_sample_what_is_wrong_is_found_and_what_was_checked_is_told(
+    wiretrial: Run, start: Start, tmp_path: Path
+) -> None:
+    write(tmp_path, start("--wrong-every", "10"))
+    sampled = HURL.replace('jsonpath "$.price" > 0', 'jsonpath "$[?(@ < 0)]" count == 0')
+    (tmp_path / "shop.hurl").write_text(sampled, encoding="utf-8")
+    toml = tmp_path / "shop.toml"
+    toml.write_text(f'sample = "100%"\n{toml.read_text()}', encoding="utf-8")
+    done = wiretrial("load", "shop.toml", "-n", "60", "--format", "json")
+    assert done.returncode == EXIT_INVALID, done.stderr
+    for route in told(done)["routes"]:
+        is_item = route["name"] == "item"
+        assert route["checkable"] == (60 if is_item else 0)
+        assert route["checked"] + route["left_out"] == route["checkable"]
+        assert bool(route["errors"]) == is_item
+        if is_item:
+            assert route["ok"] + route["errors"]["mismatch"] == 60
+            example = route["examples"]["mismatch"]
+            assert example.startswith("$[?(@ < 0)] count was 1, and is wanted 0: '{")
+
+
 def test_goals_decide_the_exit_code(wiretrial: Run, start: Start, tmp_path: Path) -> None:
     port = start()
     goals = '[goal]\n"item.max" = "< 1h"\nerrors = "< 0.1%"\n'

@@ -208,6 +208,17 @@ FAIL  1. one: GET /about  (x.hurl:2)
             id="a check",
         ),
         pytest.param(
+            'GET {{base}}/about\nHTTP 200\n[Asserts]\nbody split "shop" count == 9\n'
+            'header "Content-Type" replace /t+/ "T" == "TexT/plain"\nbody contains "shop"\n',
+            [
+                '      ok    body contains "shop"',
+                '      FAIL  body split "shop" count == 9: body split count was 10, and is',
+                '      ok    header "Content-Type" replace /t+/ "T" == "TexT/plain"',
+            ],
+            "1 of 1 entry failed\n  x.hurl:1  GET /about: body split count was 10, and is wanted 9",
+            id="a check of a sample",
+        ),
+        pytest.param(
             'GET {{base}}/items\nHTTP 200\n[Asserts]\njsonpath "$.of" exists\n',
             [
                 "      500 Internal Server Error, application/json, 25 bytes, TIME",

@@ -22,6 +22,9 @@ def told(ok: int, *values: int) -> TrafficFigures:
         ok=ok,
         errors={"status": 2},
         in_flight=1,
+        checked=4,
+        wrong=1,
+        left_out=2,
         bytes_sent=10,
         bytes_received=20,
         examples={"status": f"after {ok}"},
@@ -38,6 +41,7 @@ def test_agents_are_added() -> None:
     assert unused == RouteFigures()
     assert (route.sent, route.ok, route.errors, route.in_flight) == (9, 3, {"status": 4}, 2)
     assert (route.bytes_sent, route.bytes_received) == (20, 40)
+    assert (route.checked, route.wrong, route.left_out) == (8, 2, 4)
     assert route.examples == {"status": "after 1"}
     assert hdr.merge(route.histograms.values()).count == 3
     (flow,) = one.flows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import jsonschema
 import pytest
@@ -66,9 +66,18 @@ from wiretrial.plan_traffic import (
     LognormalThink,
     MadeOf,
     Matches,
+    NthFilter,
+    PathFilter,
+    PatternFilter,
+    PatternReplaced,
+    PlainFilter,
+    RegexFilter,
     RegexIn,
+    Replaced,
+    ReplaceFilter,
     Route,
     RouteExpect,
+    SplitFilter,
     Starts,
     StatusIn,
     Step,
@@ -349,6 +358,19 @@ TRAFFIC = Traffic(
                     Check(of="body", test=Ends(text=(Words(text="}"),))),
                     Check(of=RegexIn(regex="a(.)"), test=Matches(pattern="b")),
                     Check(of=JsonAt(path="$.left"), count=True, test=Empty()),
+                    Check(
+                        of="body",
+                        filters=(
+                            PathFilter(jsonpath="$.a[?@.b > 1]"),
+                            NthFilter(nth=0),
+                            RegexFilter(regex="a(.)"),
+                            ReplaceFilter(replace=Replaced(old="a", new="b")),
+                            PatternFilter(replace_regex=PatternReplaced(pattern="a", new="b")),
+                            SplitFilter(split=","),
+                            *get_args(PlainFilter),
+                        ),
+                        test=Exists(),
+                    ),
                 ),
             ),
             captures=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from tests.report.synthetic import DEMO, one_trial
+from wiretrial.report import traffic
 from wiretrial.report.measures import Measured
 from wiretrial.report.routes import Routed
 from wiretrial.results.model import Judgement, Trial
@@ -32,3 +33,19 @@ def test_failures_are_a_share_of_the_run_that_they_were_counted_in() -> None:
     assert route.failed_share == 0.1
     (nothing,) = routed(RouteFigures(), RouteFigures()).routes
     assert nothing.failed_share is None
+
+
+def test_of_a_sample_the_report_says_how_many_replies_were_checked() -> None:
+    whole = RouteFigures(
+        sent=1_241_000,
+        ok=1_239_999,
+        errors={"mismatch": 1, "status": 1000},
+        checked=12_400,
+        wrong=1,
+    )
+    found = routed(whole, RouteFigures(sent=1, ok=1))
+    assert list(traffic.sampled(found.routes)) == ["item: 12,400 of 1,240,000 replies checked."]
+    left = whole.model_copy(update={"left_out": 7})
+    (said,) = traffic.sampled(routed(left, RouteFigures()).routes)
+    assert said == "item: 12,400 of 1,240,000 replies checked (7 of the sample left out)."
+    assert not list(traffic.sampled(routed(RouteFigures(ok=5), RouteFigures()).routes))

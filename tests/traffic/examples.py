@@ -83,6 +83,18 @@ FILES: dict[str, str] = {
         'jsonpath "$.a" nth 1 == 3\njsonpath "$.a[*]" nth 1 == 3\n'
         'jsonpath "$.a" jsonpath "$.b" == 1\nbody jsonpath "$.b" == 1\nbody regex /a(.)/ == "b"\n'
     ),
+    "sampled": (
+        "GET {{base}}/\nHTTP 200\n[Asserts]\n"
+        f"sha256 == hex,{'00' * 32};\nmd5 != hex,{'00' * 16};\n"
+        'jsonpath "$.a[?(@.b > 5)].c" count == 2\njsonpath "$..b" includes 1\n'
+        'jsonpath "$.a[0:2]" nth 1 == 3\njsonpath "$.a" replace "x" "y" == "y"\n'
+        'header "A" replace /b+/ "c" split "," nth 0 toInt == 3\n'
+        'header "A" regex /x=(.*)/ urlDecode == "{{user}}"\njsonpath "$.a" toFloat > 1.5\n'
+        'jsonpath "$.a" toString == "1"\njsonpath "$.a" base64Decode == hex,6869;\n'
+        'jsonpath "$.a" base64Decode decode "utf-8" startsWith "h"\n'
+        'bytes base64Encode exists\njsonpath "$.a" urlEncode not contains "%"\n'
+        'jsonpath "$.a" jsonpath "$[?(@.b)]" count > 0\n'
+    ),
     "predicates": (
         'GET {{base}}/\nHTTP 200\n[Asserts]\njsonpath "$.a" == 1\njsonpath "$.a" != null\n'
         'jsonpath "$.a" > 1\njsonpath "$.a" >= 1.5\njsonpath "$.a" < 3\njsonpath "$.a" <= "z"\n'

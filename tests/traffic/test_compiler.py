@@ -138,12 +138,35 @@ def test_a_form_is_a_body(compiled: Compile) -> None:
         ),
         ("body matches /a\\/b/", {"of": "body", "test": {"is": "matches", "pattern": "a/b"}}),
         ('jsonpath "$.a" isIsoDate', {"of": {"json": "$.a"}, "test": {"is": "type"}}),
+        ("md5 == hex,00FF;", {"of": "body", "filters": ["md5"], "test": ("==", "00ff")}),
+        (
+            'jsonpath "$.a[?(@.b > 5)]" count == 2',
+            {
+                "of": "body",
+                "filters": [{"jsonpath": "$.a[?(@.b > 5)]"}],
+                "count": True,
+                "test": ("==", 2),
+            },
+        ),
+        (
+            'jsonpath "$.a" replace /b+/ "c" split "," nth 0 toInt == 7',
+            {
+                "of": {"json": "$.a"},
+                "filters": [
+                    {"replace_regex": {"pattern": "b+", "new": "c"}},
+                    {"split": ","},
+                    {"nth": 0},
+                    "to_int",
+                ],
+                "test": ("==", 7),
+            },
+        ),
     ],
 )
 def test_an_assert_is_a_check(compiled: Compile, line: str, check: dict[str, Any]) -> None:
     scenario = compiled({"x.hurl": f"GET http://h/\nHTTP *\n[Asserts]\n{line}\n"}, user="ann")
     (found,) = route(scenario)["expect"]["checks"]
-    wanted = {"count": False, "not": False, **check}
+    wanted = {"filters": [], "count": False, "not": False, **check}
     if isinstance(wanted["test"], tuple):
         how, value = wanted["test"]
         wanted["test"] = {"is": "compared", "how": how, "with": {"json": value}}

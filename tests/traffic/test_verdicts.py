@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from hashlib import md5, sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -50,6 +51,35 @@ LINES = [
     *(f'jsonpath "$.{path}" count == 3' for path in ("l", "z", "li[*].id", "no")),
     *(f'jsonpath "$.l" nth {index} == 2' for index in (0, 1, 9)),
     "jsonpath \"$.o['y y']\" == true",
+    *(
+        f'jsonpath "{path}" {rest}'
+        for path in (
+            *("$.li[?(@.id > 1)]", "$.li[?(@.id > 1)].id", "$.li[?(@.id > 0)].id", "$..id"),
+            *("$.l[0:2]", "$.l[1,2]", "$.no[?(@.id)]", "$.li[?(@.id > 9)].id"),
+        )
+        for rest in ("exists", "count == 2", "count == 1", "== 2", "includes 2", "nth 0 == 1")
+    ),
+    f"sha256 == hex,{sha256(REPLY.encode()).hexdigest()};",
+    f"sha256 != hex,{sha256(REPLY.encode()).hexdigest()};",
+    f"md5 == hex,{md5(REPLY.encode(), usedforsecurity=False).hexdigest()};",
+    f"md5 == hex,{'00' * 16};",
+    *(
+        f'jsonpath "$.{path}" {rest}'
+        for path in ("a", "f", "s", "l", "n", "o.x", "no")
+        for rest in (
+            *("toInt == 7", "toInt exists", "toFloat == 7.0", "toFloat == 1.5", 'toString == "7"'),
+            *('replace "l" "L" == "heLLo"', 'replace /l+/ "-" == "he-o"', 'split "l" count == 3'),
+            *('split "l" nth 0 == "he"', 'regex /h(.)/ == "e"', 'urlEncode == "hello"'),
+            *("regex /q(.)/ exists", "regex /q(.)/ not exists", "base64Decode exists"),
+        )
+    ),
+    *(f'header "X-N" {rest}' for rest in ("toInt == 5", 'replace "5" "6" == "6"', "toInt > 5")),
+    'header "X-Enc" urlDecode == "a é/b"',
+    'header "X-Enc" urlDecode urlEncode == "a%20%C3%A9/b"',
+    'header "X-B64" base64Decode == hex,68c3a9;',
+    'header "X-B64" base64Decode decode "utf-8" == "hé"',
+    'header "X-B64" base64Decode base64Encode == "aMOp"',
+    'bytes decode "utf-8" contains "hello"',
 ]
 
 # What is not there fails each check but `exists` here, even a negated one; hurl passes it.
@@ -67,6 +97,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "application/json; charset=utf-8")
         self.send_header("X-N", "5")
+        self.send_header("X-Enc", "a%20%C3%A9%2Fb")
+        self.send_header("X-B64", "aMOp")
         self.send_header("Set-Cookie", "sid=abc; Path=/")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -134,7 +134,7 @@ impl Asker {
             first_number: Share::first_number(PLACE) + started_unix_ns / 1_000_000 % (1 << 40),
             in_turn: true,
         };
-        let wires = Wires { control, report, recycled };
+        let wires = Wires { control, report, recycled, bench: None };
         let mut worker =
             Worker::new(Arc::new(setup), share, wires, clock, driver).map_err(of_net)?;
         worker.tape_onto(tape);
@@ -268,5 +268,11 @@ fn one_route(plan: &Plan) -> Traffic {
         fails_unasked: false,
         steps: vec![FlowStep { route: 0, think: Think::None, back: None }],
     };
-    Traffic { feeds: Vec::new(), routes: vec![route], flows: vec![flow], values: Vec::new() }
+    Traffic {
+        feeds: Vec::new(),
+        routes: vec![route],
+        flows: vec![flow],
+        values: Vec::new(),
+        sample: 0.0,
+    }
 }

@@ -68,7 +68,7 @@ impl Control {
         self.wakers.lock().unwrap_or_else(PoisonError::into_inner).push(waker);
     }
 
-    fn wake_all(&self) {
+    pub(crate) fn wake_all(&self) {
         for waker in self.wakers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             waker.wake();
         }

@@ -11,6 +11,7 @@ pub mod deliveries;
 pub mod emit;
 pub mod exchange;
 pub mod executor;
+mod judging;
 mod machine;
 pub mod measure;
 mod mutation;

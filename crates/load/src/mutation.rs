@@ -40,6 +40,10 @@ pub(crate) enum Mutation {
     EarlyForgotten,
     /// A session whose connection is gone between two steps goes on as if it were not.
     GoneUnnoticed,
+    /// A reply that was found to be wrong beside the load is taken to be right.
+    WrongUnheard,
+    /// A reply that waits to be judged when the run ends is forgotten.
+    UnjudgedForgotten,
 }
 
 /// Whether this fault is in.

@@ -21,6 +21,7 @@ use crate::clock::Monotonic;
 use crate::control::{Control, Report};
 use crate::emit::Emit;
 use crate::executor::Budget;
+use crate::judging::{self, Adjournment, Bench};
 use crate::measure::figures::TrafficNames;
 use crate::measure::snapshot::{
     Failure, Learned, SNAPSHOT_SCHEMA, SNAPSHOT_VERSION, Snapshot, Start, Summary,
@@ -160,6 +161,8 @@ fn failure(error: &RunError) -> Option<Failure> {
 struct Crew {
     threads: Vec<JoinHandle<()>>,
     recyclers: Vec<Sender<Box<Recorder>>>,
+    judge: Option<JoinHandle<()>>,
+    adjournment: Option<Adjournment>,
 }
 
 impl Crew {
@@ -170,21 +173,42 @@ impl Crew {
         clock: Monotonic,
     ) -> Result<Receiver<(u32, Report)>, RunError> {
         let (report, reports) = channel();
-        for share in shares(&setup.plan) {
+        let shares = shares(&setup.plan);
+        let mut benches = self.seat_judge(setup, control, shares.len())?.into_iter();
+        for share in shares {
             let (give_back, recycled) = channel();
-            let wires = Wires { control: Arc::clone(control), report: report.clone(), recycled };
+            let (control, report, bench) = (Arc::clone(control), report.clone(), benches.next());
+            let wires = Wires { control, report, recycled, bench };
             let setup = Arc::clone(setup);
             let thread = std::thread::Builder::new()
                 .name(format!("worker-{}", share.worker))
                 .spawn(move || work(setup, share, wires, clock))
-                .map_err(|error| RunError::Worker {
-                    class: Class::Client,
-                    message: format!("can't start a worker's thread: {error}"),
-                })?;
+                .map_err(|error| no_thread("a worker's", &error))?;
             self.threads.push(thread);
             self.recyclers.push(give_back);
         }
         Ok(reports)
+    }
+
+    /// Starts a thread that judges a sample of replies, where the plan has checks for that; gives each worker's bench.
+    fn seat_judge(
+        &mut self,
+        setup: &Setup,
+        control: &Arc<Control>,
+        workers: usize,
+    ) -> Result<Vec<Bench>, RunError> {
+        let Some(routes) = setup.routes.as_ref().filter(|routes| routes.are_deep()) else {
+            return Ok(Vec::new());
+        };
+        let (judge, benches) = judging::bench(routes, workers);
+        self.adjournment = Some(judge.adjournment());
+        let control = Arc::clone(control);
+        let thread = std::thread::Builder::new()
+            .name("judge".to_owned())
+            .spawn(move || judge.run(|| control.wake_all()))
+            .map_err(|error| no_thread("the judge's", &error))?;
+        self.judge = Some(thread);
+        Ok(benches)
     }
 
     /// Gives an emptied recorder back to its worker.
@@ -199,7 +223,17 @@ impl Crew {
             // A worker that panicked has aborted the process or was seen as lost.
             let _ = thread.join();
         }
+        if let Some(adjournment) = self.adjournment {
+            adjournment.adjourn();
+        }
+        // What it judges now is its last; without workers nothing more comes.
+        let _ = self.judge.map(JoinHandle::join);
     }
+}
+
+fn no_thread(whose: &str, error: &io::Error) -> RunError {
+    let message = format!("can't start {whose} thread: {error}");
+    RunError::Worker { class: Class::Client, message }
 }
 
 /// The plan, divided exactly: the sum of the shares is the plan. Who sits at one table has one worker.

@@ -168,6 +168,9 @@ def _traffic(trial: Trial) -> dict[str, Any] | None:
                 "throughput": route.rate,
                 "errors": dict(route.errors),
                 "examples": dict(route.examples),
+                "checked": route.checked,
+                "checkable": route.checkable,
+                "left_out": route.left_out,
                 "bytes_received": route.bytes_received,
                 "time": quantiles.document(route.times),
             }

@@ -14,7 +14,7 @@ from functools import cached_property
 from wiretrial.results import hdr
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
-from wiretrial.snapshot import TrafficFigures
+from wiretrial.snapshot import RouteFigures, TrafficFigures
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,12 @@ class Route:
     """Requests that failed within what counts."""
     sent_in_all: int
     """Requests of the whole run."""
+    checked: int
+    """Replies of the whole run that checks with filters were made of."""
+    checkable: int
+    """Those that such checks could have been made of; 0: the route has none."""
+    left_out: int
+    """Replies of the sample that were not checked, because too many waited."""
     examples: Mapping[str, str]
 
     @property
@@ -104,6 +110,9 @@ class Routed:
                     failed_share=failed / in_all.sent if in_all.sent else None,
                     failed_inside=sum(sum(one.errors.values()) for one in own),
                     sent_in_all=in_all.sent,
+                    checked=in_all.checked,
+                    checkable=_checkable(in_all),
+                    left_out=in_all.left_out,
                     examples=in_all.examples,
                 )
             )
@@ -135,6 +144,11 @@ class Routed:
                 )
             )
         return tuple(found)
+
+
+def _checkable(route: RouteFigures) -> int:
+    """Replies that were right as far as each one is looked at, where the route has a sample."""
+    return route.ok + route.wrong if route.checked or route.left_out else 0
 
 
 def _merged(texts: Iterable[str | None]) -> Hdr:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wiretrial.plan_shape import TypeName
 from wiretrial.plan_traffic import (
@@ -19,6 +19,7 @@ from wiretrial.plan_traffic import (
     Empty,
     Ends,
     Exists,
+    Filter,
     Found,
     HeaderOf,
     IsType,
@@ -26,13 +27,15 @@ from wiretrial.plan_traffic import (
     JsonOperand,
     Matches,
     Operand,
+    PathFilter,
     RegexIn,
     Starts,
     Test,
     TextOperand,
 )
-from wiretrial.traffic import jsonpath
+from wiretrial.traffic import filters, jsonpath
 from wiretrial.traffic.filling import Scope, fill, known
+from wiretrial.traffic.filters import Kind
 from wiretrial.traffic.hurl import syntax
 from wiretrial.traffic.hurl.syntax import Assertion, Call, Text, Value
 from wiretrial.traffic.places import Place, TrafficProblem
@@ -46,6 +49,7 @@ _TYPES: Mapping[str, TypeName] = {
     "isString": "string",
 }
 _OF_NUMBERS = ("==", "!=", "<", "<=", ">", ">=", "exists", "isInteger", "isNumber")
+_OF_BYTES = ("==", "!=", "exists")
 _ORDERED = ("<", "<=", ">", ">=")
 _NOT_RUST = re.compile(r"\(\?<?[=!]|(?<!\\)(?:\\\\)*\\[1-9]")
 
@@ -55,6 +59,9 @@ class _Asked:
     """What is looked at, after the filters."""
 
     of: Found
+    kind: Kind
+    made: tuple[Filter, ...] = ()
+    """What each reply would be too dear for."""
     is_count: bool = False
 
 
@@ -63,12 +70,13 @@ def of_line(assertion: Assertion, scope: Scope) -> Iterator[Check]:
     asked = _asked(assertion.query, assertion.filters, scope)
     _require_fitting(assertion, asked)
     if kind := _needed_type(assertion, asked):
-        yield Check(of=asked.of, test=IsType(name=kind))
+        yield Check(of=asked.of, filters=asked.made, test=IsType(name=kind))
     yield Check(
         of=asked.of,
+        filters=asked.made,
         count=asked.is_count,
         negated=assertion.negated,
-        test=_test(assertion.predicate, scope),
+        test=_test(assertion.predicate, scope, asked.kind),
     )
 
 
@@ -81,7 +89,17 @@ def capture(line: syntax.Capture, scope: Scope) -> Capture:
         raise TrafficProblem(
             line.query.place, f"{line.query.word} can't be captured", "use body, jsonpath or regex"
         )
-    return Capture(name=line.name, of=_asked(line.query, line.filters, scope).of)
+    asked = _Asked(*_found(line.query, scope))
+    for one in (line.query, *line.filters):
+        if one is not line.query:
+            asked = _filtered(asked, one, scope)
+        if asked.made:
+            raise TrafficProblem(
+                one.place,
+                f"what {one.word} makes of a reply can't be captured here",
+                "capture it with jsonpath (members, indices and [*]) or regex",
+            )
+    return Capture(name=line.name, of=asked.of)
 
 
 def longest_ns(assertion: Assertion) -> int:
@@ -103,29 +121,53 @@ def header_equals(name: str, value: Text, scope: Scope) -> Check:
     )
 
 
-def _asked(query: Call, filters: tuple[Call, ...], scope: Scope) -> _Asked:
-    asked = _Asked(_found(query, scope))
-    if query.word == "bytes" and [one.word for one in filters] != ["count"]:
-        raise TrafficProblem(
-            query.place, "bytes are counted only", "write bytes count == 120, or body contains"
-        )
-    for one in filters if query.word != "bytes" else ():
-        if asked.is_count:
-            raise TrafficProblem(one.place, f"{one.word} of a count", "leave it out")
-        asked = _filtered(asked.of, one, scope)
+def _asked(query: Call, all_filters: tuple[Call, ...], scope: Scope) -> _Asked:
+    asked = _Asked(*_found(query, scope))
+    if query.word == "bytes":
+        return _of_bytes(query, all_filters, scope)
+    for one in all_filters:
+        asked = _filtered(asked, one, scope)
     return asked
 
 
-def _found(query: Call, scope: Scope) -> Found:
+def _of_bytes(query: Call, all_filters: tuple[Call, ...], scope: Scope) -> _Asked:
+    """The bytes themselves are looked at only as text; their count is that of each reply."""
+    words = [one.word for one in all_filters]
+    if words == ["count"]:
+        return _Asked("bytes", Kind.NUMBER)
+    if not words or words[0] not in ("decode", "base64Encode"):
+        raise TrafficProblem(
+            query.place,
+            "bytes are counted, decoded or encoded only",
+            "write bytes count == 120, or body contains",
+        )
+    asked = _Asked("body", Kind.BYTES)
+    for one in all_filters:
+        asked = _filtered(asked, one, scope)
+    return asked
+
+
+def _found(query: Call, scope: Scope) -> tuple[Found, Kind, tuple[Filter, ...]]:
+    """What is looked at, and what is made of it where each reply would be too dear for that."""
     match query.word:
-        case "status" | "body" | "bytes" as word:
-            return word
+        case "status" as word:
+            return word, Kind.NUMBER, ()
+        case "body" as word:
+            return word, Kind.TEXT, ()
+        case "bytes" as word:
+            return word, Kind.NUMBER, ()
         case "jsonpath":
-            return JsonAt(path=_path(query, scope))
+            path = _path(query, scope)
+            if jsonpath.is_plain(path):
+                return JsonAt(path=path), Kind.JSON, ()
+            return "body", Kind.JSON, (PathFilter(jsonpath=path),)
+        case "sha256" | "md5" as digest:
+            return "body", Kind.DIGEST, (digest,)
         case "regex":
-            return RegexIn(regex=_pattern(query.arguments[0], scope, needs_group=True))
+            found = RegexIn(regex=_pattern(query.arguments[0], scope, needs_group=True))
+            return found, Kind.TEXT, ()
         case "header":
-            return HeaderOf(header=_name(query, scope))
+            return HeaderOf(header=_name(query, scope)), Kind.TEXT, ()
         case "cookie":
             name = _name(query, scope)
             if "[" in name:
@@ -134,28 +176,44 @@ def _found(query: Call, scope: Scope) -> Found:
                     "attributes of a cookie can't be checked",
                     'use header "Set-Cookie" contains "..."',
                 )
-            return CookieOf(cookie=name)
+            return CookieOf(cookie=name), Kind.TEXT, ()
         case word:
             raise TrafficProblem(query.place, f"{word} can't be used here", "use it in [Asserts]")
 
 
-def _filtered(of: Found, one: Call, scope: Scope) -> _Asked:
-    match one.word, of:
-        case "count", JsonAt():
-            return _Asked(of, is_count=True)
-        case "nth", JsonAt(path=path):
-            return _Asked(JsonAt(path=_element(path, one)))
-        case "jsonpath", JsonAt(path=path):
-            return _Asked(JsonAt(path=jsonpath.joined(path, _path(one, scope))))
-        case "jsonpath", "body":
-            return _Asked(JsonAt(path=_path(one, scope)))
-        case "regex", "body":
-            return _Asked(RegexIn(regex=_pattern(one.arguments[0], scope, needs_group=True)))
+def _filtered(asked: _Asked, one: Call, scope: Scope) -> _Asked:
+    """What is looked at behind one more filter: where it can be, at a place of each reply."""
+    if asked.is_count:
+        raise TrafficProblem(one.place, f"{one.word} of a count", "leave it out")
+    if one.word == "count" and asked.kind in filters.COUNTED:
+        return replace(asked, is_count=True)
+    match one.word, asked.of, asked.made:
+        case "nth", JsonAt(path=path), ():
+            return _Asked(JsonAt(path=_element(path, one)), Kind.JSON)
+        case "jsonpath", JsonAt(path=path), ():
+            inner = _path(one, scope)
+            if jsonpath.is_plain(inner):
+                return _Asked(JsonAt(path=jsonpath.joined(path, inner)), Kind.JSON)
+        case "jsonpath", "body", ():
+            inner = _path(one, scope)
+            if jsonpath.is_plain(inner):
+                return _Asked(JsonAt(path=inner), Kind.JSON)
+        case "regex", "body", ():
+            pattern = _pattern(one.arguments[0], scope, needs_group=True)
+            return _Asked(RegexIn(regex=pattern), Kind.TEXT)
         case _:
-            fits = "body" if one.word == "regex" else "jsonpath"
-            raise TrafficProblem(
-                one.place, f"{one.word} can't follow this query", f"use it behind {fits}"
-            )
+            pass
+    made, kind = filters.of_call(one, asked.kind, _reading(scope))
+    return _Asked(asked.of, kind, (*asked.made, made))
+
+
+def _reading(scope: Scope) -> filters.Reading:
+    return filters.Reading(
+        path=lambda call: _path(call, scope),
+        group=lambda value: _pattern(value, scope, needs_group=True),
+        pattern=lambda value: _pattern(value, scope),
+        text=lambda value: known(_text(value), scope, "what a filter is given"),
+    )
 
 
 def _element(path: str, nth: Call) -> str:
@@ -172,10 +230,10 @@ def _element(path: str, nth: Call) -> str:
 def _needed_type(assertion: Assertion, asked: _Asked) -> TypeName | None:
     """The type without which hurl fails the line, though the predicate be negated."""
     word = assertion.predicate.word
-    if not isinstance(asked.of, JsonAt) or asked.is_count:
+    if asked.kind is not Kind.JSON or asked.is_count:
         return None
     if word == "includes":
-        return None if "[*]" in asked.of.path else "list"
+        return None if isinstance(asked.of, JsonAt) and "[*]" in asked.of.path else "list"
     return "string" if assertion.negated and word in ("startsWith", "endsWith", "matches") else None
 
 
@@ -184,13 +242,19 @@ def _require_fitting(assertion: Assertion, asked: _Asked) -> None:
     predicate = assertion.predicate
     value = predicate.arguments[0].value if predicate.arguments else None
     what = assertion.filters[-1].word if assertion.filters else assertion.query.word
-    if asked.is_count or asked.of in ("status", "bytes"):
+    if asked.is_count or asked.kind is Kind.NUMBER:
         is_text = isinstance(value, Text) and value.plain is not None
-        if predicate.word not in _OF_NUMBERS or is_text:
+        of_numbers = (*_OF_NUMBERS, "isFloat") if asked.made else _OF_NUMBERS
+        if predicate.word not in of_numbers or is_text:
             raise TrafficProblem(
                 predicate.place, f"{what} is a number", "compare it with one, such as == 20"
             )
-    elif isinstance(asked.of, JsonAt):
+    elif asked.kind in (Kind.DIGEST, Kind.BYTES):
+        if predicate.word not in _OF_BYTES or not isinstance(value, bytes | None):
+            raise TrafficProblem(
+                predicate.place, f"{what} makes bytes", "compare them: == hex,00ff;"
+            )
+    elif asked.kind in (Kind.JSON, Kind.LIST):
         return
     elif predicate.word == "includes":
         raise TrafficProblem(
@@ -206,7 +270,7 @@ def _require_fitting(assertion: Assertion, asked: _Asked) -> None:
         )
 
 
-def _test(predicate: Call, scope: Scope) -> Test:
+def _test(predicate: Call, scope: Scope, kind: Kind) -> Test:
     word = predicate.word
     if word in _TYPES:
         return IsType(name=_TYPES[word])
@@ -218,6 +282,8 @@ def _test(predicate: Call, scope: Scope) -> Test:
         case "matches":
             return Matches(pattern=_pattern(predicate.arguments[0], scope))
     value = predicate.arguments[0]
+    if kind is Kind.DIGEST and isinstance(value.value, bytes) and word in ("==", "!="):
+        return Compared(how=word, operand=JsonOperand(value=value.value.hex()))
     match word:
         case "==" | "!=" | "<" | "<=" | ">" | ">=":
             _require_ordered(word, value)
@@ -275,7 +341,7 @@ def _path(call: Call, scope: Scope) -> str:
     value = call.arguments[0]
     path = known(_text(value), scope, "a path")
     try:
-        return jsonpath.canonical(path)
+        return jsonpath.of_sample(path)
     except jsonpath.PathFault as fault:
         # The quotation mark stands before the path.
         place = value.place.along(f'"{path[: fault.at]}')

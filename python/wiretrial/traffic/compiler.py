@@ -154,6 +154,7 @@ class _Compiler:
                 routes=tuple(one.route for one in found),
                 lines=tuple(checks.of_line(one).line for one in lines.found),
                 flows=tuple(flows),
+                sample=quantities.sample(self.file),
             ),
             headers=tuple(self._headers()),
             load=load,

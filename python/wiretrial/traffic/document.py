@@ -127,6 +127,7 @@ class TrafficPart(_Part):
     variables: dict[str, str | bool | int | float] = Field(default_factory=dict)
     headers: dict[str, str] = Field(default_factory=dict)
     check: dict[str, CheckPart] = Field(default_factory=dict)
+    sample: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Paths into JSON: `$.items[*]["a name"]`, checked and written in one way.
 
-Knows members, indices and `[*]`; must not know documents. Filters, slices and `..` are refused.
+Knows members, indices and `[*]`, of which each reply is asked, and where a path has more: filters,
+slices, `..` (RFC 9535), which the engine reads itself. Must not know documents.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ _STEP = re.compile(
 _SIMPLE = re.compile(r"[A-Za-z_][\w-]*")
 
 
+_WIDE = re.compile(r"\.\.|\.\*|\[\s*[?-]|\[\s*\d*\s*:|\[[^\]]*,")
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+
+
 class PathFault(ValueError):
     """What is wrong with a path; `at` is where, counted in characters from 0."""
 
@@ -27,8 +32,43 @@ class PathFault(ValueError):
 
 
 def canonical(path: str) -> str:
-    """The path as the engine reads it; raises `PathFault`."""
+    """The path as the engine reads it of each reply; raises `PathFault`."""
     return "$" + "".join(_steps(path))
+
+
+def is_plain(path: str) -> bool:
+    """Whether each reply can be asked for it."""
+    try:
+        canonical(path)
+    except PathFault:
+        return False
+    return True
+
+
+def of_sample(path: str) -> str:
+    """The path as replies of a sample are asked for it; raises `PathFault`."""
+    try:
+        return canonical(path)
+    except PathFault as fault:
+        if not _WIDE.match(path, fault.at):
+            raise
+        _require_closed(path)
+        return path
+
+
+def _require_closed(path: str) -> None:
+    """Raises where a bracket or quotation mark is left open. What else is wrong the engine says."""
+    closing = {"[": "]", "(": ")"}
+    bare = _QUOTED.sub(lambda found: "_" * len(found[0]), path)
+    opened: list[tuple[str, int]] = []
+    for at, letter in enumerate(bare):
+        if letter in closing:
+            opened.append((closing[letter], at))
+        elif letter in "'\"" or (letter in "])" and (not opened or opened.pop()[0] != letter)):
+            raise PathFault(at, f"{letter} has no other half", "write it, or leave this one out")
+    if opened:
+        at = opened[-1][1]
+        raise PathFault(at, f"{bare[at]} is not closed", f"write {opened[-1][0]} behind it")
 
 
 def joined(path: str, inner: str) -> str:

@@ -27,6 +27,7 @@ _FORMS = {
     "lognormal": "lognormal 2s 0.6",
 }
 _MOST_SIGMA = 10.0
+_SAMPLE = 0.01
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,22 @@ class LoadShape:
     rate: float | None = None
     pacing: Literal["constant", "poisson"] = "constant"
     stages: tuple[Stage, ...] = ()
+
+
+def sample(file: TrafficFile) -> float:
+    """The share of replies that checks with filters are made of, 0 to 1."""
+    if (text := file.part.sample) is None:
+        return _SAMPLE
+    number = text.removesuffix("%").strip()
+    try:
+        share = float(number) / 100
+    except ValueError:
+        share = -1.0
+    if not (text.endswith("%") and 0 <= share <= 1):
+        raise TrafficProblem(
+            file.place("sample"), f'sample = "{text}"', 'write a share, such as sample = "1%"'
+        )
+    return share
 
 
 def think(text: str, place: Place) -> Think:

@@ -45,7 +45,7 @@ from wiretrial.plan_traffic import (
 from wiretrial.plan_traffic import ConstantThink as Constant
 from wiretrial.plan_traffic import ExponentialThink as Exponential
 from wiretrial.plan_traffic import Line as Spoken
-from wiretrial.traffic import shapes
+from wiretrial.traffic import filters, shapes
 from wiretrial.traffic.compiler import Scenario
 from wiretrial.traffic.filling import MADE
 from wiretrial.traffic.quantities import LoadShape
@@ -77,6 +77,8 @@ def lines(scenario: Scenario, file: str) -> Iterator[Line]:
     yield Line(0, f"load: {load(scenario.load)}")
     for goal in scenario.goals:
         yield Line(0, f"goal: {goal}")
+    if any(of.filters for route in traffic.routes for of in route.expect.checks):
+        yield Line(0, f"sample: {sample(traffic)}")
     whole = sum(flow.weight for flow in traffic.flows)
     for flow in traffic.flows:
         yield Line(0, "")
@@ -149,6 +151,12 @@ def counts(traffic: Traffic) -> str:
     return f"{_count(len(traffic.flows), 'flow')}, {asked}"
 
 
+def sample(traffic: Traffic) -> str:
+    """Of which replies checks with filters are made."""
+    share = f"{100 * traffic.sample:g} % of replies"
+    return f"checks with filters are made of {share}, and of the first 30 of each route"
+
+
 def load(shape: LoadShape) -> str:
     """When sessions begin."""
     if shape.stages:
@@ -191,7 +199,8 @@ def text(of: Text) -> str:
 
 def check(of: Check) -> str:
     """A check, as it is written in a `.hurl` file."""
-    words = [_found(of.of), "count" if of.count or of.of == "bytes" else "", "not" * of.negated]
+    count = of.count or of.of == "bytes"
+    words = [*_looked_at(of), "count" if count else "", "not" * of.negated]
     return " ".join(word for word in (*words, _test(of.test)) if word)
 
 
@@ -206,7 +215,8 @@ def right(route: Route) -> Iterator[str]:
             yield "status 2xx"
     if route.expect.body is not None:
         yield f"body {_quoted(text(route.expect.body))}"
-    yield from map(check, route.expect.checks)
+    # The engine makes those of a sample last.
+    yield from map(check, sorted(route.expect.checks, key=lambda of: bool(of.filters)))
 
 
 def _flow(flow: Flow, whole: int, scenario: Scenario) -> str:
@@ -221,6 +231,15 @@ def _flow(flow: Flow, whole: int, scenario: Scenario) -> str:
 
 def _capture(of: Capture) -> str:
     return f"{of.name} ({_found(of.of)})"
+
+
+def _looked_at(of: Check) -> Iterator[str]:
+    """The query and the filters. A path or a digest of the body is a query itself."""
+    made = [filters.words(one) for one in of.filters]
+    is_query = of.of == "body" and made and made[0].split()[0] in ("jsonpath", "sha256", "md5")
+    if not is_query:
+        yield _found(of.of)
+    yield from made
 
 
 def _found(of: Found) -> str:

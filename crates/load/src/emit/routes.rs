@@ -20,8 +20,16 @@ pub(super) fn write(
         let times = histograms.get("response_time").or(histograms.get("service_time"));
         let times = times.and_then(|text| decode(text));
         let times = times.map_or(String::new(), |times| quantiles(&times, "messages"));
-        let (ok, failed) = (grouped(*ok), grouped(failed));
+        let (whole, ok, failed) = (*ok + route.wrong, grouped(*ok), grouped(failed));
         writeln!(out, "  route          {name}: ok {ok}  errors {failed}{flight}  {times}")?;
+        if route.checked + route.left_out > 0 {
+            let left = counted("left out", route.left_out);
+            let (checked, whole) = (grouped(route.checked), grouped(whole));
+            writeln!(
+                out,
+                "                 {checked} of {whole} replies checked with filters{left}"
+            )?;
+        }
         for (class, count) in errors {
             let example = examples.get(class).map_or("", String::as_str);
             writeln!(out, "                 {class} {}: {example}", grouped(*count))?;
@@ -77,6 +85,8 @@ mod tests {
         let [due, sent, first_byte, done] = instants;
         let timeline = Timeline { due, sent, first_byte, done };
         (0..20).for_each(|_| recorder.route(0).right(&timeline, true));
+        (0..9).for_each(|_| recorder.route(0).checked(true));
+        recorder.route(0).left_out();
         recorder.route(1).failure(Class::Status, || "status 500, not 2xx".to_owned());
         recorder.flow(0).begun(Nanos(2_000_000));
         recorder.flow(0).failed(Class::Status);
@@ -101,6 +111,7 @@ mod tests {
             lines,
             [
                 "  route          GET /a: ok 20  errors 0  p50 5.00 ms   max 5.00 ms   (p90 needs 100 messages; 20 came)",
+                "                 9 of 20 replies checked with filters  left out 1",
                 "  route          GET /b: ok 0  errors 1  in flight 1",
                 "                 status 1: status 500, not 2xx",
                 "  flow           f: sessions 4  done 0  failed 4  open 2",

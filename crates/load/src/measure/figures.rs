@@ -40,6 +40,16 @@ pub struct RouteFigures {
     pub errors: BTreeMap<String, u64>,
     /// Messages sent and neither right nor failed, at the end of the interval or run.
     pub in_flight: u64,
+    /// Replies of the sample that the plan's checks with filters were made of. Until they are, they are in flight.
+    #[serde(default)]
+    pub checked: u64,
+    /// Those of them that were wrong, which are errors of the class `mismatch`, too.
+    #[serde(default)]
+    pub wrong: u64,
+    /// Replies of the sample that were not checked, because too many waited for it: right as far as each reply is
+    /// looked at.
+    #[serde(default)]
+    pub left_out: u64,
     /// Bytes of requests, heads included, before TLS.
     pub bytes_sent: u64,
     /// Bytes of replies that came whole, heads included and what frames chunks left out, after TLS.

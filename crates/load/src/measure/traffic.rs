@@ -24,6 +24,9 @@ pub struct RouteRecord {
     sent: u64,
     ok: u64,
     errors: Counts,
+    checked: u64,
+    wrong: u64,
+    left_out: u64,
     bytes_sent: u64,
     bytes_received: u64,
     response: Times,
@@ -103,6 +106,17 @@ impl RouteRecord {
         self.ok += 1;
     }
 
+    /// A reply of the sample was checked beside the load.
+    pub fn checked(&mut self, is_right: bool) {
+        self.checked += 1;
+        self.wrong += u64::from(!is_right);
+    }
+
+    /// A reply of the sample was not checked: there was no room for it, or no time.
+    pub fn left_out(&mut self) {
+        self.left_out += 1;
+    }
+
     /// A message failed so, of which people are shown this.
     pub fn failure(&mut self, class: Class, text: impl FnOnce() -> String) {
         self.errors[class as usize] += 1;
@@ -114,6 +128,9 @@ impl RouteRecord {
         self.ok += other.ok;
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;
+        self.checked += other.checked;
+        self.wrong += other.wrong;
+        self.left_out += other.left_out;
         add_counts(&mut self.errors, &other.errors);
         self.response.add(&other.response);
         self.service.add(&other.service);
@@ -137,6 +154,9 @@ impl RouteRecord {
             ok: self.ok,
             errors: by_name(&self.errors),
             in_flight,
+            checked: self.checked,
+            wrong: self.wrong,
+            left_out: self.left_out,
             bytes_sent: self.bytes_sent,
             bytes_received: self.bytes_received,
             examples: BTreeMap::new(),

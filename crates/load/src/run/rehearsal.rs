@@ -56,7 +56,7 @@ pub(super) fn rehearse(
         first_number: Share::first_number(place),
         in_turn: false,
     };
-    let wires = Wires { control: Arc::clone(&inner), report, recycled };
+    let wires = Wires { control: Arc::clone(&inner), report, recycled, bench: None };
     let own = Arc::new(Setup { plan, ..setup.clone() });
     let mut worker = Worker::new(own, share, wires, clock.clone(), driver).map_err(of_net)?;
     let patience = setup.plan.phases.connect;

@@ -143,8 +143,11 @@ fn due(scenario: &Scenario, played: &Played) -> Result<(), String> {
 fn truth(scenario: &Scenario, played: &Played) -> Result<(), String> {
     let (ok, right) =
         (played.summary.counters.ok - unanswered(scenario, played), played.facts.right);
-    if ok > right {
-        return Err(format!("{ok} replies were taken to be right, {right} were"));
+    let overlooked = played.facts.subtle.min(unchecked(played));
+    if ok > right + overlooked {
+        return Err(format!(
+            "{ok} replies were taken to be right, {right} were, and {overlooked} may be overlooked"
+        ));
     }
     // Peers that admit their faults say nothing that was not asked.
     let foreseen = played.summary.examples.values().any(|text| text == FORESEEN);
@@ -160,6 +163,12 @@ fn truth(scenario: &Scenario, played: &Played) -> Result<(), String> {
         return Err(format!("{sent} were sent"));
     }
     Ok(())
+}
+
+/// Replies taken to be right of which nobody has made all checks.
+fn unchecked(played: &Played) -> u64 {
+    let routes = played.summary.traffic.iter().flat_map(|all| &all.routes);
+    routes.map(|route| route.ok - (route.checked - route.wrong)).sum()
 }
 
 /// Messages that were as right as they can be when they were sent.

@@ -162,7 +162,7 @@ impl Draw {
         }
         let plan = Plan::from_json(&document.to_string());
         let plan = plan.unwrap_or_else(|error| panic!("seed {}: {error}: {document}", self.seed));
-        Scenario { plan, nature, manners, stop_at }
+        Scenario { plan, nature, manners, stop_at, judges_once_in: 0 }
     }
 
     /// What only some protocols have.

@@ -16,6 +16,8 @@ use crate::plan::Plan;
 
 /// So many sessions are about what one world has.
 const SESSIONS: u64 = 50;
+/// In one of so many turns a reply is judged; 0: never.
+const JUDGES_ONCE_IN: &[u64] = &[0, 1, 1, 20, 300];
 
 impl Scenario {
     /// What this seed says of traffic.
@@ -93,6 +95,7 @@ impl Draw {
                 "routes": if self.talks { json!([]) } else { routes() },
                 "lines": if self.talks { lines(spoken) } else { json!([]) },
                 "flows": flows,
+                "sample": self.random.of(&[0.0, 0.3, 1.0]),
             },
             "load": {
                 "connections": connections,
@@ -136,7 +139,7 @@ impl Draw {
         let nature = self.nature(secure);
         let plan = Plan::from_json(&document.to_string());
         let plan = plan.unwrap_or_else(|error| panic!("seed {seed}: {error}: {document}"));
-        Scenario { plan, nature, manners, stop_at }
+        Scenario { plan, nature, manners, stop_at, judges_once_in: self.random.of(JUDGES_ONCE_IN) }
     }
 
     fn flow_or_talk(&mut self, number: u64, is_open: bool, may_be_endless: bool) -> Value {
@@ -221,6 +224,12 @@ fn routes() -> Value {
                 {"of": {"json": "$.items[*]"}, "count": true,
                  "test": {"is": "compared", "how": "==", "with": {"json": 2}}},
                 {"of": "status", "test": {"is": "compared", "how": "<", "with": {"json": 300}}},
+                {"of": "body", "filters": [{"jsonpath": "$.items[?@.n == -1]"}], "count": true,
+                 "test": {"is": "compared", "how": "==", "with": {"json": 0}}},
+                {"of": {"json": "$.seq"}, "filters": ["to_string"],
+                 "test": {"is": "compared", "how": "==", "with": {"text": [{"make": "seq"}]}}},
+                {"of": {"json": "$.items[1].user"}, "filters": [{"split": "\n"}, {"nth": 0}],
+                 "test": {"is": "compared", "how": "==", "with": {"text": [{"value": "user"}]}}},
             ]},
         })
     };

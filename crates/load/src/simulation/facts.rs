@@ -10,7 +10,9 @@ use super::frames::Seen;
 pub(super) struct Facts {
     /// Right replies that were sent: no more can have been counted.
     pub(super) right: u64,
-    /// The same of copies: to all of a company, its sender included.
+    /// Replies that were sent, and that only checks of a sample find to be wrong.
+    pub(super) subtle: u64,
+    /// Right copies that were sent: to all of a company, its sender included.
     pub(super) copies: u64,
     /// Snapshots of the lobby that were sent.
     pub(super) snapshots: u64,

@@ -23,6 +23,8 @@ pub(super) struct Scenario {
     pub(super) manners: Manners,
     /// The run is asked to stop.
     pub(super) stop_at: Option<u64>,
+    /// In one of so many turns a reply is judged that waits for it; 0: never.
+    pub(super) judges_once_in: u64,
 }
 
 /// How the peers behave.

@@ -12,7 +12,10 @@ use super::world::Played;
 use crate::measure::Class;
 use crate::measure::figures::{FlowFigures, RouteFigures, TrafficFigures};
 use crate::measure::snapshot::Snapshot;
-use crate::plan::traffic::{Deed, Route};
+use crate::plan::traffic::{Deed, Route, Traffic};
+
+/// So many right replies of a route are in the sample, whatever its share.
+const FIRST_OF_ROUTE: u64 = 30;
 
 /// Fails with what was expected and what was found.
 macro_rules! same {
@@ -78,12 +81,36 @@ pub(super) fn sessions(scenario: &Scenario, played: &Played) -> Result<(), Strin
         flow.histograms.clear();
     }
     same!("all intervals", bare, so_far);
+    sampled(scenario, traffic, all)?;
     let begun: u64 = all.flows.iter().map(|flow| flow.begun).sum();
     if scenario.plan.stop.sessions.is_some_and(|most| begun > most) {
         return Err(format!("{begun} sessions have begun"));
     }
     if counters.errors.contains_key(Class::Feed.name()) {
         return Err("a message has failed for want of a row".to_owned());
+    }
+    Ok(())
+}
+
+/// Of each route the first replies are in the sample, and all of them where that is its share; nothing else is checked.
+fn sampled(scenario: &Scenario, traffic: &Traffic, all: &TrafficFigures) -> Result<(), String> {
+    for (route, of) in all.routes.iter().zip(&traffic.routes) {
+        let RouteFigures { ok, checked, wrong, left_out, .. } = *route;
+        let (drawn, whole) = (checked + left_out, ok + wrong);
+        let is_deep = of.checks.iter().any(|check| !check.filters.is_empty());
+        let least = match (is_deep, traffic.sample >= 1.0) {
+            (false, _) => 0,
+            (true, true) => whole,
+            (true, false) => whole.min(FIRST_OF_ROUTE),
+        };
+        if drawn < least || drawn > whole || !is_deep && drawn > 0 {
+            let name = &of.name;
+            return Err(format!("{name}: {drawn} of {whole} replies were in the sample"));
+        }
+        let mismatches = route.errors.get(Class::Mismatch.name()).copied().unwrap_or_default();
+        if wrong > checked.min(mismatches) || scenario.manners.good && wrong > 0 {
+            return Err(format!("{wrong} of {checked} replies were found wrong, {mismatches} are"));
+        }
     }
     Ok(())
 }
@@ -100,6 +127,9 @@ fn add_route(sum: &mut RouteFigures, of: &RouteFigures) {
     sum.in_flight = of.in_flight;
     sum.bytes_sent += of.bytes_sent;
     sum.bytes_received += of.bytes_received;
+    sum.checked += of.checked;
+    sum.wrong += of.wrong;
+    sum.left_out += of.left_out;
     for (class, count) in &of.errors {
         *sum.errors.entry(class.clone()).or_default() += count;
     }

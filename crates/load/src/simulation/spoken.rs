@@ -115,7 +115,13 @@ fn routed(asked: &[u8], random: &mut Random) -> Vec<u8> {
 fn misrouted(right: &[u8], random: &mut Random) -> Vec<u8> {
     let mut reply: Value = serde_json::from_slice(right).unwrap_or_default();
     let has_token = reply.get("token").is_some();
-    match random.up_to(4) {
+    match random.up_to(5) {
+        5 => {
+            // Only a check that is made beside the load sees that.
+            if let Some(number) = reply.pointer_mut("/items/0/n") {
+                *number = json!(-1);
+            }
+        }
         0 | 1 if has_token => drop(reply.as_object_mut().map(|it| it.remove("token"))),
         0 => reply["seq"] = json!(random.any()),
         1 => reply["items"][1]["user"] = json!("another"),
@@ -124,6 +130,12 @@ fn misrouted(right: &[u8], random: &mut Random) -> Vec<u8> {
         _ => reply = json!([reply]),
     }
     reply.to_string().into_bytes()
+}
+
+/// Is this wrong in a way that only checks of a sample see?
+pub(super) fn is_subtle(reply: &[u8]) -> bool {
+    let reply: Value = serde_json::from_slice(reply).unwrap_or_default();
+    reply.pointer("/items/0/n") == Some(&json!(-1))
 }
 
 impl Right {

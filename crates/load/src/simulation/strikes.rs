@@ -8,7 +8,7 @@ use super::around::Around;
 use super::conversation::{Asked, Said};
 use super::fault::Fault;
 use super::peer::Peer;
-use super::spoken::{Right, Spoken};
+use super::spoken::{Right, Spoken, is_subtle};
 
 /// So far from a message's number nobody has asked.
 pub(super) const FAR: u64 = 5_000;
@@ -43,7 +43,10 @@ impl Peer {
                 self.gone = gone;
             }
             Fault::Lie => match right.lie(&asked.body, &mut self.random) {
-                Some(body) => self.say(wires, socket, after, number, &body, world),
+                Some(body) => {
+                    world.facts.subtle += u64::from(is_subtle(&body));
+                    self.say(wires, socket, after, number, &body, world);
+                }
                 None => self.reply(wires, socket, after, asked, world),
             },
             Fault::Swap => match self.held.take() {

@@ -136,7 +136,12 @@ fn faults_that_are_put_in_are_found() {
         Mutation::Uncompared,
         Mutation::OwedForgotten,
     ];
-    let of_traffic = [Mutation::CaptureMissed, Mutation::SessionLost];
+    let of_traffic = [
+        Mutation::CaptureMissed,
+        Mutation::SessionLost,
+        Mutation::WrongUnheard,
+        Mutation::UnjudgedForgotten,
+    ];
     let of_talk = [
         Mutation::SessionLost,
         Mutation::AnyAnswer,

@@ -16,6 +16,7 @@ use super::spoken::{Right, Spoken};
 use crate::clock::{Clock, Nanos};
 use crate::control::{Control, Report};
 use crate::emit::{Emit, Ndjson};
+use crate::judging::{Judge, bench};
 use crate::machine::Machine;
 use crate::measure::Recorder;
 use crate::measure::snapshot::{Snapshot, Summary};
@@ -111,9 +112,14 @@ pub(super) fn play(scenario: &Scenario) -> Result<Played, String> {
     let control = Arc::new(Control::default());
     let (report, reports) = channel();
     let mut actors = Vec::new();
-    for share in shares(&setup.plan) {
+    let shares = shares(&setup.plan);
+    let deep = setup.routes.as_ref().filter(|routes| routes.are_deep());
+    let (judge, benches) = deep.map(|routes| bench(routes, shares.len())).unzip();
+    let mut benches = benches.into_iter().flatten();
+    for share in shares {
         let (recycle, recycled) = channel();
-        let wires = Wires { control: Arc::clone(&control), report: report.clone(), recycled };
+        let (control, report, bench) = (Arc::clone(&control), report.clone(), benches.next());
+        let wires = Wires { control, report, recycled, bench };
         let driver = Driver::simulated(&network).map_err(|error| error.to_string())?;
         let clock = Virtual(network.clone());
         let worker = Worker::new(Arc::clone(&setup), share, wires, clock, driver)
@@ -128,6 +134,8 @@ pub(super) fn play(scenario: &Scenario) -> Result<Played, String> {
         control: &control,
         reports,
         stop_at: scenario.stop_at,
+        judge,
+        judges_once_in: scenario.judges_once_in,
         latest_end: scenario.latest_end().0,
         load_ended: vec![Nanos::ZERO; actors.len()],
         turns: 0,
@@ -193,6 +201,8 @@ struct Stage<'w> {
     control: &'w Control,
     reports: Receiver<(u32, Report)>,
     stop_at: Option<u64>,
+    judge: Option<Judge>,
+    judges_once_in: u64,
     latest_end: u64,
     load_ended: Vec<Nanos>,
     turns: u64,
@@ -223,6 +233,9 @@ impl Stage<'_> {
                 self.woken = true;
             }
             self.turn(actors)?;
+            if self.judges_once_in > 0 && self.turns.is_multiple_of(self.judges_once_in) {
+                self.judge.as_ref().map(Judge::next);
+            }
             self.hear(actors, &mut oversight)?;
         }
         if !oversight.is_over() {

@@ -5,6 +5,7 @@
 use wiretrial_proto::{Event, Reply, ReplyHead};
 
 use super::Users;
+use super::sampling::Drawn;
 use super::talk::Wrong;
 use crate::connection::{FORESEEN, Judged, Testimony, Witness};
 use crate::measure::{Class, Recorder, Timeline};
@@ -52,19 +53,26 @@ impl Witness for Hearing<'_> {
             return;
         }
         let making = self.users.making(self.index, number);
-        let Users { common, all, scratches, spare, tape, .. } = &mut *self.users;
+        let drawn = self.users.draw(self.index, number);
+        let Users { common, all, scratches, tape, .. } = &mut *self.users;
         let user = &mut all[self.index as usize];
         let route = common.routes.get(user.route);
         let mut coming = user.coming.take().unwrap_or_default();
         let scratch = &mut scratches[user.route];
         if let Some(tape) = tape {
             let known = (&user.values, making);
-            tape.checked(route.replies.verdicts(&coming, reply.payload, known, scratch));
+            tape.checked(route.verdicts(&coming, reply.payload, known, scratch));
         }
         let values = (&mut user.values, making);
         let told = route.replies.finish(&mut coming, reply.payload, values, scratch);
         let bytes = coming.bytes();
-        spare.push(coming);
+        let told = match &drawn {
+            Some(values) if told.is_ok() && self.users.sampler.is_none() => {
+                coming.keep(reply.payload);
+                self.users.judge_at_once(self.index, &coming, (values, making), recorder)
+            }
+            _ => told,
+        };
         let told = self.tape_reply(reply, told);
         let told = match told {
             // Only a peer that does not answer knows what will be asked.
@@ -72,6 +80,15 @@ impl Witness for Hearing<'_> {
             Err(Fault::Capture(_)) if mutation::is(Mutation::CaptureMissed) => Ok(()),
             told => told.map_err(classed),
         };
+        if let Some(values) = drawn.filter(|_| told.is_ok() && self.users.sampler.is_some()) {
+            coming.keep(reply.payload);
+            let drawn = Drawn { number, timeline, open_loop, making, values };
+            if self.users.submit(self.index, coming, drawn, recorder) {
+                return;
+            }
+        } else {
+            self.users.spare.push(coming);
+        }
         self.users.over(self.index, bytes, told, (timeline, open_loop), recorder);
     }
 }
@@ -100,19 +117,30 @@ impl Users {
             self.tape_over(index, told, Some(timeline.service_time()));
         }
         let user = &mut self.all[index as usize];
-        recorder.route(user.route).received(bytes);
+        let route = user.route;
+        user.outcome = Some(told.as_ref().copied().map_err(|(class, _)| *class));
+        recorder.route(route).received(bytes);
+        self.count(route, told, (timeline, open_loop), recorder);
+    }
+
+    /// A reply of a route is right or wrong.
+    pub(super) fn count(
+        &self,
+        route: usize,
+        told: Result<(), Wrong>,
+        (timeline, open_loop): (&Timeline, bool),
+        recorder: &mut Recorder,
+    ) {
         match told {
             Ok(()) => {
                 recorder.replies(timeline, 1, open_loop);
-                recorder.route(user.route).right(timeline, open_loop);
-                user.outcome = Some(Ok(()));
+                recorder.route(route).right(timeline, open_loop);
             }
             Err((class, text)) => {
-                let name = &self.common.routes.get(user.route).name;
+                let name = &self.common.routes.get(route).name;
                 recorder.failure(class, timeline.service_time());
                 recorder.example(class, || format!("{name}: {text}"));
-                recorder.route(user.route).failure(class, || text);
-                user.outcome = Some(Err(class));
+                recorder.route(route).failure(class, || text);
             }
         }
     }

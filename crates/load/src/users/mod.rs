@@ -4,6 +4,7 @@
 //! sent, nor whose turn it is.
 
 mod hearing;
+mod sampling;
 mod talk;
 mod talking;
 mod taping;
@@ -17,6 +18,7 @@ use crate::clock::Nanos;
 use crate::connection::{Buffers, Connection};
 use crate::exchange::Tape;
 use crate::executor::Session;
+use crate::judging::{Bench, Sampler};
 use crate::measure::{Class, Metric, Recorder, TrafficStanding};
 use crate::plan::traffic::Traffic;
 use crate::source::traffic::{Coming, Jar, Known, Making, Request, Room, Routes, Scratch, Values};
@@ -55,6 +57,8 @@ pub(crate) struct Users {
     #[expect(clippy::vec_box, reason = "they come and go boxed")]
     spare: Vec<Box<Coming>>,
     standing: TrafficStanding,
+    /// Who draws replies that are judged beside the load; none: each one is judged at once.
+    sampler: Option<Box<Sampler>>,
     /// Where each step is told of, if it is.
     tape: Option<Box<Tape>>,
 }
@@ -80,7 +84,7 @@ struct User {
 }
 
 impl Users {
-    pub(crate) fn new(common: Common, users: u32) -> Self {
+    pub(crate) fn new(common: Common, users: u32, bench: Option<Bench>) -> Self {
         let routes = common.routes.count();
         let standing = TrafficStanding {
             in_flight: vec![0; routes],
@@ -90,6 +94,8 @@ impl Users {
         let talks = common.traffic.is_conversation();
         let user = || User { talk: talks.then(Box::default), ..User::default() };
         let matching = common.routes.iter().map(|route| Some(route.awaits.as_ref()?.scratch()));
+        let (seed, share) = (common.seed, common.traffic.sample);
+        let sampler = bench.map(|bench| Box::new(Sampler::new(bench, seed, share, routes)));
         Self {
             all: (0..users).map(|_| user()).collect(),
             matching: matching.collect(),
@@ -99,6 +105,7 @@ impl Users {
             scratches: common.routes.iter().map(|route| route.replies.scratch()).collect(),
             spare: Vec::new(),
             standing,
+            sampler,
             tape: None,
             common,
         }
@@ -234,9 +241,14 @@ impl Users {
         self.standing.dropped = sessions;
     }
 
-    /// What is in flight and open now.
+    /// What is in flight and open now. A reply that is neither right nor wrong yet is in flight.
     pub(crate) fn standing(&self, waiting: u64) -> TrafficStanding {
-        TrafficStanding { waiting, ..self.standing.clone() }
+        let mut standing = TrafficStanding { waiting, ..self.standing.clone() };
+        if let Some(sampler) = &self.sampler {
+            let unjudged = standing.in_flight.iter_mut().zip(sampler.waiting_by_route());
+            unjudged.for_each(|(in_flight, unjudged)| *in_flight += unjudged);
+        }
+        standing
     }
 
     /// Name of the route of the user's step.

@@ -28,6 +28,7 @@ use crate::connection::{Buffers, Connection};
 use crate::control::{Control, Report};
 use crate::deliveries::Deliveries;
 use crate::executor::{Budget, Executor, Slots};
+use crate::judging::Bench;
 use crate::machine::Machine;
 use crate::measure::{Class, Recorder};
 use crate::plan::{LoopPlan, PacingDocument, Plan};
@@ -75,6 +76,8 @@ pub(crate) struct Wires {
     pub(crate) report: Sender<(u32, Report)>,
     /// Recorders to use again.
     pub(crate) recycled: Receiver<Box<Recorder>>,
+    /// Where replies are judged beside the load; none: each one is judged at once.
+    pub(crate) bench: Option<Bench>,
 }
 
 /// How long a worker has nothing to do, unless something comes.
@@ -127,7 +130,7 @@ impl<M: Machine> Worker<M> {
     pub(crate) fn new(
         setup: Arc<Setup>,
         share: Share,
-        wires: Wires,
+        mut wires: Wires,
         clock: M,
         driver: Driver,
     ) -> Result<Self, NetError> {
@@ -157,7 +160,7 @@ impl<M: Machine> Worker<M> {
             payloads: Payloads::new(&plan.target.payload),
             buffers: Buffers::default(),
             deliveries,
-            users: sessions::users(&setup, share.first_connection, share.connections),
+            users: sessions::users(&setup, &share, wires.bench.take()),
             scratch: Scratch::new(),
             recorder,
             openings: Openings::new(share.connections, rng),
@@ -196,6 +199,7 @@ impl<M: Machine> Worker<M> {
     /// Why the run can't go on.
     pub(crate) fn work(&mut self) -> Result<Option<Rest>, (Class, String)> {
         let now = self.clock.now();
+        self.hear_verdicts();
         self.close_intervals(now)?;
         if !self.advance_stage(now)? {
             self.finish(now);

@@ -3,10 +3,11 @@
 //! Knows who has which session, and what comes of its steps. Must not know how messages go out and come
 //! back.
 
-use super::Worker;
+use super::{Share, Worker};
 use crate::clock::Nanos;
 use crate::exchange::Tape;
 use crate::executor::{Executor, Part, Sessions};
+use crate::judging::Bench;
 use crate::machine::Machine;
 use crate::measure::{Class, TrafficStanding};
 use crate::mutation::{self, Mutation};
@@ -14,17 +15,17 @@ use crate::plan::LoopPlan;
 use crate::preflight::Setup;
 use crate::users::{Common, Users};
 
-/// The users of a worker whose first one has this number; none where there is no traffic.
-pub(super) fn users(setup: &Setup, first: u32, count: u32) -> Option<Box<Users>> {
+/// The users of a worker with this share; none where there is no traffic.
+pub(super) fn users(setup: &Setup, share: &Share, bench: Option<Bench>) -> Option<Box<Users>> {
     let (traffic, routes) = (setup.plan.traffic.clone()?, setup.routes.clone()?);
     let common = Common {
         traffic,
         routes,
         seed: setup.plan.load.seed,
-        first_user: first.into(),
+        first_user: share.first_connection.into(),
         started_unix_ns: setup.started_unix_ns,
     };
-    Some(Box::new(Users::new(common, count)))
+    Some(Box::new(Users::new(common, share.connections, bench)))
 }
 
 impl<M: Machine> Worker<M> {
@@ -140,6 +141,37 @@ impl<M: Machine> Worker<M> {
             users.encode(index, pending.number, connection, buffers, recorder);
         }
         true
+    }
+
+    /// Takes in what was found of replies that are judged beside the load.
+    #[inline]
+    pub(super) fn hear_verdicts(&mut self) {
+        if let Some(users) = &mut self.users {
+            users.hear_verdicts(&mut self.recorder);
+        }
+    }
+
+    /// Replies that came and are neither right nor wrong yet.
+    pub(super) fn unjudged(&self) -> u64 {
+        self.users.as_ref().map_or(0, |users| users.unjudged())
+    }
+
+    /// Nothing is in flight: is there still a verdict to be waited for?
+    pub(super) fn awaits_verdicts(&self) -> bool {
+        let awaits = self.unjudged() > 0;
+        if let Some(users) = self.users.as_ref().filter(|_| awaits) {
+            users.await_verdicts();
+        }
+        awaits
+    }
+
+    /// The run is over, whatever is not judged.
+    pub(super) fn end_judging(&mut self) {
+        if let Some(users) =
+            self.users.as_mut().filter(|_| !mutation::is(Mutation::UnjudgedForgotten))
+        {
+            users.end_judging(&mut self.recorder);
+        }
     }
 
     /// Sessions that are due at this instant and have not begun.

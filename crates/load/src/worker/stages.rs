@@ -48,7 +48,8 @@ impl<M: Machine> Worker<M> {
             Stage::Drain { deadline } => {
                 let deadline = if stopping { self.hasten(now, deadline) } else { deadline };
                 let copies = self.deliveries.as_ref().map_or(0, Deliveries::in_flight);
-                return Ok(self.tally.in_flight() + copies > 0 && now < deadline);
+                let awaits = self.tally.in_flight() + copies > 0 || self.awaits_verdicts();
+                return Ok(awaits && now < deadline);
             }
             Stage::Connect { .. } | Stage::Load { .. } => {}
         }
@@ -135,6 +136,7 @@ impl<M: Machine> Worker<M> {
             self.recorder.deliveries.missing += deliveries.overtaken();
         }
         self.close_all();
+        self.end_judging();
         let last = self.intervals.take_last(now);
         self.close_interval(last);
         self.tell(Report::Finished { at: now });
@@ -160,7 +162,7 @@ impl<M: Machine> Worker<M> {
         let record = IntervalRecord {
             index,
             recorder: std::mem::replace(&mut self.recorder, fresh),
-            in_flight: self.tally.in_flight(),
+            in_flight: self.tally.in_flight() + self.unjudged(),
             deliveries_in_flight: self.deliveries.as_ref().map_or(0, Deliveries::in_flight),
             waiting,
             dropped,

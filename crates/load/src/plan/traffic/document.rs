@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::filter::FilterDocument;
 use crate::plan::shape::document::{ShapeDocument, TypeDocument};
 
 /// Requests to many routes in sessions, instead of one message. Each connection is a user's, who has one
@@ -23,6 +24,14 @@ pub struct TrafficDocument {
     pub lines: Vec<LineDocument>,
     /// Sessions.
     pub flows: Vec<FlowDocument>,
+    /// Share of right replies, 0 to 1, of which checks with filters are made: drawn by the seed and the message's
+    /// number. The first 30 of each route are always among them, for each worker.
+    #[serde(default = "hundredth")]
+    pub sample: f64,
+}
+
+fn hundredth() -> f64 {
+    0.01
 }
 
 /// Rows of data, of which each session of a flow gets one.
@@ -191,6 +200,10 @@ pub enum StatusDocument {
 pub struct CheckDocument {
     /// What is looked at.
     pub of: FoundDocument,
+    /// What is made of it, one after the other. A check that has any is made of a sample of replies only, beside the
+    /// load, and not of messages of conversations.
+    #[serde(default)]
+    pub filters: Vec<FilterDocument>,
     /// Not the value itself: how many it has, of a list its elements, of an object its members, of a text its
     /// characters.
     #[serde(default)]

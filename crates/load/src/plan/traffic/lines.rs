@@ -49,6 +49,11 @@ pub(super) fn line(
     }) {
         return Err("a message has a body, and no status, header or cookie".to_owned());
     }
+    if checks.iter().chain(awaits).any(|it| !it.filters.is_empty()) {
+        return Err(
+            "a message of a conversation is checked as it comes: leave filters out".to_owned()
+        );
+    }
     Ok(Route {
         name: name.clone(),
         method: String::new(),

@@ -3,6 +3,7 @@
 //! Knows what runnable traffic is. Must not know sockets or time.
 
 pub mod document;
+mod filter;
 mod lines;
 #[cfg(test)]
 mod lines_tests;
@@ -17,6 +18,10 @@ mod text;
 pub use document::{
     ComparisonDocument as Comparison, DeedDocument as Deed, MadeDocument as Made,
     OrderDocument as Order,
+};
+pub use filter::{
+    FilterDocument as Filter, ReplacedDocument as Replaced,
+    ReplacedPatternDocument as ReplacedPattern,
 };
 pub(super) use parse::traffic;
 pub use path::{Path, Place};
@@ -38,6 +43,8 @@ pub struct Traffic {
     pub flows: Vec<Flow>,
     /// Names of all values that sessions have: columns of feeds, and captures.
     pub values: Vec<String>,
+    /// Share of right replies that checks with filters are made of, 0 to 1.
+    pub sample: f64,
 }
 
 impl Traffic {
@@ -165,6 +172,8 @@ pub enum Written {
 pub struct Check {
     /// What is looked at.
     pub of: Found,
+    /// What is made of it first; empty: nothing, and each reply is checked.
+    pub filters: Vec<Filter>,
     /// How many it has, not itself.
     pub count: bool,
     /// The test must fail.

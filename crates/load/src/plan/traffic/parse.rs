@@ -60,7 +60,11 @@ pub(in crate::plan) fn traffic(
         .iter()
         .map(|it| flow(it, document).map_err(|fault| named("flows", &it.name, &fault)));
     let flows = flows.collect::<Result<Vec<_>, _>>()?;
-    let mut traffic = Traffic { feeds, routes, flows, values: names.into_names() };
+    let sample = document.sample;
+    if !(0.0..=1.0).contains(&sample) {
+        return wrong(format!("traffic.sample: {sample} is no share from 0 to 1"));
+    }
+    let mut traffic = Traffic { feeds, routes, flows, values: names.into_names(), sample };
     if traffic.flows.iter().map(|flow| u64::from(flow.weight)).sum::<u64>() > MOST_WEIGHT {
         return wrong(format!(
             "traffic.flows: all weights together are over {MOST_WEIGHT}; divide them"

@@ -5,6 +5,7 @@
 use super::document::{
     CaptureDocument, CheckDocument, FoundDocument, OperandDocument, StatusDocument, TestDocument,
 };
+use super::filter::FilterDocument;
 use super::names::Names;
 use super::text::text;
 use super::{Capture, Check, Found, Operand, Path, Test};
@@ -33,6 +34,7 @@ pub(super) fn statuses(document: &StatusDocument) -> Result<Vec<(u16, u16)>, Str
 
 /// A check of a reply.
 pub(super) fn check(document: &CheckDocument, names: &mut Names) -> Result<Check, String> {
+    document.filters.iter().try_for_each(FilterDocument::check)?;
     let test = match &document.test {
         TestDocument::Exists => Test::Exists,
         TestDocument::Empty => Test::Empty,
@@ -43,12 +45,13 @@ pub(super) fn check(document: &CheckDocument, names: &mut Names) -> Result<Check
         TestDocument::Matches { pattern } => Test::Matches(compiles(pattern)?),
         TestDocument::Type { name } => Test::Type(*name),
         TestDocument::Shape { .. } if !has_shape(document) => {
-            return Err("only the body, and what is at a place of it, has a shape: give body or json, and no count".to_owned());
+            return Err("only the body, and what is at a place of it, has a shape: give body or json, and no filters and count".to_owned());
         }
         TestDocument::Shape { shape: it } => Test::Shape(Box::new(shape(it)?)),
     };
     let CheckDocument { count, not, .. } = *document;
-    Ok(Check { of: found(&document.of)?, count, not, test })
+    let filters = document.filters.clone();
+    Ok(Check { of: found(&document.of)?, filters, count, not, test })
 }
 
 /// What is captured of a reply.
@@ -67,7 +70,9 @@ pub(super) fn capture(document: &CaptureDocument, names: &mut Names) -> Result<C
 }
 
 fn has_shape(document: &CheckDocument) -> bool {
-    matches!(document.of, FoundDocument::Body | FoundDocument::Json(_)) && !document.count
+    matches!(document.of, FoundDocument::Body | FoundDocument::Json(_))
+        && document.filters.is_empty()
+        && !document.count
 }
 
 fn operand(document: &OperandDocument, names: &mut Names) -> Operand {

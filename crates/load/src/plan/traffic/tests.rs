@@ -111,6 +111,25 @@ fn how_it_is_sent_must_fit() {
 }
 
 #[test]
+fn what_a_sample_is_asked_must_be_right() {
+    refused([
+        row("/traffic/sample", json!(1.5), "traffic.sample: 1.5 is no share from 0 to 1"),
+        row(
+            "/traffic/routes/0/expect",
+            json!({"checks": [{"of": "body", "filters": [{"jsonpath": "$["}],
+                               "test": {"is": "exists"}}]}),
+            "'login': expect.checks[0]: '$[' is no path of RFC 9535",
+        ),
+        row(
+            "/traffic/routes/0/expect",
+            json!({"checks": [{"of": "body", "filters": [{"replace": {"old": "", "new": "b"}}],
+                               "test": {"is": "exists"}}]}),
+            "nothing can't be replaced",
+        ),
+    ]);
+}
+
+#[test]
 fn table_of_what_is_refused() {
     let constant = json!({"kind": "constant", "ns": 5});
     refused([

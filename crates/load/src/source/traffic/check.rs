@@ -233,7 +233,9 @@ mod tests {
     }
 
     fn told(test: Test, count: bool, not: bool, seen: &Seen<'_>) -> Result<(), String> {
-        let check = Check::new(&crate::plan::traffic::Check { of: Found::Body, count, not, test });
+        let filters = Vec::new();
+        let check = crate::plan::traffic::Check { of: Found::Body, filters, count, not, test };
+        let check = Check::new(&check);
         let values = Values::default();
         let known = Known { values: &values, making: Making::default() };
         if check.holds(seen, known, &mut Vec::new()) {

@@ -4,7 +4,10 @@
 
 mod check;
 mod coding;
+mod coming;
 mod cookies;
+mod deep;
+mod filter;
 mod made;
 mod reply;
 mod request;
@@ -16,9 +19,11 @@ mod values;
 mod verdicts;
 
 pub(crate) use coding::Codings;
+pub use coming::Coming;
 pub use cookies::Jar;
+pub use deep::Deep;
 pub use made::Making;
-pub use reply::{Coming, Fault, Replies, Scratch};
+pub use reply::{Fault, Replies, Scratch};
 pub use request::{Opening, Request, Requests, Room};
 pub use template::Known;
 pub use values::Values;
@@ -40,8 +45,29 @@ pub struct Route {
     pub requests: Requests,
     /// What right replies are.
     pub replies: Replies,
+    /// What is looked at in a sample of right replies only; none: nothing is.
+    pub deep: Option<Box<Deep>>,
     /// Of a step of a conversation: which message is awaited; none: none is.
     pub awaits: Option<Replies>,
+}
+
+impl Route {
+    /// What becomes of each check of a reply of which this is the last piece, those of a sample last.
+    pub fn verdicts(
+        &self,
+        coming: &Coming,
+        last: &[u8],
+        known: (&Values, Making),
+        scratch: &mut Scratch,
+    ) -> Vec<Verdict> {
+        let mut all = self.replies.verdicts(coming, last, known, scratch);
+        let is_right = all.first().is_some_and(|status| status.holds);
+        if let Some(deep) = self.deep.as_ref().filter(|_| is_right) {
+            let (values, making) = known;
+            all.extend(deep.verdicts(coming, last, Known { values, making }));
+        }
+        all
+    }
 }
 
 impl Routes {
@@ -49,13 +75,22 @@ impl Routes {
     pub fn new(traffic: &Traffic, plan: &Plan) -> Self {
         let url = &plan.target.url;
         let origin = format!("{}://{}", if url.secure { "https" } else { "http" }, url.authority);
-        let route = |route: &crate::plan::traffic::Route| Route {
-            name: route.name.clone(),
-            requests: Requests::new(route),
-            replies: Replies::new(route, &origin),
-            awaits: route.line.as_ref().and_then(|line| Replies::which(&line.awaits)),
+        let route = |route: &crate::plan::traffic::Route| {
+            let mut replies = Replies::new(route, &origin);
+            Route {
+                name: route.name.clone(),
+                requests: Requests::new(route),
+                deep: Deep::new(&route.checks, &mut replies).map(Box::new),
+                replies,
+                awaits: route.line.as_ref().and_then(|line| Replies::which(&line.awaits)),
+            }
         };
         Self(traffic.routes.iter().map(route).collect())
+    }
+
+    /// Is anything looked at in a sample of replies only?
+    pub fn are_deep(&self) -> bool {
+        self.0.iter().any(|route| route.deep.is_some())
     }
 
     /// How many there are.

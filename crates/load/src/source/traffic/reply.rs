@@ -9,6 +9,7 @@ use regex::bytes::{CaptureLocations, Regex};
 
 use super::check::{Check, compiled, differs};
 use super::coding::Codings;
+use super::coming::Coming;
 use super::cookies;
 use super::made::Making;
 use super::template::{Known, Template};
@@ -47,11 +48,13 @@ pub struct Replies {
     patterns: Vec<Regex>,
     looks_at_body: bool,
     counts_bytes: bool,
+    /// The body is looked at in a sample of replies.
+    keeps_body: bool,
     /// Origins of the target's URL, as a server may write them.
     origin: String,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum HeadName {
     Field(String),
     Cookie(String),
@@ -68,53 +71,6 @@ enum At {
     Many(usize),
     Head(usize),
     Pattern(usize),
-}
-
-/// What has come of a reply.
-#[derive(Debug, Default)]
-pub struct Coming {
-    status: u16,
-    /// Of the head, bytes.
-    head_length: u64,
-    /// Values of the header fields and cookies that are looked at.
-    heads: Vec<u8>,
-    places: Vec<Option<Range<usize>>>,
-    /// What has come of the body, if it did not come at once; its beginning, where nobody looks at it.
-    body: Vec<u8>,
-    /// Of the body so far.
-    length: u64,
-    /// How it is compressed.
-    codings: Codings,
-}
-
-impl Coming {
-    /// Bytes of head and body so far.
-    pub fn bytes(&self) -> u64 {
-        self.head_length + self.length
-    }
-
-    /// Of the reply; none: it is a message, which has none.
-    pub(super) fn status(&self) -> Option<u16> {
-        (self.status > 0).then_some(self.status)
-    }
-
-    pub(super) fn codings(&self) -> Codings {
-        self.codings
-    }
-
-    /// What has come of the body, as far as it is kept.
-    pub(super) fn body(&self) -> &[u8] {
-        &self.body
-    }
-
-    /// Of the body with this last piece of it.
-    pub(super) fn length_with(&self, last: &[u8]) -> u64 {
-        self.length + last.len() as u64
-    }
-
-    fn head(&self, index: usize) -> Option<&[u8]> {
-        self.places.get(index)?.clone().map(|place| &self.heads[place])
-    }
 }
 
 /// What judging takes; used again for each reply.
@@ -141,7 +97,9 @@ struct Whole<'a> {
 impl Replies {
     /// What a plan says of a route of this origin.
     pub(super) fn new(route: &Route, origin: &str) -> Self {
-        let looked_at = Self::of(&route.checks, &route.captures);
+        let each: Vec<_> =
+            route.checks.iter().filter(|check| check.filters.is_empty()).cloned().collect();
+        let looked_at = Self::of(&each, &route.captures, Vec::new());
         Self {
             statuses: route.statuses.clone(),
             exactly: route.exactly.as_ref().map(|text| Template::new(text)),
@@ -151,23 +109,32 @@ impl Replies {
         }
     }
 
-    /// What the message is of which these checks hold; none: no message is awaited.
-    pub(super) fn which(awaits: &[PlannedCheck]) -> Option<Self> {
-        (!awaits.is_empty()).then(|| Self::of(awaits, &[]))
+    /// What is looked at by these checks, in a sample of the same replies: from now on they are kept for that.
+    pub(super) fn beside(&mut self, checks: &[PlannedCheck]) -> Self {
+        let looks = Self::of(checks, &[], std::mem::take(&mut self.heads));
+        self.heads.clone_from(&looks.heads);
+        self.keeps_body = true;
+        looks
     }
 
-    /// What is looked at; of no status, and of no exact body.
-    fn of(checks: &[PlannedCheck], captures: &[Capture]) -> Self {
+    /// What the message is of which these checks hold; none: no message is awaited.
+    pub(super) fn which(awaits: &[PlannedCheck]) -> Option<Self> {
+        (!awaits.is_empty()).then(|| Self::of(awaits, &[], Vec::new()))
+    }
+
+    /// What is looked at, beside these heads; of no status, and of no exact body.
+    fn of(checks: &[PlannedCheck], captures: &[Capture], heads: Vec<HeadName>) -> Self {
         let mut all = Self {
             statuses: Vec::new(),
             exactly: None,
             checks: Vec::new(),
             captures: Vec::new(),
-            heads: Vec::new(),
+            heads,
             tree: None,
             patterns: Vec::new(),
             looks_at_body: false,
             counts_bytes: false,
+            keeps_body: false,
             origin: String::new(),
         };
         let mut paths = Vec::new();
@@ -270,7 +237,7 @@ impl Replies {
     /// A piece of the body came, and more will.
     pub fn piece(&self, coming: &mut Coming, piece: &[u8]) {
         coming.length += piece.len() as u64;
-        let is_kept = self.looks_at_body || coming.codings.is_any();
+        let is_kept = self.looks_at_body || self.keeps_body || coming.codings.is_any();
         let most = if is_kept { MOST_LOOKED_AT } else { SHOWN };
         let room = most.saturating_sub(coming.body.len());
         coming.body.extend_from_slice(&piece[..piece.len().min(room)]);
@@ -294,12 +261,8 @@ impl Replies {
         } else {
             self.piece(coming, last);
         }
-        let mut body = std::mem::take(&mut coming.body);
-        let whole = if is_at_once { last } else { &body };
-        let told = self.judge(coming, whole, (values, making), scratch);
-        body.clear();
-        coming.body = body;
-        told
+        let whole = if is_at_once { last } else { &coming.body };
+        self.judge(coming, whole, (values, making), scratch)
     }
 
     /// Is a whole message right? What is captured of a right one goes to the session's values.
@@ -386,28 +349,33 @@ impl Replies {
         Ok(())
     }
 
+    /// By check: what people call what it looks at.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.checks.iter().map(|(_, _, name)| name.as_str())
+    }
+
     pub(super) fn exactly(&self) -> Option<&Template> {
         self.exactly.as_ref()
     }
 
-    /// What this makes of each check, its name and what it looks at; nothing of those in a document that is none.
+    /// What this makes of each check, its place, its name and what it looks at; nothing of those in a document that is none.
     pub(super) fn look<T>(
         &self,
         coming: &Coming,
         (body, length): (&[u8], u64),
         scratch: &mut Scratch,
-        each: impl Fn(&Check, &str, &Seen<'_>) -> T,
+        each: impl Fn(usize, &Check, &str, &Seen<'_>) -> T,
     ) -> Vec<T> {
         let Scratch { places, locations, .. } = scratch;
         let is_json = self.tree.as_ref().is_none_or(|tree| tree.find(body, places).is_ok());
         let mut whole = Whole { coming, body, length, places, locations };
         let mut all = Vec::new();
-        for (check, at, name) in &self.checks {
+        for (index, (check, at, name)) in self.checks.iter().enumerate() {
             let seen = match at {
                 At::One(_) | At::Many(_) if !is_json => Seen::Nothing,
                 at => whole.seen(*at, &self.patterns),
             };
-            all.push(each(check, name, &seen));
+            all.push(each(index, check, name, &seen));
         }
         all
     }

@@ -332,3 +332,78 @@ fn what_is_compressed_is_looked_at_as_it_was() {
     assert!(fault.starts_with("its content is said to be zstd, and can't be read"), "{fault}");
     assert_eq!(told(&passes, (200, &head, &[&body[1..]]), &mut coming).0, Ok(()), "nobody looks");
 }
+
+/// What is said of a reply whose body comes in these pieces where its dear checks are made.
+fn deep_fault(routes: &(Plan, Routes), head: Head<'_>, pieces: &[&[u8]]) -> Option<String> {
+    let mut coming = Coming::default();
+    assert_eq!(told(routes, (200, head, pieces), &mut coming).0, Ok(()), "each reply is right");
+    coming.keep(pieces.last().expect("a piece"));
+    let (plan, routes) = routes;
+    let (values, making) = (values(plan), Making { seq: 4, ..Making::default() });
+    let deep = routes.get(1).deep.as_ref().expect("there are dear checks");
+    deep.fault(&coming, Known { values: &values, making })
+}
+
+#[test]
+fn checks_with_filters_are_made_of_a_reply_that_is_kept() {
+    let compared = |with: Value| json!({"is": "compared", "how": "==", "with": with});
+    let checked = |checks: &Value| {
+        routes(&json!({
+            "method": "GET", "target": [{"text": "/"}], "expect": {"checks": checks},
+        }))
+    };
+    let body = r#"{"seq": "5", "user": "ann!", "items": [{"p": 7}, {"p": 3}]}"#;
+    let of =
+        |filters: Value, test: Value| json!([{"of": "body", "filters": filters, "test": test}]);
+    let md5 = "a0d3e3d1e9d7a2f4d9b9b1a3e0f3d2c1";
+    let rows = [
+        (of(json!([{"jsonpath": "$.items[?@.p > 5].p"}]), compared(json!({"json": [7]}))), None),
+        (
+            of(
+                json!([{"jsonpath": "$.items[?@.p > 1].p"}, {"nth": 1}]),
+                compared(json!({"json": 4})),
+            ),
+            Some("$.items[?@.p > 1].p nth 1 was 3, and is wanted 4: '{"),
+        ),
+        (of(json!(["md5"]), compared(json!({"json": md5}))), Some("body md5 was '")),
+        (
+            json!([{"of": {"json": "$.seq"}, "filters": ["to_int"],
+                    "test": compared(json!({"text": [{"make": "seq"}]}))}]),
+            None,
+        ),
+        (
+            json!([{"of": {"json": "$.user"}, "filters": [{"replace": {"old": "!", "new": ""}}],
+                    "test": compared(json!({"text": [{"value": "user"}]}))}]),
+            None,
+        ),
+        (
+            json!([{"of": {"header": "X-A"}, "filters": [{"split": ";"}], "count": true,
+                    "test": compared(json!({"json": 3}))}]),
+            Some("header X-A split count was 2, and is wanted 3"),
+        ),
+        (
+            json!([{"of": {"json": "$.user"}, "filters": ["to_int"], "not": true,
+                    "test": {"is": "exists"}}]),
+            Some("$.user toInt: toInt can't be made of \"ann!\""),
+        ),
+        (
+            json!([{"of": {"json": "$.none"}, "filters": ["to_int"], "test": {"is": "exists"}}]),
+            Some("$.none toInt: there is nothing to make toInt of"),
+        ),
+    ];
+    let head: Head<'_> = &[("X-B", "c"), ("X-A", "1;2")];
+    for (checks, expected) in rows {
+        let routes = checked(&checks);
+        let body = body.as_bytes();
+        for split in 0..=body.len() {
+            let (one, two) = body.split_at(split);
+            let fault = deep_fault(&routes, head, &[one, two]);
+            let is_said = match (&fault, expected) {
+                (None, None) => true,
+                (Some(fault), Some(begin)) => fault.starts_with(begin),
+                _ => false,
+            };
+            assert!(is_said, "{checks}, split at {split}: {fault:?}");
+        }
+    }
+}

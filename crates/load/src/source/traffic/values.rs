@@ -3,7 +3,7 @@
 //! Knows bytes by index. Must not know what they are for.
 
 /// The values of one session, all in one piece of memory, which is kept for the next session.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Values {
     bytes: Vec<u8>,
     /// By the value's index, as far as any was set.

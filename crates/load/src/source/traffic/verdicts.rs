@@ -3,8 +3,9 @@
 //! Knows whole replies. Must not know who looks: a load stops at the first check that does not hold.
 
 use super::check::{Check, differs};
+use super::coming::Coming;
 use super::made::Making;
-use super::reply::{Coming, MOST_LOOKED_AT, Replies, Scratch};
+use super::reply::{MOST_LOOKED_AT, Replies, Scratch};
 use super::template::Known;
 use super::values::Values;
 use crate::source::excerpt;
@@ -22,7 +23,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    fn new(came: String, fault: Option<String>) -> Self {
+    pub(super) fn new(came: String, fault: Option<String>) -> Self {
         Self { holds: fault.is_none(), came, fault }
     }
 }
@@ -58,7 +59,7 @@ impl Replies {
             let fault = (wanted != body).then(|| differs(body, wanted));
             all.push(Verdict::new(format!("'{}'", excerpt(body)), fault));
         }
-        let each = |check: &Check, name: &str, seen: &Seen<'_>| {
+        let each = |_, check: &Check, name: &str, seen: &Seen<'_>| {
             let fault = !check.holds(seen, known, &mut Vec::new());
             Verdict::new(check.came(seen), fault.then(|| check.fault(name, seen, known)))
         };
