@@ -290,6 +290,7 @@ def test_one_rule_is_learned_over_all_servers_of_a_comparison(
     line = done.stderr.splitlines()[0]
     assert line.startswith("learned from 60 replies: 7 of 7 fields vary: $.id UUID, $.at time,")
     assert line.endswith("; the servers differ in $.kind"), line
+    assert "reply of" not in done.stderr, "no other is held against it"
     [folder] = (tmp_path / "results").iterdir()
     trials = ResultsFolder.open(folder).trials()
     assert [one.scenario.learned[0].samples for one in trials] == [60, 60]

@@ -95,11 +95,15 @@ class Board:
             output.say(line)
 
     def _learned(self, start: Start) -> None:
-        """What is taken to be a right reply, once for each subject as long as it stays the same."""
-        if start.learned is None:
+        """What is taken to be a right reply, once for each subject as long as it stays the same.
+
+        Where replies vary, the first one is none that others are held against.
+        """
+        scenarios = {case.scenario.name: case.scenario for case in self._study.cases}
+        scenario = scenarios.get(self._scenario)
+        if start.learned is None or (scenario and scenario.learned):
             return
-        subjects = {case.scenario.name: case.scenario.subject for case in self._study.cases}
-        subject = subjects.get(self._scenario, self._scenario)
+        subject = scenario.subject if scenario else self._scenario
         told = f"reply of {subject}  {start.learned.words()}"
         if told not in self._told:
             self._told.add(told)
