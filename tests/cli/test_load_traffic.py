@@ -136,6 +136,7 @@ def test_of_a_sample_what_is_wrong_is_found_and_what_was_checked_is_told(
         assert bool(route["errors"]) == is_item
         if is_item:
             assert route["ok"] + route["errors"]["mismatch"] == 60
+            assert route["wrong"] == route["errors"]["mismatch"]
             example = route["examples"]["mismatch"]
             assert example.startswith("$[?(@ < 0)] count was 1, and is wanted 0: '{")
 

@@ -170,6 +170,7 @@ def _traffic(trial: Trial) -> dict[str, Any] | None:
                 "examples": dict(route.examples),
                 "checked": route.checked,
                 "checkable": route.checkable,
+                "wrong": route.wrong,
                 "left_out": route.left_out,
                 "bytes_received": route.bytes_received,
                 "time": quantiles.document(route.times),

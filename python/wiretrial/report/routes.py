@@ -41,6 +41,8 @@ class Route:
     """Replies of the whole run that checks with filters were made of."""
     checkable: int
     """Those that such checks could have been made of; 0: the route has none."""
+    wrong: int
+    """Those of the checked ones that were wrong; they are failures, too."""
     left_out: int
     """Replies of the sample that were not checked, because too many waited."""
     examples: Mapping[str, str]
@@ -112,6 +114,7 @@ class Routed:
                     sent_in_all=in_all.sent,
                     checked=in_all.checked,
                     checkable=_checkable(in_all),
+                    wrong=in_all.wrong,
                     left_out=in_all.left_out,
                     examples=in_all.examples,
                 )

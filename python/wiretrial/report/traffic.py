@@ -60,8 +60,12 @@ def sampled(routes: Iterable[Route]) -> Iterator[str]:
     """`GET /items: 12,400 of 1,240,000 replies checked`, for each route with checks of a sample."""
     for route in routes:
         if route.checkable:
-            left = f" ({route.left_out:,} of the sample left out)" if route.left_out else ""
-            yield f"{route.name}: {route.checked:,} of {route.checkable:,} replies checked{left}."
+            told = f"{route.name}: {route.checked:,} of {route.checkable:,} replies checked"
+            if route.wrong:
+                # Of all replies as many may be wrong; the failures have only those that were found.
+                told += f", {route.wrong:,} wrong ({100 * route.wrong / route.checked:.2g} %)"
+            left = f"; {route.left_out:,} of the sample left out" if route.left_out else ""
+            yield f"{told}{left}."
 
 
 def part(found: Routed) -> words.Noun:
