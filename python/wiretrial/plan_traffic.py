@@ -284,7 +284,10 @@ class Capture(_Part):
 
 
 class Route(_Part):
-    """A request, and what a right reply to it is."""
+    """A request, and what a right reply to it is.
+
+    `follow`: so many redirects to the same origin at most are part of it.
+    """
 
     name: str
     method: str
@@ -292,6 +295,7 @@ class Route(_Part):
     headers: tuple[tuple[str, Text], ...] = ()
     body: Text = ()
     expect: RouteExpect = Field(default_factory=RouteExpect)
+    follow: int = 0
     captures: tuple[Capture, ...] = ()
 
 

@@ -62,6 +62,8 @@ class RouteFigures(_Part):
     checked: int = 0
     wrong: int = 0
     left_out: int = 0
+    followed: int = 0
+    """Redirects, which are no messages of their own."""
     bytes_sent: int = 0
     bytes_received: int = 0
     examples: dict[str, str] = Field(default_factory=dict)

@@ -384,6 +384,7 @@ TRAFFIC = Traffic(
             target=(Words(text="/items"),),
             headers=(("Authorization", (Words(text="Bearer "), ValueOf(value="token"))),),
             expect=RouteExpect(status="any", body=(MadeOf(make="seq"),)),
+            follow=3,
         ),
     ),
     flows=(

@@ -33,7 +33,8 @@ FILES: dict[str, str] = {
     "form-longer": "POST {{base}}/login\n[FormParams]\nuser: a&b\nHTTP 302\n",
     "basic-auth": "GET {{base}}/\n[BasicAuth]\n{{user}}: {{password}}\nHTTP 200\n",
     "options": (
-        "GET {{base}}/{{page}}\n[Options]\nvariable: page=2\ndelay: 500ms\nrepeat: 3\nHTTP 200\n\n"
+        "GET {{base}}/{{page}}\n[Options]\nvariable: page=2\ndelay: 500ms\nrepeat: 3\n"
+        "location: true\nmax-redirs: 5\nHTTP 200\n\n"
         "GET {{base}}/\n[Options]\nskip: true\nuser: ann:x1\nheader: X-A: b\nHTTP 200\n"
     ),
     "options-as-is": (

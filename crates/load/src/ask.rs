@@ -257,6 +257,7 @@ fn one_route(plan: &Plan) -> Traffic {
         statuses: vec![(target.expect.status, target.expect.status)],
         exactly: None,
         checks: Vec::new(),
+        follow: 0,
         captures: Vec::new(),
         line: None,
     };

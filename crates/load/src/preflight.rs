@@ -220,7 +220,7 @@ impl<C: Clock> Asking<'_, C> {
         // Behind all of the load's, and at a table of its own.
         let (share, together) = (self.plan.share, self.plan.together());
         let number = share.connections.next_multiple_of(together) + share.first_worker * together;
-        let session = self.factory.make(number, entropy(), Opening::first(self.plan));
+        let session = self.factory.make_first(number, entropy(), Opening::first(self.plan));
         let own = self.factory.first_number(number);
         let last = own.map(|first| first + u64::from(u32::MAX));
         let (number, numbered) = (last.unwrap_or(PREFLIGHT_NUMBER), own.is_some());

@@ -127,6 +127,7 @@ def limit(
     method: options.Method = None,
     header: options.Headers = None,
     variable: options.Variables = None,
+    follow: options.Follow = None,
     expect: options.Expected = None,
     expect_status: options.ExpectedStatus = "200",
     no_learn: options.NoLearn = False,
@@ -181,7 +182,9 @@ def limit(
         options.Security(insecure, cacert),
         loading.Extent(duration, None, warmup, timeout, CONNECT_TIMEOUT),
         loading.Generator(threads, cpus, poller=poller.value, sources=sources),
-        loading.Further(deflate, deflate_with, greetings, variables=tuple(variable or ())),
+        loading.Further(
+            deflate, deflate_with, greetings, variables=tuple(variable or ()), follow=follow
+        ),
     )
     return limiting.limit(
         typed,

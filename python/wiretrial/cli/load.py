@@ -136,6 +136,7 @@ def load(
     method: options.Method = None,
     header: options.Headers = None,
     variable: options.Variables = None,
+    follow: options.Follow = None,
     expect: options.Expected = None,
     expect_status: options.ExpectedStatus = "200",
     no_learn: options.NoLearn = False,
@@ -242,6 +243,7 @@ def load(
             table_delay=table_delay,
             lobby=lobby,
             variables=tuple(variable or ()),
+            follow=follow,
         ),
     )
     return loading.load(

@@ -86,6 +86,7 @@ class Further:
     table_delay: str | None = None
     lobby: bool = False
     variables: tuple[str, ...] = ()
+    follow: str | None = None
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,7 @@ def planned(typed: Typed, many: FleetWanted | None) -> tuple[Plan, Wanted]:
             *(Path(typed.url), typed.further.variables, loop, typed.asked, typed.security),
             *(length_ns, extent.requests, local),
             is_timed=extent.duration is not None,
+            follow=typed.further.follow,
         )
     else:
         wanted = _one_message(typed, length_ns, local)
@@ -218,6 +220,10 @@ def _one_message(typed: Typed, length_ns: int | None, local: tuple[str, ...]) ->
     if further.variables:
         raise UsageProblem("--variable is of traffic files", "leave it out, or name a file")
     Learning.of(asked).require_fitting(target.protocol)
+    if further.follow is not None:
+        raise UsageProblem(
+            "--follow is of traffic files", "load the URL that the redirect leads to"
+        )
     return Wanted(
         address=target,
         target=Target(

@@ -47,6 +47,15 @@ Variables = Annotated[
         rich_help_panel=screen.LOAD,
     ),
 ]
+Follow = Annotated[
+    str | None,
+    typer.Option(
+        "--follow",
+        metavar="N",
+        help="Traffic file: follow up to N redirects of a request; the last reply is checked.",
+        rich_help_panel=screen.REPLIES,
+    ),
+]
 Connections = Annotated[
     str,
     typer.Option(

@@ -74,6 +74,10 @@ def check(
         bool,
         typer.Option("--no-learn", help="Refuse requests without a response part."),
     ] = False,
+    follow: Annotated[
+        str | None,
+        typer.Option("--follow", metavar="N", help="Follow up to N redirects of a request."),
+    ] = None,
     timeout: options.Timeout = "10s",
     insecure: Annotated[
         bool,
@@ -91,7 +95,7 @@ def check(
     from wiretrial.cli import traffic_check
 
     security = options.Security(insecure, cacert)
-    sending = None if no_send else traffic_check.Sending(security, timeout)
+    sending = None if no_send else traffic_check.Sending(security, timeout, follow)
     return traffic_check.check(path, variable or [], sending, learns=not no_learn, format_=format_)
 
 

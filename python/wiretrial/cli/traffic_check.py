@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wiretrial import quantities, redaction, redaction_traffic
-from wiretrial.cli import output, traffic_shown, urls, workload
+from wiretrial.cli import output, traffic_shown, traffic_wanted, urls, workload
 from wiretrial.cli.options import Security
 from wiretrial.cli.output import Format
 from wiretrial.engine import Engine
@@ -39,6 +39,8 @@ class Sending:
 
     security: Security
     timeout: str
+    follow: str | None = None
+    """How many redirects; None: as the entries say."""
 
 
 def check(
@@ -86,7 +88,7 @@ def _asked(scenario: Scenario, sending: Sending) -> tuple[Exchange, ...]:
         load=Load(connections=1, seed=secrets.randbelow(_SEEDS)),
         stop=_STOP,
         phases=Phases(timeout_ns=timeout_ns, connect_ns=timeout_ns),
-        traffic=scenario.traffic,
+        traffic=traffic_wanted.followed(scenario.traffic, sending.follow),
     )
     steps = sum(len(flow.steps) for flow in scenario.traffic.flows)
     limit_s = (steps + 1) * timeout_ns / 1e9

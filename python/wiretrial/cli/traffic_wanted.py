@@ -14,8 +14,10 @@ from wiretrial.cli.options import STEADY, Asked, Loop, Security
 from wiretrial.cli.wanted import Wanted
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import Http, OpenLoop, Stop, Target
-from wiretrial.traffic import loads
+from wiretrial.plan_traffic import Traffic
+from wiretrial.traffic import following, loads
 from wiretrial.traffic.compiler import compile_file
+from wiretrial.traffic.routes import FARTHEST
 from wiretrial.traffic.variables import given
 
 DEFAULT_CONNECTIONS = "10"
@@ -32,6 +34,7 @@ def wanted(
     sources: tuple[str, ...],
     *,
     is_timed: bool,
+    follow: str | None = None,
 ) -> Wanted:
     """The file's traffic; what is wrong in it, or at odds with it, is raised.
 
@@ -58,7 +61,7 @@ def wanted(
         load=sending.load,
         stop=stop,
         workload=str(path),
-        traffic=sending.traffic,
+        traffic=followed(sending.traffic, follow),
         file=str(path),
         goals=scenario.goals,
     )
@@ -71,6 +74,13 @@ def _require_rows(sending: loads.Sending, stop: Stop) -> None:
         loads.require_rows(sending, stop.sessions)
     elif isinstance(executor, OpenLoop) and stop.duration_ns and not sending.load.stages:
         loads.require_rows(sending, executor.rate * stop.duration_ns / 1e9)
+
+
+def followed(traffic: Traffic, follow: str | None) -> Traffic:
+    """The traffic with what `--follow` says of redirects."""
+    if follow is None:
+        return traffic
+    return following.followed(traffic, quantities.count(follow, "--follow", most=FARTHEST))
 
 
 def require_sessions(path: Path, loop: Loop, asked: Asked) -> None:

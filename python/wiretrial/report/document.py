@@ -172,6 +172,7 @@ def _traffic(trial: Trial) -> dict[str, Any] | None:
                 "checkable": route.checkable,
                 "wrong": route.wrong,
                 "left_out": route.left_out,
+                "redirects_followed": route.followed,
                 "bytes_received": route.bytes_received,
                 "time": quantiles.document(route.times),
             }

@@ -159,6 +159,8 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     else:
         yield "throughput", throughput
         yield what, totals
+    if followed := sum(route.followed for route in measured.routed.routes):
+        yield "redirects", f"{followed:,} followed"
     if counters.deliveries.expected:
         yield "deliveries", _deliveries(counters.deliveries)
     if trial.plan.target.styx.lobby:

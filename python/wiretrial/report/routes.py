@@ -45,6 +45,8 @@ class Route:
     """Those of the checked ones that were wrong; they are failures, too."""
     left_out: int
     """Replies of the sample that were not checked, because too many waited."""
+    followed: int
+    """Redirects that were followed, in the whole run."""
     examples: Mapping[str, str]
 
     @property
@@ -116,6 +118,7 @@ class Routed:
                     checkable=_checkable(in_all),
                     wrong=in_all.wrong,
                     left_out=in_all.left_out,
+                    followed=in_all.followed,
                     examples=in_all.examples,
                 )
             )

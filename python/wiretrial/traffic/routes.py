@@ -31,6 +31,10 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CODINGS = "gzip, deflate, br"
 """What `compressed` accepts."""
 HTTP = ("http", "https")
+MOST_REDIRECTS = 50
+"""Where `location: true` stands without a number, as in Hurl."""
+FARTHEST = 1000
+"""Redirects of one request."""
 MOST_NAME, _MOST_MADE = 200, 190
 """Bytes in a route's name, and in one that is made of a URL."""
 
@@ -57,12 +61,34 @@ def compile_entry(entry: Entry, name: str, scope: Scope) -> Compiled:
         headers=tuple(_headers(entry.request, scope)),
         body=_body(entry.request, scope),
         expect=_expect(response, scope) if response else RouteExpect(),
+        follow=_follow(entry.request, scope),
         captures=tuple(checks.capture(line, scope) for line in response.captures)
         if response
         else (),
     )
     limits = tuple(_goals(response, name)) if response else ()
     return Compiled(route, origin, limits, is_unchecked=response is None, place=entry.place)
+
+
+def _follow(request: Request, scope: Scope) -> int:
+    """How many redirects are followed."""
+    follows, most = False, MOST_REDIRECTS
+    for option in request.section("Options"):
+        word, place = str(option.key), option.value.place
+        if word not in ("location", "max-redirs"):
+            continue
+        value = known(option.value, scope, f"option {word}")
+        if word == "location" and value not in ("true", "false"):
+            raise TrafficProblem(place, f"location: {value}", "write true or false")
+        if word == "location":
+            follows = value == "true"
+        elif not value.isdecimal() or not 0 < int(value) <= FARTHEST:
+            raise TrafficProblem(
+                place, f"max-redirs: {value}", f"write a number from 1 to {FARTHEST}"
+            )
+        else:
+            most = int(value)
+    return most if follows else 0
 
 
 def name_of(entry: Entry) -> str:

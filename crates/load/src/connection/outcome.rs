@@ -41,6 +41,8 @@ impl<'w, W> Expected<'w, W> {
 pub(crate) struct Received {
     /// Messages that are done, well or badly.
     pub(crate) done: u32,
+    /// Messages that are not done with their replies: other requests are to be sent for them.
+    pub(crate) going_on: u32,
     /// The protocol's handshake is done.
     pub(crate) opened: bool,
     /// The peer lets another number of messages be in flight.
@@ -86,7 +88,7 @@ impl Received {
     }
 }
 
-/// A reply came whole: is it right? `begun` is what came of it before, if anything did.
+/// A reply came whole: is it right? `begun` is what came of it before, if anything did. True: its message goes on.
 #[inline]
 pub(super) fn judge<W: Witness>(
     reply: &Reply<'_>,
@@ -94,7 +96,7 @@ pub(super) fn judge<W: Witness>(
     mut begun: Option<&mut Begun>,
     received: &mut Received,
     expected: &mut Expected<'_, W>,
-) {
+) -> bool {
     let (now, number) = (received.at, pending.number);
     let Expected { verifier, payloads, recorder, .. } = expected;
     recorder.bytes.payload_received += reply.payload.len() as u64;
@@ -106,12 +108,13 @@ pub(super) fn judge<W: Witness>(
         let timeline = Timeline { due: pending.due, sent: pending.sent, first_byte, done: now };
         let open_loop = expected.open_loop;
         let judged = Judged { timeline: &timeline, number, recorder, open_loop };
-        expected.witness.judge(reply, judged);
-        received.done += 1;
+        let goes_on = expected.witness.judge(reply, judged);
+        received.going_on += u32::from(goes_on);
+        received.done += u32::from(!goes_on);
         if reply.last {
             received.ending = Some(Ending::Orderly("server"));
         }
-        return;
+        return goes_on;
     }
     let begun = begun.and_then(|it| Some((it.first_byte.take()?, &mut it.progress)));
     let (first_byte, content) = match begun {
@@ -140,6 +143,7 @@ pub(super) fn judge<W: Witness>(
     if reply.last {
         received.ending = Some(Ending::Orderly("server"));
     }
+    false
 }
 
 /// A reply that began before its message was sent: only a peer that does not answer knows what will be

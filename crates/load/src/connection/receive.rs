@@ -363,7 +363,9 @@ impl Connection {
                 };
                 let partial = self.partial.as_mut();
                 let begun = partial.map(|partial| &mut partial.reply);
-                judge(reply, &pending, begun, received, expected);
+                if judge(reply, &pending, begun, received, expected) && W::JUDGES {
+                    ledger.push_sent(pending.number, 1, pending.due, pending.sent);
+                }
             }
             (Ledger::Numbered(ledger), Tag::Number(number)) => {
                 let Some((pending, mut begun)) = ledger.take(number) else {

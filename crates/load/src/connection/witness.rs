@@ -20,9 +20,11 @@ pub(crate) trait Witness {
     /// This is what the session made of them.
     fn event(&mut self, event: &Event<'_>, payloads: &mut Payloads) -> Testimony;
 
-    /// All of a reply came: is it right? Only who [judges](Self::JUDGES) is asked, and records it.
-    fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) {
+    /// All of a reply came: is it right? Only who [judges](Self::JUDGES) is asked, and records it. True: its message
+    /// is not done, and goes on with another request.
+    fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) -> bool {
         let _ = (reply, judged);
+        false
     }
 }
 
@@ -59,8 +61,8 @@ impl<W: Witness> Witness for &mut W {
         (**self).event(event, payloads)
     }
 
-    fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) {
-        (**self).judge(reply, judged);
+    fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) -> bool {
+        (**self).judge(reply, judged)
     }
 }
 

@@ -50,6 +50,8 @@ pub struct RouteFigures {
     /// looked at.
     #[serde(default)]
     pub left_out: u64,
+    /// Redirects that were followed. Neither they nor the requests that they lead to are messages of their own.
+    pub followed: u64,
     /// Bytes of requests, heads included, before TLS.
     pub bytes_sent: u64,
     /// Bytes of replies that came whole, heads included and what frames chunks left out, after TLS.

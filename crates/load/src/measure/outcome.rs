@@ -34,6 +34,8 @@ pub enum Class {
     Protocol,
     /// A reply with another HTTP status than expected.
     Status,
+    /// A redirect that is not followed: to another origin, or one too many.
+    Redirect,
     /// A reply with wrong content.
     Mismatch,
     /// A reply without what a later request needs.
@@ -67,7 +69,7 @@ pub enum Arrival {
 
 impl Class {
     /// Every class.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Refused,
         Self::Reset,
         Self::Unreachable,
@@ -81,6 +83,7 @@ impl Class {
         Self::Utf8,
         Self::Protocol,
         Self::Status,
+        Self::Redirect,
         Self::Mismatch,
         Self::Capture,
         Self::Feed,
@@ -105,6 +108,7 @@ impl Class {
             Self::Utf8 => "utf8",
             Self::Protocol => "protocol",
             Self::Status => "status",
+            Self::Redirect => "redirect",
             Self::Mismatch => "mismatch",
             Self::Capture => "capture",
             Self::Feed => "feed",

@@ -27,6 +27,7 @@ pub struct RouteRecord {
     checked: u64,
     wrong: u64,
     left_out: u64,
+    followed: u64,
     bytes_sent: u64,
     bytes_received: u64,
     response: Times,
@@ -92,6 +93,12 @@ impl RouteRecord {
         self.bytes_received += bytes;
     }
 
+    /// A redirect of so many bytes was followed.
+    pub fn followed(&mut self, bytes: u64) {
+        self.followed += 1;
+        self.bytes_received += bytes;
+    }
+
     /// It was right. Open loop: its response time counts too.
     pub fn right(&mut self, timeline: &Timeline, open_loop: bool) {
         self.ok += 1;
@@ -126,6 +133,7 @@ impl RouteRecord {
     pub(super) fn add(&mut self, other: &Self) {
         self.sent += other.sent;
         self.ok += other.ok;
+        self.followed += other.followed;
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;
         self.checked += other.checked;
@@ -157,6 +165,7 @@ impl RouteRecord {
             checked: self.checked,
             wrong: self.wrong,
             left_out: self.left_out,
+            followed: self.followed,
             bytes_sent: self.bytes_sent,
             bytes_received: self.bytes_received,
             examples: BTreeMap::new(),

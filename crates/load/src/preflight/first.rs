@@ -8,7 +8,8 @@ use super::greeting::Greeting;
 use crate::connection::{Ending, Testimony, Witness};
 use crate::measure::Class;
 use crate::plan::{ContentRule, Plan, Scheme};
-use crate::source::{Payloads, Progress, Verifier};
+use crate::source::traffic::is_redirect;
+use crate::source::{Payloads, Progress, Verifier, excerpt};
 
 /// The most that is kept of a reply which is to be learned, bytes.
 const MOST_LEARNED: usize = 64 << 20;
@@ -37,6 +38,8 @@ pub(super) struct FirstReply<'p> {
     progress: Progress,
     /// All of the reply where it is learned, and else its beginning.
     content: Vec<u8>,
+    /// Where it leads; empty: nowhere.
+    location: Vec<u8>,
 }
 
 /// The content of a right first reply.
@@ -62,6 +65,7 @@ impl<'p> FirstReply<'p> {
             verifier: is_known.then(|| Verifier::new(rule)),
             progress: Progress::default(),
             content: Vec::new(),
+            location: Vec::new(),
         }
     }
 
@@ -98,11 +102,12 @@ impl<'p> FirstReply<'p> {
                 let text = format!("the server closed with code {}", close.code);
                 return Err((Class::Closed, text));
             }
-            Event::Open
-            | Event::Room
-            | Event::Head(_)
-            | Event::Delivery(_)
-            | Event::Bulletin(_) => {}
+            Event::Head(head) => {
+                let mut fields = head.fields();
+                let named = fields.find(|(name, _)| name.eq_ignore_ascii_case(b"location"));
+                self.location = named.map_or(Vec::new(), |(_, value)| value.to_vec());
+            }
+            Event::Open | Event::Room | Event::Delivery(_) | Event::Bulletin(_) => {}
         }
         Ok(())
     }
@@ -131,6 +136,13 @@ impl<'p> FirstReply<'p> {
         let (status, right) = (reply.status, target.expect.status);
         if target.url.scheme != Scheme::Http || status == right {
             return Ok(());
+        }
+        if is_redirect(status) && !self.location.is_empty() {
+            let to = excerpt(&self.location);
+            let text = format!(
+                "the server redirects (status {status}) to {to}: load that URL, or use --expect-status {status} to load the redirect itself"
+            );
+            return Err((Class::Status, text));
         }
         let text = format!(
             "the server answered with status {status}, not {right}: check the URL and the method {}, or say which status is right",

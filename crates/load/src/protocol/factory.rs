@@ -78,8 +78,14 @@ impl ProtocolFactory {
                     _ => Self::Conversation(config),
                 });
             }
-            let heads = traffic.routes.iter().zip(routes.iter());
-            let heads = heads.map(|(of, route)| route_head(of, route, &url.authority));
+            let both = || traffic.routes.iter().zip(routes.iter());
+            let own = both().map(|(of, route)| route_head(of, Some(route), &url.authority));
+            let followed = both().filter(|(_, route)| route.follow.is_some());
+            let heads = own.chain(followed.flat_map(|(of, route)| {
+                let (same, get) = redirected(of);
+                let head = |of: &_, route| route_head(of, route, &url.authority);
+                [head(&same, Some(route)), head(&get, None)]
+            }));
             return Ok(Self::Routes(heads.collect::<Result<_, _>>()?));
         }
         match url.scheme {
@@ -141,6 +147,19 @@ impl ProtocolFactory {
         match self {
             Self::Http(heads) => Self::Routes(heads),
             other => other,
+        }
+    }
+
+    /// The same for the preflight, which is told of the head of its reply, too.
+    pub(crate) fn make_first(
+        &self,
+        number: u32,
+        entropy: [u64; 2],
+        opening: Option<Opening>,
+    ) -> Protocol {
+        match self {
+            Self::Http(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
+            _ => self.make(number, entropy, opening),
         }
     }
 
@@ -232,15 +251,32 @@ fn opened(config: &WebSocketConfig, opening: Option<Opening>) -> Arc<WebSocketCo
     Arc::new(config)
 }
 
-/// The head of requests to a route.
+/// A route's requests to the target that a redirect says: like its own, and those that only get. Of these HEAD
+/// stays what it is, and nothing is said of a body.
+fn redirected(of: &traffic::Route) -> (traffic::Route, traffic::Route) {
+    let target = vec![traffic::Part::Make(traffic::Made::Seq)];
+    let same = traffic::Route { target, ..of.clone() };
+    let mut get = same.clone();
+    if get.method != "HEAD" {
+        "GET".clone_into(&mut get.method);
+    }
+    // A field with holes stays: they are filled in their order.
+    let is_fixed =
+        |text: &traffic::Text| text.iter().all(|it| matches!(it, traffic::Part::Text(_)));
+    let of_body = |name: &str| name.get(..8).is_some_and(|it| it.eq_ignore_ascii_case("content-"));
+    get.headers.retain(|(name, value)| !(of_body(name) && is_fixed(value)));
+    (same, get)
+}
+
+/// The head of requests to a route; none: they have no body.
 fn route_head(
     of: &traffic::Route,
-    route: &Route,
+    route: Option<&Route>,
     authority: &str,
 ) -> Result<RequestHead, PlanError> {
     let headers: Vec<_> =
         of.headers.iter().map(|(name, value)| (name.as_str(), parts(value))).collect();
-    let length = match route.requests.body_length() {
+    let length = match route.map_or(Some(0), |route| route.requests.body_length()) {
         Some(0) => PayloadLength::None,
         Some(length) => PayloadLength::Fixed(length as u64),
         None => PayloadLength::Varying,

@@ -27,6 +27,9 @@ pub(super) struct Asked {
     pub(super) body: Vec<u8>,
 }
 
+/// The status of a reply that leads elsewhere, with all that was sent.
+pub(super) const REDIRECT: u16 = 307;
+
 /// What was heard.
 #[derive(Debug)]
 pub(super) enum Heard {
@@ -266,6 +269,7 @@ impl Conversation {
         let Said { number, origin, status, body, text, keep_alive, altered } = *reply;
         let middle = random.up_to(body.len() as u64) as usize;
         let split = random.once_in(3);
+        let begin = out.len();
         match &mut self.codec {
             Codec::Raw(_) => out.extend_from_slice(body),
             Codec::Http(codec) if split => {
@@ -304,6 +308,11 @@ impl Conversation {
                 let data = &data[..];
                 codec.send(&Packet::Game { table, player, data, attributes: Vec::new() }, out);
             }
+        }
+        if status == REDIRECT {
+            let line = out[begin..].windows(2).position(|end| end == b"\r\n");
+            let place = begin + line.map_or(0, |line| line + 2);
+            out.splice(place..place, *b"Location: elsewhere?again\r\n");
         }
     }
 

@@ -126,6 +126,7 @@ impl Draw {
         });
         let most = self.random.of(&[1, 3, 40, 1_000_000]);
         let mut manners = Manners {
+            redirects: false,
             seed: self.random.any(),
             spoken,
             right,

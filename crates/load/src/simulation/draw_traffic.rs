@@ -74,14 +74,9 @@ impl Draw {
         let is_timed = !is_open && !is_counted;
         let flows: Vec<_> =
             (0..flows).map(|number| self.flow_or_talk(number, is_open, is_timed)).collect();
-        let spoken = if !self.talks {
-            Spoken::Http
-        } else if self.random.once_in(3) {
-            Spoken::SocketIo
-        } else {
-            Spoken::WebSocket
-        };
+        let spoken = self.spoken();
         let deflates = spoken == Spoken::WebSocket && self.random.once_in(6);
+        let redirects = !self.talks && self.random.once_in(3);
         let document = json!({
             "schema": "wiretrial-plan",
             "version": 1,
@@ -92,7 +87,7 @@ impl Draw {
             },
             "traffic": {
                 "feeds": self.feeds(is_open, connections),
-                "routes": if self.talks { json!([]) } else { routes() },
+                "routes": if self.talks { json!([]) } else { routes(redirects) },
                 "lines": if self.talks { lines(spoken) } else { json!([]) },
                 "flows": flows,
                 "sample": self.random.of(&[0.0, 0.3, 1.0]),
@@ -115,6 +110,7 @@ impl Draw {
         });
         let most = self.random.of(&[1, 3, 40, 1_000_000]);
         let manners = Manners {
+            redirects,
             seed: self.random.any(),
             spoken,
             right: if self.talks { Right::Talk } else { Right::Routes },
@@ -140,6 +136,16 @@ impl Draw {
         let plan = Plan::from_json(&document.to_string());
         let plan = plan.unwrap_or_else(|error| panic!("seed {seed}: {error}: {document}"));
         Scenario { plan, nature, manners, stop_at, judges_once_in: self.random.of(JUDGES_ONCE_IN) }
+    }
+
+    fn spoken(&mut self) -> Spoken {
+        if !self.talks {
+            Spoken::Http
+        } else if self.random.once_in(3) {
+            Spoken::SocketIo
+        } else {
+            Spoken::WebSocket
+        }
     }
 
     fn flow_or_talk(&mut self, number: u64, is_open: bool, may_be_endless: bool) -> Value {
@@ -193,7 +199,7 @@ impl Draw {
 }
 
 /// What peers answer, as [`Right::Routes`] does: `login` gives a token, `use` needs that of the same user.
-fn routes() -> Value {
+fn routes(redirects: bool) -> Value {
     let equals = |path: &str, part: Value| {
         let with = json!({"text": [part]});
         json!({"of": {"json": path}, "test": {"is": "compared", "how": "==", "with": with}})
@@ -218,6 +224,7 @@ fn routes() -> Value {
             "name": name, "method": "POST", "target": [{"text": "/"}, {"url": "user"}],
             "headers": [["X-Name", [{"text": name}]]],
             "body": body,
+            "follow": if redirects { 9 } else { 0 },
             "expect": {"checks": [
                 equals("$.seq", json!({"make": "seq"})),
                 equals("$.items[1].user", json!({"value": "user"})),

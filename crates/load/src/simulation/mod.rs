@@ -19,6 +19,7 @@ mod events;
 mod facts;
 mod fault;
 mod frames;
+mod leading;
 mod peer;
 mod peers;
 mod scenario;

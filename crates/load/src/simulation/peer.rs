@@ -59,6 +59,8 @@ pub(super) struct Peer {
     pub(super) sits: bool,
     /// A copy that is to come behind a later one.
     pub(super) late: Option<Post>,
+    /// Its last reply was a redirect.
+    pub(super) led: bool,
     /// What the user of a conversation was told in its greeting.
     pub(super) token: Option<String>,
     /// What was asked, and is answered when it pleases the peer.
@@ -98,6 +100,7 @@ impl Peer {
             settled: false,
             sits: false,
             late: None,
+            led: false,
             token: None,
             set_aside: Vec::new(),
             answers: Answers::default(),
@@ -359,6 +362,9 @@ impl Peer {
         }
         if matches!(world.manners.right, Right::Talk) {
             return self.answer_talk(wires, socket, after, asked, world);
+        }
+        if self.leads(wires, socket, after, asked.number, world) {
+            return;
         }
         let body = world.manners.right.reply(&asked.body, &mut self.random);
         self.say(wires, socket, after, asked.number, &body, world);

@@ -62,6 +62,8 @@ pub(super) struct Manners {
     pub(super) deflate: Option<DeflateConfig>,
     /// Replies that name their message come in any order.
     pub(super) reorders: bool,
+    /// Some requests are answered with a redirect first.
+    pub(super) redirects: bool,
     /// The players of a table have numbers that do not follow one another.
     pub(super) scattered: bool,
     /// Bytes travel inside TLS.

@@ -125,6 +125,7 @@ fn add_route(sum: &mut RouteFigures, of: &RouteFigures) {
     sum.sent += of.sent;
     sum.ok += of.ok;
     sum.in_flight = of.in_flight;
+    sum.followed += of.followed;
     sum.bytes_sent += of.bytes_sent;
     sum.bytes_received += of.bytes_received;
     sum.checked += of.checked;

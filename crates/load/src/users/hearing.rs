@@ -11,7 +11,7 @@ use crate::connection::{FORESEEN, Judged, Testimony, Witness};
 use crate::measure::{Class, Recorder, Timeline};
 use crate::mutation::{self, Mutation};
 use crate::source::Payloads;
-use crate::source::traffic::{Fault, Known};
+use crate::source::traffic::{Fault, Known, Making};
 
 /// Hears one user's connection.
 #[derive(Debug)]
@@ -47,12 +47,25 @@ impl Witness for Hearing<'_> {
         Testimony::GoOn
     }
 
-    fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) {
+    fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) -> bool {
         let Judged { timeline, number, recorder, open_loop } = judged;
         if self.judge_talk(timeline, open_loop, recorder) {
-            return;
+            return false;
         }
         let making = self.users.making(self.index, number);
+        if let Some((bytes, led)) = self.lead(reply, making) {
+            let wrong = match led {
+                _ if !timeline.is_ordered() => (Class::Protocol, FORESEEN.to_owned()),
+                Ok(()) => {
+                    let user = &self.users.all[self.index as usize];
+                    recorder.route(user.route).followed(bytes);
+                    return true;
+                }
+                Err(text) => (Class::Redirect, text),
+            };
+            self.users.over(self.index, bytes, Err(wrong), (timeline, open_loop), recorder);
+            return false;
+        }
         let drawn = self.users.draw(self.index, number);
         let Users { common, all, scratches, tape, .. } = &mut *self.users;
         let user = &mut all[self.index as usize];
@@ -84,12 +97,13 @@ impl Witness for Hearing<'_> {
             coming.keep(reply.payload);
             let drawn = Drawn { number, timeline, open_loop, making, values };
             if self.users.submit(self.index, coming, drawn, recorder) {
-                return;
+                return false;
             }
         } else {
             self.users.spare.push(coming);
         }
         self.users.over(self.index, bytes, told, (timeline, open_loop), recorder);
+        false
     }
 }
 
@@ -154,6 +168,27 @@ impl Hearing<'_> {
         told.and(tape.whole().map_err(Fault::Mismatch))
     }
 
+    /// A reply came whole: does it lead elsewhere, and may it be followed? With the bytes that it had.
+    #[inline]
+    fn lead(&mut self, reply: &Reply<'_>, making: Making) -> Option<(u64, Result<(), String>)> {
+        let Users { common, all, spare, .. } = &mut *self.users;
+        let user = &mut all[self.index as usize];
+        let route = common.routes.get(user.route);
+        let most = route.follow?.most;
+        let values = &user.values;
+        let first = || {
+            let mut target = Vec::new();
+            route.requests.write_target(Known { values, making }, &mut target);
+            target
+        };
+        let told = user.way.lead(most, route.replies.origin(), first)?;
+        let mut coming = user.coming.take().unwrap_or_default();
+        route.replies.piece(&mut coming, reply.payload);
+        let bytes = coming.bytes();
+        spare.push(coming);
+        Some((bytes, told))
+    }
+
     /// A reply begins.
     fn head(&mut self, head: &ReplyHead<'_>) {
         let making = self.users.making(self.index, 0);
@@ -166,6 +201,9 @@ impl Hearing<'_> {
         if let Some(tape) = tape {
             tape.head(head.status, head.fields());
         }
+        if route.follow.is_some() {
+            user.way.head(head.status, head.fields());
+        }
         if !common.traffic.flows[user.flow].cookies {
             return;
         }
@@ -174,7 +212,10 @@ impl Hearing<'_> {
         for (_, value) in head.fields().filter(|(name, _)| is_cookie(name)) {
             if target.is_empty() {
                 let known = Known { values: &user.values, making };
-                route.requests.write_target(known, target);
+                match user.way.target() {
+                    Some((place, _)) => target.extend_from_slice(place),
+                    None => route.requests.write_target(known, target),
+                }
             }
             user.jar.set(value, target);
         }

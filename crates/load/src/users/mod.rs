@@ -9,6 +9,7 @@ mod talk;
 mod talking;
 mod taping;
 mod unasked;
+mod way;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use crate::plan::traffic::Traffic;
 use crate::source::traffic::{Coming, Jar, Known, Making, Request, Room, Routes, Scratch, Values};
 use talk::Talk;
 use unasked::Unasked;
+use way::Way;
 
 /// What does not differ from user to user.
 #[derive(Debug, Clone)]
@@ -79,6 +81,8 @@ struct User {
     coming: Option<Box<Coming>>,
     /// What became of the step, once it is over.
     outcome: Option<Result<(), Class>>,
+    /// Where redirects have led its step.
+    way: Way,
     /// How far its conversation is; none where its sessions are none.
     talk: Option<Box<Talk>>,
 }
@@ -130,6 +134,7 @@ impl Users {
             recorder.record(Metric::SessionWait, now - at.due);
         }
         user.route = flow.steps[at.step].route;
+        user.way.begin();
         user.due = at.step_due;
         if let Some(talk) = &mut user.talk {
             talk.begins((at.step, at.round));
@@ -154,11 +159,17 @@ impl Users {
         let user = &*user;
         let known = Known { values: &user.values, making };
         let jar = self.common.traffic.flows[user.flow].cookies.then_some(&user.jar);
-        let requests = &self.common.routes.get(user.route).requests;
-        let request = requests.lay(known, jar, &mut self.room);
+        let route = self.common.routes.get(user.route);
+        let (head, request) = match (user.way.target(), route.follow) {
+            (Some((target, gets)), Some(follow)) => {
+                let head = if gets { follow.get } else { follow.same };
+                (head, route.requests.lay_for(target, !gets, known, jar, &mut self.room))
+            }
+            _ => (user.route, route.requests.lay(known, jar, &mut self.room)),
+        };
         let one = self.tape.as_mut().and_then(|tape| tape.payload(number));
         let whole = Request { body: one.unwrap_or(request.body), ..request };
-        let bytes = connection.encode_request(number, user.route, &whole, buffers, recorder);
+        let bytes = connection.encode_request(number, head, &whole, buffers, recorder);
         recorder.route(user.route).encoded(bytes as u64);
         match &mut self.tape {
             None => {}
@@ -285,6 +296,6 @@ mod tests {
 
     #[test]
     fn a_user_who_waits_costs_little() {
-        assert!(size_of::<User>() <= 176, "{} bytes", size_of::<User>());
+        assert!(size_of::<User>() <= 184, "{} bytes", size_of::<User>());
     }
 }

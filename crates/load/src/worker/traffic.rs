@@ -330,6 +330,9 @@ impl<M: Machine> Worker<M> {
             self.done(index, received.done);
             self.step_over(index, now);
         }
+        if received.going_on > 0 && received.ending.is_none() {
+            self.encode_again_for_user(index, now);
+        }
         if received.room_changed {
             self.room_changed(index);
         }

@@ -105,7 +105,11 @@ TABLE: tuple[Word, ...] = (
     _yes(_O, "header", "one more header: `header: Name: value`"),
     _yes(_O, "variable", "a value for this entry and those after it: `variable: name=value`"),
     *_no(_O, "insecure cacert cert key connect-to resolve proxy", _COMMAND),
-    *_no(_O, "location location-trusted max-redirs", "write the redirected request as an entry"),
+    _yes(
+        _O, "location", "true: redirects to the same origin are followed; the last reply is judged"
+    ),
+    _yes(_O, "max-redirs", "so many redirects at most, by default 50"),
+    *_no(_O, "location-trusted", "use location: true: redirects stay at the same origin"),
     *_no(_O, "retry retry-interval", "leave it out: a reply that is not right is counted"),
     _yes(_O, "compressed", "true: one more header, Accept-Encoding: gzip, deflate, br"),
     _yes(_O, "verbose", "nothing: it is about what hurl prints"),

@@ -65,7 +65,7 @@ _REFUSED = {
     "--config": "write its options into the command",
 }
 _TOLD = {
-    "--location": "redirects are not followed: each request is checked by itself",
+    "--location": "redirects are followed only where [Options] has `location: true`",
     "--insecure": "--insecure is left out: give it to `wiretrial load`",
     "--cacert": "--cacert is left out: give it to `wiretrial load`",
     "--cookie": "cookies are left out: a session sends those that replies set",

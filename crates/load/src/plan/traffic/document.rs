@@ -83,6 +83,10 @@ pub struct RouteDocument {
     /// What a right reply is.
     #[serde(default)]
     pub expect: RouteExpectDocument,
+    /// So many redirects to the same origin are followed at most: the reply behind the last one is the route's, and its time
+    /// is that of all of them.
+    #[serde(default)]
+    pub follow: u32,
     /// What later requests need of the reply.
     #[serde(default)]
     pub captures: Vec<CaptureDocument>,

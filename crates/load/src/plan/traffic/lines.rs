@@ -63,6 +63,7 @@ pub(super) fn line(
         statuses: vec![(0, 0)],
         exactly: None,
         checks: all(checks, "checks", names)?,
+        follow: 0,
         captures: captures.iter().map(|it| capture(it, names)).collect::<Result<_, _>>()?,
         line: Some(Line { deed: *does, acknowledged, awaits: all(awaits, "awaits", names)? }),
     })

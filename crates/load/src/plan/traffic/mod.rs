@@ -117,6 +117,8 @@ pub struct Route {
     pub exactly: Option<Text>,
     /// What must hold.
     pub checks: Vec<Check>,
+    /// So many redirects are followed at most.
+    pub follow: u32,
     /// What later requests need.
     pub captures: Vec<Capture>,
     /// What a step of a conversation is; none: it is a request.

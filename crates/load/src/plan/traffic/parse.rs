@@ -126,7 +126,7 @@ fn route(
     common: &[(String, String)],
     names: &mut Names,
 ) -> Result<Route, String> {
-    let RouteDocument { name, method, target, headers, body, expect, captures } = document;
+    let RouteDocument { name, method, target, headers, body, expect, captures, follow } = document;
     let all = fields(headers, common, names);
     if let Some((name, _)) = all.iter().find(|(name, _)| name.eq_ignore_ascii_case("cookie")) {
         return Err(format!("header {name} is the engine's own: cookies are kept by the flow"));
@@ -144,6 +144,7 @@ fn route(
         statuses: statuses(&expect.status)?,
         exactly: expect.body.as_ref().map(|body| text(body, names)),
         checks,
+        follow: *follow,
         captures: captures.iter().map(|it| capture(it, names)).collect::<Result<_, _>>()?,
         line: None,
     })

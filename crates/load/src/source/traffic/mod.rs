@@ -9,6 +9,7 @@ mod cookies;
 mod deep;
 mod filter;
 mod made;
+mod redirect;
 mod reply;
 mod request;
 mod template;
@@ -23,6 +24,7 @@ pub use coming::Coming;
 pub use cookies::Jar;
 pub use deep::Deep;
 pub use made::Making;
+pub use redirect::{is_redirect, only_gets, resolve};
 pub use reply::{Fault, Replies, Scratch};
 pub use request::{Opening, Request, Requests, Room};
 pub use template::Known;
@@ -47,6 +49,8 @@ pub struct Route {
     pub replies: Replies,
     /// What is looked at in a sample of right replies only; none: nothing is.
     pub deep: Option<Box<Deep>>,
+    /// Where redirects are followed: how often, and which heads its requests have then.
+    pub follow: Option<Follow>,
     /// Of a step of a conversation: which message is awaited; none: none is.
     pub awaits: Option<Replies>,
 }
@@ -70,11 +74,28 @@ impl Route {
     }
 }
 
+/// How a route's redirects are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Follow {
+    /// So many at most.
+    pub most: u32,
+    /// Number of the head of a request like the route's own, but for its target.
+    pub same: usize,
+    /// Of one that only gets.
+    pub get: usize,
+}
+
 impl Routes {
     /// Those of this traffic.
     pub fn new(traffic: &Traffic, plan: &Plan) -> Self {
         let url = &plan.target.url;
         let origin = format!("{}://{}", if url.secure { "https" } else { "http" }, url.authority);
+        // The heads of redirected requests have numbers behind those of routes.
+        let mut heads = traffic.routes.len()..;
+        let mut follow = |most: u32| {
+            let pair = if most > 0 { heads.next().zip(heads.next()) } else { None };
+            pair.map(|(same, get)| Follow { most, same, get })
+        };
         let route = |route: &crate::plan::traffic::Route| {
             let mut replies = Replies::new(route, &origin);
             Route {
@@ -82,6 +103,7 @@ impl Routes {
                 requests: Requests::new(route),
                 deep: Deep::new(&route.checks, &mut replies).map(Box::new),
                 replies,
+                follow: follow(route.follow),
                 awaits: route.line.as_ref().and_then(|line| Replies::which(&line.awaits)),
             }
         };

@@ -186,6 +186,11 @@ impl Replies {
         At::Head(index)
     }
 
+    /// The origin that it is a route of.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
     /// What judging its replies takes.
     pub fn scratch(&self) -> Scratch {
         let locations = self.patterns.iter().map(Regex::capture_locations);

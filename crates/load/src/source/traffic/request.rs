@@ -117,16 +117,43 @@ impl Requests {
                 ends.push(values.len() as u32);
             }
         }
-        for part in &self.holes {
-            write(part, known, values);
-            ends.push(values.len() as u32);
-        }
+        self.lay_holes(known, values, ends);
         if let Some(jar) = jar.filter(|jar| !jar.is_empty()) {
             target.clear();
             self.write_target(known, target);
             jar.write(target, cookies);
         }
         Request { values, ends, cookies, body: self.body.fill(known, body) }
+    }
+
+    /// Lays a request out whose target another reply has said, with its body or without.
+    pub fn lay_for<'a>(
+        &'a self,
+        target: &[u8],
+        has_body: bool,
+        known: Known<'_>,
+        jar: Option<&Jar>,
+        room: &'a mut Room,
+    ) -> Request<'a> {
+        let Room { values, ends, cookies, body, .. } = room;
+        values.clear();
+        ends.clear();
+        cookies.clear();
+        values.extend_from_slice(target);
+        ends.push(values.len() as u32);
+        self.lay_holes(known, values, ends);
+        if let Some(jar) = jar {
+            jar.write(target, cookies);
+        }
+        let body = if has_body { self.body.fill(known, body) } else { &[] };
+        Request { values, ends, cookies, body }
+    }
+
+    fn lay_holes(&self, known: Known<'_>, values: &mut Vec<u8>, ends: &mut Vec<u32>) {
+        for part in &self.holes {
+            write(part, known, values);
+            ends.push(values.len() as u32);
+        }
     }
 
     /// Appends the target of a request.
