@@ -104,3 +104,17 @@ def test_steps_of_conversations_are_known_by_name(tmp_path: Path) -> None:
         limit.limit(str(file), goal=["sai.p99 < 1s"])
     told = "--goal 'sai.p99 < 1s': there is no route or flow sai: use one of "
     assert problem.value.line() == told + "open /chat, say, close, chat"
+
+
+def test_users_are_as_many_as_sessions_take_once_some_were_seen(
+    wiretrial: Run, url: str, tmp_path: Path
+) -> None:
+    entry = f"GET {url}\nHTTP 200\n\n"
+    (tmp_path / "three.hurl").write_text(3 * entry, encoding="utf-8")
+    flags = ("--goal", "p50 < 9s", "--from", "100", "--to", "100", *QUICK[:-2], *GENERATOR)
+    done = wiretrial("limit", "three.hurl", *flags, "--format", "json")
+    first, *further = Limit.model_validate_json(done.stdout).levels
+    # A second for each reply, and half as many again.
+    assert first.connections == 450
+    if first.is_kept:
+        assert all(one.connections < 450 for one in further)

@@ -107,7 +107,7 @@ def test_the_page_of_a_load_is_that_of_its_report(load: Path, capsys: Captured) 
     assert page.strip() == capsys.readouterr().out.strip()
     titles = re.findall(r"<h2>(.*?)</h2>", page)
     assert titles[:2] == ["What it took", "Over time"]
-    assert "No message failed" in page
+    assert "No request failed" in page
 
 
 def test_it_is_held_against_bounds(load: Path, capsys: Captured) -> None:

@@ -145,7 +145,7 @@ def test_a_rate_follows_the_stages(wiretrial: Run, server: str, tmp_path: Path) 
     due = document["totals"]["sent"] + document["waiting"] + document["dropped"]
     assert 149 <= due <= 151
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "requests in stages from 0/s to 100/s, to 100/s in 1.00 s, to 0/s in 1.00 s" in page
+    assert "open loop, requests: 0/s to 100/s, to 100/s in 1 s, to 0/s in 1 s" in page
     assert "Thin lines: a stage of the load ends." in page
 
 

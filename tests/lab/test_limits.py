@@ -156,6 +156,17 @@ def test_the_highest_rate_that_was_asked_for_can_be_kept() -> None:
     assert limits.binding(None) == "ceiling"
 
 
+def test_what_binds_is_shown_above_the_figure_where_searches_differ_much() -> None:
+    a_server = server(8400)
+    a_server.limit = lambda _: 4200.0 if a_server.steps[-1].search == 2 else 8400.0
+    measured = a_server.climbed()
+    found = limits.found(USUAL, measured)
+    figure, refused = limits.interval(found), limits.shown(measured, found)
+    assert figure is not None
+    assert refused is not None
+    assert min(one.refused or 0 for one in found) < figure.value < refused.rate
+
+
 @pytest.mark.parametrize(
     ("changes", "binds"),
     [

@@ -90,7 +90,7 @@ def test_what_cannot_be_told_says_how_many_replies_are_needed() -> None:
 def test_of_a_rate_that_was_not_reached_no_time_is_told(figure: str) -> None:
     outcome = judged(overloaded(RUN), figure)
     assert (outcome.value, outcome.is_kept) == (None, False)
-    assert "it grows with the run" in outcome.line
+    assert "so it grows with the run" in outcome.line
 
 
 @pytest.mark.parametrize(

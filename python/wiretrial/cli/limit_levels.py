@@ -232,6 +232,13 @@ def _refused(
 
 
 def _session_s(trial: Trial) -> float | None:
-    """How long the longest of a hundred sessions took, as far as that can be told."""
-    known = [quantiles.told(flow.iterations, USUAL) for flow in Measured(trial).routed.flows]
-    return max((ns / 1e9 for ns in known if ns is not None), default=None)
+    """How long the longest of a hundred sessions took; of fewer than tell that, the longest of all.
+
+    None where that says nothing: none ended, or they waited for a user, longer and longer.
+    """
+    measured = Measured(trial)
+    if measured.is_overloaded:
+        return None
+    times = [flow.iterations for flow in measured.routed.flows if flow.iterations.count]
+    longest = (quantiles.told(one, USUAL) or one.max for one in times)
+    return max((ns / 1e9 for ns in longest), default=None)

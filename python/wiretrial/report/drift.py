@@ -74,7 +74,7 @@ class Drift:
             told = units.listed(one.told for one in self.drifted)
             return f"Drift: {told} throughout."
         names = units.listed(one.name for one in self.quantities)
-        return f"No drift over {_length(self.quantities[0].length_ns)}: {names}."
+        return f"No drift over {units.length(self.quantities[0].length_ns)}: {names}."
 
 
 def of(trial: Trial) -> Drift | None:
@@ -169,8 +169,3 @@ def _cpu(trial: Trial, steps: Sequence[Sequence[Interval]]) -> list[Point]:
 
 def _middle_s(step: Sequence[Interval]) -> float:
     return (step[0].start_ns + step[-1].end_ns) / 2e9
-
-
-def _length(ns: int) -> str:
-    minutes = ns / 60e9
-    return f"{units.trimmed(minutes)} min" if minutes >= 1 else units.duration(ns)

@@ -20,7 +20,7 @@ from wiretrial.results import hdr, quantiles
 from wiretrial.results.hdr import Hdr
 from wiretrial.results.model import Trial
 
-GROWS = "it grows with the run: the offered rate was not reached"
+GROWS = "the offered rate was not reached, so it grows with the run"
 MAX = "max"
 
 

@@ -107,11 +107,11 @@ def _sending(trial: Trial) -> list[str]:
     what, stages = load_words.noun(trial), load_words.stages(trial)
     match trial.plan.load.executor:
         case ClosedLoop():
-            return ["closed loop"] if stages is None else [f"closed loop in stages {stages}"]
+            return ["closed loop"] if stages is None else [f"closed loop: {stages}"]
         case OpenLoop(rate=rate):
             due = "sessions" if trial.plan.traffic else what
             offered = f"{units.trimmed(rate)} {due}/s offered"
-            return ["open loop", f"{due} in stages {stages}" if stages else offered]
+            return [f"open loop, {due}: {stages}"] if stages else ["open loop", offered]
         case RandomBurst():
             return ["closed loop", "bursts on connections drawn at random"]
         case AfterResponse(pause_ns=pause_ns):
@@ -310,8 +310,7 @@ def _agent(agent: Agent, what: str) -> str:
 
 
 def _length(ns: float) -> str:
-    unit = units.fitting(units.TIMES, (ns,))
-    return f"{units.trimmed(ns / unit.size)} {ascii_only(unit.short)}"
+    return ascii_only(units.length(ns))
 
 
 def _time(ns: float) -> str:

@@ -32,16 +32,16 @@ def place(trial: Trial) -> str:
 
 
 def stages(trial: Trial) -> str | None:
-    """`from 0 to 100 in 30 s, to 500 in 2 min`: the load over time; None where it is even."""
+    """`0 to 100 in 30 s, to 500 in 2 min`: the load over time; None where it is even."""
     load = trial.plan.load
     if not load.stages:
         return None
     executor = load.executor
     most, per = (executor.rate, "/s") if isinstance(executor, OpenLoop) else (load.connections, "")
-    told = [f"from {units.trimmed(most * load.stages[0].start)}{per}"]
+    told = [f"{units.trimmed(most * load.stages[0].start)}{per}"]
     for stage in load.stages:
         level = f"to {units.trimmed(most * stage.to)}{per}"
-        told.append(f"{level} in {units.duration(stage.for_ns)}" if stage.for_ns else level)
+        told.append(f"{level} in {units.length(stage.for_ns)}" if stage.for_ns else level)
     return ", ".join((f"{told[0]} {told[1]}", *told[2:]))
 
 

@@ -114,7 +114,7 @@ def _course(trial: Trial) -> Iterator[Block]:
     for name in over_time.names(course):
         yield Drawing(partial(over_time.picture, course, name))
     if not course.has_errors:
-        yield Text("No message failed.")
+        yield Text(f"No {course.what.one} failed.")
     routes = route_courses.of_trial(trial)
     for name in route_lines.names(routes):
         assert routes is not None

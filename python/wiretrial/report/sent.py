@@ -140,7 +140,7 @@ def _facets(trials: Sequence[Trial], *, is_run: bool) -> Iterator[Facet]:
     yield Facet("load", lambda t: _loop(t) + (at if _rate(t) else ""))
     if len(rates) > 1:
         yield Facet(f"{what.many}/s offered", _rate, figure=units.trimmed)
-    yield Facet("duration", lambda t: t.plan.stop.duration_ns, str, _length)
+    yield Facet("duration", lambda t: t.plan.stop.duration_ns, str, units.length)
     yield Facet("total", lambda t: t.plan.stop.requests, lambda told: f"{told} {what.many}")
     yield Facet(
         f"{what.many} each",
@@ -206,7 +206,7 @@ def _pack(trial: Trial) -> int | None:
 def _loop(trial: Trial) -> str:
     if stages := load_words.stages(trial):
         is_open = isinstance(trial.plan.load.executor, OpenLoop)
-        return f"{'open' if is_open else 'closed'} loop in stages {stages}"
+        return f"{'open' if is_open else 'closed'} loop: {stages}"
     match trial.plan.load.executor:
         case OpenLoop(rate=rate) if trial.plan.traffic:
             return f"open loop at {units.trimmed(rate)} sessions/s"
@@ -215,7 +215,7 @@ def _loop(trial: Trial) -> str:
         case RandomBurst():
             return "bursts on connections drawn at random"
         case AfterResponse(pause_ns=pause_ns):
-            return f"closed loop with {_length(pause_ns)} after each reply"
+            return f"closed loop with {units.length(pause_ns)} after each reply"
         case Hold():
             return "held connections"
         case _:
@@ -229,11 +229,6 @@ def _rate(trial: Trial) -> float | None:
     if not isinstance(executor, OpenLoop | Hold):
         return None
     return executor.rate or None
-
-
-def _length(ns: float) -> str:
-    unit = units.fitting(units.TIMES, (ns,))
-    return f"{units.trimmed(ns / unit.size)} {unit.short}"
 
 
 def _server(trial: Trial) -> str | None:

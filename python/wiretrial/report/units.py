@@ -42,6 +42,8 @@ def rates(what: Noun) -> tuple[Unit, ...]:
 RATES = rates(words.MESSAGE)
 CONNECT_RATES = (Unit("connections/s", "/s"), Unit("connections/ms", "/ms", 1e3))
 BANDWIDTHS = (Unit("B/s", "B/s"), Unit("kB/s", "kB/s", 1e3), Unit("MB/s", "MB/s", 1e6))
+LONG_NS = 120 * 10**9
+"""What lasts as long is told in minutes."""
 TIMES = (Unit("ns", "ns"), Unit("µs", "µs", 1e3), Unit("ms", "ms", 1e6), Unit("s", "s", 1e9))
 MICROSECONDS = TIMES[1]
 PERCENT = Unit("%", "%", 0.01)
@@ -81,6 +83,14 @@ def asked(value: float) -> str:
 def duration(ns: float) -> str:
     """A time with the unit that fits it, for running text and the terminal."""
     return fitting(TIMES, (ns,)).text(ns) if ns else "0 s"
+
+
+def length(ns: float) -> str:
+    """How long something lasts that was asked for: `13 s`, `2 min`."""
+    if ns >= LONG_NS:
+        return f"{trimmed(ns / 60e9)} min"
+    unit = fitting(TIMES, (ns,))
+    return f"{trimmed(ns / unit.size)} {unit.short}"
 
 
 def plural(n: int, word: str) -> str:

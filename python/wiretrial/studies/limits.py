@@ -136,7 +136,10 @@ def interval(searches: Sequence[Found]) -> Between | None:
 
 
 def shown(levels: Sequence[Level], searches: Sequence[Found]) -> Level | None:
-    """The level that shows what binds: refused at the lowest rate above what was kept."""
+    """The level that shows what binds: refused at the lowest rate above the figure.
+
+    Where searches differ much, what one of them was refused another one kept.
+    """
     ended = [one for one in searches if one.is_confirmed] or list(searches[:1])
     numbers = {one.search: one.refused for one in ended}
     refused = [
@@ -144,7 +147,9 @@ def shown(levels: Sequence[Level], searches: Sequence[Found]) -> Level | None:
     ]
     # Where a level was lost for another reason, one that missed a goal says more.
     telling = [level for level in refused if level.reason != "invalid"] or refused
-    return min(telling, key=lambda level: level.rate, default=None)
+    figure = interval(searches)
+    above = [level for level in telling if figure is not None and level.rate > figure.value]
+    return min(above or telling, key=lambda level: level.rate, default=None)
 
 
 def binding(refused: Level | None) -> Binding:
