@@ -24,7 +24,8 @@ class Shape(_Part):
 
     `types`, `values`: it is one of these, where any are given. `length`: characters of a text,
     elements of a list, from and to and with. `range`: of numbers. `pattern`: matches somewhere in
-    a text. `members`: of an object, which has `others` too, or only these. `items`: of a list.
+    a text. `members`: of an object, which has `others` too, or only these; or each other one is
+    like that. `items`: of a list. `choices`: shapes that it has, too.
     """
 
     types: tuple[TypeName, ...] = ()
@@ -33,12 +34,21 @@ class Shape(_Part):
     range: tuple[int | float | None, int | float | None] | None = None
     pattern: str | None = None
     members: tuple[Member, ...] = ()
-    others: bool = True
+    others: bool | Shape = True
     items: Shape | None = None
+    choices: tuple[Choice, ...] = ()
+
+
+class Choice(_Part):
+    """Shapes of which a value has `least` to `most`; None: all of them."""
+
+    of: tuple[Shape, ...]
+    least: int = 0
+    most: int | None = None
 
 
 class Member(_Part):
-    """A member of an object. Of members that stand twice in an object the last one counts."""
+    """A member of an object. Of named members that stand twice in an object the last one counts."""
 
     name: str
     shape: Shape = Field(default_factory=Shape)

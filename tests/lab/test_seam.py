@@ -43,7 +43,7 @@ from wiretrial.plan import (
     Tls,
     WebSocket,
 )
-from wiretrial.plan_shape import Member, Shape
+from wiretrial.plan_shape import Choice, Member, Shape
 from wiretrial.plan_traffic import (
     Back,
     Capture,
@@ -244,9 +244,9 @@ SHAPE = Shape(
             shape=Shape(items=Shape(range=(0, 1.5), values=(1, 0.5)), length=(1, None)),
             required=False,
         ),
-        Member(name="name", shape=Shape(pattern="^[a-z]+$", length=(5, 12))),
+        Member(name="name", shape=Shape(pattern="^[a-z]+$", length=(5, 12), others=False)),
     ),
-    others=False,
+    others=Shape(choices=(Choice(of=(Shape(types=("time",)), Shape()), least=1, most=2),)),
 )
 
 PLANS = [

@@ -251,13 +251,14 @@ SCHEMAS = [
         "{",
         "s.json:1:2: not JSON: Expecting property name enclosed in double quotes: correct",
     ),
+    (CHECK, '{"minimum": 1e999}', "t.toml:1:1: s.json: 1e999 is no number of JSON: correct it"),
     (CHECK, '{"minimum": NaN}', "t.toml:1:1: s.json: NaN is no number of JSON: correct it"),
     (CHECK, "[" * 100_000, "t.toml:1:1: s.json: nested too deeply: flatten the schema"),
     (CHECK, "[]", "t.toml:1:1: s.json: #: no schema: write an object, or true"),
     (
         CHECK,
-        '{"properties": {"a": {"oneOf": []}}}',
-        "t.toml:1:1: s.json: #/properties/a: oneOf is not checked in each reply: write one of them",
+        '{"properties": {"a": {"uniqueItems": true}}}',
+        "t.toml:1:1: s.json: #/properties/a: uniqueItems is not checked in each reply: leave",
     ),
 ]
 

@@ -67,7 +67,7 @@ components:
       properties:
         id: {type: integer}
         since: {type: string, format: date-time}
-        pets: {type: array, items: {oneOf: [{type: string}, {type: integer}]}}
+        pets: {type: array, items: {type: string, format: email, x: {}}, uniqueItems: true}
         secret: {type: string, writeOnly: true}
 """
 OPENAPI_MADE = {

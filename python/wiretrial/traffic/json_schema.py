@@ -15,13 +15,13 @@ from typing import Any, cast
 
 from wiretrial import suggest
 from wiretrial.errors import UsageProblem
-from wiretrial.plan_shape import Member, Shape, TypeName
+from wiretrial.plan_shape import Choice, Member, Shape, TypeName
 from wiretrial.traffic.checks import rust_pattern
 from wiretrial.traffic.places import Place, TrafficProblem, read
 
 MOST_MEMBERS = 1024
 _MOST_NODES = 20_000
-_DEEPEST, _DEEPEST_VALUE = 32, 16
+_DEEPEST, _DEEPEST_VALUE = 24, 16
 """Levels of a schema, and of a value in it: the engine reads documents of 127 levels."""
 _MOST_LENGTH = 2**63 - 1
 _NAMES: Mapping[str, TypeName] = {
@@ -51,16 +51,13 @@ _HARMLESS: Mapping[str, tuple[object, ...]] = {
 }
 """Keywords that ask nothing of a value where they say this."""
 _KEYWORDS = {
-    *("type", "nullable", "enum", "const", "format", "pattern", "$ref", "anyOf", "oneOf"),
+    *("type", "nullable", "enum", "const", "format", "pattern", "$ref"),
+    *("anyOf", "oneOf", "allOf", "not"),
     *("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"),
     *("exclusiveMinimum", "exclusiveMaximum"),
     *("properties", "required", "additionalProperties", "items"),
 }
 _INSTEAD = {
-    "allOf": "write its parts into one schema",
-    "anyOf": 'write one of them, or {"anyOf": [SCHEMA, {"type": "null"}]}',
-    "oneOf": 'write one of them, or {"oneOf": [SCHEMA, {"type": "null"}]}',
-    "not": "write what is right",
     "if": "write what every reply has",
     "patternProperties": "write the names in properties, or leave them out",
     "prefixItems": "write what each element has in items",
@@ -71,6 +68,13 @@ _INSTEAD = {
     "exclusiveMinimum": "write minimum, or type integer beside it",
     "exclusiveMaximum": "write maximum, or type integer beside it",
 }
+_CHOICES: Mapping[str, tuple[int, int | None]] = {
+    "anyOf": (1, None),
+    "oneOf": (1, 1),
+    "not": (0, 0),
+}
+"""How many of its schemas a value fits: at least, and at most."""
+_NULL = Shape(types=("null",))
 _OTHERWISE = "leave it out: it can't be checked in each reply"
 
 
@@ -78,7 +82,7 @@ def read_schema(path: Path, what: str) -> Shape:
     """The shape that a file of JSON Schema describes; `what` says how the file is named."""
     source = read(path, f"name a file of JSON Schema in {what}")
     try:
-        schema = json.loads(source, parse_constant=_no_number)
+        schema = json.loads(source, parse_constant=_no_number, parse_float=_fraction)
     except json.JSONDecodeError as error:
         place = Place(path, error.lineno, error.colno)
         raise TrafficProblem(place, f"not JSON: {error.msg}", "correct it") from error
@@ -99,6 +103,11 @@ def _no_number(word: str) -> float:
     raise ValueError(f"{word} is no number of JSON")
 
 
+def _fraction(digits: str) -> float:
+    found = float(digits)
+    return found if math.isfinite(found) else _no_number(digits)
+
+
 @dataclass
 class _Reader:
     document: object
@@ -117,21 +126,20 @@ class _Reader:
         if not isinstance(schema, dict):
             raise self._wrong(at, "no schema", "write an object, or true")
         self._require_known(schema, at)
-        if "$ref" in schema:
-            return self._referred(schema, at, above)
-        for word in ("anyOf", "oneOf"):
-            if word in schema:
-                return self._or_null(word, schema, at, above)
-        return Shape(
+        others = self._others(schema, at, above)
+        found = Shape(
             types=self._types(schema, at),
             values=self._values(schema, at),
             length=self._length(schema, at),
             range=self._range(schema, at),
             pattern=self._pattern(schema, at),
-            members=tuple(self._members(schema, at, above)),
-            others=self._others(schema, at),
+            members=tuple(self._members(schema, at, above, others)),
+            others=others,
             items=self._items(schema, at, above),
+            choices=tuple(self._choices(schema, at, above)),
         )
+        is_null_right = schema.get("nullable") is True and "type" not in schema
+        return _or_null(_simplest(found)) if is_null_right else _simplest(found)
 
     def _wrong(self, at: str, what: str, remedy: str) -> UsageProblem:
         return UsageProblem(f"{self.name}: {at}: {what}", remedy)
@@ -150,33 +158,39 @@ class _Reader:
                 remedy = suggest.remedy(word, sorted(known), _OTHERWISE)
             raise self._wrong(at, f"{word} is not checked in each reply", remedy)
 
-    def _require_alone(self, word: str, schema: Mapping[str, object], at: str) -> None:
-        beside = [
-            other
-            for other in schema
-            if other != word and other in _KEYWORDS and other not in ("nullable",)
-        ]
-        if beside:
-            raise self._wrong(
-                at, f"{beside[0]} beside {word}", f"write it into the schema that {word} names"
+    def _choices(
+        self, schema: Mapping[str, Any], at: str, above: tuple[str, ...]
+    ) -> Iterator[Choice]:
+        above = (*above, at)
+        if "$ref" in schema:
+            yield Choice(of=(self._referred(schema["$ref"], at, above),), least=1)
+        for word in ("allOf", *_CHOICES):
+            if word not in schema:
+                continue
+            parts = schema[word] if word != "not" else [schema[word]]
+            if not isinstance(parts, list) or not parts:
+                raise self._wrong(at, f"{word}: no list of schemas", "write them in brackets")
+            places = [
+                f"{at}/{word}" + (f"/{n}" if word != "not" else "") for n in range(len(parts))
+            ]
+            of = tuple(
+                self.at(part, place, above) for part, place in zip(parts, places, strict=True)
             )
+            least, most = _CHOICES.get(word, (len(of), None))
+            yield Choice(of=of, least=least, most=most)
 
-    def _referred(self, schema: Mapping[str, Any], at: str, above: tuple[str, ...]) -> Shape:
-        self._require_alone("$ref", schema, at)
-        reference = schema["$ref"]
+    def _referred(self, reference: object, at: str, above: tuple[str, ...]) -> Shape:
         if not isinstance(reference, str) or not reference.startswith("#"):
             raise self._wrong(
                 at, f"$ref {reference} is outside of the file", "copy it into $defs of this file"
             )
-        above = (*above, at)
         if any(f"{place}/".startswith(f"{reference}/") for place in above):
             raise self._wrong(
                 at,
                 f"$ref {reference} is a part of itself",
                 "write the levels that are checked, without the reference in the last one",
             )
-        found = self.at(self.resolved(reference, at), reference, above)
-        return _with_null(found) if schema.get("nullable") is True else found
+        return self.at(self.resolved(reference, at), reference, above)
 
     def resolved(self, reference: str, at: str) -> object:
         """What a reference within the document names."""
@@ -189,27 +203,12 @@ class _Reader:
             found = inside
         return cast("object", found)
 
-    def _or_null(
-        self, word: str, schema: Mapping[str, Any], at: str, above: tuple[str, ...]
-    ) -> Shape:
-        """Of two choices, of which one is null."""
-        self._require_alone(word, schema, at)
-        choices = schema[word]
-        null = {"type": "null"}
-        if not isinstance(choices, list) or len(choices) != 2 or choices.count(null) != 1:
-            raise self._wrong(at, f"{word} is not checked in each reply", _INSTEAD[word])
-        place = 1 - choices.index(null)
-        found = self.at(choices[place], f"{at}/{word}/{place}", (*above, at))
-        if not found.types and not found.values:
-            raise self._wrong(f"{at}/{word}/{place}", "it has no type", "write one beside it")
-        return _with_null(found)
-
     def _types(self, schema: Mapping[str, Any], at: str) -> tuple[TypeName, ...]:
         said = schema.get("type", ())
         names = said if isinstance(said, list | tuple) else [said]
         types = []
         for one in names:
-            if one not in _NAMES:
+            if not isinstance(one, str) or one not in _NAMES:
                 known = f"use {', '.join(_NAMES)}"
                 raise self._wrong(at, f"type {one}", suggest.remedy(str(one), list(_NAMES), known))
             types.append(_NAMES[one])
@@ -224,6 +223,8 @@ class _Reader:
 
     def _text_type(self, schema: Mapping[str, Any], at: str) -> TypeName:
         name = schema.get("format")
+        if not isinstance(name, str) and "format" in schema:
+            raise self._wrong(at, f"format: {name}", "write a text")
         if name is None or name in _SAY_NOTHING or name in _WIDTHS:
             return "string"
         if name not in _FORMATS:
@@ -301,7 +302,7 @@ class _Reader:
     ) -> int | float | None:
         """The least or greatest number that is right."""
         bound = self._number(word, schema, at)
-        if schema.get(beyond) in (None, False) and schema.get(beyond) != 0:
+        if beyond not in schema or schema[beyond] is False:
             return bound
         if self._types(schema, at) not in (("integer",), ("integer", "null")):
             raise self._wrong(at, f"{beyond} is not checked in each reply", _INSTEAD[beyond])
@@ -335,7 +336,7 @@ class _Reader:
             raise self._wrong(f"{at}/pattern", what, error.remedy) from error
 
     def _members(
-        self, schema: Mapping[str, Any], at: str, above: tuple[str, ...]
+        self, schema: Mapping[str, Any], at: str, above: tuple[str, ...], others: bool | Shape
     ) -> Iterator[Member]:
         properties, required = schema.get("properties", {}), schema.get("required", [])
         if not isinstance(properties, dict):
@@ -349,26 +350,21 @@ class _Reader:
             )
         for name in names:
             place = f"{at}/properties/{name.replace('~', '~0').replace('/', '~1')}"
-            inner = Shape()
+            # What is required and no property is one of the others.
+            inner = others if isinstance(others, Shape) else Shape()
             if name in properties:
                 inner = self.at(properties[name], place, (*above, at))
-            elif not self._others(schema, at):
+            elif others is False:
                 raise self._wrong(
                     at, f"{name} is required, and no property", "write it in properties, too"
                 )
             yield Member(name=name, shape=inner, required=name in required)
 
-    def _others(self, schema: Mapping[str, Any], at: str) -> bool:
+    def _others(self, schema: Mapping[str, Any], at: str, above: tuple[str, ...]) -> bool | Shape:
         said = schema.get("additionalProperties", True)
-        if said is True or said == {}:
-            return True
-        if said is not False:
-            raise self._wrong(
-                at,
-                "a schema of additionalProperties is not checked in each reply",
-                "write true or false",
-            )
-        return False
+        if isinstance(said, bool) or said == {}:
+            return said is not False
+        return self.at(said, f"{at}/additionalProperties", (*above, at))
 
     def _items(self, schema: Mapping[str, Any], at: str, above: tuple[str, ...]) -> Shape | None:
         if "items" not in schema:
@@ -385,8 +381,27 @@ def _depth(value: object) -> int:
     return 1 + max(map(_depth, inner), default=0)
 
 
-def _with_null(of: Shape) -> Shape:
+def _simplest(of: Shape) -> Shape:
+    """The same without choices where it can be said so: they are read more than once."""
+    if of.model_copy(update={"choices": ()}) != Shape() or len(of.choices) != 1:
+        return of
+    (choice,) = of.choices
+    if choice.least == len(choice.of) == 1:
+        return choice.of[0]
+    others = [one for one in choice.of if one != _NULL]
+    if choice.least == 1 and len(choice.of) == 2 and len(others) == 1:
+        (other,) = others
+        if other.types and "null" not in other.types and not other.choices:
+            return _or_null(other)
+    return of
+
+
+def _or_null(of: Shape) -> Shape:
     """Null, too, is right."""
-    types = (*of.types, "null") if of.types and "null" not in of.types else of.types
-    values = (*of.values, None) if of.values and None not in of.values else of.values
+    if of == Shape():
+        return of
+    if of.choices or not of.types:
+        return Shape(choices=(Choice(of=(of, _NULL), least=1),))
+    types = of.types if "null" in of.types else (*of.types, "null")
+    values = of.values if not of.values or None in of.values else (*of.values, None)
     return of.model_copy(update={"types": types, "values": values})

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from wiretrial.plan_shape import Member, Shape, TypeName
+from wiretrial.plan_shape import Choice, Member, Shape, TypeName
 
 _TEXTS = frozenset[TypeName]({"string", "uuid", "time"})
 _NUMBERS = frozenset[TypeName]({"number", "integer", "float"})
@@ -18,8 +18,20 @@ _NUMBERS = frozenset[TypeName]({"number", "integer", "float"})
 def line(of: Shape) -> str:
     """What a value of this shape is like; `?`: a member that may be missing, `...`: others too."""
     if of.values:
-        return " or ".join(json.dumps(value, ensure_ascii=False) for value in of.values)
-    return " or ".join(dict.fromkeys(_kinds(of))) or "anything"
+        own = " or ".join(json.dumps(value, ensure_ascii=False) for value in of.values)
+    else:
+        own = " or ".join(dict.fromkeys(_kinds(of)))
+    said = [*([own] if own else []), *map(_choice, of.choices)]
+    return " and ".join(said) or "anything"
+
+
+def _choice(of: Choice) -> str:
+    shapes = [line(one) for one in of.of]
+    if of.most == 0:
+        return f"not ({' or '.join(shapes)})"
+    if of.least == len(shapes):
+        return " and ".join(shapes)
+    return f"({' or '.join(shapes)})"
 
 
 def _kinds(of: Shape) -> Iterator[str]:
@@ -39,7 +51,7 @@ def _kinds(of: Shape) -> Iterator[str]:
 
 def _implied(of: Shape) -> Iterator[TypeName]:
     """Of which types something is said, where no type is."""
-    if of.members or not of.others:
+    if of.members or of.others is not True:
         yield "object"
     if of.items:
         yield "list"
@@ -50,7 +62,9 @@ def _implied(of: Shape) -> Iterator[TypeName]:
 
 
 def _object(of: Shape) -> str:
-    members = [*map(_member, of.members), *(["..."] if of.others else [])]
+    members = [*map(_member, of.members)]
+    if of.others:
+        members.append("..." if of.others is True else f"...: {line(of.others)}")
     return f"{{{', '.join(members)}}}"
 
 

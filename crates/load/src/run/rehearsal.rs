@@ -95,7 +95,7 @@ pub(super) fn rehearse(
 }
 
 /// Each flow once, and without thought; of feeds the first row, and of those whose rows are one user's the last,
-/// which nobody of the load gets.
+/// which the load comes to last.
 fn once(traffic: &Traffic) -> Traffic {
     let mut once = traffic.straight();
     for feed in &mut once.feeds {

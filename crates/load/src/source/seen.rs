@@ -140,6 +140,15 @@ impl<'a> Seen<'a> {
         }
     }
 
+    /// A number without a fraction, however it is written: `1.0` and `1e3` are two.
+    pub(super) fn is_whole(&self) -> bool {
+        match self {
+            Self::Number(_) => true,
+            Self::Json(json) => matches!(kind(json), Kind::Number(digits) if is_whole(digits)),
+            Self::Nothing | Self::List { .. } | Self::Text(_) => false,
+        }
+    }
+
     /// How it compares with a value; none where these don't.
     pub(super) fn compared(&self, with: &Value) -> Option<Ordering> {
         match (self, with) {
@@ -266,6 +275,29 @@ fn same(own: &Value, with: &Value) -> bool {
     }
 }
 
+/// Has this number of JSON no fraction, whatever its exponent is?
+fn is_whole(digits: &str) -> bool {
+    let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, ""));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.is_empty() && whole.trim_matches(['-', '0']).is_empty() {
+        return true;
+    }
+    let is_down = exponent.starts_with('-');
+    let shift = match exponent.trim_start_matches(['+', '-']) {
+        "" => 0,
+        shift => shift.parse().unwrap_or(usize::MAX),
+    };
+    let zeros = whole.len() - whole.trim_end_matches('0').len();
+    match (fraction.len(), is_down) {
+        (0, false) => true,
+        (0, true) => shift <= zeros,
+        (places, false) => shift >= places,
+        // 1.5e-0, too.
+        (_, true) => false,
+    }
+}
+
 fn is_text_of(text: &[u8], named: Type) -> bool {
     match named {
         Type::String => true,
@@ -326,6 +358,15 @@ mod tests {
     /// The elements of `[1,"b",2]` at these places.
     const fn list(places: &[Range<usize>]) -> Seen<'_> {
         Seen::List { body: b"[1,\"b\",2]", places }
+    }
+
+    #[test]
+    fn table_of_whole_numbers() {
+        let whole = "0 -0.0 0e-9 1 1.0 -20.00 1e3 1.5e1 1.25E+2 2500e-2 1e99999999999999999999";
+        let fractions = "0.5 1.01 1e-1 25e-2 1.5e0 1.25e1 -1.5e-3 10e-99999999999999999999";
+        assert!(whole.split(' ').all(|digits| Seen::Json(digits).is_whole()));
+        assert!(!fractions.split(' ').any(|digits| Seen::Json(digits).is_whole()));
+        assert!(!["\"1\"", "null", "[1]"].iter().any(|json| Seen::Json(json).is_whole()));
     }
 
     #[test]

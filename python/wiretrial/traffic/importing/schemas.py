@@ -38,11 +38,12 @@ _CHECKS = {
 
 _CHECKED = (
     *("type", "nullable", "enum", "const", "pattern", "minLength", "maxLength", "minItems"),
-    *("maxItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "allOf", "not"),
-    *("additionalProperties", "multipleOf", "uniqueItems", "minProperties", "maxProperties"),
+    *("maxItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    *("multipleOf", "uniqueItems", "minProperties", "maxProperties"),
     *("patternProperties", "propertyNames", "prefixItems", "contains", "if", "then", "else"),
 )
-"""All keywords that ask something of a value, but for those of its parts."""
+_OF_PARTS = ("items", "additionalProperties", "not", "allOf", "anyOf", "oneOf")
+"""Those that stand for themselves are all that ask something of a value, but for its members."""
 _CHECKED_FORMATS = ("uuid", "date-time", "int32", "int64")
 
 
@@ -149,9 +150,10 @@ class Document:
         if isinstance(required := part.get("required"), list):
             sent = [str(name) for name in required if not self._is_hidden(members, name)]
             found |= {"required": sent} if sent else {}
-        if "items" in part:
-            found["items"] = self._own(part["items"], definitions)
-        for word in ("anyOf", "oneOf"):
+        for word in ("items", "additionalProperties", "not"):
+            if word in part:
+                found[word] = self._own(part[word], definitions)
+        for word in ("allOf", "anyOf", "oneOf"):
             if word in part:
                 found[word] = [self._own(one, definitions) for one in _list(part[word])]
         return found
@@ -169,7 +171,7 @@ class Document:
                 if members.setdefault(name, member) != member:
                     return schema
             required += one.get("required", [])
-            for word, value in _kept(one, *_CHECKED, "items", "anyOf", "oneOf", "allOf").items():
+            for word, value in _kept(one, *_CHECKED, *_OF_PARTS).items():
                 if others.setdefault(word, value) != value:
                     return schema
         if others.get("additionalProperties", True) is not True:

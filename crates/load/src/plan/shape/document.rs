@@ -23,10 +23,12 @@ pub struct ShapeDocument {
     pub pattern: Option<String>,
     /// Of objects: what their members are like, at most 1024.
     pub members: Vec<MemberDocument>,
-    /// Objects may have members that `members` does not name.
-    pub others: bool,
+    /// Of objects: whether they may have members that `members` does not name, or what those are like.
+    pub others: OthersDocument,
     /// Of lists: what each element is like; null: anything.
     pub items: Option<Box<Self>>,
+    /// Of each of these it has as many shapes as is said.
+    pub choices: Vec<ChoiceDocument>,
 }
 
 impl Default for ShapeDocument {
@@ -38,13 +40,14 @@ impl Default for ShapeDocument {
             range: None,
             pattern: None,
             members: Vec::new(),
-            others: true,
+            others: OthersDocument::Any(true),
             items: None,
+            choices: Vec::new(),
         }
     }
 }
 
-/// A member of an object. Of members that stand twice in an object the last one counts.
+/// A member of an object. Of named members that stand twice in an object the last one counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemberDocument {
@@ -56,6 +59,31 @@ pub struct MemberDocument {
     /// It must be there.
     #[serde(default = "yes")]
     pub required: bool,
+}
+
+/// Members that have no name in a shape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum OthersDocument {
+    /// There may be such.
+    Any(bool),
+    /// Each is like this.
+    Of(Box<ShapeDocument>),
+}
+
+/// Shapes of which a value has so many: one at least, exactly one, all of them, none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChoiceDocument {
+    /// At least one.
+    pub of: Vec<ShapeDocument>,
+    /// So many of them, or more.
+    #[serde(default)]
+    pub least: u32,
+    /// So many of them, or fewer; null: no limit.
+    #[serde(default)]
+    pub most: Option<u32>,
 }
 
 fn yes() -> bool {
@@ -70,7 +98,7 @@ pub enum TypeDocument {
     String,
     /// A number.
     Number,
-    /// A number without a fraction.
+    /// A number without a fraction; `1.0` is one in a shape, and none in a check of the type alone.
     Integer,
     /// A number with a fraction or an exponent.
     Float,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::{Number, Value};
 
 pub use document::TypeDocument as Type;
-use document::{MemberDocument, ShapeDocument};
+use document::{ChoiceDocument, MemberDocument, OthersDocument, ShapeDocument};
 
 use super::pattern::compiles;
 
@@ -31,10 +31,34 @@ pub struct Shape {
     pub pattern: Option<String>,
     /// Members of an object, at most [`MOST_MEMBERS`].
     pub members: Vec<Member>,
-    /// An object may have other members.
-    pub others: bool,
+    /// Other members of an object.
+    pub others: Others,
     /// Each element of a list; none: anything.
     pub items: Option<Box<Self>>,
+    /// Shapes of which it has some.
+    pub choices: Vec<Choice>,
+}
+
+/// Members that have no name in a shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Others {
+    /// There may be any.
+    Any,
+    /// There are none.
+    None,
+    /// Each is like this.
+    Of(Box<Shape>),
+}
+
+/// Shapes of which a value has so many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// Never empty.
+    pub of: Vec<Shape>,
+    /// How many at least.
+    pub least: usize,
+    /// How many at most.
+    pub most: usize,
 }
 
 /// A member of an object.
@@ -57,7 +81,8 @@ pub(super) fn shape(document: &ShapeDocument) -> Result<Shape, String> {
 }
 
 fn of(document: &ShapeDocument, path: &str) -> Result<Shape, String> {
-    let ShapeDocument { types, values, length, range, pattern, members, others, items } = document;
+    let ShapeDocument { types, values, length, range, pattern, members, others, items, choices } =
+        document;
     let wrong = |what: &str| format!("shape of {path}: {what}");
     let length = length.map(|(least, most)| (least, most.unwrap_or(u64::MAX)));
     if let Some((least, most)) = length.filter(|(least, most)| least > most) {
@@ -91,6 +116,20 @@ fn of(document: &ShapeDocument, path: &str) -> Result<Shape, String> {
         Ok(Member { name: name.clone(), shape, required: *required })
     };
     let items = items.as_ref().map(|items| of(items, &format!("{path}[*]"))).transpose()?;
+    let others = match others {
+        OthersDocument::Any(true) => Others::Any,
+        OthersDocument::Any(false) => Others::None,
+        OthersDocument::Of(other) => Others::Of(Box::new(of(other, &format!("{path}.*"))?)),
+    };
+    let choice = |document: &ChoiceDocument| {
+        let (count, least) = (document.of.len(), document.least as usize);
+        let most = document.most.map_or(count, |most| most as usize);
+        if count == 0 || least > count || least > most {
+            return Err(wrong(&format!("a choice of {least} to {most} of {count} shapes")));
+        }
+        let shapes = document.of.iter().map(|shape| of(shape, path));
+        Ok(Choice { of: shapes.collect::<Result<_, _>>()?, least, most })
+    };
     Ok(Shape {
         types: types.clone(),
         values: values.clone(),
@@ -98,8 +137,9 @@ fn of(document: &ShapeDocument, path: &str) -> Result<Shape, String> {
         range,
         pattern,
         members: members.iter().map(member).collect::<Result<_, String>>()?,
-        others: *others,
+        others,
         items: items.map(Box::new),
+        choices: choices.iter().map(choice).collect::<Result<_, String>>()?,
     })
 }
 
@@ -130,7 +170,10 @@ mod tests {
             serde_json::from_value::<ShapeDocument>(json!({})).ok(),
             Some(ShapeDocument::default())
         );
-        assert!(anything.others && anything.types.is_empty() && anything.values.is_empty());
+        assert_eq!(
+            (anything.others, anything.types, anything.values),
+            (Others::Any, vec![], vec![])
+        );
         let said = read(json!({
             "types": ["list"], "length": [1, null],
             "items": {"members": [{"name": "a"}, {"name": "b", "required": false}], "others": false},
@@ -138,7 +181,7 @@ mod tests {
         let said = said.expect("a shape");
         assert_eq!(said.length, Some((1, u64::MAX)));
         let items = said.items.expect("items");
-        assert!(!items.others);
+        assert_eq!(items.others, Others::None);
         let required: Vec<_> = items.members.iter().map(|member| member.required).collect();
         assert_eq!(required, [true, false]);
     }
@@ -159,6 +202,11 @@ mod tests {
                 json!({"members": [{"name": "a"}, {"name": "a"}]}),
                 "shape of $: there are two members 'a'",
             ),
+            (
+                json!({"others": {"choices": [{"of": [{}], "least": 2}]}}),
+                "shape of $.*: a choice of 2 to 1 of 1 shapes",
+            ),
+            (json!({"choices": [{"of": []}]}), "shape of $: a choice of 0 to 0 of 0 shapes"),
             (json!({"members": many}), "shape of $: an object has over 1024 members"),
             (json!({"values": [1, [all]]}), "shape of $: an object has over 1024 members"),
         ];

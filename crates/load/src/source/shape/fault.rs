@@ -8,8 +8,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::Shape;
 use super::walk::characters;
+use super::{Choice, Shape};
 use crate::plan::shape::Type;
 use crate::source::excerpt;
 use crate::source::seen::Seen;
@@ -62,14 +62,13 @@ impl Shape {
             let wanted = between(bound(&self.least), bound(&self.most));
             return Some(format!("{path} was {shown}, not {wanted}"));
         }
-        if let Some(text) = seen.text() {
-            return self.text_fault(path, &shown, &text);
-        }
-        match json.as_bytes().first() {
-            Some(b'[') => self.list_fault(path, json),
-            Some(b'{') => self.object_fault(path, json),
+        let fault = match (seen.text(), json.as_bytes().first()) {
+            (Some(text), _) => self.text_fault(path, &shown, &text),
+            (None, Some(b'[')) => self.list_fault(path, json),
+            (None, Some(b'{')) => self.object_fault(path, json),
             _ => None,
-        }
+        };
+        fault.or_else(|| self.choices.iter().find_map(|choice| choice.fault(path, json)))
     }
 
     fn text_fault(&self, path: &str, shown: &str, text: &[u8]) -> Option<String> {
@@ -95,22 +94,32 @@ impl Shape {
     }
 
     fn object_fault(&self, path: &str, json: &str) -> Option<String> {
-        let Members(found) = serde_json::from_str(json).ok()?;
-        let has = |name: &String| found.iter().any(|(known, _)| known == name);
+        let Members { all, last } = serde_json::from_str(json).ok()?;
+        let has = |name: &String| last.contains_key(name);
         let missing = self.members.iter().find(|member| member.required && !has(&member.name));
         if let Some(member) = missing {
             return Some(format!("there is no {}", inside(path, &member.name)));
         }
-        found.iter().find_map(|(name, value)| {
+        all.iter().enumerate().find_map(|(place, (name, value))| {
             let path = inside(path, name);
             match self.members.iter().find(|member| member.name == *name) {
+                Some(_) if last.get(name) != Some(&place) => None,
                 Some(member) => member.shape.first_fault(&path, value.get()),
-                None if self.others => None,
+                None if let Some(other) = self.other() => other.first_fault(&path, value.get()),
                 None => {
                     let shown = excerpt(value.get().as_bytes());
                     Some(format!("there is a {path}, {shown}, and no such member is expected"))
                 }
             }
+        })
+    }
+
+    /// The members of an object that the shape gives a constant have it.
+    fn has_its_constants(&self, json: &str) -> bool {
+        let Ok(Members { all, last }) = serde_json::from_str(json) else { return false };
+        self.members.iter().filter(|member| !member.shape.values.is_empty()).all(|member| {
+            let value = last.get(&member.name).map(|place| all[*place].1);
+            value.is_some_and(|value| member.shape.is_value(value.get()))
         })
     }
 
@@ -124,6 +133,40 @@ impl Shape {
         let (least, most) = self.length.unwrap_or((0, u64::MAX));
         let most = (most != u64::MAX).then(|| most.to_string());
         between(Some(least.to_string()).filter(|_| least > 0 || most.is_none()), most)
+    }
+}
+
+impl Choice {
+    /// What is wrong with this JSON that has too many of the shapes, or too few.
+    fn fault(&self, path: &str, json: &str) -> Option<String> {
+        let has = |shape: &&Shape| shape.first_fault(path, json).is_none();
+        let (count, all) = (self.of.iter().filter(has).count(), self.of.len());
+        if self.allows(count) {
+            return None;
+        }
+        let shown = excerpt(json.as_bytes());
+        if count > self.most {
+            return Some(match self.most {
+                0 => format!("{path} was {shown}, which has a shape that is wrong"),
+                most => {
+                    format!("{path} was {shown}, which has {count} of {all} shapes, not {most}")
+                }
+            });
+        }
+        // Of several that it might have, the one that it is meant to have is told by a constant.
+        let missed = self.of.iter().filter(|shape| !has(shape));
+        let mut near: Vec<_> = missed.collect();
+        if self.least < all {
+            near.retain(|shape| shape.is_of(&Seen::Json(json)));
+            if near.len() > 1 {
+                near.retain(|shape| shape.has_its_constants(json));
+            }
+        }
+        match near.as_slice() {
+            [first, ..] if self.least == all || near.len() == 1 => first.first_fault(path, json),
+            _ if count == 0 => Some(format!("{path} was {shown}, which has none of {all} shapes")),
+            _ => Some(format!("{path} was {shown}, which has {count} of {all} shapes")),
+        }
     }
 }
 
@@ -177,8 +220,12 @@ fn kinds(types: &[Type]) -> String {
     types.iter().map(name).collect::<Vec<_>>().join(" or ")
 }
 
-/// The members of an object as they stand there; of those that stand twice the last one.
-struct Members<'de>(Vec<(String, &'de RawValue)>);
+/// The members of an object as they stand there.
+struct Members<'de> {
+    all: Vec<(String, &'de RawValue)>,
+    /// Where the last one of each name is.
+    last: HashMap<String, usize>,
+}
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
@@ -192,14 +239,12 @@ impl<'de> Deserialize<'de> for Members<'de> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let (mut members, mut known) = (Vec::new(), HashMap::new());
+                let (mut all, mut last) = (Vec::new(), HashMap::new());
                 while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
-                    if let Some(before) = known.insert(name.clone(), members.len()) {
-                        members[before] = None;
-                    }
-                    members.push(Some((name, value)));
+                    last.insert(name.clone(), all.len());
+                    all.push((name, value));
                 }
-                Ok(Members(members.into_iter().flatten().collect()))
+                Ok(Members { all, last })
             }
         }
 

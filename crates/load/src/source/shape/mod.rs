@@ -13,7 +13,7 @@ use serde::de::DeserializeSeed;
 use serde_json::Value;
 
 use super::seen::Seen;
-use crate::plan::shape::{MOST_MEMBERS, Shape as Planned, Type};
+use crate::plan::shape::{MOST_MEMBERS, Others, Shape as Planned, Type};
 
 /// So many bits stand in a word of what is noted of members.
 const BITS: usize = u64::BITS as usize;
@@ -34,10 +34,14 @@ pub(super) struct Shape {
     members: Vec<Member>,
     /// Bits of the members that must be there.
     required: Vec<u64>,
-    others: bool,
+    /// What other members are like; none: there are none.
+    others: Option<Box<Self>>,
+    /// There may be any other members.
+    is_open: bool,
     /// What the first elements of a list are like.
     first: Vec<Self>,
     items: Option<Box<Self>>,
+    choices: Vec<Choice>,
     /// The value is taken as it stands in the document: its digits are asked for, or it is not gone into.
     as_it_stands: bool,
 }
@@ -47,6 +51,14 @@ struct Member {
     name: String,
     shape: Shape,
     required: bool,
+}
+
+/// Shapes of which a value has so many.
+#[derive(Debug)]
+struct Choice {
+    of: Vec<Shape>,
+    least: usize,
+    most: usize,
 }
 
 /// What any value has.
@@ -73,7 +85,12 @@ impl Shape {
             least: bound(&planned.range.0),
             most: bound(&planned.range.1),
             pattern: planned.pattern.as_deref().and_then(|pattern| Regex::new(pattern).ok()),
-            others: planned.others,
+            is_open: planned.others == Others::Any,
+            others: match &planned.others {
+                Others::Of(other) => Some(Box::new(Self::new(other))),
+                Others::Any | Others::None => None,
+            },
+            choices: planned.choices.iter().map(Choice::new).collect(),
             items: planned.items.as_deref().map(|items| Box::new(Self::new(items))),
             ..Self::of_members(members.collect())
         }
@@ -97,7 +114,7 @@ impl Shape {
                 });
                 Self {
                     types: vec![Type::Object],
-                    others: false,
+                    is_open: false,
                     ..Self::of_members(members.collect())
                 }
             }
@@ -127,9 +144,11 @@ impl Shape {
             pattern: None,
             members: Vec::new(),
             required: Vec::new(),
-            others: true,
+            others: None,
+            is_open: true,
             first: Vec::new(),
             items: None,
+            choices: Vec::new(),
             as_it_stands: false,
         }
     }
@@ -140,7 +159,8 @@ impl Shape {
             || self.types.iter().any(|of| matches!(of, Type::Integer | Type::Float));
         let is_scalar = !self.types.is_empty()
             && !self.types.iter().any(|of| matches!(of, Type::List | Type::Object));
-        self.as_it_stands = asks_digits || is_scalar || !self.values.is_empty();
+        let is_chosen = !self.values.is_empty() || !self.choices.is_empty();
+        self.as_it_stands = asks_digits || is_scalar || is_chosen;
         self
     }
 
@@ -150,7 +170,7 @@ impl Shape {
             Seen::Nothing | Seen::Number(_) => false,
             Seen::Text(body) => self.fits_document(body).unwrap_or(false),
             Seen::Json(json) => self.fits_document(json.as_bytes()).unwrap_or(false),
-            Seen::List { places, .. } if self.values.is_empty() && self.first.is_empty() => {
+            Seen::List { places, .. } if self.is_asked_of_parts() => {
                 let misfits = |items: &Self| seen.any_element(|it| !items.fits(it)) == Some(true);
                 self.allows(Type::List)
                     && self.is_long_enough(places.len() as u64)
@@ -171,9 +191,21 @@ impl Shape {
         reader.end().map(|()| fits)
     }
 
+    /// Of a list nothing is asked but its length and what is asked of each element.
+    fn is_asked_of_parts(&self) -> bool {
+        self.values.is_empty() && self.first.is_empty() && self.choices.is_empty()
+    }
+
+    /// What members without a name are like; none: there are none.
+    fn other(&self) -> Option<&Self> {
+        self.others.as_deref().or(self.is_open.then_some(&ANYTHING))
+    }
+
     /// It has one of the types, or none is said.
     fn is_of(&self, seen: &Seen<'_>) -> bool {
-        self.types.is_empty() || self.types.iter().any(|of| seen.is_of(*of))
+        // As JSON Schema has it: 1.0 is an integer.
+        let has = |of: &Type| seen.is_of(*of) || (*of == Type::Integer && seen.is_whole());
+        self.types.is_empty() || self.types.iter().any(has)
     }
 
     /// What the element of a list at this place is like.
@@ -191,16 +223,29 @@ impl Shape {
     }
 }
 
+impl Choice {
+    fn new(planned: &crate::plan::shape::Choice) -> Self {
+        let of = planned.of.iter().map(Shape::new).collect();
+        Self { of, least: planned.least, most: planned.most }
+    }
+
+    fn allows(&self, count: usize) -> bool {
+        (self.least..=self.most).contains(&count)
+    }
+}
+
 /// The list or object that a shape says the value is, where it says that alone.
 fn constant(planned: &Planned) -> Option<&Value> {
     let [value] = planned.values.as_slice() else { return None };
-    let Planned { types, values: _, length, range, pattern, members, others, items } = planned;
+    let Planned { types, values: _, length, range, pattern, members, others, items, choices } =
+        planned;
     let is_alone = types.is_empty()
         && length.is_none()
         && *range == (None, None)
         && pattern.is_none()
         && members.is_empty()
-        && *others
-        && items.is_none();
+        && *others == Others::Any
+        && items.is_none()
+        && choices.is_empty();
     (is_alone && (value.is_array() || value.is_object())).then_some(value)
 }

@@ -38,8 +38,27 @@ fn told(shape: &Shape, body: &str) -> Result<(), String> {
     Err(fault)
 }
 
+/// So many of these constants.
+fn choice(of: &[u32], least: u32, most: u32) -> Value {
+    let of: Vec<_> = of.iter().map(|value| json!({"values": [value]})).collect();
+    json!({"of": of, "least": least, "most": most})
+}
+
+/// A tagged union: `a` has a text, `b` a list of `a`.
+fn either() -> Value {
+    let tag = |name: &str| json!({"name": "type", "shape": {"values": [name]}});
+    let a = json!({"types": ["object"], "others": false, "members": [
+        tag("a"), {"name": "s", "shape": {"types": ["string"]}},
+    ]});
+    let b = json!({"types": ["object"], "members": [
+        tag("b"), {"name": "n", "shape": {"types": ["list"], "items": a}},
+    ]});
+    json!({"choices": [{"of": [a, b, {"types": ["null"]}], "least": 1, "most": 1}]})
+}
+
 #[test]
 fn table_of_values_that_fit() {
+    let either = either();
     let item = json!({"types": ["object"], "others": false, "members": [
         {"name": "id", "shape": {"types": ["uuid"]}},
         {"name": "price", "shape": {"types": ["number"], "range": [0, 100]}},
@@ -63,6 +82,8 @@ fn table_of_values_that_fit() {
         (page, right.as_str()),
         (json!({"types": ["integer"]}), "-123456789012345678901234567890"),
         (json!({"types": ["integer"], "range": [0, null]}), "0"),
+        (json!({"types": ["integer"], "range": [0, 10]}), "1.0e1"),
+        (json!({"types": ["list"], "items": {"types": ["integer"]}}), "[1.0,-2.50e2]"),
         (json!({"types": ["float"]}), "1e3"),
         (json!({"types": ["number"]}), "-0"),
         (json!({"types": ["object", "null"], "members": [{"name": "a"}]}), "null"),
@@ -83,6 +104,14 @@ fn table_of_values_that_fit() {
         (json!({"values": [false, [], {"a": {}}], "types": ["list", "boolean"]}), "[]"),
         (json!({"members": [{"name": "a", "shape": {"types": ["null"]}}]}), r#"{"a":1,"a":null}"#),
         (json!({"members": [{"name": "a"}], "items": {"types": ["null"]}}), "[null,null]"),
+        (
+            json!({"others": {"types": ["integer"]}, "members": [{"name": "a"}]}),
+            r#"{"b":1,"a":"x","\u00fc":2}"#,
+        ),
+        (json!({"choices": [choice(&[1, 2], 1, 1)]}), "2"),
+        (json!({"choices": [choice(&[1, 2], 0, 0)]}), "3"),
+        (json!({"choices": [choice(&[1, 1], 2, 2), choice(&[1, 3], 1, 2)]}), "1"),
+        (either.clone(), r#"{"type":"b","n":[{"type":"a","s":""}]}"#),
     ];
     for (document, body) in &rows {
         assert_eq!(told(&shape(document), body), Ok(()), "{document} of {body}");
@@ -145,7 +174,7 @@ fn table_of_values_that_do_not_fit() {
         (&json!({"types": ["boolean"]}), "0", "$ was 0, a number, not a boolean"),
         (&json!({"types": ["null"]}), "false", "$ was false, a boolean, not null"),
         (&json!({"types": ["integer"]}), "{\"a\":[1]}", "$ was {\"a\":[1]}, an object, not an"),
-        (&json!({"types": ["integer"]}), "1.0", "$ was 1.0, a fraction, not an integer"),
+        (&json!({"types": ["integer"]}), "1.25e1", "$ was 1.25e1, a fraction, not an integer"),
         (&json!({"types": ["float"]}), "1", "$ was 1, an integer, not a fraction"),
         (
             &json!({"types": ["time"]}),
@@ -153,7 +182,36 @@ fn table_of_values_that_do_not_fit() {
             "$ was \"2024-02-29T12:00:00\", a text, not an RFC 3339 time",
         ),
     ];
-    for (document, body, says) in rows {
+    let either = either();
+    let both =
+        json!({"choices": [{"of": [{"types": ["integer"]}, {"range": [1, 5]}], "least": 2}]});
+    let rows_of_choices = [
+        (
+            &either,
+            r#"{"type":"b","n":[{"type":"a","s":1}]}"#,
+            "$.n[0].s was 1, a number, not a text",
+        ),
+        (&either, r#"{"type":"c"}"#, r#"$ was {"type":"c"}, which has none of 3 shapes"#),
+        (&either, "5", "$ was 5, which has none of 3 shapes"),
+        (&both, "6", "$ was 6, not 1 to 5"),
+        (&both, "1.5", "$ was 1.5, a fraction, not an integer"),
+        (
+            &json!({"choices": [choice(&[1, 1], 1, 1)]}),
+            "1",
+            "$ was 1, which has 2 of 2 shapes, not 1",
+        ),
+        (
+            &json!({"choices": [choice(&[1], 0, 0)]}),
+            "1",
+            "$ was 1, which has a shape that is wrong",
+        ),
+        (
+            &json!({"others": {"types": ["null"]}}),
+            r#"{"a":1,"a":null}"#,
+            "$.a was 1, a number, not",
+        ),
+    ];
+    for (document, body, says) in rows.into_iter().chain(rows_of_choices) {
         let fault = told(&shape(document), body).expect_err(body);
         assert!(fault.starts_with(says) && !fault.contains('\n'), "{fault}");
     }
@@ -253,6 +311,11 @@ fn said_of(draw: &mut fastrand::Rng, value: &Value) -> Value {
             json!({"types": ["list"], "length": [elements.len(), null], "items": {"types": ["number"]}})
         }
         Value::Array(elements) => json!({"types": ["list"], "length": [0, elements.len()]}),
+        Value::Object(members) if draw.u32(0..4) == 0 => {
+            let of = members.values().map(|value| said_of(draw, value)).collect::<Vec<_>>();
+            let other = json!({"choices": [{"of": of, "least": 1}]});
+            json!({"types": ["object"], "others": if of.is_empty() { json!(false) } else { other }})
+        }
         Value::Object(members) => {
             let others = draw.bool();
             let mut said = Vec::new();

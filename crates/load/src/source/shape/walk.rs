@@ -37,6 +37,15 @@ impl Shape {
     /// # Errors
     /// It is nested too deeply.
     fn fits_text(&self, json: &str) -> Result<bool, serde_json::Error> {
+        for choice in &self.choices {
+            let mut count = 0;
+            for shape in &choice.of {
+                count += usize::from(shape.fits_document(json.as_bytes())?);
+            }
+            if !choice.allows(count) {
+                return Ok(false);
+            }
+        }
         if !json.starts_with(['[', '{']) {
             return Ok(self.fits_scalar(json));
         }
@@ -155,8 +164,9 @@ impl<'de> Visitor<'de> for Fits<'_> {
             members.next_key_seed(Named::new(|name: &str| place_of(&self.0.members, next, name)))?
         {
             let Some(place) = place else {
-                fits &= self.0.others;
-                members.next_value_seed(Fits(&ANYTHING))?;
+                let other = self.0.other();
+                let is_right = members.next_value_seed(Fits(other.unwrap_or(&ANYTHING)))?;
+                fits &= is_right && other.is_some();
                 continue;
             };
             let is_right = members.next_value_seed(Fits(&self.0.members[place].shape))?;
