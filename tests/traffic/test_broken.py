@@ -246,19 +246,15 @@ SCHEMAS = [
     ("check.x.shema = 's.json'\n", "{}", "t.toml:1:1: there is no key shema: did you mean schema?"),
     ("check.x.schema = 5\n", "{}", "t.toml:1:1: check.x.schema: not a text: write it in quot"),
     ("[check.x]\n", "{}", 't.toml:1:1: x: no schema: write schema = "FILE.json"'),
+    (CHECK, "{", "s.json:1:2: not JSON: Expecting property name enclosed in double quotes: "),
+    (CHECK, '{"minimum": 1e999}', "s.json:1:13: 1e999 is no number of JSON: correct it"),
+    (CHECK, '{"minimum": NaN}', "s.json:1:13: NaN is no number of JSON: correct it"),
+    (CHECK, "[" * 100_000, "s.json:1:1: nested too deeply: flatten the schema"),
+    (CHECK, "[]", "s.json:1:1: #: no schema: write an object, or true"),
     (
         CHECK,
-        "{",
-        "s.json:1:2: not JSON: Expecting property name enclosed in double quotes: correct",
-    ),
-    (CHECK, '{"minimum": 1e999}', "t.toml:1:1: s.json: 1e999 is no number of JSON: correct it"),
-    (CHECK, '{"minimum": NaN}', "t.toml:1:1: s.json: NaN is no number of JSON: correct it"),
-    (CHECK, "[" * 100_000, "t.toml:1:1: s.json: nested too deeply: flatten the schema"),
-    (CHECK, "[]", "t.toml:1:1: s.json: #: no schema: write an object, or true"),
-    (
-        CHECK,
-        '{"properties": {"a": {"uniqueItems": true}}}',
-        "t.toml:1:1: s.json: #/properties/a: uniqueItems is not checked in each reply: leave",
+        '{"properties": {\n  "a": {"items": {},\n    "uniqueItems": true}}}',
+        "s.json:3:5: #/properties/a: uniqueItems is not checked in each reply: leave",
     ),
 ]
 

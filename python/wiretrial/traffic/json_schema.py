@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any, cast
 from wiretrial import suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.plan_shape import Choice, Member, Shape, TypeName
+from wiretrial.traffic import json_places
 from wiretrial.traffic.checks import rust_pattern
 from wiretrial.traffic.places import Place, TrafficProblem, read
 
@@ -81,16 +83,21 @@ _OTHERWISE = "leave it out: it can't be checked in each reply"
 def read_schema(path: Path, what: str) -> Shape:
     """The shape that a file of JSON Schema describes; `what` says how the file is named."""
     source = read(path, f"name a file of JSON Schema in {what}")
+    begin = Place(path)
     try:
         schema = json.loads(source, parse_constant=_no_number, parse_float=_fraction)
+        return shape(schema, str(path))
     except json.JSONDecodeError as error:
         place = Place(path, error.lineno, error.colno)
         raise TrafficProblem(place, f"not JSON: {error.msg}", "correct it") from error
-    except ValueError as error:
-        raise UsageProblem(f"{path}: {error}", "correct it") from error
+    except _NoNumber as error:
+        place = begin.along(source[: json_places.offset_of_word(source, error.word)])
+        raise TrafficProblem(place, str(error), "correct it") from error
     except RecursionError as error:
-        raise UsageProblem(f"{path}: nested too deeply", "flatten the schema") from error
-    return shape(schema, str(path))
+        raise TrafficProblem(begin, "nested too deeply", "flatten the schema") from error
+    except SchemaProblem as problem:
+        place = begin.along(source[: json_places.offset_of(source, problem.pointer)])
+        raise TrafficProblem(place, problem.what, problem.remedy) from problem
 
 
 def shape(schema: object, name: str, at: str = "#") -> Shape:
@@ -99,8 +106,23 @@ def shape(schema: object, name: str, at: str = "#") -> Shape:
     return reader.at(reader.resolved(at, at) if at != "#" else schema, at, ())
 
 
+class SchemaProblem(UsageProblem):
+    """What is wrong in a schema, and the pointer to it."""
+
+    def __init__(self, name: str, pointer: str, what: str, remedy: str) -> None:
+        super().__init__(f"{name}: {what}", remedy)
+        self.pointer = pointer
+        self.what = what
+
+
+class _NoNumber(ValueError):
+    def __init__(self, word: str) -> None:
+        super().__init__(f"{word} is no number of JSON")
+        self.word = word
+
+
 def _no_number(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
+    raise _NoNumber(word)
 
 
 def _fraction(digits: str) -> float:
@@ -141,8 +163,10 @@ class _Reader:
         is_null_right = schema.get("nullable") is True and "type" not in schema
         return _or_null(_simplest(found)) if is_null_right else _simplest(found)
 
-    def _wrong(self, at: str, what: str, remedy: str) -> UsageProblem:
-        return UsageProblem(f"{self.name}: {at}: {what}", remedy)
+    def _wrong(self, at: str, what: str, remedy: str) -> SchemaProblem:
+        """`what` begins with the keyword, where one is wrong."""
+        pointer = f"{at}/{re.split('[ :]', what)[0]}"
+        return SchemaProblem(self.name, pointer, f"{at}: {what}", remedy)
 
     def _require_known(self, schema: Mapping[str, object], at: str) -> None:
         for word, value in schema.items():
