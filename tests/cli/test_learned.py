@@ -126,7 +126,7 @@ def test_what_replies_have_in_common_is_learned_told_and_kept(
     assert done.returncode == EXIT_GOOD, done.stdout + done.stderr
     assert done.stderr.splitlines()[0] == RULE
     assert RULE in one_line(done.stdout)
-    assert "all verified by what 30 replies had in common" in one_line(done.stdout)
+    assert "all verified by what 30 replies had in common requests sent" in one_line(done.stdout)
     kept = ("--format", "json", "-o", "a.json", "--report", "a.html")
     wiretrial("load", f"{application}/items", "-n", "300", *SHORT, *kept)
     result = json.loads((tmp_path / "a.json").read_text())

@@ -154,7 +154,7 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     )
     what = load_words.noun(trial)
     throughput = f"{least}{measured.throughput or 0:,.0f} {what}/s, {verified_words(trial)}"
-    if LABEL + FIGURE + len(totals) + 4 <= width:
+    if LABEL + max(FIGURE, len(throughput)) + len(totals) + 4 <= width:
         yield "throughput", f"{throughput:<{FIGURE}} {totals}"
     else:
         yield "throughput", throughput
