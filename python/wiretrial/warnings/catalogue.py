@@ -260,9 +260,6 @@ CATALOGUE: dict[Code, Entry] = {
             "An interval over trials holds what differs between them, and nothing of what differs"
             " between days, boots and machines."
         ),
-        remedy=(
-            "Measure a study on two more days or machines (`study run --add-occasion DIR`) before a"
-            " small ratio is relied upon; run anything else again."
-        ),
+        remedy="Repeat it on two other days or machines (`study run --add-occasion DIR`).",
     ),
 }
