@@ -122,19 +122,15 @@ def told(run: Run, *arguments: str) -> dict[str, Any]:
 
 
 def test_as_many_connections_send_as_the_stages_say(wiretrial: Run, server: str) -> None:
-    document = told(wiretrial, server, "--stages", "0s:2,400ms:2,0s:8,400ms:8")
+    # The run is over long before all of them send.
+    document = told(wiretrial, server, "--stages", "0s:2,60s:2,0s:8", "-d", "500ms")
     load, trial = document["load"], document["trial"]
     assert (load["connections"], load["executor"]["kind"]) == (8, "closed")
-    assert [stage["to"] for stage in load["stages"]] == [0.25, 0.25, 1, 1]
-    assert trial["plan"]["stop"]["duration_ns"] == 800_000_000
-    begin = trial["summary"]["measure_start_ns"]
-    busy = [
-        (one["end_ns"] - begin, one["counters"]["in_flight"])
-        for one in trial["intervals"]
-        if one["start_ns"] >= begin
-    ]
-    assert max(count for end, count in busy if end <= 400_000_000) <= 2
-    assert max(count for _, count in busy) > 2
+    assert document["connections"]["opened"] == 8
+    assert [stage["to"] for stage in load["stages"]] == [0.25, 0.25, 1]
+    assert trial["plan"]["stop"]["duration_ns"] == 500_000_000
+    assert max(one["counters"]["in_flight"] for one in trial["intervals"]) <= 2
+    assert document["totals"]["ok"] > 2
     assert not [warning for warning in document["warnings"] if warning["code"] == "not-steady"]
 
 
