@@ -108,7 +108,7 @@ LOAD_ROOMS: dict[str, set[str]] = {
     "source": set(),
     "measure": set(),
     "deliveries": {"measure"},
-    "executor": {"pacing", "source"},
+    "executor": {"pacing", "source", "mutation"},
     "protocol": {"source"},
     "outgoing": {"protocol", "source"},
     "connection": {"outgoing", "protocol", "source", "measure", "deliveries", "mutation"},

@@ -275,6 +275,8 @@ class Load(_Part):
     """
 
     connections: int
+    users: int | None = None
+    """Of traffic: they share the connections as a pool. None: each connection is one user's."""
     depth: int = 1
     pack: int = 1
     requests_per_connection: int | None = None
@@ -283,6 +285,16 @@ class Load(_Part):
     ] = Field(default_factory=ClosedLoop)
     stages: tuple[Stage, ...] = ()
     seed: int = 0
+
+    @property
+    def population(self) -> int:
+        """How many users of traffic there are."""
+        return self.connections if self.users is None else self.users
+
+    @property
+    def times_from_due(self) -> bool:
+        """Whether response times are told: a message may be due before it can be sent."""
+        return isinstance(self.executor, OpenLoop) or self.users is not None
 
 
 class Stop(_Part):

@@ -64,6 +64,7 @@ class RouteFigures(_Part):
     left_out: int = 0
     followed: int = 0
     """Redirects, which are no messages of their own."""
+    blocked: int = 0
     bytes_sent: int = 0
     bytes_received: int = 0
     examples: dict[str, str] = Field(default_factory=dict)

@@ -55,6 +55,7 @@ fn document(flags: &LoadFlags) -> Result<PlanDocument, Failed> {
             connections: course.connections,
             depth: flags.depth,
             pack: flags.pack,
+            users: None,
             requests_per_connection: flags.requests_per_connection,
             executor: executor(flags, &course),
             seed: flags.seed,

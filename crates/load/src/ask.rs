@@ -219,7 +219,8 @@ fn plan_of(plan: &Plan, asking: &Asking) -> Plan {
     plan.stop =
         Stop { duration: None, requests: None, requests_each: None, sessions: Some(sessions) };
     let load = &mut plan.load;
-    (load.connections, load.depth, load.pack) = (asking.connections, 1, 1);
+    (load.connections, load.users) = (asking.connections, None);
+    (load.depth, load.pack) = (1, 1);
     load.loop_ = LoopPlan::Closed;
     load.stages.clear();
     plan.phases.interval = INTERVAL;

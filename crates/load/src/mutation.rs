@@ -44,6 +44,10 @@ pub(crate) enum Mutation {
     WrongUnheard,
     /// A reply that waits to be judged when the run ends is forgotten.
     UnjudgedForgotten,
+    /// Of the steps that wait for a connection of a pool the one that came last goes first.
+    LatestFirst,
+    /// What comes on a connection of a pool is heard by the user with the connection's number.
+    WrongUser,
 }
 
 /// Whether this fault is in.

@@ -42,11 +42,14 @@ impl Emit for Counted {
 fn a_message_allocates_nothing() {
     let server = Respond::start(&[]);
     for poller in ["uring", "epoll"] {
-        for executor in [json!({"kind": "closed"}), json!({"kind": "open", "rate": 20_000.0})] {
-            let of = |sessions| {
-                of_traffic(&format!("http://{}", server.http), poller, &executor, sessions)
-            };
-            grows_with_intervals(&format!("traffic with {poller}, {executor}"), of);
+        for load in [
+            json!({"connections": 10}),
+            json!({"connections": 10, "executor": {"kind": "open", "rate": 20_000.0}}),
+            json!({"connections": 4, "users": 10}),
+        ] {
+            let of =
+                |sessions| of_traffic(&format!("http://{}", server.http), poller, &load, sessions);
+            grows_with_intervals(&format!("traffic with {poller}, {load}"), of);
         }
         let schemes =
             ["ws", "http", "http rules", "ws shape", "socketio+ws", "styx+ws", "styx+json+ws"];
@@ -97,7 +100,7 @@ fn shape() -> Value {
 }
 
 /// The same of sessions of two steps, with a feed, a capture, cookies and all kinds of checks.
-fn of_traffic(url: &str, poller: &str, executor: &Value, messages: u64) -> (usize, usize) {
+fn of_traffic(url: &str, poller: &str, load: &Value, messages: u64) -> (usize, usize) {
     let compared = |of: Value, with: Value| json!({"of": of, "test": {"is": "compared", "how": "==", "with": with}});
     let token = json!({"name": "token", "of": {"json": "$.parts[0].token"}});
     let part = |name: &str| json!({"value": name});
@@ -140,7 +143,7 @@ fn of_traffic(url: &str, poller: &str, executor: &Value, messages: u64) -> (usiz
             // What is in no sample costs nothing, and the first replies are in both runs.
             "sample": 0.0,
         },
-        "load": {"connections": 10, "executor": executor},
+        "load": load,
         "stop": {"sessions": messages / 2},
         "generator": {"poller": poller},
     });

@@ -11,6 +11,7 @@ mod exchanges;
 #[allow(dead_code, reason = "each test binary uses its own part of this")]
 mod outcome;
 mod right;
+mod shared;
 mod wrong;
 
 use serde_json::{Value, json};

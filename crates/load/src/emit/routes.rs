@@ -30,6 +30,11 @@ pub(super) fn write(
                 "                 {checked} of {whole} replies checked with filters{left}"
             )?;
         }
+        let blocked = histograms.get("blocked_time").and_then(|text| decode(text));
+        if let Some(blocked) = blocked.filter(|blocked| blocked.max() > 0) {
+            let never = counted("never sent", route.blocked);
+            writeln!(out, "                 blocked  {}{never}", quantiles(&blocked, "messages"))?;
+        }
         for (class, count) in errors {
             let example = examples.get(class).map_or("", String::as_str);
             writeln!(out, "                 {class} {}: {example}", grouped(*count))?;
@@ -87,6 +92,7 @@ mod tests {
         (0..20).for_each(|_| recorder.route(0).right(&timeline, true));
         (0..9).for_each(|_| recorder.route(0).checked(true));
         recorder.route(0).left_out();
+        recorder.route(1).blocked(Nanos(3_000_000));
         recorder.route(1).failure(Class::Status, || "status 500, not 2xx".to_owned());
         recorder.flow(0).begun(Nanos(2_000_000));
         recorder.flow(0).failed(Class::Status);
@@ -95,6 +101,7 @@ mod tests {
         recorder.flow(0).unasked("tick", 2);
         let standing = TrafficStanding {
             in_flight: vec![0, 1],
+            blocked: vec![0, 6],
             open: vec![2],
             dropped: 1_000,
             ..TrafficStanding::default()
@@ -113,6 +120,7 @@ mod tests {
                 "  route          GET /a: ok 20  errors 0  p50 5.00 ms   max 5.00 ms   (p90 needs 100 messages; 20 came)",
                 "                 9 of 20 replies checked with filters  left out 1",
                 "  route          GET /b: ok 0  errors 1  in flight 1",
+                "                 blocked  max 3.00 ms   (p50 needs 20 messages; 1 came)  never sent 6",
                 "                 status 1: status 500, not 2xx",
                 "  flow           f: sessions 4  done 0  failed 4  open 2",
                 "                 came unasked: news 1,200, tick 2",

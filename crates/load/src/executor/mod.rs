@@ -117,6 +117,15 @@ impl Executor {
         }
     }
 
+    /// Whose step is on its way on this connection, where connections have users.
+    #[inline]
+    pub fn user_on(&self, connection: u32) -> Option<u32> {
+        match self {
+            Self::Sessions(executor) => executor.user_on(connection),
+            _ => Some(connection),
+        }
+    }
+
     /// The sessions, where users have such.
     pub fn sessions(&mut self) -> Option<&mut Sessions> {
         match self {

@@ -151,6 +151,22 @@ impl Slots {
         self.taken += 1;
     }
 
+    /// Takes the slot that became free last.
+    pub(super) fn take_latest(&mut self) -> Option<u32> {
+        loop {
+            let (connection, free) = self.free.pop_back()?;
+            if !self.available[connection as usize] {
+                self.parked[connection as usize] += free;
+                continue;
+            }
+            if free > 1 {
+                self.free.push_back((connection, free - 1));
+            }
+            self.taken += 1;
+            return Some(connection);
+        }
+    }
+
     /// Takes the slot that has been free the longest.
     pub(super) fn take(&mut self) -> Option<u32> {
         self.take_several(1).map(|(connection, _)| connection)

@@ -52,13 +52,16 @@ pub struct RouteFigures {
     pub left_out: u64,
     /// Redirects that were followed. Neither they nor the requests that they lead to are messages of their own.
     pub followed: u64,
+    /// Steps that are due and wait for a connection of a pool, at the end of the interval or of the load.
+    pub blocked: u64,
     /// Bytes of requests, heads included, before TLS.
     pub bytes_sent: u64,
     /// Bytes of replies that came whole, heads included and what frames chunks left out, after TLS.
     pub bytes_received: u64,
     /// Of a run: the first excerpt per error class, for people.
     pub examples: BTreeMap<String, String>,
-    /// `response_time` (open loop) and `service_time`, HdrHistogram V2 compressed, base64; empty ones are left out.
+    /// `service_time`, in an open loop and with a pool of connections `response_time`, and with a pool `blocked_time`:
+    /// HdrHistogram V2 compressed, base64; empty ones are left out.
     pub histograms: BTreeMap<String, String>,
 }
 

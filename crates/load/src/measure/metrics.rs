@@ -27,14 +27,16 @@ pub enum Metric {
     IterationTime,
     /// From the instant a session was due to its begin.
     SessionWait,
+    /// From the instant a step was due, and had a user, to that at which it had a connection of the pool.
+    BlockedTime,
 }
 
 /// Number of metrics.
-pub const COUNT: usize = 11;
+pub const COUNT: usize = 12;
 
 /// Metric, name in snapshots, meaning; in the order in which reports show them.
 pub const TABLE: [(Metric, &str, &str); COUNT] = [
-    (Metric::ResponseTime, "response_time", "done - due; open loop only"),
+    (Metric::ResponseTime, "response_time", "done - due; open loop, or a pool of connections"),
     (Metric::ServiceTime, "service_time", "done - sent"),
     (Metric::FirstByteTime, "first_byte_time", "first byte - sent"),
     (Metric::PacingLag, "pacing_lag", "sent - due; open loop only"),
@@ -45,6 +47,11 @@ pub const TABLE: [(Metric, &str, &str); COUNT] = [
     (Metric::DeliveryTime, "delivery_time", "copy there - due of its message, each receiver"),
     (Metric::IterationTime, "iteration_time", "last step done - due, of sessions"),
     (Metric::SessionWait, "session_wait", "begun - due, of sessions"),
+    (
+        Metric::BlockedTime,
+        "blocked_time",
+        "has a connection - due, of steps that wait for one of a pool",
+    ),
 ];
 
 impl Metric {

@@ -268,7 +268,8 @@ impl Recorder {
         let (no_route, no_flow) = (RouteRecord::default(), FlowRecord::default());
         let route = |index| {
             let record = self.routes.get(index).unwrap_or(&no_route);
-            let mut figures = record.figures(at(&standing.in_flight, index));
+            let blocked = at(&standing.blocked, index);
+            let mut figures = record.figures(at(&standing.in_flight, index), blocked);
             if examples {
                 figures.examples = record.examples();
             }

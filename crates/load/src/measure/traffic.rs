@@ -32,6 +32,7 @@ pub struct RouteRecord {
     bytes_received: u64,
     response: Times,
     service: Times,
+    blocked: Times,
     examples: BTreeMap<&'static str, String>,
 }
 
@@ -51,6 +52,8 @@ pub struct FlowRecord {
 pub struct TrafficStanding {
     /// By route: messages in flight.
     pub in_flight: Vec<u64>,
+    /// By route: steps that are due and wait for a connection of the pool.
+    pub blocked: Vec<u64>,
     /// By flow: sessions that have begun and not ended.
     pub open: Vec<u64>,
     /// Sessions that are due and have not begun.
@@ -62,6 +65,7 @@ pub struct TrafficStanding {
 impl AddAssign<&Self> for TrafficStanding {
     fn add_assign(&mut self, other: &Self) {
         add_each(&mut self.in_flight, &other.in_flight);
+        add_each(&mut self.blocked, &other.blocked);
         add_each(&mut self.open, &other.open);
         self.waiting += other.waiting;
         self.dropped += other.dropped;
@@ -81,6 +85,11 @@ impl RouteRecord {
     /// A request of so many bytes was encoded, for the first time or again.
     pub fn encoded(&mut self, bytes: u64) {
         self.bytes_sent += bytes;
+    }
+
+    /// A step that is to be sent waited so long for a connection of the pool.
+    pub fn blocked(&mut self, wait: Nanos) {
+        self.blocked.record(wait, 1);
     }
 
     /// So many messages were sent.
@@ -142,21 +151,27 @@ impl RouteRecord {
         add_counts(&mut self.errors, &other.errors);
         self.response.add(&other.response);
         self.service.add(&other.service);
+        self.blocked.add(&other.blocked);
         for (class, text) in &other.examples {
             self.examples.entry(class).or_insert_with(|| text.clone());
         }
     }
 
     pub(super) fn clear(&mut self) {
-        let (mut response, mut service) =
-            (std::mem::take(&mut self.response), std::mem::take(&mut self.service));
+        let [mut response, mut service, mut blocked] =
+            [&mut self.response, &mut self.service, &mut self.blocked].map(std::mem::take);
         response.clear();
         service.clear();
-        *self = Self { response, service, ..Self::default() };
+        blocked.clear();
+        *self = Self { response, service, blocked, ..Self::default() };
     }
 
-    pub(super) fn figures(&self, in_flight: u64) -> RouteFigures {
-        let times = [(Metric::ResponseTime, &self.response), (Metric::ServiceTime, &self.service)];
+    pub(super) fn figures(&self, in_flight: u64, blocked: u64) -> RouteFigures {
+        let times = [
+            (Metric::ResponseTime, &self.response),
+            (Metric::ServiceTime, &self.service),
+            (Metric::BlockedTime, &self.blocked),
+        ];
         RouteFigures {
             sent: self.sent,
             ok: self.ok,
@@ -166,6 +181,7 @@ impl RouteRecord {
             wrong: self.wrong,
             left_out: self.left_out,
             followed: self.followed,
+            blocked,
             bytes_sent: self.bytes_sent,
             bytes_received: self.bytes_received,
             examples: BTreeMap::new(),
@@ -258,7 +274,7 @@ pub(super) fn by_name(counts: &Counts) -> BTreeMap<String, u64> {
     named.filter(|(_, count)| *count > 0).collect()
 }
 
-fn encoded(times: [(Metric, &Times); 2]) -> BTreeMap<String, String> {
+fn encoded<const N: usize>(times: [(Metric, &Times); N]) -> BTreeMap<String, String> {
     let all = times.into_iter();
     all.filter_map(|(metric, times)| Some((metric.name().to_owned(), encode(&*times.histogram()?))))
         .collect()

@@ -316,6 +316,9 @@ pub enum ContentDocument {
 pub struct LoadDocument {
     /// Connections over all workers.
     pub connections: u32,
+    /// Users of traffic who share these connections as a pool; null: each connection is one user's.
+    #[serde(default)]
+    pub users: Option<u32>,
     /// Requests in flight per connection at most.
     #[serde(default = "one")]
     pub depth: u32,

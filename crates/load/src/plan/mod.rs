@@ -168,6 +168,8 @@ pub enum ContentRule {
 pub struct Load {
     /// Connections over all workers, at least one per worker.
     pub connections: u32,
+    /// Users of traffic who share them as a pool; none: each connection is one user's.
+    pub users: Option<u32>,
     /// Requests in flight per connection at most.
     pub depth: u32,
     /// Messages per send; divides `depth`.
@@ -296,6 +298,11 @@ pub struct SharePlan {
 pub struct PlanError(pub String);
 
 impl Plan {
+    /// Whether due times count: in an open loop, and where a step may wait for a connection of a pool.
+    pub fn tells_response_times(&self) -> bool {
+        matches!(self.load.loop_, LoopPlan::Open { .. }) || self.load.users.is_some()
+    }
+
     /// Connections that belong together, so that one worker must have them.
     pub fn together(&self) -> u32 {
         self.audience().unwrap_or(1)

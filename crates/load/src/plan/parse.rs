@@ -13,7 +13,7 @@ use super::{ContentRule, PLACEHOLDER, PayloadPlan, Plan, PlanError, TargetUrl};
 use load::{load, phases, stop};
 use share::{generator, in_broadcast, in_company, share};
 use target::target;
-use traffic::{fits, is_origin, origin_alone, speaks};
+use traffic::{fits, is_origin, origin_alone, pools, speaks};
 
 /// The most workers where the number of one stands in JSON, of which whole numbers are read up to 2 to
 /// the power of 53.
@@ -65,6 +65,7 @@ impl Plan {
             in_company(load.connections, names, &load, &generator)?;
         }
         let stop = stop(&document.stop, &load, is_traffic)?;
+        pools(traffic.as_ref(), &load, share, &generator)?;
         if let Some(traffic) = &traffic {
             speaks(traffic, &target)?;
             fits(traffic, &load, share, &stop)?;

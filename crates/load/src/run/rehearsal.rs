@@ -115,7 +115,7 @@ fn plan_of(plan: &Plan, traffic: Traffic) -> Plan {
         sessions: Some(traffic.flows.len() as u64),
     };
     plan.traffic = Some(Arc::new(traffic));
-    plan.load.connections = 1;
+    (plan.load.connections, plan.load.users) = (1, None);
     plan.load.loop_ = LoopPlan::Closed;
     plan.load.stages.clear();
     plan

@@ -280,6 +280,18 @@ fn liveness(scenario: &Scenario, played: &Played) -> Result<(), String> {
         if window < 500 * MS || packs_in(window, scenario) < 3.0 {
             continue;
         }
+        if plan.load.users.is_some() {
+            // Of a pool the one that was used last is used again: others may rest.
+            let right = &played.facts.last_right;
+            let of_pool = right.iter().filter(|((of, _), _)| *of == worker as u32);
+            let last = of_pool.map(|(_, at)| *at).max();
+            if last.is_none_or(|at| at < manners.calm_at) {
+                return Err(format!(
+                    "the pool's last right reply was at {last:?}, all was well from {calm} on"
+                ));
+            }
+            continue;
+        }
         for (slot, _) in spent.iter().enumerate().filter(|(_, spent)| !**spent) {
             let last = played.facts.last_right.get(&(worker as u32, slot as u32));
             if last.is_none_or(|&at| at < manners.calm_at) {

@@ -43,8 +43,7 @@ impl Draw {
         let timeout = if good { 8_000 * MS } else { self.random.between(60, 400) * MS };
         let settled = calm_at + 2 * timeout + 1_500 * MS;
         let duration = if good { self.random.between(200, 1_500) * MS } else { settled + 700 * MS };
-        let connections = self.random.between(1, 6);
-        let threads = if connections > 1 && self.random.once_in(4) { 2 } else { 1 };
+        let (connections, users, threads) = self.crowd();
         let is_open = self.random.once_in(2);
         let is_counted = self.random.once_in(3);
         let flows = self.random.between(1, 3);
@@ -86,7 +85,7 @@ impl Draw {
                 "tls": {"insecure": true, "resumption": self.random.once_in(2)},
             },
             "traffic": {
-                "feeds": self.feeds(is_open, connections),
+                "feeds": self.feeds(is_open, users.unwrap_or(connections)),
                 "routes": if self.talks { json!([]) } else { routes(redirects) },
                 "lines": if self.talks { lines(spoken) } else { json!([]) },
                 "flows": flows,
@@ -94,6 +93,7 @@ impl Draw {
             },
             "load": {
                 "connections": connections,
+                "users": users,
                 "executor": executor,
                 "stages": stages(&mut self.random, duration, is_counted),
                 "seed": self.random.any() >> 12,
@@ -146,6 +146,15 @@ impl Draw {
         } else {
             Spoken::WebSocket
         }
+    }
+
+    /// Connections, users who share them, threads.
+    fn crowd(&mut self) -> (u64, Option<u64>, u32) {
+        let connections = self.random.between(1, 6);
+        // A pool, mostly a small one.
+        let users = (!self.talks && self.random.once_in(3)).then(|| self.random.between(1, 12));
+        let is_parted = connections > 1 && users.is_none() && self.random.once_in(4);
+        (connections, users, if is_parted { 2 } else { 1 })
     }
 
     fn flow_or_talk(&mut self, number: u64, is_open: bool, may_be_endless: bool) -> Value {

@@ -71,6 +71,12 @@ pub(super) fn sessions(scenario: &Scenario, played: &Played) -> Result<(), Strin
     for (route, of) in bare.routes.iter_mut().zip(&traffic.routes) {
         let times = values(route.histograms.get("service_time"))?;
         same!("service times", times, if is_answered(of) { route.ok } else { 0 });
+        let is_shared = scenario.plan.load.users.is_some();
+        let blocked = values(route.histograms.get("blocked_time"))?;
+        same!("times blocked", blocked, if is_shared { route.sent } else { 0 });
+        if is_shared {
+            same!("response times", values(route.histograms.get("response_time"))?, route.ok);
+        }
         route.examples.clear();
         route.histograms.clear();
     }
@@ -126,6 +132,7 @@ fn add_route(sum: &mut RouteFigures, of: &RouteFigures) {
     sum.ok += of.ok;
     sum.in_flight = of.in_flight;
     sum.followed += of.followed;
+    sum.blocked = of.blocked;
     sum.bytes_sent += of.bytes_sent;
     sum.bytes_received += of.bytes_received;
     sum.checked += of.checked;

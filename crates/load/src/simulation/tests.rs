@@ -141,6 +141,8 @@ fn faults_that_are_put_in_are_found() {
         Mutation::SessionLost,
         Mutation::WrongUnheard,
         Mutation::UnjudgedForgotten,
+        Mutation::LatestFirst,
+        Mutation::WrongUser,
     ];
     let of_talk = [
         Mutation::SessionLost,

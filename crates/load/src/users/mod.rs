@@ -40,7 +40,7 @@ pub(crate) struct Common {
     pub(crate) started_unix_ns: u64,
 }
 
-/// All users of a worker, each with a connection of its own.
+/// All users of a worker.
 #[derive(Debug)]
 pub(crate) struct Users {
     common: Common,
@@ -92,6 +92,7 @@ impl Users {
         let routes = common.routes.count();
         let standing = TrafficStanding {
             in_flight: vec![0; routes],
+            blocked: vec![0; routes],
             open: vec![0; common.traffic.flows.len()],
             ..TrafficStanding::default()
         };
@@ -130,12 +131,18 @@ impl Users {
                 }
             }
             self.standing.open[at.flow] += 1;
-            recorder.flow(at.flow).begun(now - at.due);
-            recorder.record(Metric::SessionWait, now - at.due);
+            // What the first step waits for a connection of a pool is the step's.
+            let waited = now - at.due - at.blocked.unwrap_or_default();
+            recorder.flow(at.flow).begun(waited);
+            recorder.record(Metric::SessionWait, waited);
         }
         user.route = flow.steps[at.step].route;
         user.way.begin();
         user.due = at.step_due;
+        if let Some(blocked) = at.blocked {
+            recorder.route(user.route).blocked(blocked);
+            recorder.record(Metric::BlockedTime, blocked);
+        }
         if let Some(talk) = &mut user.talk {
             talk.begins((at.step, at.round));
         }
@@ -250,6 +257,12 @@ impl Users {
     /// So many sessions that were due did not begin before the load's end.
     pub(crate) fn give_up(&mut self, sessions: u64) {
         self.standing.dropped = sessions;
+    }
+
+    /// By route, where to count the steps that wait for a connection of the pool: none so far.
+    pub(crate) fn blocked(&mut self) -> &mut [u64] {
+        self.standing.blocked.fill(0);
+        &mut self.standing.blocked
     }
 
     /// What is in flight and open now. A reply that is neither right nor wrong yet is in flight.

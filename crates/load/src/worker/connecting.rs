@@ -80,7 +80,8 @@ impl<M: Machine> Worker<M> {
         match transport {
             Ok(transport) => {
                 let front = connection.ledger.front().map_or(0, |pending| pending.number);
-                let users = self.users.as_mut();
+                // Of a conversation alone, whose user has the connection for itself.
+                let users = self.users.as_mut().filter(|users| users.converse());
                 let opening = users.and_then(|users| users.opening(index, front));
                 let session = setup.factory.make(number as u32, entropy, opening);
                 let greetings = setup.plan.target.greetings;

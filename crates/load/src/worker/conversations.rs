@@ -70,15 +70,16 @@ impl<M: Machine> Worker<M> {
     /// A message that nobody answers is over when the kernel has all of it.
     #[inline]
     pub(super) fn handed_over(&mut self, index: u32, now: Nanos) {
-        let Some(users) = &self.users else { return };
-        if users.hands_over(index) && !self.connections[index as usize].congested {
+        let (Some(users), Some(user)) = (&self.users, self.user_on(index)) else { return };
+        if users.hands_over(user) && !self.connections[index as usize].congested {
             self.settle(index, now);
         }
     }
 
     /// A connection has ended as it was to: where its user waited for that, its step is over.
     pub(super) fn left(&mut self, index: u32, now: Nanos) {
-        if self.users.as_ref().is_some_and(|users| users.is_leaving(index)) {
+        let Some(user) = self.user_on(index) else { return };
+        if self.users.as_ref().is_some_and(|users| users.is_leaving(user)) {
             self.settle(index, now);
         }
     }

@@ -36,6 +36,7 @@ impl<M: Machine> Worker<M> {
             same!("steps in flight", in_flight, self.tally.in_flight());
             let found = self.executor.as_ref().map_or(0, Executor::begun);
             same!("sessions that have begun", open, found);
+            self.inspect_pool()?;
         }
         if let Some(deliveries) = &self.deliveries {
             same!("copies on their way", deliveries.in_flight(), deliveries.found_in_flight());
@@ -56,6 +57,34 @@ impl<M: Machine> Worker<M> {
         for (index, connection) in all.iter().enumerate() {
             self.inspect_connection(index as u32, connection, now)
                 .map_err(|what| format!("connection {index} is {:?}: {what}", connection.state))?;
+        }
+        Ok(())
+    }
+
+    /// Who has which connection of a pool, and who waits for one.
+    fn inspect_pool(&self) -> Result<(), String> {
+        let (Some(_), Some(Executor::Sessions(sessions))) =
+            (self.plan().load.users, &self.executor)
+        else {
+            return Ok(());
+        };
+        let held = sessions.inspect_pool(LATE)?;
+        same!("connections that a user has", self.slots.taken_now(), held);
+        for (index, connection) in self.connections.iter().enumerate() {
+            let has_user = sessions.user_on(index as u32).is_some();
+            if connection.ledger.len() > 1 || has_user != (connection.slots_out == 1) {
+                let flight = connection.ledger.len();
+                return Err(format!(
+                    "connection {index} has {flight} in flight, a user: {has_user}"
+                ));
+            }
+        }
+        let is_free =
+            |index: &u32| self.slots.is_available(*index) && sessions.user_on(*index).is_none();
+        let loads = matches!(self.stage, Stage::Load { .. });
+        let (waiting, free) = (sessions.waiting_steps(), (0..self.share.connections).find(is_free));
+        if let (true, true, Some(free)) = (loads, waiting > 0, free) {
+            return Err(format!("{waiting} steps wait, and connection {free} is free"));
         }
         Ok(())
     }

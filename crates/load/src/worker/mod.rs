@@ -257,6 +257,9 @@ fn fatal(error: &NetError) -> (Class, String) {
 /// The places for packs in flight that a plan gives to so many connections.
 fn slots(plan: &Plan, connections: u32) -> Slots {
     let each = plan.load.depth / plan.load.pack;
+    if plan.load.users.is_some() {
+        return Slots::new(connections, each);
+    }
     if plan.traffic.is_some() {
         return Slots::by_connection(connections, each);
     }

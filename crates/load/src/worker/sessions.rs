@@ -25,7 +25,8 @@ pub(super) fn users(setup: &Setup, share: &Share, bench: Option<Bench>) -> Optio
         first_user: share.first_connection.into(),
         started_unix_ns: setup.started_unix_ns,
     };
-    Some(Box::new(Users::new(common, share.connections, bench)))
+    let users = setup.plan.load.users.unwrap_or(share.connections);
+    Some(Box::new(Users::new(common, users, bench)))
 }
 
 impl<M: Machine> Worker<M> {
@@ -72,31 +73,49 @@ impl<M: Machine> Worker<M> {
             keeps_rows: pacer.is_none() && !in_turn,
             in_turn,
         };
-        let (users, budget) = (self.share.connections, self.share.budget);
+        let (connections, budget) = (self.share.connections, self.share.budget);
+        let shared = plan.load.users;
+        let users = shared.unwrap_or(connections);
         let sessions =
             Sessions::new(traffic, deals, users, begin, pacer, self.course(begin), budget);
+        let is_shared = shared.is_some();
+        let sessions = if is_shared { sessions.sharing(connections) } else { sessions };
         Some(Executor::Sessions(Box::new(sessions)))
     }
 
-    /// A user's next step is about to be sent; with the first one its session begins.
+    /// The user of a connection: of a pool's, the one whose step is on its way on it. None where nobody has it,
+    /// or where there is no traffic.
     #[inline]
-    pub(super) fn step_begins(&mut self, index: u32, now: Nanos) {
-        let Some(users) = &mut self.users else { return };
-        let Some(sessions) = self.executor.as_mut().and_then(Executor::sessions) else { return };
-        users.step(index, sessions.of(index), now, &mut self.recorder);
+    pub(super) fn user_on(&self, index: u32) -> Option<u32> {
+        self.users.as_ref()?;
+        match &self.executor {
+            Some(executor) => executor.user_on(index),
+            // Before the load nobody has a connection of a pool.
+            None => self.plan().load.users.is_none().then_some(index),
+        }
     }
 
-    /// A user's step may be over: then its next one, or its next session, is due some time.
+    /// A user's next step is about to be sent on a connection; with the first one its session begins.
     #[inline]
-    pub(super) fn step_over(&mut self, index: u32, now: Nanos) {
+    pub(super) fn step_begins(&mut self, index: u32, now: Nanos) {
+        let Some(user) = self.user_on(index) else { return };
         let Some(users) = &mut self.users else { return };
         let Some(sessions) = self.executor.as_mut().and_then(Executor::sessions) else { return };
-        let Some(outcome) = users.take_outcome(index) else { return };
+        users.step(user, sessions.of(user), now, &mut self.recorder);
+    }
+
+    /// The step on a connection may be over: then its user's next one, or next session, is due some time.
+    #[inline]
+    pub(super) fn step_over(&mut self, index: u32, now: Nanos) {
+        let Some(user) = self.user_on(index) else { return };
+        let Some(users) = &mut self.users else { return };
+        let Some(sessions) = self.executor.as_mut().and_then(Executor::sessions) else { return };
+        let Some(outcome) = users.take_outcome(user) else { return };
         let Some(session) = sessions.over(index, now, outcome.is_ok()) else { return };
         if outcome.is_err() && mutation::is(Mutation::SessionLost) {
             return;
         }
-        users.ended(index, &session, outcome, now, &mut self.recorder);
+        users.ended(user, &session, outcome, now, &mut self.recorder);
         self.hang_up(index, now);
     }
 
@@ -109,36 +128,38 @@ impl<M: Machine> Worker<M> {
         mut text: String,
         now: Nanos,
     ) -> String {
+        let Some(user) = self.user_on(index) else { return text };
         let Some(users) = &mut self.users else { return text };
         let is_asked = !self.connections[index as usize].ledger.is_empty();
         if failed == Some(Class::Timeout)
-            && let Some(late) = users.late(index)
+            && let Some(late) = users.late(user)
         {
             text = late;
         }
         let class = failed.unwrap_or(Class::Closed);
         if !is_asked
-            && users.is_gone(index, class, &text)
+            && users.is_gone(user, class, &text)
             && let Some(sessions) = self.executor.as_mut().and_then(Executor::sessions)
         {
-            sessions.hasten(index, now);
+            sessions.hasten(user, now);
         }
         let failed = failed.filter(|_| is_asked).map(|class| (class, text.as_str()));
-        users.lost(index, failed, &mut self.recorder);
-        if failed.is_some() { format!("{}: {text}", users.route_name(index)) } else { text }
+        users.lost(user, failed, &mut self.recorder);
+        if failed.is_some() { format!("{}: {text}", users.route_name(user)) } else { text }
     }
 
     /// Encodes again what a user had in flight when its last connection ended. True: it is a user's.
     pub(super) fn encode_again_for_user(&mut self, index: u32, now: Nanos) -> bool {
+        let user = self.user_on(index);
         let Some(users) = &mut self.users else { return false };
         if users.converse() {
             self.settle(index, now);
             return true;
         }
         let connection = &mut self.connections[index as usize];
-        if let Some(pending) = connection.ledger.front().copied() {
+        if let (Some(pending), Some(user)) = (connection.ledger.front().copied(), user) {
             let (buffers, recorder) = (&mut self.buffers, &mut self.recorder);
-            users.encode(index, pending.number, connection, buffers, recorder);
+            users.encode(user, pending.number, connection, buffers, recorder);
         }
         true
     }
@@ -179,6 +200,17 @@ impl<M: Machine> Worker<M> {
         match (&self.users, &mut self.executor) {
             (Some(_), Some(executor)) => executor.waiting(last),
             _ => 0,
+        }
+    }
+
+    /// Counts the steps that wait for a connection of a pool since before this instant.
+    pub(super) fn count_blocked(&mut self, before: Nanos) {
+        if self.plan().load.users.is_none() {
+            return;
+        }
+        let sessions = self.executor.as_mut().and_then(Executor::sessions);
+        if let (Some(users), Some(sessions)) = (&mut self.users, sessions) {
+            sessions.count_blocked(before, users.blocked());
         }
     }
 

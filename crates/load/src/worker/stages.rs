@@ -101,6 +101,7 @@ impl<M: Machine> Worker<M> {
         let waiting = self.waiting(last);
         self.tally.give_up(waiting);
         let sessions = self.sessions_waiting(last);
+        self.count_blocked(now);
         if let Some(users) = &mut self.users {
             users.give_up(sessions);
         }
@@ -153,6 +154,7 @@ impl<M: Machine> Worker<M> {
             // is due, also where a late worker closes intervals that lie there.
             Stage::Load { end: last } => {
                 let last = end.min(last) - Nanos(1);
+                self.count_blocked(last + Nanos(1));
                 (self.waiting(last), self.sessions_waiting(last))
             }
             _ => (0, 0),

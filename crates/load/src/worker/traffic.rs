@@ -95,6 +95,7 @@ impl<M: Machine> Worker<M> {
         if self.users.as_ref().is_some_and(|users| users.converse()) {
             return self.converse(assignment, now);
         }
+        let user = self.user_on(index).unwrap_or(index);
         let renews = self.renews();
         let own = self.first_number(index);
         if self.is_full_for(index, messages) {
@@ -123,7 +124,7 @@ impl<M: Machine> Worker<M> {
                             let payloads = &mut self.payloads;
                             connection.encode(first, count, payloads, buffers, recorder);
                         }
-                        Some(users) => users.encode(index, first, connection, buffers, recorder),
+                        Some(users) => users.encode(user, first, connection, buffers, recorder),
                     }
                     let Some(deliveries) = &mut self.deliveries else { continue };
                     for number in first..first + u64::from(count) {
@@ -168,6 +169,7 @@ impl<M: Machine> Worker<M> {
     /// The message waits for a connection that is asked for on its behalf: that is its send.
     pub(super) fn send_with_connection(&mut self, assignment: Assignment, now: Nanos) {
         let Assignment { connection: index, messages, due } = assignment;
+        let user = self.user_on(index);
         let open_loop = self.is_open_loop();
         let own = self.first_number(index);
         let connection = &mut self.connections[index as usize];
@@ -181,8 +183,8 @@ impl<M: Machine> Worker<M> {
             self.recorder.lag(now - due, messages);
         }
         self.recorder.sent += u64::from(messages);
-        if let Some(users) = &mut self.users {
-            users.sent(index, &mut self.recorder);
+        if let (Some(users), Some(user)) = (&mut self.users, user) {
+            users.sent(user, &mut self.recorder);
         }
         self.tally.begin(messages);
         self.tally.sent_at(now);
@@ -207,6 +209,7 @@ impl<M: Machine> Worker<M> {
 
     /// Stamps what is new and hands it to the kernel.
     pub(super) fn flush(&mut self, index: u32, now: Nanos) {
+        let user = self.user_on(index);
         let open_loop = self.is_open_loop();
         let connection = &mut self.connections[index as usize];
         let was_congested = connection.congested;
@@ -214,8 +217,8 @@ impl<M: Machine> Worker<M> {
         if let Some((sent, count)) = stamped {
             self.recorder.sent += u64::from(count);
             self.tally.sent_at(sent);
-            if let Some(users) = &mut self.users {
-                users.sent(index, &mut self.recorder);
+            if let (Some(users), Some(user)) = (&mut self.users, user) {
+                users.sent(user, &mut self.recorder);
             }
             if open_loop {
                 let recorder = &mut self.recorder;
@@ -299,7 +302,10 @@ impl<M: Machine> Worker<M> {
 
     fn receive_once(&mut self, key: Key) -> Turn {
         let index = key.slot;
-        let open_loop = self.is_open_loop();
+        let user = self.user_on(index);
+        let wrong = user.is_some() && mutation::is(Mutation::WrongUser);
+        let user = if wrong { Some(index) } else { user };
+        let open_loop = self.setup.plan.tells_response_times();
         let mut expected = Expected {
             witness: Nobody,
             verifier: &self.setup.verifier,
@@ -316,12 +322,12 @@ impl<M: Machine> Worker<M> {
         let back = were_there.then_some(self.back);
         let came = || back.unwrap_or_else(|| self.clock.now());
         let (driver, scratch) = (&mut self.driver, &mut self.scratch);
-        let received = match &mut self.users {
-            None => connection.receive(driver, came, scratch, &mut expected),
-            Some(users) => {
-                let mut expected = expected.heard_by(users.hearing(index));
+        let received = match (&mut self.users, user) {
+            (Some(users), Some(user)) => {
+                let mut expected = expected.heard_by(users.hearing(user));
                 connection.receive(driver, came, scratch, &mut expected)
             }
+            _ => connection.receive(driver, came, scratch, &mut expected),
         };
         let now = received.at;
 

@@ -6,6 +6,9 @@
 
 mod arrivals;
 mod deal;
+mod pool;
+#[cfg(test)]
+mod pool_tests;
 #[cfg(test)]
 mod tests;
 mod think;
@@ -16,12 +19,14 @@ use std::sync::Arc;
 
 use super::{Assignment, Budget, Next, Slots};
 use crate::clock::Nanos;
+use crate::mutation::{self, Mutation};
 use crate::pacing::{Attendance, Course, Pacer};
 use crate::plan::traffic::Traffic;
 use arrivals::Arrivals;
 use deal::Dealer;
 pub use deal::Part;
 use deal::{Dealt, Row};
+use pool::Pool;
 
 /// A generator for what belongs to these numbers.
 fn drawn(seed: u64, of: [u64; 2]) -> fastrand::Rng {
@@ -60,14 +65,20 @@ pub struct Sessions {
     in_turn: bool,
     /// Sessions that somebody has.
     live: u64,
+    /// Those of them whose first step waits for a connection of the pool (open loop).
+    unbegun: u64,
+    /// The connections that users share; none: each has its own.
+    pool: Option<Pool>,
     /// By flow: sessions that were due and for which no row was left, since they were last asked for.
     starved: Vec<u64>,
 }
 
-/// A user, who has one connection.
+/// A user, who has one connection, or shares those of a pool.
 #[derive(Debug, Clone, Copy)]
 struct User {
     state: State,
+    /// From when on its step waits for a connection of the pool.
+    since: Nanos,
     /// Means nothing without a session.
     session: Session,
 }
@@ -89,6 +100,8 @@ pub struct Session {
     pub due: Nanos,
     /// When the step is.
     pub step_due: Nanos,
+    /// How long the step that is on its way waited for a connection of the pool; none: there is none.
+    pub blocked: Option<Nanos>,
 }
 
 /// What a user does.
@@ -130,6 +143,7 @@ impl Sessions {
             row: None,
             due: begin,
             step_due: begin,
+            blocked: None,
         };
         let mut sessions = Self {
             seed: part.seed,
@@ -137,13 +151,15 @@ impl Sessions {
             attendance: course.map(|it| Attendance::new(it, users, part.place, part.workers)),
             arrivals: pacer.map(Arrivals::new),
             budget,
-            users: vec![User { state: State::Idle, session: none }; users as usize],
+            users: vec![User { state: State::Idle, since: begin, session: none }; users as usize],
             thinking: BinaryHeap::new(),
             ready: VecDeque::new(),
             idle: VecDeque::new(),
             dealt: None,
             in_turn: part.in_turn,
             live: 0,
+            unbegun: 0,
+            pool: None,
             starved: vec![0; traffic.flows.len()],
             traffic,
         };
@@ -156,32 +172,70 @@ impl Sessions {
         sessions
     }
 
+    /// The users share so many connections. The slots must be one for each, in [turn](Slots::new).
+    #[must_use]
+    pub fn sharing(mut self, connections: u32) -> Self {
+        self.pool = Some(Pool::new(connections));
+        self
+    }
+
     pub(super) fn next(&mut self, now: Nanos, slots: &mut Slots) -> Next {
         self.hear(slots);
         while let Some(Reverse((due, user))) = self.thinking.peek().copied()
             && due <= now
         {
             self.thinking.pop();
-            let User { state, session } = &mut self.users[user as usize];
+            let User { state, session, .. } = &mut self.users[user as usize];
             // Else it was hastened, and its turn came before.
             if *state == State::Thinks && session.step_due == due {
                 *state = State::Waits;
                 self.ready.push_back(user);
             }
         }
-        while let Some(user) = self.ready.pop_front() {
-            if slots.take_of(user) {
-                return self.send(user);
-            }
-            self.users[user as usize].state = State::Blocked;
-        }
-        if let Some(user) = self.admit(now, slots) {
-            return self.send(user);
+        if let Some((user, connection)) = self.take(now, slots) {
+            return self.send(user, connection, now);
         }
         if self.budget.is_spent() && self.live == 0 {
             return Next::Finished;
         }
         self.peek(now)
+    }
+
+    /// Whose turn it is, and on which connection.
+    fn take(&mut self, now: Nanos, slots: &mut Slots) -> Option<(u32, u32)> {
+        if self.pool.is_some() {
+            return self.take_pooled(now, slots);
+        }
+        while let Some(user) = self.ready.pop_front() {
+            if slots.take_of(user) {
+                return Some((user, user));
+            }
+            self.users[user as usize].state = State::Blocked;
+        }
+        let user = self.admit(now, slots)?;
+        Some((user, user))
+    }
+
+    /// The same of a pool: first come, first served. What arrives waits behind those whose steps are due.
+    fn take_pooled(&mut self, now: Nanos, slots: &mut Slots) -> Option<(u32, u32)> {
+        while let Some(user) = self.admit(now, slots) {
+            let User { state, since, .. } = &mut self.users[user as usize];
+            (*state, *since) = (State::Waits, now);
+            self.ready.push_back(user);
+            self.unbegun += 1;
+        }
+        let waiting = self.ready.len();
+        let connection = if waiting > 0 { slots.take_latest() } else { None };
+        let Some(connection) = connection else {
+            self.pool.as_mut()?.blocks(waiting);
+            return None;
+        };
+        let latest = mutation::is(Mutation::LatestFirst);
+        let user = if latest { self.ready.pop_back() } else { self.ready.pop_front() }?;
+        let Session { step, round, .. } = self.users[user as usize].session;
+        let begins = self.arrivals.is_some() && (step, round) == (0, 0);
+        self.unbegun -= u64::from(begins);
+        Some((user, connection))
     }
 
     pub(super) fn peek(&self, now: Nanos) -> Next {
@@ -197,7 +251,24 @@ impl Sessions {
     /// Open loop: sessions that are due at `now`, and have not begun.
     pub(super) fn waiting(&mut self, now: Nanos) -> u64 {
         let arrivals = self.arrivals.as_mut();
-        self.budget.limit(arrivals.map_or(0, |arrivals| arrivals.waiting(now)))
+        self.budget.limit(arrivals.map_or(0, |arrivals| arrivals.waiting(now))) + self.unbegun
+    }
+
+    /// Whose step is on its way on this connection; where there is no pool, whose the connection is.
+    #[inline]
+    pub fn user_on(&self, connection: u32) -> Option<u32> {
+        match &self.pool {
+            None => Some(connection),
+            Some(pool) => pool.holder(connection),
+        }
+    }
+
+    /// Counts by route the steps that wait for a connection of the pool since before this instant.
+    pub fn count_blocked(&self, before: Nanos, routes: &mut [u64]) {
+        let all = self.ready.iter().map(|user| &self.users[*user as usize]);
+        for User { session, .. } in all.filter(|user| user.since < before) {
+            routes[self.traffic.flows[session.flow].steps[session.step].route] += 1;
+        }
     }
 
     /// The session that a user has, or had last.
@@ -208,6 +279,42 @@ impl Sessions {
     /// Sessions of this flow that failed for want of a row, since this was last asked.
     pub fn take_starved(&mut self, flow: usize) -> u64 {
         std::mem::take(&mut self.starved[flow])
+    }
+
+    /// Steps that are due and wait for a connection of a pool.
+    #[cfg(test)]
+    pub(crate) fn waiting_steps(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Users who have a connection of the pool: each whose step is on its way, and nobody else. Nobody may have
+    /// been served who began to wait so much later than somebody who still waits.
+    ///
+    /// # Errors
+    /// What does not hold.
+    #[cfg(test)]
+    pub(crate) fn inspect_pool(&self, late: Nanos) -> Result<u64, String> {
+        let Some(pool) = &self.pool else { return Err("there is no pool".to_owned()) };
+        let mut out = vec![false; self.users.len()];
+        for user in pool.holders() {
+            if std::mem::replace(&mut out[user as usize], true) {
+                return Err(format!("user {user} has two connections"));
+            }
+        }
+        for (user, (out, at)) in out.iter().zip(&self.users).enumerate() {
+            if *out != (at.state == State::Out) {
+                return Err(format!("user {user} is {:?}, and has a connection: {out}", at.state));
+            }
+        }
+        let longest = self.ready.iter().map(|user| self.users[*user as usize].since).min();
+        if let Some(since) = longest.filter(|since| *since + late < pool.served()) {
+            return Err(format!(
+                "a step waits since {}, one since {} was sent",
+                since.0,
+                pool.served().0
+            ));
+        }
+        Ok(pool.holders().count() as u64)
     }
 
     /// Sessions that have begun and not ended.
@@ -221,8 +328,12 @@ impl Sessions {
         self.users.iter().filter(has_begun).count() as u64
     }
 
-    /// The step of a user is over, well or badly. Gives the session that has ended with it.
-    pub fn over(&mut self, user: u32, now: Nanos, well: bool) -> Option<Session> {
+    /// The step on a connection is over, well or badly. Gives the session that has ended with it.
+    pub fn over(&mut self, connection: u32, now: Nanos, well: bool) -> Option<Session> {
+        let user = match &mut self.pool {
+            None => connection,
+            Some(pool) => pool.leave(connection)?,
+        };
         debug_assert_eq!(self.users[user as usize].state, State::Out, "its step was on its way");
         let ended = self.users[user as usize].session;
         if let Some((step, round)) = self.next_step(user, now).filter(|_| well) {
@@ -259,7 +370,7 @@ impl Sessions {
 
     /// What a user's session needs is gone: its next step does not wait until it is due.
     pub fn hasten(&mut self, user: u32, now: Nanos) {
-        let User { state, session } = &mut self.users[user as usize];
+        let User { state, session, .. } = &mut self.users[user as usize];
         if *state == State::Thinks {
             (*state, session.step_due) = (State::Waits, now.min(session.step_due));
             self.ready.push_back(user);
@@ -312,7 +423,7 @@ impl Sessions {
     fn free_user(&mut self, slots: &mut Slots) -> Option<u32> {
         loop {
             let user = self.idle.pop_front()?;
-            if slots.take_of(user) {
+            if self.pool.is_some() || slots.take_of(user) {
                 return Some(user);
             }
             self.users[user as usize].state = State::Parked;
@@ -344,13 +455,14 @@ impl Sessions {
             Row::None | Row::RanOut => None,
         };
         self.users[user as usize].session =
-            Session { flow, step: 0, round: 0, number, row, due, step_due: due };
+            Session { flow, step: 0, round: 0, number, row, due, step_due: due, blocked: None };
         self.live += 1;
     }
 
     /// The user's next step goes when it is due.
     fn schedule(&mut self, user: u32, now: Nanos) {
-        let User { state, session } = &mut self.users[user as usize];
+        let User { state, since, session } = &mut self.users[user as usize];
+        *since = session.step_due;
         if session.step_due <= now {
             *state = State::Waits;
             self.ready.push_back(user);
@@ -360,9 +472,11 @@ impl Sessions {
         }
     }
 
-    fn send(&mut self, user: u32) -> Next {
-        let User { state, session } = &mut self.users[user as usize];
+    fn send(&mut self, user: u32, connection: u32, now: Nanos) -> Next {
+        let User { state, since, session } = &mut self.users[user as usize];
         *state = State::Out;
-        Next::Send(Assignment { connection: user, messages: 1, due: session.step_due })
+        let pool = self.pool.as_mut();
+        session.blocked = pool.map(|pool| pool.take(connection, user, *since, now));
+        Next::Send(Assignment { connection, messages: 1, due: session.step_due })
     }
 }

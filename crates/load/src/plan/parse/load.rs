@@ -12,7 +12,7 @@ use crate::plan::{GeneratorPlan, Load, LoopPlan, Overflow, Phases, PlanError, St
 const MAX_DURATION: u64 = 30 * 24 * 3_600_000_000_000;
 
 pub(super) fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, PlanError> {
-    let LoadDocument { connections, depth, pack, requests_per_connection, .. } = *document;
+    let LoadDocument { connections, users, depth, pack, requests_per_connection, .. } = *document;
     if connections < generator.threads {
         return wrong(format!(
             "load.connections: {connections} connections can't be shared by {} threads; use --threads {}",
@@ -94,7 +94,7 @@ pub(super) fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result
         can_change(loop_)?;
     }
     let seed = document.seed;
-    Ok(Load { connections, depth, pack, requests_per_connection, loop_, stages, seed })
+    Ok(Load { connections, users, depth, pack, requests_per_connection, loop_, stages, seed })
 }
 
 fn stage(document: &StageDocument) -> Result<Stage, PlanError> {

@@ -6,8 +6,11 @@ use super::wrong;
 use crate::plan::document::{ExpectDocument, MessageDocument, PacingDocument, TargetDocument};
 use crate::plan::traffic::{Deed, Flow, Order, Part, Route, Think, Traffic};
 use crate::plan::{
-    Load, LoopPlan, Overflow, PlanError, Scheme, SharePlan, Stop, Target, TargetUrl,
+    GeneratorPlan, Load, LoopPlan, Overflow, PlanError, Scheme, SharePlan, Stop, Target, TargetUrl,
 };
+
+/// Most users of one pool.
+const MOST_USERS: u32 = 1 << 24;
 
 /// What each route says is not said of the target.
 pub(super) fn origin_alone(target: &TargetDocument) -> Result<(), PlanError> {
@@ -66,6 +69,36 @@ pub(super) fn speaks(traffic: &Traffic, target: &Target) -> Result<(), PlanError
     Ok(())
 }
 
+/// May its users share the connections?
+///
+/// # Errors
+/// One line that names the member that is wrong, and the remedy.
+pub(super) fn pools(
+    traffic: Option<&Traffic>,
+    load: &Load,
+    share: SharePlan,
+    generator: &GeneratorPlan,
+) -> Result<(), PlanError> {
+    let Some(users) = load.users else { return Ok(()) };
+    let Some(traffic) = traffic else {
+        return wrong(
+            "load.users: only users of traffic share connections: leave it out".to_owned(),
+        );
+    };
+    if traffic.is_conversation() {
+        return wrong(
+            "load.users: a conversation needs a connection of its own: leave it out".to_owned(),
+        );
+    }
+    if users == 0 || users > MOST_USERS {
+        return wrong(format!("load.users: {users} is outside 1 to {MOST_USERS}"));
+    }
+    if generator.threads > 1 || share.connections != load.connections {
+        return wrong("load.users: a pool of connections belongs to one thread of one engine: use --threads 1, or a connection per user".to_owned());
+    }
+    Ok(())
+}
+
 /// Does this traffic fit how it is sent?
 ///
 /// # Errors
@@ -101,7 +134,7 @@ pub(super) fn fits(
             return of_flow(flow, fault);
         }
         let Some(feed) = flow.feed.map(|feed| &traffic.feeds[feed]) else { continue };
-        let (rows, users) = (feed.rows.len(), share.connections as usize);
+        let (rows, users) = (feed.rows.len(), load.users.unwrap_or(share.connections) as usize);
         if !is_open && feed.order == Order::Unique && rows < users {
             let fault = format!(
                 "its feed has {rows} rows for {users} users, and each keeps one of its own: give more rows, or another order"

@@ -130,6 +130,27 @@ fn what_a_sample_is_asked_must_be_right() {
 }
 
 #[test]
+fn a_pool_is_of_users_of_traffic_on_one_thread() {
+    let plan = with("/load/users", json!(1000)).expect("a plan");
+    assert_eq!((plan.load.users, plan.tells_response_times()), (Some(1000), true));
+    let whole = json!({"first_worker": 0, "workers": 2, "first_connection": 0, "connections": 9});
+    let mut shared = right();
+    shared["load"]["users"] = json!(9);
+    refused_in(
+        &shared,
+        [
+            row("/load/users", json!(0), "load.users: 0 is outside 1 to"),
+            row("/share", whole, "belongs to one thread of one engine"),
+            row("/load/depth", json!(2), "sends one request after the other"),
+        ],
+    );
+    shared["load"]["connections"] = json!(2);
+    refused_in(&shared, [row("/generator", json!({"threads": 2}), "use --threads 1")]);
+    (shared["traffic"], shared["stop"]) = (json!(null), json!({"requests": 5}));
+    refused_in(&shared, [row("/load/seed", json!(1), "only users of traffic share connections")]);
+}
+
+#[test]
 fn table_of_what_is_refused() {
     let constant = json!({"kind": "constant", "ns": 5});
     refused([
