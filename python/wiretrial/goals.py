@@ -13,6 +13,10 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "p
 """The figures of times that are quantiles, by name."""
 
 
+BLOCKED = "blocked."
+"""Begins the figures of the time that steps wait for a connection of a pool."""
+
+
 class Goal(BaseModel):
     """A bound. `of`: a route's or flow's name, None: the whole run.
 
@@ -35,6 +39,16 @@ class Goal(BaseModel):
     def name(self) -> str:
         """`login.p99`."""
         return f"{self.of}.{self.figure}" if self.of else self.figure
+
+    @property
+    def is_of_sessions(self) -> bool:
+        """Whether it is about whole sessions of a flow, not about requests."""
+        return self.figure.startswith(("iteration.", "wait."))
+
+    @property
+    def is_of_blocked(self) -> bool:
+        """Whether it bounds how long steps wait for a connection of a pool."""
+        return self.figure.startswith(BLOCKED)
 
     @property
     def is_time(self) -> bool:

@@ -165,6 +165,39 @@ def test_a_flow_and_a_route_of_one_name_have_goals_of_their_own(
     assert "goal kept: login.iteration.max" in done.stderr
 
 
+def test_users_share_a_pool_of_connections(wiretrial: Run, start: Start, tmp_path: Path) -> None:
+    port, pool = start(), "[load]\nusers = 12\nconnections = {pool = 2}\n"
+    write(tmp_path, port, pool)
+    done = wiretrial("load", "shop.toml", "-n", "60", "--format", "json")
+    # Twelve who do not think are blocked, and nobody said how long they may be.
+    assert done.returncode == EXIT_GATE, done.stderr
+    assert "goal missed: blocked.max" in done.stderr
+    found = json.loads(done.stdout)
+    assert (found["load"]["connections"], found["load"]["users"]) == (2, 12)
+    assert found["connections"]["opened"] == 2
+    routes = found["traffic"]["routes"]
+    assert sum(route["blocked_time"]["count"] for route in routes) == found["totals"]["sent"] == 240
+    for route in routes:
+        assert (route["errors"], route["ok"], route["never_sent"]) == ({}, 60, 0)
+        assert route["time"]["max"] >= route["blocked_time"]["max"]
+    write(tmp_path, port, f'{pool}[goal]\n"blocked.max" = "< 1h"\n"list.blocked.mean" = "< 1h"\n')
+    done = wiretrial("load", "shop.toml", "-n", "60", "--report", "page.html")
+    assert done.returncode == EXIT_GOOD, done.stderr
+    assert "2 connections shared by 12 users" in done.stdout
+    assert "blocked max" in done.stdout
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "2 connections shared by 12 users" in page
+    assert "Blocked max" in page
+    write(tmp_path, port, "[load]\nusers = 2\nconnections = {pool = 2}\n")
+    done = wiretrial("load", "shop.toml", "-n", "20")
+    assert done.returncode == EXIT_GOOD, done.stderr
+    assert "goal kept: blocked.max" in done.stderr
+    assert "blocked max" not in done.stdout, "nobody was"
+    refused = wiretrial("load", "shop.toml", "-n", "20", "--threads", "2")
+    assert refused.returncode == EXIT_USAGE
+    assert "belongs to one thread of the generator, not to 2: use --threads 1" in refused.stderr
+
+
 def test_sessions_arrive_at_a_rate(wiretrial: Run, start: Start, tmp_path: Path) -> None:
     write(tmp_path, start(), '[load]\narrivals = "50/s"\npacing = "poisson"\n')
     done = wiretrial("load", "shop.toml", "-n", "50", "--format", "json")

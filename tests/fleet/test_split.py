@@ -118,6 +118,10 @@ def test_one_agent_gets_the_plan() -> None:
     assert (part.load.connections, part_of(part).rate, part.stop.requests) == (7, 0.3, 9)
 
 
+def pooled(plan: Plan) -> Plan:
+    return plan.model_copy(update={"load": plan.load.model_copy(update={"users": 50})})
+
+
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
@@ -125,6 +129,7 @@ def test_one_agent_gets_the_plan() -> None:
         (plan_of(17, threads=3), "6 agents with 3 threads each: use 18 connections"),
         (plan_of(30, table_size=6), "5 tables can't be shared by 6 agents: use 36 connections"),
         (plan_of(6, requests=5), "5 messages can't be shared by 6 agents: send 6 or more"),
+        (pooled(plan_of(9)), "a pool of connections can't be shared by 6 agents: use one agent"),
     ],
 )
 def test_too_little_for_all_is_refused(plan: Plan, words: str) -> None:

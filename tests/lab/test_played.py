@@ -97,6 +97,15 @@ def test_users_and_arrivals_are_levels(tmp_path: Path) -> None:
     assert {one.rate for one in executors if isinstance(one, OpenLoop)} == {10, 20}
 
 
+def test_users_of_a_study_share_the_pool_of_the_file(tmp_path: Path) -> None:
+    toml = TOML.replace("users = 5", "users = 5\nconnections = {pool = 2}")
+    case, *_ = expanded(tmp_path, "users = 9", toml).cases
+    assert (case.load.connections, case.load.users) == (2, 9)
+    assert "9 users on 2 shared connections" in case.scenario.workload
+    with pytest.raises(UsageProblem, match="a pool of 2 connections for 1 users"):
+        expanded(tmp_path, "users = 1", toml)
+
+
 def test_stages_say_how_long(tmp_path: Path) -> None:
     toml = TOML.replace("users = 5", 'stages = [{for = "2s", to = 4}, {for = "3s", to = 0}]')
     case = expanded(tmp_path, toml=toml).cases[0]

@@ -39,6 +39,7 @@ def scenario(
         subject=label,
         version="1.2",
         is_open_loop=False,
+        from_due=False,
         ranked_by=metric,
         colour=0,
         trials=tuple(

@@ -26,10 +26,13 @@ def times(ms: float, count: int = 2000) -> str:
     return str(histogram.encode().decode("ascii"))
 
 
-def trial(server: str, block: int, failed: int = 0, sent: int = 2000) -> Trial:
+def trial(
+    server: str, block: int, failed: int = 0, sent: int = 2000, blocked_ms: float | None = None
+) -> Trial:
     """One trial, each route a little slower in each block."""
     judgement = Judgement(verdict="valid", bottleneck="server", evidence="its core 99 % busy")
     made: Trial = one_trial(DEMO[0], block, 0, 1, judgement, 1.0, random.Random(block))
+    blocked = {} if blocked_ms is None else {"blocked_time": times(blocked_ms)}
     figures = TrafficFigures(
         routes=tuple(
             RouteFigures(
@@ -37,7 +40,7 @@ def trial(server: str, block: int, failed: int = 0, sent: int = 2000) -> Trial:
                 ok=sent - failed * (name == "list"),
                 errors={"mismatch": failed} if name == "list" and failed else {},
                 bytes_received=200 * sent,
-                histograms={"service_time": times(ms * (1 + block / 1000))},
+                histograms={"service_time": times(ms * (1 + block / 1000)), **blocked},
             )
             for name, ms in zip(NAMES, SERVERS[server], strict=True)
         ),
@@ -56,8 +59,12 @@ def trial(server: str, block: int, failed: int = 0, sent: int = 2000) -> Trial:
     )
 
 
-def report(*servers: str, failed: int = 0) -> ReportModel:
-    trials = [trial(server, block, failed) for server in servers for block in range(4)]
+def report(*servers: str, failed: int = 0, blocked_ms: float | None = None) -> ReportModel:
+    trials = [
+        trial(server, block, failed, blocked_ms=blocked_ms)
+        for server in servers
+        for block in range(4)
+    ]
     return model.build(trials, question="q", title="t", command="c")
 
 
@@ -96,6 +103,15 @@ def test_a_row_per_route_and_server_the_failing_and_the_slowest_first() -> None:
     assert [row[0].text for row in failing.rows] == ["list", "order", "item"]
     failed = [column.title for column in failing.columns].index("Failed")
     assert [row[failed].text for row in failing.rows] == ["12", "0", "0"]
+
+
+def test_the_time_blocked_has_a_column_where_there_is_any() -> None:
+    for blocked_ms in (None, 0):
+        titles = [column.title for column in table(report("a", blocked_ms=blocked_ms)).columns]
+        assert "Blocked p99" not in titles
+    made = table(report("a", "b", blocked_ms=7))
+    (place,) = (at for at, one in enumerate(made.columns) if one.title == "Blocked p99")
+    assert {row[place].text for row in made.rows} == {"7.00 ms"}
 
 
 def test_sessions_have_a_table_and_the_server_s_cpu_is_told_per_session() -> None:

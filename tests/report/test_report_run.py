@@ -69,7 +69,7 @@ def test_all_replies_are_in_the_course() -> None:
 def test_steps_of_times_are_as_long_as_their_quantile_needs() -> None:
     course = moments.course(trial(OFFERED, measured=300))
     assert course
-    assert course.is_open_loop
+    assert course.from_due
     assert len(course.times) < len(course.rates)
     assert all(m.p99 is not None for m in course.times[1:-1])
 

@@ -297,6 +297,9 @@ def test_think_times(compiled: Compile, text: str, think: dict[str, Any]) -> Non
             'stages = [{for = "1s", from = 3, to = 3}, {for = "1s", to = 9}]',
             LoadShape(users=9, stages=(Stage(10**9, 3, 3), Stage(10**9, 3, 9))),
         ),
+        ('users = 9\nconnections = "per-user"', LoadShape(users=9)),
+        ("users = 9\nconnections = {pool = 2}", LoadShape(users=9, pool=2)),
+        ('arrivals = "9/s"\nconnections = {pool = 50}', LoadShape(rate=9, pool=50)),
     ],
 )
 def test_the_load(compiled: Compile, load: str, shape: LoadShape) -> None:

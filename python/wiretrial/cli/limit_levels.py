@@ -152,7 +152,9 @@ class Levels:
             "executor": executor.model_copy(update={"rate": step.rate}),
         }
         if self.plan.traffic is not None and self.sizes_itself:
-            update["connections"] = loads.enough(self.plan.traffic, step.rate, self._session_s)
+            users = loads.enough(self.plan.traffic, step.rate, self._session_s)
+            pool = None if load.users is None else load.connections
+            update |= loads.pooled(users, pool, is_counted=False)
         plan = self.plan.model_copy(
             update={
                 "load": load.model_copy(update=update),

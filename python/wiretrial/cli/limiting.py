@@ -129,7 +129,9 @@ def _at_a_rate(plan: Plan, loop: Loop, connections: int) -> Plan:
         # Only after the time of a session as many are open as will be.
         session_ns = min(round(loads.thinking_s(sessions) * 1e9), MOST_WARMUP_NS)
         phases = phases.model_copy(update={"warmup_ns": max(phases.warmup_ns, session_ns)})
-    load = load.model_copy(update={"connections": connections, "stages": ()})
+    pool = None if load.users is None else load.connections
+    sizes = loads.pooled(connections, pool, is_counted=False)
+    load = load.model_copy(update={**sizes, "stages": ()})
     return plan.model_copy(update={"load": load, "traffic": sessions, "phases": phases})
 
 

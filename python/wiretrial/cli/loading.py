@@ -43,6 +43,7 @@ from wiretrial.report import goal_metrics, load_json, load_lines, load_text, run
 from wiretrial.results.model import Scenario, Trial
 from wiretrial.studies import sent
 from wiretrial.studies.recording import Recording
+from wiretrial.traffic import loads
 from wiretrial.traffic.compiler import is_traffic
 
 FAILED = ("invalid", "overloaded")
@@ -176,6 +177,8 @@ def planned(typed: Typed, many: FleetWanted | None) -> tuple[Plan, Wanted]:
         )
     else:
         wanted = _one_message(typed, length_ns, local)
+    threads = quantities.count(generator.threads, "--threads", most=1024)
+    loads.require_one_thread(wanted.load, threads)
     plan = Plan(
         target=wanted.target,
         load=wanted.load,
@@ -190,7 +193,7 @@ def planned(typed: Typed, many: FleetWanted | None) -> tuple[Plan, Wanted]:
             ),
         ),
         generator=GeneratorSettings(
-            threads=quantities.count(generator.threads, "--threads", most=1024),
+            threads=threads,
             cpus=_cpus(generator.cpus, anywhere=many is not None),
             poller=generator.poller,
             spin=generator.spin,

@@ -127,6 +127,7 @@ def _document(scenario: Scenario) -> dict[str, object]:
             "users": shape.users,
             "rate": shape.rate,
             "pacing": shape.pacing,
+            "pool": shape.pool,
             "stages": [
                 {"for_ns": stage.for_ns, "from": stage.start, "to": stage.end}
                 for stage in shape.stages

@@ -128,6 +128,11 @@ def _require_enough(plan: Plan, agents: int) -> None:
     groups = -(-plan.load.connections // _together(plan))
     what = "tables" if _together(plan) > 1 else "connections"
     of = f"{agents} agents" if threads == 1 else f"{agents} agents with {threads} threads each"
+    if plan.load.users is not None and workers > 1:
+        raise UsageProblem(
+            f"a pool of connections can't be shared by {of}",
+            'use one agent with one thread, or write connections = "per-user"',
+        )
     if groups < workers:
         raise UsageProblem(
             f"{groups:,} {what} can't be shared by {of}",

@@ -183,6 +183,7 @@ _ROUTE: Mapping[str, _Figure[Route]] = {
     "rate": lambda _, route: route.rate,
     "p50": lambda run, route: _waited(run, route, P50),
     "p99": lambda run, route: _waited(run, route, P99),
+    "blocked": lambda _, route: quantiles.told(route.blocked, P99),
     "bytes": lambda _, route: route.bytes_received / route.ok if route.ok else None,
 }
 _FLOW: Mapping[str, _Figure[Flow]] = {

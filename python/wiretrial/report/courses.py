@@ -106,7 +106,7 @@ def _until_s(trial: Trial) -> float:
 def _quantities(
     trial: Trial, course: Course
 ) -> Iterator[tuple[str, tuple[Unit, ...], tuple[Point, ...]]]:
-    kind = "response time" if course.is_open_loop else "service time"
+    kind = "response time" if course.from_due else "service time"
     until_s = _until_s(trial)
     rates = [moment for moment in course.rates if moment.end_s <= until_s]
     times = [moment for moment in course.times if moment.end_s <= until_s]

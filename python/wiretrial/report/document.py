@@ -118,7 +118,7 @@ def _with_failures(measured: Measured) -> dict[str, Any] | None:
         return None
     times = measured.waiting_time
     return {
-        "of": "response_time" if measured.is_open_loop else "service_time",
+        "of": "response_time" if measured.from_due else "service_time",
         "failed": measured.failed,
         **{
             key: quantiles.of_all(times, measured.failed, q)
@@ -175,6 +175,8 @@ def _traffic(trial: Trial) -> dict[str, Any] | None:
                 "redirects_followed": route.followed,
                 "bytes_received": route.bytes_received,
                 "time": quantiles.document(route.times),
+                "blocked_time": quantiles.document(route.blocked),
+                "never_sent": route.never_sent,
             }
             for route in routed.routes
         ],

@@ -99,10 +99,10 @@ def _quantities(
     trial: Trial, steps: Sequence[Sequence[Interval]], length_ns: int
 ) -> Iterator[Quantity]:
     what = words.of_url(trial.plan.target.url)
-    is_open = Measured(trial).is_open_loop
+    from_due = Measured(trial).from_due
     series = (
         ("throughput", units.rates(what), _throughput(steps)),
-        ("p99", units.TIMES, _p99(steps, "response_time" if is_open else "service_time")),
+        ("p99", units.TIMES, _p99(steps, "response_time" if from_due else "service_time")),
         (MEMORY, units.BYTES, _memory(trial, steps)),
         (f"server CPU per {what.one}", units.TIMES, _cpu(trial, steps)),
     )

@@ -186,7 +186,7 @@ class _Whose:
 
     @property
     def _is_of_sessions(self) -> bool:
-        return "." in self.goal.figure
+        return self.goal.is_of_sessions
 
     def _times(self, run: Measured) -> tuple[Hdr, int]:
         """The times, and how many failures count as slower than any of them."""
@@ -197,6 +197,8 @@ class _Whose:
             if self.goal.figure.startswith("wait."):
                 return flow.waits, 0
             return flow.iterations, sum(flow.failed.values())
+        if self.goal.is_of_blocked:
+            return run.blocked_time(self.goal.of), 0
         if self.goal.of is None:
             return run.waiting_time, run.failed
         route = self._route(run)

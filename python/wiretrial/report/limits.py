@@ -115,7 +115,8 @@ def _binds(limit: Limit, refused: Level) -> str:
         case "connections":
             return (
                 f"The connections bind: {_percent(refused.occupied)} of what"
-                f" {refused.connections:,} may have in flight was, at {at}. Try a larger -c."
+                f" {refused.connections:,} may have in flight was, at {at}."
+                " Try more (-c, or a larger pool)."
             )
         case "server":
             return f"The server's CPU binds: {server} at {at}."

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
-from wiretrial.report import drift, load_words, terminal, text_blocks, traffic, units
+from wiretrial.report import drift, load_words, sent, terminal, text_blocks, traffic, units
 from wiretrial.report.facts import verified_words
 from wiretrial.report.measures import Measured
 from wiretrial.report.terminal import DEFAULT_WIDTH, LABEL, ascii_only, labelled
@@ -127,7 +127,7 @@ def _heading(trial: Trial, measured: Measured) -> str:
 def _asked(trial: Trial, measured: Measured) -> list[str]:
     load, start = trial.plan.load, trial.start
     who = "user" if trial.plan.traffic else "connection"
-    parts = [units.plural(load.connections, who), *_sending(trial)]
+    parts = [sent.shared(load) or units.plural(load.connections, who), *_sending(trial)]
     if not trial.plan.traffic:
         parts.append(f"depth {load.depth}")
     if load.pack > 1:
@@ -172,6 +172,8 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "rate", f"{f'{measured.rate or 0:,.0f} {what}/s sent':<{FIGURE}} {waiting}"
         grows = "; it grows with the run" if measured.is_overloaded else ""
         yield "response time", _quantiles(measured.response_time) + grows
+    elif measured.from_due:
+        yield "response time", _quantiles(measured.response_time)
     yield "service time", _quantiles(measured.service_time)
     if measured.failed and measured.waiting_time.count:
         yield "with failures", _with_failures(measured)
@@ -191,7 +193,7 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
 def _with_failures(measured: Measured) -> str:
     """The quantiles of the time that clients waited, with failed messages as slower than any."""
     times, failed = measured.waiting_time, measured.failed
-    of = "response" if measured.is_open_loop else "service"
+    of = "response" if measured.from_due else "service"
     parts: list[str] = []
     for q in quantiles.SHOWN.values():
         if quantiles.withheld(times.count, q):

@@ -37,7 +37,7 @@ def stages(trial: Trial) -> str | None:
     if not load.stages:
         return None
     executor = load.executor
-    most, per = (executor.rate, "/s") if isinstance(executor, OpenLoop) else (load.connections, "")
+    most, per = (executor.rate, "/s") if isinstance(executor, OpenLoop) else (load.population, "")
     told = [f"{units.trimmed(most * load.stages[0].start)}{per}"]
     for stage in load.stages:
         level = f"to {units.trimmed(most * stage.to)}{per}"
@@ -50,7 +50,7 @@ def found(trial: Trial) -> str:
     measured, what = Measured(trial), words.of_url(trial.plan.target.url)
     errors = sum(trial.summary.counters.errors.values())
     least = "At least " if trial.judgement.verdict == "client-bound" else ""
-    kind = "response time" if measured.is_open_loop else "service time"
+    kind = "response time" if measured.from_due else "service time"
     told = [f"{least}{measured.throughput or 0:,.0f} verified {what.many}/s"]
     if measured.is_opening:
         told = [f"{measured.connect_rate or 0:,.0f} connections/s opened"]

@@ -61,6 +61,11 @@ class Measured:
         return self.trial.plan.load.executor.kind == "open"
 
     @property
+    def from_due(self) -> bool:
+        """Whether times are response times, which count from the instant a message was due."""
+        return self.trial.plan.load.times_from_due
+
+    @property
     def is_driven(self) -> bool:
         """Whether a client library is the subject, and its driver sent the messages."""
         return self.trial.driven is not None
@@ -150,8 +155,15 @@ class Measured:
 
     @cached_property
     def response_time(self) -> hdr.Hdr:
-        """done - due; open loop only."""
+        """done - due; open loop, or a pool of connections."""
         return self._histogram("response_time")
+
+    def blocked_time(self, route: str | None) -> hdr.Hdr:
+        """How long the steps of this route, or of all, waited for a connection of the pool."""
+        if route is None:
+            return self._histogram("blocked_time")
+        named = (one.blocked for one in self.routed.routes if one.name == route)
+        return next(named, hdr.merge(()))
 
     @cached_property
     def delivery_time(self) -> hdr.Hdr:
@@ -176,8 +188,8 @@ class Measured:
 
     @property
     def waiting_time(self) -> hdr.Hdr:
-        """Response time of an open loop, service time of a closed one."""
-        return self.response_time if self.is_open_loop else self.service_time
+        """Response time of an open loop, or with a pool of connections; service time of others."""
+        return self.response_time if self.from_due else self.service_time
 
     @cached_property
     def round_trip_ns(self) -> float | None:
@@ -243,7 +255,7 @@ class Measured:
             [part.traffic for part in self._parts if part.traffic],
             [part.traffic for part in self.late if part.traffic],
             self.counted_ns,
-            self.is_open_loop,
+            self.from_due,
         )
 
     def per_connection(self, of: Callable[[PerConnection], float | None]) -> float | None:

@@ -53,7 +53,7 @@ class Course:
     rates: tuple[Moment, ...]
     times: tuple[Moment, ...]
     window: tuple[float, float]
-    is_open_loop: bool
+    from_due: bool
     """Times are response times then, else service times."""
     what: Noun
     """What was sent."""
@@ -71,8 +71,8 @@ def course(trial: Trial, most: int = MOST) -> Course | None:
     begin, counted = trial.summary.first_send_ns, inside(trial)
     if len(counted) < FEWEST:
         return None
-    is_open_loop = Measured(trial).is_open_loop
-    metric = "response_time" if is_open_loop else "service_time"
+    from_due = Measured(trial).from_due
+    metric = "response_time" if from_due else "service_time"
 
     def told(count: int) -> tuple[Moment, ...]:
         return tuple(_moment(part, metric, begin) for part in joined(counted, count))
@@ -84,7 +84,7 @@ def course(trial: Trial, most: int = MOST) -> Course | None:
         rates=told(most),
         times=told(steps),
         window=((window.start_ns - begin) / 1e9, (window.end_ns - begin) / 1e9),
-        is_open_loop=is_open_loop,
+        from_due=from_due,
         what=words.of_url(trial.plan.target.url),
         stages=tuple(_stages(trial)),
     )

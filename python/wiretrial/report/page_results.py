@@ -107,7 +107,7 @@ def times(model: ReportModel, inside_first: Sequence[Family]) -> Section:
         found.append(key(text))
     title = "The full distribution of round trips"
     if not all(scenario.is_driven for scenario in model.scenarios):
-        kinds = {scenario.is_open_loop for scenario in model.scenarios}
+        kinds = {scenario.from_due for scenario in model.scenarios}
         title = {True: "Response time", False: "Service time"}[max(kinds, default=False)]
         title = title if len(kinds) < 2 else "Service and response time"
     return Section(title, tuple(found), is_detail=True)

@@ -71,7 +71,7 @@ def lines(trial: Trial, names: Sequence[str], time: Time, steps: int) -> tuple[R
     known, inside = trial.start.traffic, moments.inside(trial)
     if known is None or len(inside) < moments.FEWEST:
         return ()
-    kind = "response_time" if Measured(trial).is_open_loop else "service_time"
+    kind = "response_time" if Measured(trial).from_due else "service_time"
     begin_ns, found = trial.summary.first_send_ns, []
     for name in names:
         if name in known.routes:

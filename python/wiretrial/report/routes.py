@@ -19,7 +19,7 @@ from wiretrial.snapshot import RouteFigures, TrafficFigures
 
 @dataclass(frozen=True)
 class Route:
-    """One route. `times`: response times in an open loop, else service times, nanoseconds."""
+    """One route. `times`: response times where those are told, else service times, nanoseconds."""
 
     name: str
     sent: int
@@ -29,6 +29,10 @@ class Route:
     rate: float
     """Verified replies per second."""
     times: Hdr
+    blocked: Hdr
+    """From the instant a step was due to that at which it had a connection of the pool."""
+    never_sent: int
+    """Steps that still waited for a connection when the load ended."""
     bytes_received: int
     errors: Mapping[str, int]
     failed_share: float | None
@@ -81,7 +85,7 @@ class Routed:
     """Those of replies that came after what counts to requests of it: they count in the times."""
     counted_ns: int
     """Length of what counts."""
-    is_open_loop: bool
+    from_due: bool
 
     @cached_property
     def routes(self) -> tuple[Route, ...]:
@@ -89,7 +93,7 @@ class Routed:
         whole, names = self.trial.summary.traffic, self.trial.start.traffic
         if whole is None or names is None:
             return ()
-        kind = "response_time" if self.is_open_loop else "service_time"
+        kind = "response_time" if self.from_due else "service_time"
         seconds = self.counted_ns / 1e9
         replies = sum(route.ok for part in self.parts for route in part.routes)
         found = []
@@ -109,6 +113,8 @@ class Routed:
                         part.routes[index].histograms.get(kind)
                         for part in (*self.parts, *self.late)
                     ),
+                    blocked=_merged(one.histograms.get("blocked_time") for one in own),
+                    never_sent=in_all.blocked,
                     bytes_received=sum(one.bytes_received for one in own),
                     errors={k: n for k, n in in_all.errors.items() if n},
                     failed_share=failed / in_all.sent if in_all.sent else None,

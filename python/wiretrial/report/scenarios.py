@@ -58,6 +58,8 @@ class ScenarioResult:
     subject: str
     version: str
     is_open_loop: bool
+    from_due: bool
+    """Times are response times then, else service times."""
     ranked_by: Metric
     colour: int
     """Its label's place in the palette: the same through the whole report."""
@@ -161,6 +163,7 @@ def _scenario(
         subject=scenario.subject,
         version="" if subject is None else subject.version,
         is_open_loop=runs[0].is_open_loop,
+        from_due=runs[0].from_due,
         ranked_by=metrics.BY_KEY[scenario.ranked_by]
         if scenario.ranked_by
         else metrics.ranked_metric(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wiretrial import redaction, words
-from wiretrial.plan import AfterResponse, Hold, OpenLoop, RandomBurst
+from wiretrial.plan import AfterResponse, Hold, Load, OpenLoop, RandomBurst
 from wiretrial.plan_traffic import Traffic
 from wiretrial.report import load_words, units
 from wiretrial.report.measures import Measured
@@ -126,6 +126,7 @@ def _facets(trials: Sequence[Trial], *, is_run: bool) -> Iterator[Facet]:
     yield Facet("headers", _headers, lambda told: f"with {told}", is_optional=True, follows=True)
     yield Facet("protocol", lambda t: t.scenario.protocol, lambda told: f"over {told}")
     yield Facet("payload bytes", _payload, _carried)
+    yield Facet("users and connections", lambda t: shared(t.plan.load), is_optional=True)
     yield Facet("users", lambda t: _connections(t, of_users=True), _counted("user"))
     yield Facet("connections", lambda t: _connections(t, of_users=False), _counted("connection"))
     yield Facet(
@@ -189,8 +190,18 @@ def _carried(told: str) -> str:
     return "" if told == _NO_PAYLOAD else _counted("byte", " of payload")(told)
 
 
+def shared(load: Load) -> str | None:
+    """`50 connections shared by 1,000 users`; None where there is no pool."""
+    if load.users is None:
+        return None
+    connections = units.plural(load.connections, "connection")
+    return f"{connections} shared by {units.plural(load.users, 'user')}"
+
+
 def _connections(trial: Trial, *, of_users: bool) -> int | None:
-    """Each user of traffic has a connection, and is called a user."""
+    """Each user of traffic has a connection, and is called a user, unless they share a pool."""
+    if trial.plan.load.users is not None:
+        return None
     is_theirs = trial.plan.traffic is not None
     return trial.plan.load.connections if is_theirs is of_users else None
 

@@ -44,9 +44,12 @@ def blocks(found: Routed) -> tuple[Told, ...]:
         *names(part(found).one.capitalize()),
         *(Column(title, is_spare=title == "Share") for title in ("Share", rate)),
         *figures("p50", "p99", "Failed"),
+        *([Column("Blocked p99"), Column("Blocked max")] if _is_blocked(found) else []),
         Column("Bytes per reply", is_spare=True),
     )
-    told: list[Told] = [Table(heads, tuple(map(_row, found.routes)))]
+    told: list[Told] = [
+        Table(heads, tuple(_row(route, is_blocked=_is_blocked(found)) for route in found.routes))
+    ]
     told += [Text(text) for text in sampled(found.routes)]
     sessions = (*names("Flow"), *figures("Sessions", "Failed", "p50", "p99", "Waited p99"))
     told += [heading("Sessions"), Table(sessions, tuple(map(_session, found.flows)))]
@@ -80,15 +83,26 @@ def _others(found: Routed) -> Iterator[tuple[Cell, ...]]:
             yield Cell(flow.name), Cell(kind), Cell(f"{count:,}", value=count)
 
 
-def _row(route: Route) -> tuple[Cell, ...]:
+def _is_blocked(found: Routed) -> bool:
+    """Whether any step waited for a connection of a pool."""
+    return any(route.blocked.max for route in found.routes)
+
+
+def _row(route: Route, *, is_blocked: bool) -> tuple[Cell, ...]:
     return (
         Cell(route.name),
         Cell(f"{100 * route.share:.1f} %", value=route.share),
         Cell(f"{route.rate:,.0f}", value=route.rate),
         *_quantiles(route.times),
         Cell(f"{route.failed:,}", mark="no" if route.failed else ""),
+        *(_waited(route.blocked) if is_blocked else ()),
         Cell(f"{route.bytes_received / route.ok:,.0f}") if route.ok else NO_FIGURE,
     )
+
+
+def _waited(times: Hdr) -> tuple[Cell, ...]:
+    longest = Cell(units.duration(times.max), value=times.max) if times.count else NO_FIGURE
+    return _quantiles(times)[-1], longest
 
 
 def _session(flow: Flow) -> tuple[Cell, ...]:

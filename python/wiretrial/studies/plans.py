@@ -20,6 +20,7 @@ from wiretrial.plan import (
 )
 from wiretrial.studies import stall
 from wiretrial.studies.spec import Case, Study
+from wiretrial.traffic import loads
 
 NO_DEADLINE_NS = 24 * 3_600_000_000_000
 SLOWEST_OPENING_NS = 2_000_000
@@ -99,6 +100,8 @@ def require_rules(study: Study, engine: Engine) -> None:
     ]
     if not ruled:
         return
+    for case in ruled:
+        loads.require_one_thread(case.load, study.generator_threads)
     # Where it goes, and how, does not matter here.
     url = "{}://127.0.0.1:1/"
     engine.check(

@@ -21,11 +21,15 @@ def protocols(scenario: Scenario) -> tuple[Protocol, ...]:
 
 def words(sending: Sending) -> str:
     """How many sessions there are, as people say it."""
-    executor, users = sending.load.executor, sending.load.connections
+    executor, users = sending.load.executor, sending.load.population
     ramped = ", in stages" if sending.load.stages else ""
+    pooled = ""
+    if sending.load.users is not None:
+        count = sending.load.connections
+        pooled = f" on {count:,} shared connection{'' if count == 1 else 's'}"
     if isinstance(executor, OpenLoop):
-        return f"{executor.rate:g} sessions/s{ramped}"
-    return f"{users:,} user{'' if users == 1 else 's'}{ramped}"
+        return f"{executor.rate:g} sessions/s{ramped}{pooled}"
+    return f"{users:,} user{'' if users == 1 else 's'}{ramped}{pooled}"
 
 
 def ranked_by(sending: Sending) -> str | None:

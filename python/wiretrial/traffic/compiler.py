@@ -158,7 +158,7 @@ class _Compiler:
             ),
             headers=tuple(self._headers()),
             load=load,
-            goals=self._goals(names, all_routes.found, flows),
+            goals=self._goals(names, all_routes.found, flows, load.pool),
             routes=found,
         )
 
@@ -311,14 +311,23 @@ class _Compiler:
         return found
 
     def _goals(
-        self, names: list[str], compiled: list[Compiled], flows: list[Flow]
+        self, names: list[str], compiled: list[Compiled], flows: list[Flow], pool: int | None
     ) -> tuple[Goal, ...]:
-        of_file = (
+        of_file = [
             goals.goal(
                 key, bound, names, [flow.name for flow in flows], self.file.place("goal", key)
             )
             for key, bound in self.file.part.goal.items()
-        )
+        ]
+        for key, goal in zip(self.file.part.goal, of_file, strict=True):
+            if goal.is_of_blocked and pool is None:
+                raise TrafficProblem(
+                    self.file.place("goal", key),
+                    f"{key}: each user has a connection, so that nobody waits for one",
+                    "leave it out, or write connections = {pool = 50} in [load]",
+                )
+        if pool is not None:
+            of_file += goals.of_pool(of_file)
         return (*of_file, *(goal for one in compiled for goal in one.goals))
 
 

@@ -32,6 +32,7 @@ _PLAIN = {
     "tuple_type": ("not a list", "write it in brackets"),
     "dict_type": ("not a table", "write it in braces"),
     "model_type": ("not a table", "write it in braces"),
+    "value_error": ('neither "per-user" nor a pool', 'write "per-user" or {pool = 50}'),
 }
 """Of pydantic's faults, by their type."""
 
@@ -102,12 +103,28 @@ class StagePart(_Part):
     from_: str | int | None = Field(default=None, alias="from")
 
 
+class PoolPart(_Part):
+    """Connections that all users share."""
+
+    pool: int
+
+
+def _pool_of_text(value: object) -> object:
+    if value == "per-user":
+        return None
+    if not isinstance(value, dict):
+        raise ValueError("no pool")
+    return value
+
+
 class LoadPart(_Part):
-    """When sessions begin."""
+    """When sessions begin, and on which connections."""
 
     arrivals: str | None = None
     pacing: Literal["constant", "poisson"] | None = None
     users: int | None = None
+    connections: Annotated[PoolPart | None, BeforeValidator(_pool_of_text)] = None
+    """None: one per user."""
     stages: Annotated[list[StagePart], Field(min_length=1)] | None = None
 
 
@@ -194,6 +211,7 @@ _TABLES: Mapping[str, type[BaseModel]] = {
     "flow": FlowPart,
     "feed": FeedPart,
     "load": LoadPart,
+    "connections": PoolPart,
     "stages": StagePart,
     "step": StepPart,
     "reply": ReplyPart,

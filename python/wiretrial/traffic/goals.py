@@ -6,15 +6,16 @@ Knows how a goal is written; must not know how a result is held against it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from wiretrial import quantities, suggest
-from wiretrial.goals import QUANTILES, Goal
+from wiretrial.goals import BLOCKED, QUANTILES, Goal
 from wiretrial.traffic.places import Place, TrafficProblem, standing_at
 
 _TIMES = (*QUANTILES, "mean", "max")
 _FIGURES = (*_TIMES, "errors", "throughput")
 _OF_FLOWS = tuple(f"{what}.{time}" for what in ("iteration", "wait") for time in _TIMES)
+_OF_POOLS = tuple(f"{BLOCKED}{time}" for time in _TIMES)
 _BOUND = re.compile(r"(?P<relation><=|>=|<|>)\s*(?P<value>.+)")
 
 
@@ -40,13 +41,20 @@ def goal(key: str, bound: str, routes: Collection[str], flows: Collection[str], 
     )
 
 
+def of_pool(stated: Sequence[Goal]) -> tuple[Goal, ...]:
+    """The goal of a pool of connections for which none is stated: nobody waits for one."""
+    if any(goal.is_of_blocked for goal in stated):
+        return ()
+    return (Goal(figure=f"{BLOCKED}max", relation="<=", value=0),)
+
+
 def longest(route: str, limit_ns: int) -> Goal:
     """The goal that `duration` in `[Asserts]` is."""
     return Goal(of=route, figure="max", relation="<", value=limit_ns)
 
 
 def _split(key: str, names: Collection[str], at: Place) -> tuple[str | None, str]:
-    known = (*_OF_FLOWS, *_FIGURES)
+    known = (*_OF_FLOWS, *_OF_POOLS, *_FIGURES)
     if key in known:
         return None, key
     for figure in known:

@@ -25,6 +25,7 @@ from wiretrial.plan_traffic import (
     UniformThink,
 )
 from wiretrial.traffic.compiler import Scenario
+from wiretrial.traffic.quantities import too_few
 
 REPLY_S = 1.0
 """How long a reply is taken to need where users are counted for a rate of sessions, seconds."""
@@ -86,6 +87,8 @@ def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Se
     users = instead.users
     if users is None:
         users = (shape.users or USERS) if rate is None else enough(scenario.traffic, rate)
+    is_counted = rate is None and (instead.users or shape.users) is not None
+    connections = pooled(users, shape.pool, is_counted=is_counted)
     executor: ClosedLoop | OpenLoop = ClosedLoop()
     if rate is not None:
         executor = OpenLoop.model_validate({"rate": rate, "pacing": pacing})
@@ -93,13 +96,31 @@ def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Se
     traffic = scenario.traffic
     return Sending(
         traffic=traffic if instead.rate is None else unthinking(traffic),
-        load=Load(connections=users, executor=executor, stages=stages, seed=seed),
+        load=Load(**connections, executor=executor, stages=stages, seed=seed),
     )
 
 
 def staged_ns(load: Load) -> int | None:
     """How long the stages of a load last together; None: there are none."""
     return sum(stage.for_ns for stage in load.stages) or None
+
+
+def pooled(users: int, pool: int | None, *, is_counted: bool) -> dict[str, int]:
+    """Connections and users. `is_counted`: the users were asked for, and not taken here."""
+    if pool is None:
+        return {"connections": users}
+    if is_counted and users < pool:
+        raise UsageProblem(*too_few(pool, users))
+    return {"connections": pool, "users": max(users, pool)}
+
+
+def require_one_thread(load: Load, threads: int) -> None:
+    """Raises where several threads of the generator would have to share a pool."""
+    if load.users is not None and threads > 1:
+        raise UsageProblem(
+            f"a pool of connections belongs to one thread of the generator, not to {threads}",
+            'use --threads 1 (of a study generator_threads = 1), or write connections = "per-user"',
+        )
 
 
 def unthinking(traffic: Traffic) -> Traffic:
@@ -166,7 +187,7 @@ def thinking_s(traffic: Traffic) -> float:
 
 def per_session(traffic: Traffic, goal: Goal) -> float:
     """How many of what the goal is about a session has, on average over the flows."""
-    if goal.figure.startswith(("iteration.", "wait.")):
+    if goal.is_of_sessions:
         return _mean(traffic, lambda flow: goal.of in (None, flow.name))
     names = [one.name for one in traffic.asked]
     return _mean(

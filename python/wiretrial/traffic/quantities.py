@@ -5,7 +5,7 @@ Knows "lognormal 2s 0.6" and "200/s"; must not know flows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from wiretrial import quantities, suggest
@@ -17,7 +17,7 @@ from wiretrial.plan_traffic import (
     Think,
     UniformThink,
 )
-from wiretrial.traffic.document import LoadPart, StagePart, TrafficFile
+from wiretrial.traffic.document import LoadPart, PoolPart, StagePart, TrafficFile
 from wiretrial.traffic.places import Place, TrafficProblem, standing_at
 
 _FORMS = {
@@ -28,6 +28,7 @@ _FORMS = {
 }
 _MOST_SIGMA = 10.0
 _SAMPLE = 0.01
+_MOST_POOLED = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class LoadShape:
     rate: float | None = None
     pacing: Literal["constant", "poisson"] = "constant"
     stages: tuple[Stage, ...] = ()
+    pool: int | None = None
+    """Connections that all users share; None: each user has one of its own."""
 
 
 def sample(file: TrafficFile) -> float:
@@ -83,6 +86,38 @@ def think_of_delay(text: str, place: Place) -> Think:
 
 def load_shape(file: TrafficFile) -> LoadShape:
     """Of the table `[load]`."""
+    shape, pool = _arriving(file), _pool(file)
+    if pool and shape.users and shape.users < pool:
+        raise TrafficProblem(file.place("load", "connections"), *too_few(pool, shape.users))
+    return replace(shape, pool=pool)
+
+
+def too_few(pool: int, users: int) -> tuple[str, str]:
+    """What is wrong with a pool of which a part is never used, and what to do."""
+    return (
+        f"a pool of {pool:,} connections for {users:,} users, who use {users:,} at most",
+        f"write {{pool = {users}}} or less, or use more users",
+    )
+
+
+def _pool(file: TrafficFile) -> int | None:
+    asked, place = file.part.load.connections, file.place("load", "connections")
+    if not isinstance(asked, PoolPart):
+        return None
+    if not 1 <= asked.pool <= _MOST_POOLED:
+        raise TrafficProblem(
+            place, f"a pool of {asked.pool:,} connections", "write a number such as {pool = 50}"
+        )
+    if any(part.url is not None for part in file.part.flow):
+        raise TrafficProblem(
+            place,
+            "a conversation needs a connection of its own",
+            'leave connections out, or write "per-user"',
+        )
+    return asked.pool
+
+
+def _arriving(file: TrafficFile) -> LoadShape:
     load = file.part.load
     given = [name for name in ("arrivals", "users", "stages") if getattr(load, name) is not None]
     if len(given) > 1:

@@ -158,7 +158,13 @@ def sample(traffic: Traffic) -> str:
 
 
 def load(shape: LoadShape) -> str:
-    """When sessions begin."""
+    """When sessions begin, and on which connections."""
+    if shape.pool is None:
+        return _begin(shape)
+    return f"{_begin(shape)}; all users share {_count(shape.pool, 'connection')}"
+
+
+def _begin(shape: LoadShape) -> str:
     if shape.stages:
         what = "users" if shape.users else "sessions per second"
         ways = (f"{s.start:g} to {s.end:g} in {_time(s.for_ns)}" for s in shape.stages)

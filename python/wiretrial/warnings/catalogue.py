@@ -158,8 +158,8 @@ CATALOGUE: dict[Code, Entry] = {
     Code.NO_FREE_CONNECTION: Entry(
         cause=("The generator had time, but no free connection: each waited for a reply."),
         remedy=(
-            "Give more connections (-c) or more in flight on each (--depth); response times include"
-            " this wait."
+            "Give more connections (-c, or a larger pool) or more in flight on each (--depth);"
+            " response times include this wait."
         ),
     ),
     Code.BLOCKED: Entry(

@@ -46,6 +46,11 @@ def routes(group: Group, apart: Sequence[Apart]) -> Table:
         Column(f"{counted(group.what).many.capitalize()}/s"),
     ]
     columns += [Column("p50"), Column("p99"), Column("Failed")]
+    is_blocked = any(
+        route.median("blocked") for scenario in group.scenarios for route in scenario.routes
+    )
+    if is_blocked:
+        columns.append(Column("Blocked p99"))
     columns.append(Column("Bytes per reply", is_spare=True))
     if apart:
         base = group.called[apart[0].base]
@@ -60,6 +65,7 @@ def routes(group: Group, apart: Sequence[Apart]) -> Table:
             _of(route, "p50", units.duration),
             _timed(route, "p99"),
             _failed(route),
+            *([_of(route, "blocked", units.duration)] if is_blocked else []),
             _of(route, "bytes", units.trimmed),
         ]
         if apart:

@@ -72,7 +72,7 @@ def key(course: Course) -> str:
 
 def quantity(course: Course) -> str:
     """What the times are."""
-    return "Response time" if course.is_open_loop else "Service time"
+    return "Response time" if course.from_due else "Service time"
 
 
 def _times(course: Course, frame: Frame) -> Picture:

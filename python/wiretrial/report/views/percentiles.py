@@ -52,15 +52,15 @@ def unit_of(model: ReportModel) -> units.Unit:
 
 def _alike(model: ReportModel, group: Group) -> list[ScenarioResult]:
     """Those whose plots are laid side by side with the group's, and share its axes."""
-    is_open_loop = group.scenarios[0].is_open_loop
-    return [s for s in model.scenarios if s.curve and s.is_open_loop == is_open_loop]
+    from_due = group.scenarios[0].from_due
+    return [s for s in model.scenarios if s.curve and s.from_due == from_due]
 
 
 def quantity(group: Group) -> str:
     """What the group's times are."""
     if group.scenarios[0].is_driven:
         return "Round trip"
-    return "Response time" if group.scenarios[0].is_open_loop else "Service time"
+    return "Response time" if group.scenarios[0].from_due else "Service time"
 
 
 def _nines(q: float) -> float:
