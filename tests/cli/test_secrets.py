@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 import subprocess
 import sys
 import threading
@@ -65,8 +66,8 @@ def echo() -> Iterator[Echo]:
 
 
 def content(path: Path) -> str:
-    packed = path.read_bytes()
-    return (gzip.decompress(packed) if path.suffix == ".gz" else packed).decode(errors="replace")
+    unpacked = {".gz": gzip.decompress, ".xz": lzma.decompress}.get(path.suffix, bytes)
+    return unpacked(path.read_bytes()).decode(errors="replace")
 
 
 def held_by(folder: Path, *said: str) -> list[str]:
@@ -125,7 +126,8 @@ def test_a_comparison_keeps_none_in_any_form(
     for form in set(ReportForm) - {ReportForm.SVG, ReportForm.PNG}:
         report.report(results.folder, form)
         said.append(capsys.readouterr().out)
-    for written_as in set(ExportForm) - {ExportForm.PARQUET}:
+    stored.export(results.folder, ExportForm.KEPT, file=tmp_path / "trials.jsonl.xz")
+    for written_as in set(ExportForm) - {ExportForm.PARQUET, ExportForm.KEPT}:
         stored.export(results.folder, written_as)
         said.append(capsys.readouterr().out)
     stored.show(results.folder)
