@@ -139,11 +139,11 @@ def test_from_writes_files_that_check_reads(wiretrial: Run, tmp_path: Path) -> N
     assert done.returncode == 0
     assert done.stdout == "new/shop/traffic.toml\nnew/shop/session.hurl\n"
     assert done.stderr == (
-        "redirects are not followed: each request is checked by itself\n"
+        "redirects are followed only where [Options] has `location: true`\n"
         "1 flow, 1 route; next: wiretrial traffic check new/shop/traffic.toml\n"
     )
     toml = (tmp_path / "new/shop/traffic.toml").read_text(encoding="utf-8")
-    assert toml.startswith("# Made of commands.txt by wiretrial.\n# - redirects are not")
+    assert toml.startswith("# Made of commands.txt by wiretrial.\n# - redirects are followed")
     checked = wiretrial("traffic", "check", "new/shop/traffic.toml", "--no-send")
     assert "1. GET /a?b=c\n" in checked.stdout
 

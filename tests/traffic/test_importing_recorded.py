@@ -55,7 +55,7 @@ def test_curl(tmp_path: Path) -> None:
     assert files["session.hurl"] == CURL_MADE
     assert draft.base == "https://h"
     assert any("https://other" in note for note in draft.notes)
-    assert any("redirects are not followed" in note for note in draft.notes)
+    assert any("redirects are followed only where" in note for note in draft.notes)
 
 
 def exchange(
