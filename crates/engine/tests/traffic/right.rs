@@ -57,9 +57,10 @@ fn open_arrivals_are_due_whoever_is_free() {
     // 60 sessions of 50 ms for two users take 1.5 s, and were due within 0.3 s: the last ones have waited.
     assert_eq!((all.flows[0].done, of("session_wait").len()), (60, 60));
     assert!(of("session_wait").max() > 1_000_000_000, "{}", of("session_wait").max());
-    assert!(of("iteration_time").max() >= of("session_wait").max() + 50_000_000);
+    // A reply takes 50 ms; histograms have three digits, of which the last is 1 ms here.
+    assert!(of("iteration_time").max() >= of("session_wait").max() + 48_000_000);
     let response = histogram_of(&all.routes[0].histograms["response_time"]);
-    assert!(response.max() >= of("session_wait").max() + 49_000_000);
+    assert!(response.max() >= of("session_wait").max() + 48_000_000);
     assert_eq!(outcome.summary.counters.dropped, 0);
     // Who ends by the time gives up what is due then.
     plan["stop"] = json!({"duration_ns": 300_000_000});
