@@ -80,12 +80,12 @@ def test_a_workload_may_want_fewer_trials(tmp_path: Path) -> None:
 
 
 def test_more_trials_of_a_workload_are_the_same_study(tmp_path: Path) -> None:
-    before = expanded(tmp_path)
-    more = expanded(tmp_path, TEXT.replace("trials = 1\n", "trials = 2\n"))
+    before = expanded(tmp_path, TEXT.replace("trials = 1\n", "trials = 2\n"))
+    more = expanded(tmp_path, TEXT.replace("trials = 1\n", "trials = 3\n"))
     assert len(before.cases) == len(more.cases)
     assert more.digest() == before.digest()
-    longer = expanded(tmp_path, TEXT.replace("requests_each = 1000", "requests_each = 1001"))
-    assert longer.digest() != before.digest()
+    longer = TEXT.replace("trials = 1\n", "trials = 2\n").replace("each = 1000", "each = 1001")
+    assert expanded(tmp_path, longer).digest() != before.digest()
 
 
 def test_quick_has_its_own_numbers_of_messages(tmp_path: Path) -> None:

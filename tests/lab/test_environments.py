@@ -72,7 +72,10 @@ def test_loopback_is_meant_where_nothing_is_said() -> None:
 @pytest.mark.parametrize(
     ("environment", "said"),
     [
-        ("office", "there is no environment 'office': use one of loopback, namespace, lan, wifi"),
+        (
+            "office",
+            "there is no environment 'office': use one of loopback, namespace, veth-steered, lan",
+        ),
         ("link:office", "there is no link 'office'"),
         ([], "at least one value is needed"),
     ],

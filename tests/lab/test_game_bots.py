@@ -72,8 +72,10 @@ def test_the_article_s_bots_wait_for_the_response(study: Study) -> None:
 
 
 def test_the_twin_has_messages_enough_for_its_quantile(study: Study) -> None:
-    (twin,) = [case for case in study.cases if case.scenario.twin_of]
-    assert (twin.scenario.levels["workload"], twin.load.connections) == ("bots", 2000)
+    twins = [case for case in study.cases if case.scenario.twin_of]
+    connections = {twin.scenario.levels["workload"]: twin.load.connections for twin in twins}
+    assert connections["bots"] == 2000
+    assert len(connections) == len(twins) == 7
 
 
 def test_the_generator_is_calibrated_with_the_same_tables(study: Study) -> None:

@@ -58,8 +58,8 @@ ipv6 = ["refused", "silent"]
 
 def test_a_workload_with_a_server_has_drivers_for_subjects(tmp_path: Path) -> None:
     study = expanded(tmp_path, DRIVEN)
-    # Two subjects x two protocols x two modes x two lengths, one more, and the A/A pair.
-    assert len(study.cases) == 2 * 2 * 2 * 2 + 1 + 1
+    # Two subjects x two protocols x two modes x two lengths, one more, and an A/A pair each.
+    assert len(study.cases) == 2 * 2 * 2 * 2 + 1 + 2
     name = "libcurl-client:tuned: page, https, a new one each, 2,000 iterations"
     case = study.case(name)
     assert case.driving is not None

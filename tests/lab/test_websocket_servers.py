@@ -60,8 +60,8 @@ def test_ranks_rest_on_five_trials(study: Study) -> None:
     for case in study.cases:
         few = case.scenario.levels["workload"] in ("many connections", "a million connections")
         assert study.trials_of(case) >= (1 if few else 5)
-    (twin,) = [case for case in study.cases if case.scenario.twin_of]
-    assert twin.scenario.levels["workload"] == "short messages"
+    twins = [case for case in study.cases if case.scenario.twin_of]
+    assert "short messages" in {twin.scenario.levels["workload"] for twin in twins}
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:

@@ -53,7 +53,7 @@ def test_steps_become_lines_between_open_and_close(compiled: Compile) -> None:
     assert hello["captures"] == [{"name": "token", "of": {"json": "$.token"}, "most": 8192}]
     test = {"is": "compared", "how": "==", "with": {"json": "hello"}}
     assert hello["awaits"] == [
-        {"of": {"json": "$.type"}, "count": False, "not": False, "test": test}
+        {"of": {"json": "$.type"}, "filters": [], "count": False, "not": False, "test": test}
     ]
     assert (say["name"], say["does"]) == ("say", "send")
     assert say["text"] == [

@@ -243,14 +243,11 @@ def _twins(document: Document, cases: Sequence[Case], *, is_quick: bool) -> list
 
 def _twin(document: Document, cases: Sequence[Case]) -> Case | None:
     """None where nothing is measured often enough to tell."""
-    # What waits on a floor, and what is measured once, tells nothing by a second time.
+    # What is measured once tells nothing by a second time.
     plain = [
         case
         for case in cases
-        if case.stage < 3
-        and case.scenario.ranked_by in (None, SERVER_CPU)
-        and case.scenario.together == 1
-        and case.trials != 1
+        if case.stage < 3 and case.scenario.ranked_by in (None, SERVER_CPU) and case.trials != 1
     ]
     wanted = document.twin or document.subjects[0]
     candidates = [case for case in plain if _is_of(case.scenario, wanted)] or plain

@@ -19,6 +19,7 @@ from wiretrial.stats.knee import FEWEST_POINTS, backlog_growth
 
 SHORTFALL = 0.02
 """A rate of which this share is missing was not reached; less may be the edges of the window."""
+ROUNDING = 1e-9
 DEVIATIONS = 3.0
 """Random arrivals scatter by the square root of their number; so many times that is no scatter."""
 OCCUPIED = 0.9
@@ -44,7 +45,8 @@ class Offered:
     @property
     def is_missed(self) -> bool:
         """Whether the rate was not reached."""
-        return max(self.missing, self.growth) > SHORTFALL * self.rate
+        # What is due is a sum over intervals, which rounds.
+        return max(self.missing, self.growth) > SHORTFALL * self.rate * (1 + ROUNDING)
 
     @property
     def is_full(self) -> bool:
