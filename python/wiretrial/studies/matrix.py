@@ -54,8 +54,9 @@ def expand(
         )
     claims = [claim for claim in chosen.claim if not only or _speaks_of(claim, cases)]
     cases = [_with_rate(case, cases) for case in cases]
-    cases = [case for one in chosen.workload for case in _contrasted(chosen, one, cases)]
-    baselines = (case.scenario.baseline for case in cases if case.scenario.baseline)
+    contrasts = [pair for one in chosen.workload for pair in _contrasts(chosen, one, cases)]
+    cases = [_against(case, base) for case, base in contrasts]
+    baselines = (base for _, base in contrasts if base)
     return Study(
         name=name,
         title=document.title,
@@ -270,8 +271,10 @@ def _is_of(scenario: Scenario, wanted: str | None) -> bool:
     return wanted in (_label(scenario), scenario.levels.get(WITHIN, ""))
 
 
-def _contrasted(document: Document, workload: Workload, cases: Sequence[Case]) -> Iterator[Case]:
-    """The cases of this workload, each with the one that it is declared to be compared with."""
+def _contrasts(
+    document: Document, workload: Workload, cases: Sequence[Case]
+) -> Iterator[tuple[Case, str | None]]:
+    """The cases of this workload, each with the baseline of its group, which may be itself."""
     wanted = workload.baseline or document.baseline or ""
     by_label = {(case.scenario.group, _label(case.scenario)): case.scenario.name for case in cases}
     for case in cases:
@@ -280,9 +283,14 @@ def _contrasted(document: Document, workload: Workload, cases: Sequence[Case]) -
         if not is_own or scenario.levels["workload"] != _called(workload):
             continue
         label = wanted.replace("{subject}", _subject(scenario))
-        base = by_label.get((scenario.group, label))
-        known = scenario.model_copy(update={"baseline": base if base != scenario.name else None})
-        yield case.model_copy(update={"scenario": known})
+        yield case, by_label.get((scenario.group, label))
+
+
+def _against(case: Case, base: str | None) -> Case:
+    """The case, declared to be compared with its baseline, unless it is that."""
+    known = None if base == case.scenario.name else base
+    scenario = case.scenario.model_copy(update={"baseline": known})
+    return case.model_copy(update={"scenario": scenario})
 
 
 def _subject(scenario: Scenario) -> str:
