@@ -7,16 +7,11 @@ the busiest loop the figure is kept. What a lost agent told counts; what it had 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 
-from pydantic import BaseModel
-
-from wiretrial.fleet import merge_traffic
 from wiretrial.plan import Plan
-from wiretrial.results import hdr
+from wiretrial.results import added, hdr
 from wiretrial.snapshot import (
     Blocked,
     Bytes,
@@ -32,8 +27,6 @@ from wiretrial.snapshot import (
     Summary,
     TrafficFigures,
 )
-
-_Model = TypeVar("_Model", bound=BaseModel)
 
 PHASES: tuple[Phase, ...] = ("connect", "warm-up", "measure", "drain")
 MOST_TEXTS = 128
@@ -149,13 +142,10 @@ class _SoFar:
 
     def add(self, told: Interval) -> None:
         """Takes in the next interval."""
-        waiting, connected = told.counters.waiting, told.connections.open
-        self.counters = _sum([self.counters, told.counters]).model_copy(update={"waiting": waiting})
-        self.connections = _sum([self.connections, told.connections]).model_copy(
-            update={"open": connected}
-        )
-        self.bytes = _sum([self.bytes, told.bytes])
-        self.cost = _sum([self.cost, told.generator]).model_copy(
+        self.counters = added.in_turn([self.counters, told.counters])
+        self.connections = added.in_turn([self.connections, told.connections])
+        self.bytes = added.in_turn([self.bytes, told.bytes])
+        self.cost = added.in_turn([self.cost, told.generator]).model_copy(
             update={"peak_rss_bytes": told.generator.peak_rss_bytes}
         )
         for name, text in told.histograms.items():
@@ -166,7 +156,7 @@ class _SoFar:
         if told.traffic is not None:
             self.traffic.append(told.traffic)
             if len(self.traffic) >= MOST_TEXTS:
-                self.traffic = [one for one in [merge_traffic.in_turn(self.traffic)] if one]
+                self.traffic = [added.in_turn(self.traffic)]
         self.intervals += 1
         self.disturbed += told.disturbed
         self.end_ns = told.end_ns
@@ -199,7 +189,7 @@ class _SoFar:
             histograms=hdr.merge_named(
                 [{name: text} for name, texts in self.histograms.items() for text in texts]
             ),
-            traffic=merge_traffic.in_turn(self.traffic),
+            traffic=added.known(self.traffic, added.in_turn),
         )
 
 
@@ -240,13 +230,13 @@ def _interval(parts: Sequence[Interval], index: int) -> Interval:
         start_ns=min(part.start_ns for part in parts),
         end_ns=max(part.end_ns for part in parts),
         phase=min((part.phase for part in parts), key=PHASES.index),
-        counters=_sum([part.counters for part in parts]),
-        connections=_sum([part.connections for part in parts]),
-        bytes=_sum([part.bytes for part in parts]),
+        counters=added.together([part.counters for part in parts]),
+        connections=added.together([part.connections for part in parts]),
+        bytes=added.together([part.bytes for part in parts]),
         generator=_cost([part.generator for part in parts]),
         disturbed=any(part.disturbed for part in parts),
         histograms=hdr.merge_named([part.histograms for part in parts]),
-        traffic=merge_traffic.together(part.traffic for part in parts),
+        traffic=added.known((part.traffic for part in parts), added.together),
     )
 
 
@@ -262,9 +252,9 @@ def _summed(parts: Sequence[Summary], disturbed: int) -> Summary:
         measure_start_ns=min(part.measure_start_ns for part in sending),
         measure_end_ns=max(part.measure_end_ns for part in parts),
         end_ns=max(part.end_ns for part in parts),
-        counters=_sum([part.counters for part in parts]),
-        connections=_sum([part.connections for part in parts]),
-        bytes=_sum([part.bytes for part in parts]),
+        counters=added.together([part.counters for part in parts]),
+        connections=added.together([part.connections for part in parts]),
+        bytes=added.together([part.bytes for part in parts]),
         generator=_cost([part.generator for part in parts]),
         blocked=Blocked(
             exchanges=sum(part.blocked.exchanges for part in parts),
@@ -274,28 +264,11 @@ def _summed(parts: Sequence[Summary], disturbed: int) -> Summary:
         disturbed_intervals=disturbed,
         examples=examples,
         histograms=hdr.merge_named([part.histograms for part in parts]),
-        traffic=merge_traffic.together(part.traffic for part in parts),
+        traffic=added.known((part.traffic for part in parts), added.together),
     )
 
 
 def _cost(parts: Sequence[Generator]) -> Generator:
     """Of several machines at one time; of the busiest loop the figure is kept."""
     busiest = max(part.loop_utilisation for part in parts)
-    return _sum(parts).model_copy(update={"loop_utilisation": busiest})
-
-
-def _sum(parts: Sequence[_Model]) -> _Model:
-    """Each number added, tables by their keys."""
-    made: dict[str, Any] = {}
-    for name in type(parts[0]).model_fields:
-        values = [getattr(part, name) for part in parts]
-        if isinstance(values[0], BaseModel):
-            made[name] = _sum(values)
-        elif isinstance(values[0], dict):
-            total: Counter[str] = Counter()
-            for value in values:
-                total.update(value)
-            made[name] = dict(total)
-        else:
-            made[name] = sum(values)
-    return type(parts[0])(**made)
+    return added.together(parts).model_copy(update={"loop_utilisation": busiest})

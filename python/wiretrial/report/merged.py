@@ -5,12 +5,9 @@ Knows which intervals count; must not know where the trial goes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from wiretrial.report.measures import Measured
 from wiretrial.results import hdr
 from wiretrial.results.model import Trial
-from wiretrial.snapshot import Interval
 
 
 def of(trial: Trial) -> Trial:
@@ -20,7 +17,11 @@ def of(trial: Trial) -> Trial:
     """
     measured = Measured(trial)
     parts = ((), ()) if measured.uses_totals else (measured.counted, measured.late)
-    kept = {part[0].index: _sum(part) for part in parts if part}
+    kept = {
+        part[0].index: hdr.merge_named(interval.histograms for interval in part)
+        for part in parts
+        if part
+    }
     intervals = tuple(
         interval.model_copy(update={"histograms": kept.get(interval.index, {})})
         for interval in trial.intervals
@@ -31,11 +32,3 @@ def of(trial: Trial) -> Trial:
     rest = {n: text for n, text in trial.summary.histograms.items() if n not in told}
     summary = trial.summary.model_copy(update={"histograms": rest})
     return trial.model_copy(update={"intervals": intervals, "summary": summary})
-
-
-def _sum(intervals: Iterable[Interval]) -> dict[str, str]:
-    found: dict[str, list[str]] = {}
-    for interval in intervals:
-        for name, text in interval.histograms.items():
-            found.setdefault(name, []).append(text)
-    return {name: hdr.merge(texts).text for name, texts in found.items()}
