@@ -175,7 +175,7 @@ def knees(
 
 def _by_occasion(trials: Sequence[Trial]) -> list[list[Trial]]:
     """Each occasion searches from the begin."""
-    ordered = sorted(trials, key=lambda trial: (trial.occasion, trial.block, trial.position))
+    ordered = sorted(trials, key=lambda trial: (trial.block, trial.position))
     return [list(own) for _, own in groupby(ordered, key=attrgetter("occasion"))]
 
 

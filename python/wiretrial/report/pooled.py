@@ -54,9 +54,10 @@ def told(
         sides = {place: _sides(one, bases[place]) for place, one in logs.items()}
         for is_declared in (True, False):
             own = {place: logs[place] for place in logs if bool(bases[place]) is is_declared}
-            pairs = iter(_pairs([(one, *s) for at, one in own.items() for s in sides[at]], metric))
+            compared_here = [(one, *side) for at, one in own.items() for side in sides[at]]
+            pairs = iter(_pairs(compared_here, metric, is_declared=is_declared))
             for place, one in own.items():
-                told = [replace(next(pairs), is_declared=is_declared) for _ in sides[place]]
+                told = [next(pairs) for _ in sides[place]]
                 if result := _pooled(families[place], metric, one, told, bases[place]):
                     found[place][metric.key] = result
     return tuple(replace(family, together=own) for family, own in zip(families, found, strict=True))
@@ -135,7 +136,9 @@ def _sides(logs: _Logs, base: str | None) -> list[tuple[str, str]]:
     return [(label, base) for label in logs.labels if label != base]
 
 
-def _pairs(sides: Sequence[tuple[_Logs, str, str]], metric: Metric) -> list[Pair]:
+def _pairs(
+    sides: Sequence[tuple[_Logs, str, str]], metric: Metric, *, is_declared: bool
+) -> list[Pair]:
     """Labels of all families that are looked at together: one family of Holm's."""
     found = [one.compared(a, b) for one, a, b in sides]
     adjusted = holm([comparison.p for comparison in found])
@@ -145,7 +148,7 @@ def _pairs(sides: Sequence[tuple[_Logs, str, str]], metric: Metric) -> list[Pair
         if said in ("A faster", "B faster") and not _holds_without_any(one, a, b, comparison):
             said = "no difference shown"
         smallest = comparison.resolution(ALPHA / len(found))
-        pairs.append(Pair(a, b, metric, comparison, said, resolution=smallest))
+        pairs.append(Pair(a, b, metric, comparison, said, None, is_declared, smallest))
     return pairs
 
 

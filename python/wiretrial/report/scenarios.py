@@ -153,7 +153,7 @@ def _scenario(
     is_at_common_rate: bool,
     what: Noun,
 ) -> ScenarioResult:
-    runs = sorted(measured, key=lambda m: (m.trial.occasion, m.trial.block, m.trial.position))
+    runs = sorted(measured, key=lambda m: (m.trial.block, m.trial.position))
     usable = [run for run in runs if run.is_usable]
     scenario, subject = runs[0].trial.scenario, runs[0].trial.subject
     return ScenarioResult(

@@ -19,7 +19,7 @@ from typing import Literal
 
 from wiretrial.stats import bounds, student
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.occasions import means
+from wiretrial.stats.occasions import ENOUGH, means
 
 Rule = Literal["order statistics", "t on logarithms", "t over occasions", "none"]
 
@@ -61,7 +61,7 @@ def summarise(
     ordered = sorted(values)
     middle = median(ordered)
     if len(set(occasions)) > 1:
-        if ordered[0] <= 0 or len(set(occasions)) < FEWEST:
+        if ordered[0] <= 0 or len(set(occasions)) < ENOUGH:
             return Estimate(middle, None, None, len(ordered), "none")
         by_occasion = means([math.log(value) for value in values], occasions)
         return _by_logarithms(by_occasion, middle, len(ordered), "t over occasions", confidence)

@@ -44,19 +44,21 @@ def expand(
     others are left out with them.
     """
     chosen = _quickened(document) if quick else document
-    whole = [case for workload in chosen.workload for case in _cases(chosen, workload)]
-    cases = [case for case in whole if is_wanted(case.scenario, only)]
-    if not cases:
-        known = (name for case in whole for name in (case.scenario.subject, case.scenario.name))
+    whole = [pair for workload in chosen.workload for pair in _declared(chosen, workload)]
+    wanted = [(case, label) for case, label in whole if is_wanted(case.scenario, only)]
+    if not wanted:
+        known = (name for case, _ in whole for name in (case.scenario.subject, case.scenario.name))
         raise UsageProblem(
             f"--only {' '.join(only)}: no scenario of {name} matches",
             suggest.remedy(only[0], known, f"`wiretrial study show {name}` lists their names"),
         )
+    cases = [case for case, _ in wanted]
     claims = [claim for claim in chosen.claim if not only or _speaks_of(claim, cases)]
-    cases = [_with_rate(case, cases) for case in cases]
-    contrasts = [pair for one in chosen.workload for pair in _contrasts(chosen, one, cases)]
-    cases = [_against(case, base) for case, base in contrasts]
-    baselines = (base for _, base in contrasts if base)
+    names = {(one.group, _label(one)): one.name for one in (case.scenario for case in cases)}
+    bases = [names.get((case.scenario.group, label)) for case, label in wanted]
+    cases = [
+        _against(_with_rate(case, cases), base) for case, base in zip(cases, bases, strict=True)
+    ]
     return Study(
         name=name,
         title=document.title,
@@ -69,7 +71,7 @@ def expand(
         warmup_allowance_ns=chosen.warmup,
         generator_threads=chosen.generator_threads,
         allow_errors=chosen.allow_errors,
-        baselines=tuple(dict.fromkeys(baselines)),
+        baselines=tuple(dict.fromkeys(filter(None, bases))),
         together=tuple(_called(one) for one in chosen.workload if one.look == "together"),
         claims=tuple(claims),
         chart=chosen.chart,
@@ -271,19 +273,14 @@ def _is_of(scenario: Scenario, wanted: str | None) -> bool:
     return wanted in (_label(scenario), scenario.levels.get(WITHIN, ""))
 
 
-def _contrasts(
-    document: Document, workload: Workload, cases: Sequence[Case]
-) -> Iterator[tuple[Case, str | None]]:
-    """The cases of this workload, each with the baseline of its group, which may be itself."""
+def _declared(document: Document, workload: Workload) -> Iterator[tuple[Case, str]]:
+    """The cases of this workload, each with what the baseline of its group is called there.
+
+    Empty: none is declared.
+    """
     wanted = workload.baseline or document.baseline or ""
-    by_label = {(case.scenario.group, _label(case.scenario)): case.scenario.name for case in cases}
-    for case in cases:
-        scenario = case.scenario
-        is_own = scenario.workload.startswith(f"{workload.name}: ")
-        if not is_own or scenario.levels["workload"] != _called(workload):
-            continue
-        label = wanted.replace("{subject}", _subject(scenario))
-        yield case, by_label.get((scenario.group, label))
+    for case in _cases(document, workload):
+        yield case, wanted.replace("{subject}", _subject(case.scenario))
 
 
 def _against(case: Case, base: str | None) -> Case:

@@ -50,7 +50,7 @@ def run(
     """
     require(study, results.folder)
     stored = _stored(study, results)
-    occasion = occasion or max((trial.occasion for trial in stored), default=1)
+    occasion = occasion or _last_occasion(stored) or 1
     if _is_complete(study, stored, occasion):
         return
     _require_secrets(study, results)
@@ -68,8 +68,7 @@ def run(
 def require_secrets(study: Study, results: ResultsFolder) -> None:
     """Refuses to go on with a study whose secrets were taken out, where a trial is missing."""
     stored = _stored(study, results)
-    last = max((trial.occasion for trial in stored), default=1)
-    if study.lacking() and not _is_complete(study, stored, last):
+    if study.lacking() and not _is_complete(study, stored, _last_occasion(stored) or 1):
         _require_secrets(study, results)
 
 
@@ -87,7 +86,7 @@ def next_occasion(results: ResultsFolder) -> int:
                 f" {trial.occasion}): more of them say nothing of another day",
                 "start the machine anew or use another one, or --resume DIR --trials N",
             )
-    return max((trial.occasion for trial in stored), default=0) + 1
+    return _last_occasion(stored) + 1
 
 
 def _require_secrets(study: Study, results: ResultsFolder) -> None:
@@ -280,6 +279,11 @@ def _compared(cases: Sequence[Case]) -> list[list[str]]:
         own = case.scenario
         groups.setdefault(group_of.get(own.twin_of or own.name, own.group), []).append(own.name)
     return list(groups.values())
+
+
+def _last_occasion(stored: Sequence[Trial]) -> int:
+    """0: there is none yet."""
+    return max((trial.occasion for trial in stored), default=0)
 
 
 def _first_block(stored: Sequence[Trial], occasion: int) -> int:

@@ -12,6 +12,7 @@ from wiretrial import words
 from wiretrial.results import quantiles
 from wiretrial.results.model import Trial, Warning
 from wiretrial.results.observation import CpuUse
+from wiretrial.stats.occasions import ENOUGH
 from wiretrial.warnings import agents, modes
 from wiretrial.warnings.catalogue import Code, warn
 
@@ -21,8 +22,6 @@ KNOWN_TO_DIFFER = "a ratio of the demo, 3.82 (3.66 to 3.99), was 6.06 (5.44 to 6
 """What a new connection costs against a kept one, on two machines of one kind."""
 MOST_NAMED = 4
 """Scenarios that a warning about the study names."""
-ENOUGH = 3
-"""Occasions."""
 
 
 _TYPICAL_LIMITS = (100, 1000)
