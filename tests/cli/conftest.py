@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,22 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCHER = ROOT / "wiretrial.data" / "scripts" / "wiretrial"
 LIMIT_S = 120.0
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 100
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler], host: str = "127.0.0.1") -> Iterator[str]:
+    """Runs an application of a test's own; its origin on loopback. An empty host: all addresses."""
+    with _Server((host, 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Begin = Callable[..., int]

@@ -10,13 +10,13 @@ import threading
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, serving
 from wiretrial.cli import urls
 from wiretrial.cli.learning import Learning
 from wiretrial.cli.wanted import Wanted
@@ -89,19 +89,11 @@ class Application(BaseHTTPRequestHandler):
         """Nothing: a test has no log."""
 
 
-class _Server(ThreadingHTTPServer):
-    request_queue_size = 100
-
-
 @pytest.fixture(scope="module")
 def application() -> Iterator[str]:
     """Its origin, on all addresses of loopback."""
-    with _Server(("", 0), Application) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+    with serving(Application, host="") as origin:
+        yield origin
 
 
 @pytest.fixture(autouse=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, serving
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
 
 STATUSES = (301, 302, 303, 307, 308)
@@ -89,18 +88,10 @@ class Closing(Leading):
     protocol_version = "HTTP/1.0"
 
 
-class _Server(ThreadingHTTPServer):
-    request_queue_size = 100
-
-
 @pytest.fixture(scope="module", params=[Leading, Closing])
 def base(request: pytest.FixtureRequest) -> Iterator[str]:
-    with _Server(("127.0.0.1", 0), request.param) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+    with serving(request.param) as origin:
+        yield origin
 
 
 def routes(document: dict[str, Any]) -> dict[str, Any]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, serving
 from wiretrial.results.store import ResultsFolder
 
 SHORT = ("-d", "300ms", "--warmup", "0", "-c", "2")
@@ -48,19 +47,11 @@ class Application(BaseHTTPRequestHandler):
         """Nothing: a test has no log."""
 
 
-class _Server(ThreadingHTTPServer):
-    request_queue_size = 100
-
-
 @pytest.fixture(scope="module")
 def application() -> Iterator[str]:
     """Its URL, on loopback."""
-    with _Server(("127.0.0.1", 0), Application) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
-        thread.join()
+    with serving(Application) as origin:
+        yield f"{origin}/"
 
 
 def test_a_run_in_which_every_message_fails_ends_at_once_and_names_the_option(
