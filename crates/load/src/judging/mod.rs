@@ -130,11 +130,10 @@ mod tests {
         let [due, sent, first_byte, done] = instants;
         let timeline = Timeline { due, sent, first_byte, done };
         let (making, values) = (Making::default(), Values::default());
-        let right =
-            Right { number, route: 0, timeline: &timeline, open_loop: false, making, values };
+        let right = Right { number, timeline: &timeline, open_loop: false, making, values };
         let mut coming = Box::<Coming>::default();
         coming.keep(body);
-        sampler.submit(right, coming).is_ok()
+        sampler.submit(0, right, coming).is_ok()
     }
 
     #[test]

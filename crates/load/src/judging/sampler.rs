@@ -50,10 +50,10 @@ pub(crate) struct Judged {
 #[derive(Debug)]
 pub(crate) struct Right<'r> {
     pub(crate) number: u64,
-    pub(crate) route: usize,
     pub(crate) timeline: &'r Timeline,
     pub(crate) open_loop: bool,
     pub(crate) making: Making,
+    /// As they were when it came.
     pub(crate) values: Values,
 }
 
@@ -80,10 +80,11 @@ impl Sampler {
     /// Gives a reply to the judge, which is kept whole; if there is no room for it, it comes back.
     pub(crate) fn submit(
         &mut self,
+        route: usize,
         right: Right<'_>,
         coming: Box<Coming>,
     ) -> Result<(), Box<Coming>> {
-        let Right { number, route, timeline, open_loop, making, values } = right;
+        let Right { number, timeline, open_loop, making, values } = right;
         let bytes = coming.held();
         let worker = self.bench.worker;
         let case = Case { worker, number, route, coming, values, making, bytes };

@@ -5,9 +5,9 @@
 use wiretrial_proto::{Event, Reply, ReplyHead};
 
 use super::Users;
-use super::sampling::Drawn;
 use super::talk::Wrong;
 use crate::connection::{FORESEEN, Judged, Testimony, Witness};
+use crate::judging::Right;
 use crate::measure::{Class, Recorder, Timeline};
 use crate::mutation::{self, Mutation};
 use crate::source::Payloads;
@@ -95,8 +95,8 @@ impl Witness for Hearing<'_> {
         };
         if let Some(values) = drawn.filter(|_| told.is_ok() && self.users.sampler.is_some()) {
             coming.keep(reply.payload);
-            let drawn = Drawn { number, timeline, open_loop, making, values };
-            if self.users.submit(self.index, coming, drawn, recorder) {
+            let right = Right { number, timeline, open_loop, making, values };
+            if self.users.submit(self.index, coming, right, recorder) {
                 return false;
             }
         } else {

@@ -4,19 +4,9 @@
 
 use super::Users;
 use crate::judging::{Judged, Right, Sampler};
-use crate::measure::{Class, Recorder, Timeline};
+use crate::measure::{Class, Recorder};
 use crate::mutation::{self, Mutation};
 use crate::source::traffic::{Coming, Fault, Known, Making, Values};
-
-/// A reply that is to be judged, if it is right, and how it came.
-pub(super) struct Drawn<'r> {
-    pub(super) number: u64,
-    pub(super) timeline: &'r Timeline,
-    pub(super) open_loop: bool,
-    pub(super) making: Making,
-    /// As they were when it came.
-    pub(super) values: Values,
-}
 
 impl Users {
     /// The values that the reply to a message is to be judged with; none: it is not drawn.
@@ -52,16 +42,14 @@ impl Users {
         &mut self,
         index: u32,
         coming: Box<Coming>,
-        drawn: Drawn<'_>,
+        right: Right<'_>,
         recorder: &mut Recorder,
     ) -> bool {
         let route = self.all[index as usize].route;
         let Some(sampler) = &mut self.sampler else { return false };
         sampler.note_right(route);
-        let Drawn { number, timeline, open_loop, making, values } = drawn;
         let bytes = coming.bytes();
-        let right = Right { number, route, timeline, open_loop, making, values };
-        if let Err(coming) = sampler.submit(right, coming) {
+        if let Err(coming) = sampler.submit(route, right, coming) {
             self.spare.push(coming);
             recorder.route(route).left_out();
             return false;
