@@ -30,10 +30,8 @@ pub(crate) struct State {
     stop: AtomicBool,
     /// Requests so far.
     requests: AtomicU64,
-    /// Connections that stand.
-    standing: AtomicU64,
-    /// The most that stood at a time.
-    most_standing: AtomicU64,
+    /// Connections so far.
+    accepted: AtomicU64,
     /// A connection ends with each reply whose number this divides; 0: never.
     closes_every: AtomicU64,
     /// What comes to `/once` a second time is refused.
@@ -76,8 +74,7 @@ impl Application {
                         .set_read_timeout(Some(PATIENCE))
                         .and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
                     let _ = timeouts.and_then(|()| stream.set_nodelay(true));
-                    let standing = state.standing.fetch_add(1, Ordering::Relaxed) + 1;
-                    state.most_standing.fetch_max(standing, Ordering::Relaxed);
+                    state.accepted.fetch_add(1, Ordering::Relaxed);
                     // Whoever closes first is no fault of the application.
                     let _ = match config {
                         None => serve(stream, &state, number),
@@ -86,7 +83,6 @@ impl Application {
                             serve(rustls::StreamOwned::new(session, stream), &state, number)
                         }
                     };
-                    state.standing.fetch_sub(1, Ordering::Relaxed);
                 });
             }
         });
@@ -103,9 +99,9 @@ impl Application {
         format!("{}://{}", if self.tls { "https" } else { "http" }, self.address)
     }
 
-    /// The most connections that stood at a time.
-    pub(crate) fn most_standing(&self) -> u64 {
-        self.state.most_standing.load(Ordering::Relaxed)
+    /// Connections so far.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.state.accepted.load(Ordering::Relaxed)
     }
 
     /// Requests so far.
