@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from wiretrial.results.store import ResultsFolder, read_trial
 from wiretrial.snapshot import Interval
 from wiretrial.studies import events, runner
 from wiretrial.studies.contracts import JSON_MESSAGE, case
+from wiretrial.studies.estimate import estimate
 from wiretrial.studies.spec import Case, Study, parse
 from wiretrial.subjects.spec import ContractName, Protocol
 
@@ -123,6 +125,30 @@ def test_another_occasion_is_measured_beside_what_is_there(
     results.paths()[-1].unlink()
     list(runner.run(study, results, engine))
     assert [(trial.occasion, trial.block) for trial in results.trials()] == places
+
+
+def test_what_another_day_would_not_change_is_left_out_of_an_added_occasion(
+    engine: Engine, tmp_path: Path
+) -> None:
+    plain = tiny(*TWO, trials=2)
+    first, second = plain.cases
+    study = plain.model_copy(update={"cases": (first, second.model_copy(update={"occasions": 1}))})
+    assert study.digest() == plain.digest(), "as it is with trials"
+    assert runner.trials_wanted(study) == 4
+    assert runner.trials_wanted(study, 2) == 2
+    assert (
+        estimate(study, 2).total_ns
+        == estimate(study.model_copy(update={"cases": (first,)})).total_ns
+    )
+    results = ResultsFolder.create(tmp_path, "tiny", study.model_dump_json(by_alias=True))
+    list(runner.run(study, results, engine))
+    list(runner.run(study, results, engine, 2))
+    measured = Counter((trial.occasion, trial.scenario.name) for trial in results.trials())
+    names = [case.scenario.name for case in study.cases]
+    assert measured == {(1, names[0]): 2, (1, names[1]): 2, (2, names[0]): 2}
+    # Nothing is missing.
+    list(runner.run(study, results, engine))
+    assert len(results.trials()) == 6
 
 
 def test_every_protocol_goes_through_tls_too(engine: Engine, tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def run(
             )
         study, folder = progress.resume(source.added_to, None, None)
         occasion = runner.next_occasion(folder)
-        output.say(f"occasion {occasion}: {_plan(study)}")
+        output.say(f"occasion {occasion}: {_plan(study, occasion)}")
         return _measure(study, lambda: folder, many, details=details, occasion=occasion)
     quick_study: Callable[[], Study] | None = None
     if source.again is not None:
@@ -311,11 +311,12 @@ def _limits(study: Study) -> Iterator[str]:
         yield f"this machine can't run it: {short.line()}"
 
 
-def _plan(study: Study) -> str:
+def _plan(study: Study, occasion: int = 1) -> str:
     """What is about to be measured, and how long that takes."""
-    needed = estimate.estimate(study)
-    searches = len(study.stage(3))
-    known = [case for case in study.cases if case.stage < 3]
+    needed = estimate.estimate(study, occasion)
+    cases = [case for case in study.cases if case.is_of(occasion)]
+    searches = sum(case.stage == 3 for case in cases)
+    known = [case for case in cases if case.stage < 3]
     counts = {study.trials_of(case) for case in known}
     scenarios = units.plural(len(known), "scenario")
     trials = units.plural(sum(map(study.trials_of, known)), "trial")

@@ -54,23 +54,29 @@ class Estimate:
         return self.blocks_ns + self.searches_ns
 
 
-def estimate(study: Study) -> Estimate:
-    """What the study is going to take, as well as that can be told before it runs."""
+def estimate(study: Study, occasion: int = 1) -> Estimate:
+    """What an occasion is going to take, as well as that can be told before it runs."""
     searches = study.stage(3)
     blocks = [case for case in study.cases if case.stage < 3]
     return Estimate(
-        block_ns=sum(_share_ns(study, case) for case in blocks),
-        blocks_ns=sum(_wanted(study, case) * _share_ns(study, case) for case in blocks),
-        searches_ns=sum(_wanted(study, case) * _share_ns(study, case) for case in searches),
+        block_ns=sum(_share_ns(study, case) for case in blocks if case.is_of(occasion)),
+        blocks_ns=sum(_wanted(study, case, occasion) * _share_ns(study, case) for case in blocks),
+        searches_ns=sum(
+            _wanted(study, case, occasion) * _share_ns(study, case) for case in searches
+        ),
     )
 
 
-def left_ns(study: Study, measured: Mapping[str, int]) -> int:
-    """What the rest takes; `measured`: how many trials each scenario, or search, has already."""
-    return sum(
-        max(_wanted(study, case) - measured.get(case.scenario.name, 0), 0) * _share_ns(study, case)
-        for case in study.cases
-    )
+def left_ns(study: Study, measured: Mapping[str, int], occasion: int = 1) -> int:
+    """What the rest of an occasion takes.
+
+    `measured`: how many trials each scenario, or search, has already there.
+    """
+
+    def missing(case: Case) -> int:
+        return max(_wanted(study, case, occasion) - measured.get(case.scenario.name, 0), 0)
+
+    return sum(missing(case) * _share_ns(study, case) for case in study.cases)
 
 
 def within(
@@ -121,8 +127,10 @@ def words(length_ns: int) -> str:
     return f"{seconds} s"
 
 
-def _wanted(study: Study, case: Case) -> int:
-    return STEPS_OF_A_SEARCH if case.stage == 3 else study.trials_of(case)
+def _wanted(study: Study, case: Case, occasion: int = 1) -> int:
+    if case.stage == 3:
+        return STEPS_OF_A_SEARCH if case.is_of(occasion) else 0
+    return study.trials_of(case, occasion)
 
 
 def _share_ns(study: Study, case: Case) -> int:

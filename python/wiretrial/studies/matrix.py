@@ -199,6 +199,7 @@ def _case(
         expect=request.expect,
         tls=Tls(insecure=document.insecure, ca_file=document.cacert),
         trials=workload.trials,
+        occasions=workload.occasions,
         server_threads=levels["server_threads"],
         **workload.asked(levels),
     )

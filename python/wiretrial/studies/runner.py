@@ -59,7 +59,7 @@ def run(
     # Where others send, our own generator takes no part.
     ours = [case for case in study.cases if case.sending is None]
     cases = [case for case in ours if case.url or case.scenario.name in ready]
-    budget_ns = round(calibration.SHARE * estimate(study).total_ns)
+    budget_ns = round(calibration.SHARE * estimate(study, occasion).total_ns)
     alone = yield from calibration.ensure(study, cases, results, engine, budget_ns, occasion)
     bench = Bench(study, engine, facts.collect(), alone)
     yield from _Run(study, results, bench, ready, stored, occasion).stages()
@@ -105,11 +105,12 @@ def _require_secrets(study: Study, results: ResultsFolder) -> None:
     )
 
 
-def trials_wanted(study: Study) -> int:
-    """How many trials the study takes, as far as that is known before it runs."""
+def trials_wanted(study: Study, occasion: int = 1) -> int:
+    """How many trials an occasion of the study takes, as far as that is known before it runs."""
     blocks = (case for case in study.cases if case.stage < 3)
-    searches = len(study.stage(3))
-    return sum(map(study.trials_of, blocks)) + rates.STEPS_OF_A_SEARCH * searches
+    searches = sum(case.is_of(occasion) for case in study.stage(3))
+    timed = sum(study.trials_of(case, occasion) for case in blocks)
+    return timed + rates.STEPS_OF_A_SEARCH * searches
 
 
 class _Run:
@@ -131,7 +132,7 @@ class _Run:
         self._trials = stored
         self._occasion = occasion
         self._number = sum(trial.occasion == occasion for trial in stored)
-        self._total = trials_wanted(study)
+        self._total = trials_wanted(study, occasion)
         self._given_up: set[str] = set()
         """Scenarios in which every message of a trial failed: they are not measured again."""
 
@@ -241,7 +242,7 @@ class _Run:
     def _begun(self, slot: Slot, number: int) -> TrialBegun:
         here = (trial for trial in self._trials if trial.occasion == self._occasion)
         measured = Counter(trial.scenario.search or trial.scenario.name for trial in here)
-        return TrialBegun(slot, number, self._total, left_ns(self._study, measured))
+        return TrialBegun(slot, number, self._total, left_ns(self._study, measured, self._occasion))
 
     def _kept(self, trial: Trial, number: int) -> TrialDone:
         self._results.add(trial)
@@ -253,7 +254,8 @@ class _Run:
         return (yield from measure(self._bench, case, slot, ready))
 
     def _can_run(self, case: Case) -> bool:
-        return case.url is not None or case.scenario.name in self._ready
+        is_ready = case.url is not None or case.scenario.name in self._ready
+        return is_ready and case.is_of(self._occasion)
 
 
 def _missing(
@@ -267,7 +269,7 @@ def _missing(
     blocks = range(first, first + study.trials)
     for slot in order.slots(_compared(cases), blocks, study.seed):
         case, key = by_name[slot.scenario], (slot.block, slot.scenario)
-        if slot.block - first < study.trials_of(case) and key not in done:
+        if slot.block - first < study.trials_of(case, occasion) and key not in done:
             yield case, replace(slot, occasion=occasion)
 
 
@@ -303,7 +305,8 @@ def _next_step(
 
 def _is_complete(study: Study, stored: Sequence[Trial], occasion: int) -> bool:
     timed = (*study.stage(1), *study.stage(2))
-    searches = (_next_step(study, case, stored, occasion) for case in study.stage(3))
+    searched = (case for case in study.stage(3) if case.is_of(occasion))
+    searches = (_next_step(study, case, stored, occasion) for case in searched)
     is_missing = any(_missing(study, timed, stored, occasion))
     return not is_missing and all(rate is None for _, rate in searches)
 

@@ -113,6 +113,8 @@ class Case(Part):
     """The same for each connection."""
     trials: int | None = None
     """No more than so many; None: as many as the study has."""
+    occasions: int | None = None
+    """Measured on the first so many occasions only; None: on each."""
     duration_ns: int | None = None
     """Instead of the study's."""
     warmup_allowance_ns: int | None = None
@@ -169,6 +171,10 @@ class Case(Part):
         if self.requests_each is not None:
             return self.requests_each * self.load.connections
         return self.requests
+
+    def is_of(self, occasion: int) -> bool:
+        """Whether it is measured on that occasion."""
+        return self.occasions is None or occasion <= self.occasions
 
     @property
     def stage(self) -> int:
@@ -258,7 +264,13 @@ class Study(Part):
             by_alias=True,
             exclude={
                 **dict.fromkeys(_WORDING, True),
-                "cases": {"__all__": {"trials": True, "scenario": dict.fromkeys(_TOLD, True)}},
+                "cases": {
+                    "__all__": {
+                        "trials": True,
+                        "occasions": True,
+                        "scenario": dict.fromkeys(_TOLD, True),
+                    }
+                },
             },
         )
         return hashlib.sha256(decisive.encode()).hexdigest()
@@ -315,8 +327,10 @@ class Study(Part):
         allowance = case.warmup_allowance_ns
         return self.warmup_allowance_ns if allowance is None else allowance
 
-    def trials_of(self, case: Case) -> int:
-        """How many trials the case gets."""
+    def trials_of(self, case: Case, occasion: int = 1) -> int:
+        """How many trials the case gets on an occasion."""
+        if not case.is_of(occasion):
+            return 0
         return self.trials if case.trials is None else min(case.trials, self.trials)
 
     def threads_of(self, case: Case) -> int:

@@ -96,6 +96,8 @@ class Workload(Part):
     server_threads: Counts = (1,)
     trials: Count | None = None
     """No more than so many, where more would show nothing; None: as many as the study has."""
+    occasions: Count | None = None
+    """On the first so many occasions only, where another day would show nothing; None: on each."""
     subjects: tuple[str, ...] | None = None
     """Only these, with `:tuned` where that configuration is meant; None: all of the study."""
     compare: tuple[Literal["protocol", "pacing", "lobby"], ...] = ()
