@@ -47,7 +47,12 @@ def test_the_six_are_in_every_case_with_new_connections_and_with_kept_ones(study
         if case.requests_each and case.scenario.twin_of is None:
             kept = case.load.requests_per_connection is None
             rows.setdefault((kept, *cell(case)), set()).add(case.scenario.subject)
-    assert len(rows) == 2 * 12
+    assert sum(not kept for kept, *_ in rows) == 12
+    # Kept connections tell more where no link and no larger N decide alone.
+    assert {(each, delay, where) for kept, each, delay, _, where in rows if kept} == {
+        (1000, 0, "loopback"),
+        (200, 200, "loopback"),
+    }
     assert all(named >= SIX for named in rows.values())
 
 
@@ -59,9 +64,9 @@ def test_what_waits_runs_beside_others_and_what_works_runs_alone(study: Study) -
 def test_what_sits_on_its_floor_runs_once(study: Study) -> None:
     for case in study.cases:
         if case.scenario.floor_ns:
-            assert study.trials_of(case) == 1
+            assert (study.trials_of(case), study.trials_of(case, 2)) == (1, 0)
         else:
-            assert study.trials_of(case) >= 5
+            assert study.trials_of(case, 2) == study.trials_of(case) >= 4
 
 
 def test_there_are_kept_connections_an_open_loop_and_a_twin(study: Study) -> None:
@@ -69,8 +74,8 @@ def test_there_are_kept_connections_an_open_loop_and_a_twin(study: Study) -> Non
     assert any(case.load.executor.kind == "open" for case in study.cases)
     twins = [case for case in study.cases if case.scenario.twin_of]
     trials = {twin.scenario.levels["workload"]: study.trials_of(twin) for twin in twins}
-    assert trials["no work"] == 10
-    assert min(trials.values()) >= 5
+    assert trials.keys() >= {"no work", "no work, kept", "open loop"}
+    assert min(trials.values()) >= 4
 
 
 def test_the_handler_that_waits_is_a_row_beside_the_one_that_does_not(study: Study) -> None:
@@ -80,7 +85,7 @@ def test_the_handler_that_waits_is_a_row_beside_the_one_that_does_not(study: Stu
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:
-    check_time(document, study, hours=2.5, quick_seconds=300)
+    check_time(document, study, hours=0.75, quick_seconds=300)
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:

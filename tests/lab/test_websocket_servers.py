@@ -19,7 +19,7 @@ HUGE = 104_857_600
 
 def test_connections_are_held_up_to_a_million(study: Study) -> None:
     held = [case for case in study.cases if isinstance(case.load.executor, Hold)]
-    assert {case.load.connections for case in held} == {1_000, 10_000, 100_000, 1_000_000}
+    assert {case.load.connections for case in held} == {10_000, 100_000, 1_000_000}
     for case in held:
         assert case.copies == "fit"
         # Every other port of 28,232 is soon found.
@@ -28,11 +28,14 @@ def test_connections_are_held_up_to_a_million(study: Study) -> None:
 
 
 def test_short_messages_are_those_of_the_published_tool(study: Study) -> None:
-    cases = of(study, "short messages")
-    assert {case.scenario.subject for case in cases} >= PUBLISHED
-    assert {(case.load.pack, case.load.executor.kind) for case in cases} == {
-        (pack, kind) for pack in (10, 1) for kind in ("closed", "random-burst")
-    }
+    names = ("short messages", "packs of ten", "random bursts")
+    cases = [case for name in names for case in of(study, name)]
+    served: dict[tuple[int, str], set[str]] = {}
+    for case in cases:
+        kind = case.load.pack, case.load.executor.kind
+        served.setdefault(kind, set()).add(case.scenario.subject)
+    assert served.keys() == {(p, kind) for p in (10, 1) for kind in ("closed", "random-burst")}
+    assert all(named >= PUBLISHED for named in served.values())
     for case in cases:
         assert (case.load.connections, case.scenario.levels["payload"]) == (10_000, 20)
         assert case.load.depth == case.load.pack
@@ -49,23 +52,23 @@ def test_beyond_the_published_study_there_are_sizes_tls_compression_and_one_rate
     study: Study,
 ) -> None:
     sizes = {case.scenario.levels["payload"] for case in of(study, "sizes")}
-    assert (min(sizes), max(sizes)) == (16, 1 << 20)
+    assert sizes == {256, 4096, 65536}
     assert {case.protocol for case in of(study, "inside TLS")} == {"wss"}
     compressed = {bool(case.websocket.deflate) for case in of(study, "compression")}
     assert compressed == {True, False}
     assert all(case.rate_from for case in of(study, "at one rate"))
 
 
-def test_ranks_rest_on_five_trials(study: Study) -> None:
+def test_ranks_rest_on_twelve_trials_of_three_occasions(study: Study) -> None:
     for case in study.cases:
         few = case.scenario.levels["workload"] in ("many connections", "a million connections")
-        assert study.trials_of(case) >= (1 if few else 5)
+        assert study.trials_of(case) >= (1 if few else 4)
     twins = [case for case in study.cases if case.scenario.twin_of]
     assert "short messages" in {twin.scenario.levels["workload"] for twin in twins}
 
 
 def test_it_fits_in_its_time(document: Document, study: Study) -> None:
-    check_time(document, study, hours=1.7, quick_seconds=240)
+    check_time(document, study, hours=1.5, quick_seconds=240)
 
 
 def test_every_claim_finds_its_sides(study: Study) -> None:
