@@ -97,7 +97,7 @@ fleet-demo: build  ## load one server from three agents (root; docs/fleet.md)
 	$(BIN)/wiretrial fleet demo
 
 .PHONY: results
-results: build  ## make the pages and pictures of studies from their kept trials
+results: build  ## make the pages and pictures of studies from their kept trials, and docs/claims.md
 	$(BIN)/python -m tools.results
 
 .PHONY: subjects

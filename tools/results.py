@@ -1,8 +1,8 @@
 """Makes what is kept of each study anew from its kept trials, with today's code.
 
 Usage: python -m tools.results [STUDY]..., each a folder of studies/; none: all. Writes
-`results/found.json`, `RESULTS.md` and the pictures that `study.toml` names. A study without
-`results/trials.jsonl.xz` keeps what it has.
+`results/found.json`, `RESULTS.md` and the pictures that `study.toml` names, and of all studies
+`docs/claims.md`. A study without `results/trials.jsonl.xz` keeps what it has.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tools import claims
 from wiretrial.cli import reports
 from wiretrial.report import charts, found
 from wiretrial.results import kept
@@ -45,7 +46,7 @@ def main(names: list[str]) -> int:
         for name, text in made(study).items():
             (study / name).write_text(text, "utf-8")
             sys.stdout.write(f"{study.name}/{name}\n")
-    return 0
+    return claims.main()
 
 
 if __name__ == "__main__":

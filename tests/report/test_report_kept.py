@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.synthetic import DEMO, NODE, demo_trials
+from tools import claims
 from tools import results as remade
 from wiretrial.cli import reports
 from wiretrial.errors import StoreError
@@ -176,3 +177,7 @@ def test_a_reader_recomputes_a_figure_as_the_docs_tell(file: Path, tmp_path: Pat
 def test_no_kept_page_is_older_than_the_code_that_makes_it(study: Path) -> None:
     for name, text in remade.made(study).items():
         assert (study / name).read_text(encoding="utf-8") == text, "write it: make results"
+
+
+def test_the_page_of_claims_says_what_is_kept() -> None:
+    assert claims.PAGE.read_text("utf-8") == claims.page(), "run `make results`"
