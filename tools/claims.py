@@ -58,9 +58,7 @@ def _studies() -> Iterator[str]:
         for claim in study["claims"]:
             text = claim.get("now", claim["text"])
             known.add(text)
-            yield _line(
-                claim, rows.get(text), is_same=kept is not None and kept.date == study["date"]
-            )
+            yield _line(claim, rows.get(text), is_same=is_same)
         for text, (there, here, verdict) in rows.items():
             if text not in known:
                 yield _row(text, there, "not claimed", _said(here, verdict), "")
