@@ -18,6 +18,7 @@ from wiretrial.report.exports import google_benchmark, hlog, table
 from wiretrial.report.measures import Measured
 from wiretrial.results import hdr, imported
 from wiretrial.results.store import ResultsFolder
+from wiretrial.stats.compare import welch
 
 TRIALS = demo_trials(blocks=5, seed=1)
 
@@ -122,6 +123,30 @@ def test_two_results_are_held_against_each_other() -> None:
     slower = [trial for trial in others if trial.scenario.name != "Raw TCP"]
     notes = versus.unmatched(versus.of_trials(TRIALS), versus.of_trials(slower))
     assert notes == ["only in the first: Raw TCP"]
+
+
+def test_an_occasion_is_one_value_of_a_result_and_one_day_each_is_told() -> None:
+    others = demo_trials(blocks=6, seed=9)
+    days = [
+        [trial.model_copy(update={"occasion": 1 + trial.block // 2}) for trial in trials]
+        for trials in (demo_trials(blocks=6, seed=1), others)
+    ]
+    new, old = (versus.of_trials(trials) for trials in days)
+    row = next(row for row in versus.compare(new, old) if row.figure == "throughput")
+    sides = [side[row.scenario]["throughput"] for side in (new, old)]
+    assert sides[0].occasions == [1, 1, 2, 2, 3, 3]
+    expected = welch(
+        sides[0].values, sides[1].values, occasions=(sides[0].occasions, sides[1].occasions)
+    )
+    assert (row.comparison.low, row.comparison.degrees) == (expected.low, expected.degrees)
+    assert row.comparison.degrees <= 4
+    one = versus.of_trials(others)
+    assert versus.on_days(new, old) == []
+    assert versus.on_days(one, one)[0].startswith("each is of one occasion: what another boot")
+    (second,) = versus.on_days(new, one)
+    assert second == "the second is of one occasion: it is taken to scatter over days as the other"
+    alone = versus.compare(new, one)[0].comparison
+    assert alone.degrees == 2
 
 
 LIMITED = demo_trials(blocks=5, seed=1, client_bound=frozenset({("Raw TCP", 2)}))

@@ -12,7 +12,7 @@ from wiretrial.errors import UsageProblem
 from wiretrial.report import gate, metrics
 from wiretrial.report.measures import Measured
 from wiretrial.results.absent import Missing
-from wiretrial.results.model import Judgement
+from wiretrial.results.model import Judgement, Trial
 from wiretrial.stats.compare import compare
 
 TRIALS = demo_trials(blocks=6, seed=1)
@@ -197,6 +197,38 @@ def test_two_scenarios_of_one_result_are_held_against_each_other_in_pairs() -> N
     ]
     expected = compare([*sides[0].values()], [*sides[1].values()])
     assert (paired.decision.value, paired.decision.low) == (expected.ratio, expected.low)
+
+
+def of_three_days(trials: list[Trial]) -> list[Trial]:
+    """The same as if two blocks each were of another occasion."""
+    return [trial.model_copy(update={"occasion": 1 + trial.block // 2}) for trial in trials]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "baseline"),
+    [
+        ("throughput >= 1k @ Raw TCP", None, []),
+        ("throughput >= 0.5x @ Raw TCP", "WebSocket", []),
+        ("throughput >= 0.5x @ Raw TCP", None, OTHERS),
+        ("throughput >= 0.5x @ Raw TCP", None, of_three_days(OTHERS)),
+    ],
+)
+def test_each_occasion_is_one_value(text: str, name: str | None, baseline: list[Trial]) -> None:
+    bounds = [gate.parse(text)]
+    (one,) = gate.decide(TRIALS, [*baseline], bounds, against=name)
+    (three,) = gate.decide(of_three_days(TRIALS), [*baseline], bounds, against=name)
+    assert one.decision is not None
+    assert three.decision is not None
+    assert three.decision.value == pytest.approx(one.decision.value)
+    assert three.decision.unit == "occasions"
+    # Known answers are in tests/stats/test_gate.py; here, that occasions reach it.
+    assert three.decision.high != one.decision.high
+
+
+def test_what_cannot_be_told_of_several_occasions_says_how_many_would_tell() -> None:
+    (row,) = gate.decide(of_three_days(TRIALS), [], [gate.parse("throughput >= 170k @ WebSocket")])
+    assert row.outcome == "cannot tell"
+    assert row.text.endswith(("occasions would tell", "more occasions would hardly tell"))
 
 
 def test_what_is_compared_with_must_be_there_and_have_a_figure() -> None:

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.gate import bounded, of_ratio, of_share, of_values
+from wiretrial.stats.gate import bounded, of_pairs, of_ratio, of_share, of_values
 
 
 def test_a_bound_far_from_the_values_is_decided() -> None:
@@ -63,7 +63,7 @@ def test_welchs_interval_has_the_known_answer() -> None:
     assert found.high is not None
     assert found.low * found.high == pytest.approx(1.0)
     assert found.outcome == "cannot tell"
-    assert found.trials is None
+    assert found.needed is None
 
 
 def test_what_cannot_be_told_says_how_many_trials_would() -> None:
@@ -71,13 +71,78 @@ def test_what_cannot_be_told_says_how_many_trials_would() -> None:
     values = [math.exp(draw.gauss(0.03, 0.05)) for _ in range(4)]
     found = of_values(values, 1.0, at_least=True)
     assert found.outcome == "cannot tell"
-    assert found.trials is not None
-    assert found.trials > 4
+    assert found.needed is not None
+    assert found.needed > 4
 
 
 def test_one_trial_tells_nothing() -> None:
     assert of_values([5.0], 1, at_least=True).outcome == "cannot tell"
     assert of_ratio([5.0], [1.0, 1.1], 1, at_least=True).outcome == "cannot tell"
+
+
+THREE_DAYS = [0, 0, 1, 1, 2, 2]
+LOGS = [0.1, 0.3, 0.2, 0.4, 0.5, 0.9]
+REACH = 4.302653 * math.sqrt(0.07 / 3)
+"""Means 0.2, 0.3, 0.7 of three days: mean 0.4, variance 0.07; t of 2 degrees 4.302653."""
+
+
+def test_each_occasion_is_one_value_against_a_bound() -> None:
+    values = [math.exp(x) for x in LOGS]
+    trials = of_values(values, 1.0, at_least=True)
+    days = of_values(values, 1.0, at_least=True, occasions=THREE_DAYS)
+    assert (trials.outcome, trials.unit) == ("kept", "trials")
+    assert (days.outcome, days.unit) == ("cannot tell", "occasions")
+    assert days.value == pytest.approx(math.exp(0.4))
+    assert days.low == pytest.approx(math.exp(0.4 - REACH), rel=1e-6)
+    assert days.high == pytest.approx(math.exp(0.4 + REACH), rel=1e-6)
+    # The least n with t(n - 1) sqrt(0.07 / n) < 0.4: 3.182 * 0.1323 = 0.421, 2.776 * 0.1183 = 0.328
+    assert days.needed == 5
+
+
+def test_pairs_of_several_occasions_are_means_of_occasions() -> None:
+    ones = [1.0] * len(LOGS)
+    found = of_pairs([math.exp(x) for x in LOGS], ones, 1.0, at_least=True, occasions=THREE_DAYS)
+    assert (found.outcome, found.unit, found.needed) == ("cannot tell", "occasions", 5)
+    assert found.low == pytest.approx(math.exp(0.4 - REACH), rel=1e-6)
+
+
+def test_two_results_of_several_occasions_are_compared_by_their_occasions() -> None:
+    new, old = [math.exp(x) for x in LOGS], [1.0] * 6
+    found = of_ratio(new, old, 1.0, at_least=True, occasions=(THREE_DAYS, THREE_DAYS))
+    # The old one does not scatter, so that all error and both degrees are the new one's.
+    assert found.low == pytest.approx(math.exp(0.4 - REACH), rel=1e-6)
+    assert (found.outcome, found.unit) == ("cannot tell", "occasions")
+
+
+def test_a_result_of_one_occasion_is_one_value_against_those_of_several() -> None:
+    new, old = [math.exp(x) for x in LOGS], [0.98, 1.0, 1.0204081632653061] * 4
+    found = of_ratio(new, old, 1.0, at_least=True, occasions=(THREE_DAYS, [7] * 12))
+    # A single value against a sample of three: error sqrt(0.07 (1 + 1 / 3)), 2 degrees.
+    assert found.value == pytest.approx(math.exp(0.4))
+    assert found.low == pytest.approx(math.exp(0.4 - 4.302653 * math.sqrt(0.07 * 4 / 3)), rel=1e-6)
+    turned = of_ratio(old, new, 1.0, at_least=True, occasions=([7] * 12, THREE_DAYS))
+    assert turned.high == pytest.approx(1 / (found.low or 0))
+
+
+@pytest.mark.parametrize(("old_days", "least"), [(3, 0.95), (1, 0.95)])
+def test_how_often_two_equal_results_of_several_days_break_a_bound_of_1(
+    old_days: int, least: float
+) -> None:
+    draw, suites, held, blind = random.Random(old_days), 2000, 0, 0
+
+    def measured(days: int) -> tuple[list[float], list[int]]:
+        of = [day for day in range(days) for _ in range(4)]
+        added = [draw.gauss(0, 0.06) for _ in range(days)]
+        return [math.exp(added[day] + draw.gauss(0, 0.02)) for day in of], of
+
+    for _ in range(suites):
+        (new, new_of), (old, old_of) = measured(3), measured(old_days)
+        found = of_ratio(new, old, 1.0, at_least=True, occasions=(new_of, old_of))
+        held += found.outcome == "cannot tell"
+        blind += of_ratio(new, old, 1.0, at_least=True).outcome == "cannot tell"
+    # Five standard deviations of a binomial.
+    assert held / suites > least - 5 * math.sqrt(least * (1 - least) / suites)
+    assert blind / suites < 0.7
 
 
 def test_values_that_make_no_sense_are_refused() -> None:

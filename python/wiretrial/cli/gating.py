@@ -19,6 +19,7 @@ from wiretrial.report.gate import Row, Threshold
 from wiretrial.results import absent, imported
 from wiretrial.results.model import Scenario
 from wiretrial.results.store import ResultsFolder, read_all
+from wiretrial.stats.gate import Decision, Unit
 from wiretrial.studies import asked, spec
 
 
@@ -119,13 +120,19 @@ def _json(rows: Sequence[Row]) -> str:
                     "value": row.decision.value if row.decision else None,
                     "low": row.decision.low if row.decision else None,
                     "high": row.decision.high if row.decision else None,
-                    "trials": row.decision.trials if row.decision else None,
+                    "trials": _needed(row.decision, "trials"),
+                    "occasions": _needed(row.decision, "occasions"),
                     "text": row.text,
                 }
                 for row in rows
             ],
         }
     )
+
+
+def _needed(decision: Decision | None, unit: Unit) -> int | None:
+    """How many of these would likely decide; None where it is the other that would."""
+    return decision.needed if decision and decision.unit == unit else None
 
 
 def _markdown(rows: Sequence[Row]) -> str:

@@ -84,6 +84,7 @@ def compare(new: Path, old: Path, format_: Format) -> int:
     (left, short_left), (right, short_right) = _figures(new), _figures(old)
     rows = versus.compare(left, right)
     notes = [*versus.unmatched(left, right), *dict.fromkeys((*short_left, *short_right))]
+    notes += versus.on_days(left, right) if rows else []
     if any(row.comparison.low is None for row in rows):
         notes.append(versus.ALONE)
     if not rows:

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 
 from wiretrial import quantities, suggest, words
 from wiretrial.errors import UsageProblem
+from wiretrial.report import gate_figures as figures
 from wiretrial.report import goal_metrics, metrics, units
 from wiretrial.report.measures import Measured
 from wiretrial.report.metrics import Metric
@@ -189,14 +190,14 @@ def decide(
     bounds that are not relative are about that run.
     """
     if against is not None:
-        return _against(against, _by_scenario(trials), thresholds, missing)
+        return _against(against, figures.by_scenario(trials), thresholds, missing)
     if not baseline and any(threshold.relative for threshold in thresholds):
         relative = next(t for t in thresholds if t.relative)
         raise UsageProblem(
             f"--threshold {relative.text!r} needs something to compare with",
             "name a result (--baseline), or a scenario of this one (--against)",
         )
-    new, old = _by_scenario(trials), _by_scenario(baseline)
+    new, old = figures.by_scenario(trials), figures.by_scenario(baseline)
     rows = [
         row
         for scenario, runs in new.items()
@@ -302,15 +303,15 @@ def _row(
         yield _unusable(scenario, runs, threshold)
         return
     metric = threshold.metric
-    if not threshold.at_least and (reason := _beyond(runs, metric)):
+    if not threshold.at_least and (reason := figures.beyond(runs, metric)):
         yield Row(scenario, threshold, None, reason, is_broken=True)
         return
     for told, whose in ((runs, ""), (other.runs if threshold.relative else (), f"{other.name}: ")):
-        if reason := _withheld(told, metric):
+        if reason := figures.withheld(told, metric):
             yield Row(scenario, threshold, None, whose + reason)
             return
-    values, before = _values(runs, metric), _values(other.runs, metric)
-    kind = _bound(runs, metric)
+    values, before = figures.values(runs, metric), figures.values(other.runs, metric)
+    kind = figures.bound(runs, metric)
     if not values:
         yield Row(scenario, threshold, None, "no usable trial has this figure")
         return
@@ -319,7 +320,12 @@ def _row(
         decision = (
             of_one(told_values[0], threshold.bound, at_least=threshold.at_least)
             if is_run
-            else of_values(told_values, threshold.bound, at_least=threshold.at_least)
+            else of_values(
+                told_values,
+                threshold.bound,
+                at_least=threshold.at_least,
+                occasions=figures.occasions(values),
+            )
         )
         decision = bounded(decision, kind, at_least=threshold.at_least)
         # The reader knows the bound: it is the figure that must be easy to read.
@@ -337,11 +343,21 @@ def _row(
         return
     if other.is_paired:
         sides = [values[block] for block in blocks], [before[block] for block in blocks]
-        decision = of_pairs(*sides, threshold.bound, at_least=threshold.at_least)
+        decision = of_pairs(
+            *sides,
+            threshold.bound,
+            at_least=threshold.at_least,
+            occasions=figures.occasions(blocks),
+        )
     else:
         sides = list(values.values()), list(before.values())
-        decision = of_ratio(*sides, threshold.bound, at_least=threshold.at_least)
-    kind = bounds.ratio(kind, _bound(other.runs, metric))
+        decision = of_ratio(
+            *sides,
+            threshold.bound,
+            at_least=threshold.at_least,
+            occasions=(figures.occasions(values), figures.occasions(before)),
+        )
+    kind = bounds.ratio(kind, figures.bound(other.runs, metric))
     decision = bounded(decision, kind, at_least=threshold.at_least)
     yield Row(scenario, threshold, decision, _told(decision, None, kind, other.name))
 
@@ -427,52 +443,9 @@ def _told(
         return f"{text}; the load generator was the limit, use more of its threads"
     if decision.low is None:
         return f"{text}; {ALONE}"
-    if decision.trials is None:
-        return f"{text}; more trials would hardly tell"
-    return f"{text}; about {decision.trials} trials would tell"
-
-
-def _by_scenario(trials: Sequence[Trial]) -> dict[str, list[Measured]]:
-    found: dict[str, list[Measured]] = {}
-    for trial in trials:
-        if trial.scenario.twin_of is None:
-            found.setdefault(trial.scenario.name, []).append(Measured(trial))
-    return found
-
-
-def _values(runs: Sequence[Measured], metric: Metric) -> dict[int, float]:
-    """The usable figures above 0, by block; a step of a search is alone in its block."""
-    taken = ((run.trial.block, metric.of(run)) for run in runs if run.is_usable)
-    return {block: value for block, value in taken if value is not None and value > 0}
-
-
-def _withheld(runs: Sequence[Measured], metric: Metric) -> str | None:
-    """Why the figure can't be judged: a trial is too short for it. None: none is.
-
-    The report gives no estimate where one usable trial lacks it; nor is one judged here.
-    """
-    usable = [run for run in runs if run.is_usable]
-    reasons = [reason for run in usable if (reason := metric.withheld(run)) is not None]
-    if not reasons:
-        return None
-    where = f", in {len(reasons)} of {len(usable)} trials" if len(usable) > 1 else ""
-    return f"{reasons[0]}{where}"
-
-
-def _beyond(runs: Sequence[Measured], metric: Metric) -> str | None:
-    """Why the figure breaks any upper bound: in each usable trial it lies among failures."""
-    usable = [run for run in runs if run.is_usable]
-    reasons = [reason for run in usable if (reason := metric.beyond(run)) is not None]
-    if not reasons or len(reasons) < len(usable):
-        return None
-    where = f", in {units.every(len(usable))} trials" if len(usable) > 1 else ""
-    return f"{reasons[0]}{where}"
-
-
-def _bound(runs: Sequence[Measured], metric: Metric) -> Bound:
-    """What the metric's figure is over those runs: a bound where the generator was the limit."""
-    limited = any(run.trial.judgement.verdict == "client-bound" for run in runs if run.is_usable)
-    return metric.bound if limited else "exact"
+    if decision.needed is None:
+        return f"{text}; more {decision.unit} would hardly tell"
+    return f"{text}; about {decision.needed} {decision.unit} would tell"
 
 
 def _ratio(text: str, bound: str) -> float:

@@ -25,6 +25,8 @@ class Series:
 
     values: list[float] = field(default_factory=list)
     bound: Bound = "exact"
+    occasions: list[int] = field(default_factory=list)
+    """On which one each value was measured; empty where that is not known."""
 
 
 Figures = Mapping[str, Mapping[str, Series]]
@@ -42,6 +44,10 @@ TITLES = {
 ALONE = (
     "one run on a side has no interval, so no difference can be told: measure several on both, with"
     " `wiretrial compare URL --trials 5`"
+)
+ONE_DAY_EACH = (
+    "each is of one occasion: what another boot or day adds is in no interval, so a difference may"
+    " be the day's (`study run --add-occasion DIR`)"
 )
 HIGHER_IS_BETTER = {metric.key for metric in SHOWN if metric.higher_is_better}
 
@@ -82,6 +88,7 @@ def of_trials(trials: Sequence[Trial]) -> Figures:
             if value is not None and value > 0:
                 series = figures.setdefault(metric.key, Series())
                 series.values.append(value)
+                series.occasions.append(trial.occasion)
                 if trial.judgement.verdict == "client-bound":
                     series.bound = metric.bound
     for scenario, metric in _short(trials):
@@ -138,7 +145,25 @@ def compare(new: Figures, old: Figures) -> list[Row]:
 
 
 def _ratio(new: Series, old: Series) -> Comparison:
-    return replace(welch(new.values, old.values), bound=bounds.ratio(new.bound, old.bound))
+    found = welch(new.values, old.values, occasions=(new.occasions, old.occasions))
+    return replace(found, bound=bounds.ratio(new.bound, old.bound))
+
+
+def on_days(new: Figures, old: Figures) -> list[str]:
+    """What the intervals leave out, or take for granted, where a side is of one occasion."""
+    most = [_most_occasions(side) for side in (new, old)]
+    if max(most) == 1 and min(most) == 1:
+        return [ONE_DAY_EACH]
+    if max(most) > 1 == min(most):
+        side = "first" if most[0] == 1 else "second"
+        return [f"the {side} is of one occasion: it is taken to scatter over days as the other"]
+    return []
+
+
+def _most_occasions(figures: Figures) -> int:
+    """0 where nothing is known of them."""
+    every = (series for one in figures.values() for series in one.values())
+    return max((len(set(series.occasions)) for series in every), default=0)
 
 
 def unmatched(new: Figures, old: Figures) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Literal
 
 from wiretrial.stats import bounds, student
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.occasions import means
+from wiretrial.stats.occasions import units
 
 Verdict = Literal["A faster", "B faster", "equal within 3 %", "no difference shown", "invalid"]
 
@@ -103,7 +103,7 @@ def compare(
     if min(*a, *b) <= 0:
         raise ValueError("a log ratio needs positive values")
     logs = [math.log(x / y) for x, y in zip(a, b, strict=True)]
-    values = means(logs, occasions) if len(set(occasions)) > 1 else logs
+    values = units(logs, occasions)
     centre = fmean(values)
     if len(values) < 2:
         return Comparison(math.exp(centre), None, None, 1.0, 1.0, 1)
@@ -111,19 +111,34 @@ def compare(
     return _told(centre, error, len(values) - 1, len(logs), band)
 
 
-def welch(a: Sequence[float], b: Sequence[float], *, band: float = BAND) -> Comparison:
+def welch(
+    a: Sequence[float],
+    b: Sequence[float],
+    *,
+    occasions: tuple[Sequence[int], Sequence[int]] = ((), ()),
+    band: float = BAND,
+) -> Comparison:
     """Compares two samples that share no blocks (Welch 1947, on logarithms); all positive.
 
-    `pairs` is the smaller number of values.
+    `occasions`: of each side, on which one each value was measured; left out: all on the same.
+    Where one side has several and the other one only, that one is a single value against a sample,
+    as far from its mean as another of the sample would be (Sokal and Rohlf, *Biometry*, 9.5): the
+    scatter of its trials says nothing of another day. `pairs` is the smaller number of values.
     """
     if not a or not b:
         raise ValueError("both sides need a value")
     if min(*a, *b) <= 0:
         raise ValueError("a log ratio needs positive values")
-    x, y = [math.log(value) for value in a], [math.log(value) for value in b]
-    centre, least = fmean(x) - fmean(y), min(len(x), len(y))
+    logs = [math.log(value) for value in a], [math.log(value) for value in b]
+    x, y = (units(side, own) for side, own in zip(logs, occasions, strict=True))
+    centre, least = fmean(x) - fmean(y), min(len(a), len(b))
     if least < 2:
         return Comparison(math.exp(centre), None, None, 1.0, 1.0, least)
+    several = [side for side, own in ((x, occasions[0]), (y, occasions[1])) if len(set(own)) > 1]
+    if len(several) == 1:
+        (sample,) = several
+        error = stdev(sample) * math.sqrt(1 + 1 / len(sample))
+        return _told(centre, error, len(sample) - 1, least, band)
     parts = stdev(x) ** 2 / len(x), stdev(y) ** 2 / len(y)
     error = math.sqrt(sum(parts))
     # Welch and Satterthwaite's degrees of freedom.

@@ -2,7 +2,8 @@
 
 A bound holds where the whole 95 % interval is on its side, and is broken where none of it is. Two
 runs of another day share no blocks, so their ratio has Welch's interval (1947) on the logarithms;
-that of two scenarios of one run is paired by block (`stats.compare`).
+that of two scenarios of one run is paired by block (`stats.compare`). Trials of several occasions
+are not independent: each occasion counts as one value then, as in a contrast.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from typing import Literal
 from wiretrial.stats import student
 from wiretrial.stats.bounds import Bound, inverse
 from wiretrial.stats.compare import compare, welch
+from wiretrial.stats.occasions import units
 
 Outcome = Literal["kept", "broken", "cannot tell"]
+Unit = Literal["trials", "occasions"]
+"""What counts as one value."""
 
 CONFIDENCE = 0.95
 MOST_TRIALS = 1000
@@ -28,27 +32,33 @@ MOST_TRIALS = 1000
 class Decision:
     """A value (or ratio) with its interval, held against a bound.
 
-    `trials`: how many trials on each side would likely decide, where these cannot; None where no
-    number would, or none is needed.
+    `needed`: how many trials, or occasions, on each side would likely decide, where these cannot;
+    None where no number would, or none is needed.
     """
 
     outcome: Outcome
     value: float
     low: float | None
     high: float | None
-    trials: int | None
+    needed: int | None
+    unit: Unit = "trials"
 
 
-def of_values(values: Sequence[float], bound: float, *, at_least: bool) -> Decision:
-    """Holds positive values against a positive bound."""
-    logs = _logs(values)
+def of_values(
+    values: Sequence[float], bound: float, *, at_least: bool, occasions: Sequence[int] = ()
+) -> Decision:
+    """Holds positive values against a positive bound.
+
+    `occasions`, here and below: on which one each value was measured; left out: all on the same.
+    """
+    logs = units(_logs(values), occasions)
     value = math.exp(fmean(logs))
     if len(logs) < 2:
         return _decide(value, None, None, bound, at_least, 0.0)
     spread = stdev(logs)
     reach = student.quantile((1 + CONFIDENCE) / 2, len(logs) - 1) * spread / math.sqrt(len(logs))
     low, high = value * math.exp(-reach), value * math.exp(reach)
-    return _decide(value, low, high, bound, at_least, spread)
+    return _decide(value, low, high, bound, at_least, spread, _unit(occasions))
 
 
 def of_share(count: int, total: int, bound: float) -> Decision:
@@ -86,27 +96,51 @@ def bounded(decision: Decision, kind: Bound, *, at_least: bool) -> Decision:
     stands = {"kept": ("exact", keeps), "broken": ("exact", inverse(keeps))}
     if kind in stands.get(decision.outcome, ("exact",)):
         return decision
-    return replace(decision, outcome="cannot tell", trials=None)
+    return replace(decision, outcome="cannot tell", needed=None)
 
 
 def of_ratio(
-    values: Sequence[float], baseline: Sequence[float], bound: float, *, at_least: bool
+    values: Sequence[float],
+    baseline: Sequence[float],
+    bound: float,
+    *,
+    at_least: bool,
+    occasions: tuple[Sequence[int], Sequence[int]] = ((), ()),
 ) -> Decision:
     """Holds values / baseline against a positive bound; the two need not be paired."""
-    new, old = _logs(values), _logs(baseline)
-    found = welch(values, baseline)
-    spread = math.sqrt(stdev(new) ** 2 + stdev(old) ** 2) if found.low is not None else 0.0
-    return _decide(found.ratio, found.low, found.high, bound, at_least, spread)
+    sides = _logs(values), _logs(baseline)
+    found = welch(values, baseline, occasions=occasions)
+    spread = 0.0
+    if found.low is not None:
+        unit = _unit(*occasions)
+        # A side of one occasion is taken to scatter over days as the other does.
+        known = [
+            stdev(units(side, own))
+            for side, own in zip(sides, occasions, strict=True)
+            if unit == _unit(own)
+        ]
+        spread = math.hypot(known[0], known[-1])
+    return _decide(found.ratio, found.low, found.high, bound, at_least, spread, _unit(*occasions))
 
 
 def of_pairs(
-    values: Sequence[float], others: Sequence[float], bound: float, *, at_least: bool
+    values: Sequence[float],
+    others: Sequence[float],
+    bound: float,
+    *,
+    at_least: bool,
+    occasions: Sequence[int] = (),
 ) -> Decision:
     """Holds values[i] / others[i], the two of one block, against a positive bound."""
     ratios = [new - old for new, old in zip(_logs(values), _logs(others), strict=True)]
-    found = compare(values, others)
-    spread = stdev(ratios) if found.low is not None else 0.0
-    return _decide(found.ratio, found.low, found.high, bound, at_least, spread)
+    found = compare(values, others, occasions=occasions)
+    spread = stdev(units(ratios, occasions)) if found.low is not None else 0.0
+    return _decide(found.ratio, found.low, found.high, bound, at_least, spread, _unit(occasions))
+
+
+def _unit(*occasions: Sequence[int]) -> Unit:
+    """What counts as one value where a side has several occasions, or none has."""
+    return "occasions" if any(len(set(own)) > 1 for own in occasions) else "trials"
 
 
 def _logs(values: Sequence[float]) -> list[float]:
@@ -124,19 +158,20 @@ def _decide(
     bound: float,
     at_least: bool,
     spread: float,
+    unit: Unit = "trials",
 ) -> Decision:
     if low is None or high is None:
         return Decision("cannot tell", value, None, None, None)
     if low >= bound:
-        return Decision("kept" if at_least else "broken", value, low, high, None)
+        return Decision("kept" if at_least else "broken", value, low, high, None, unit)
     if high <= bound:
-        return Decision("broken" if at_least else "kept", value, low, high, None)
+        return Decision("broken" if at_least else "kept", value, low, high, None, unit)
     needed = _needed(abs(math.log(value / bound)), spread)
-    return Decision("cannot tell", value, low, high, needed)
+    return Decision("cannot tell", value, low, high, needed, unit)
 
 
 def _needed(distance: float, spread: float) -> int | None:
-    """The least number of trials whose interval is expected to leave the bound out."""
+    """The least number of values whose interval is expected to leave the bound out."""
     if distance == 0:
         return None
     for trials in range(2, MOST_TRIALS + 1):
