@@ -126,6 +126,28 @@ def test_set_up_and_message_are_told_apart(model: ReportModel) -> None:
     assert found_by["TCP payload"].found.messages == pytest.approx(700 / 240, rel=0.01)
 
 
+def test_each_occasion_is_one_value_of_a_break_even() -> None:
+    """Blocks 0 and 1 are of one day, 2 and 3 of another."""
+    setups = (600_000, 680_000, 630_000, 640_000)
+    made = [
+        trial(label, protocol, each, block, 0, costs)
+        for block, setup in enumerate(setups)
+        for each in (1, 50)
+        for (label, protocol), costs in zip(
+            WAYS, (HTTP, {**SOCKET, "cpu": (setup, 40_000)}), strict=True
+        )
+    ]
+    days = [one.model_copy(update={"occasion": 1 + one.block // 2}) for one in made]
+    one, two = (
+        next(one.found for one in place.crossings if one.quantity.name == "server CPU")
+        for side in (made, days)
+        for place in break_even.places(side)
+    )
+    assert two.messages == pytest.approx(one.messages)
+    # The days' means are 640 and 635 µs: closer than their blocks, so that the interval shrinks.
+    assert (one.high or 0) - (one.low or 0) > 1.2 * ((two.high or 0) - (two.low or 0)) > 0
+
+
 def test_in_time_one_by_one_the_socket_never_wins(model: ReportModel) -> None:
     (place,) = model.places
     (time,) = [crossing for crossing in place.crossings if crossing.quantity.name == "time"]

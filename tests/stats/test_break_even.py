@@ -40,6 +40,17 @@ def test_fiellers_interval_has_the_known_answer() -> None:
     assert found.high == pytest.approx((q + root) / p)
 
 
+def test_each_occasion_is_one_value() -> None:
+    a = [Cost(0, saved) for saved in (4, 3, 2)]
+    b = [Cost(dearer, 0) for dearer in (6, 5, 7)]
+    # Two blocks a day on each side of the day's mean: nothing else may count.
+    twice = [Cost(x.setup, x.message + off) for x in a for off in (-0.5, 0.5)]
+    both = [Cost(x.setup + off, x.message) for x in b for off in (1, -1)]
+    days = find(twice, both, occasions=[1, 1, 2, 2, 3, 3])
+    assert days == find(a, b)
+    assert find(twice, both) != days
+
+
 def test_the_interval_holds_the_truth_in_about_95_percent() -> None:
     suites = 2000
     held = 0

@@ -53,6 +53,21 @@ def test_where_levels_scatter_differently_it_errs_towards_the_range(levels: int)
     assert 0.035 < alarms(levels, 5, scatter) < 0.16
 
 
+def test_a_share_that_a_day_adds_to_each_level_tells_no_levels_apart() -> None:
+    """Three days of four blocks: as twelve blocks they speak against most that are the same."""
+    draw, by_day, by_block = random.Random(5), 0, 0
+    of = [day for day in range(3) for _ in range(4)]
+    for _ in range(SUITES):
+        levels = [
+            [added[day] + draw.gauss(0, 0.02) for day in of]
+            for added in ([draw.gauss(0, 0.05) for _ in range(3)] for _ in range(4))
+        ]
+        by_day += p_value(levels, of) < ALPHA
+        by_block += p_value(levels) < ALPHA
+    assert 0.035 < by_day / SUITES < 0.065
+    assert by_block / SUITES > 0.5
+
+
 def test_levels_far_apart_are_told_apart() -> None:
     draw = random.Random(1)
     ratios = [1.45 * (5.28 / 1.45) ** (place / 19) for place in range(20)]

@@ -64,6 +64,20 @@ def test_a_ratio_over_occasions_is_a_t_of_their_means() -> None:
     assert (found.pairs, found.degrees) == (6, 2)
 
 
+def test_a_ratio_over_occasions_says_what_each_is_alone_and_what_scatters() -> None:
+    logs = [-5.0, -3.0, -1.0, 1.0, 3.0, 5.0]
+    found = compare([math.exp(x) for x in logs], [1.0] * 6, occasions=[1, 1, 2, 2, 3, 3])
+    assert found.by_occasion == pytest.approx([math.exp(-4), 1.0, math.exp(4)])
+    assert found.components is not None
+    # Mean squares 2 and 32, as above.
+    assert found.components.trials == pytest.approx(math.sqrt(2))
+    assert found.components.occasions == pytest.approx(math.sqrt(15))
+    assert found.inverse.by_occasion == pytest.approx([math.exp(4), 1.0, math.exp(-4)])
+    assert found.inverse.components == found.components
+    alone = compare([math.exp(x) for x in logs], [1.0] * 6)
+    assert (alone.by_occasion, alone.components) == ((), None)
+
+
 def test_a_figure_over_two_occasions_has_no_interval_and_over_three_it_has() -> None:
     values = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]
     two = summarise(values, occasions=[1, 1, 1, 2, 2, 2])

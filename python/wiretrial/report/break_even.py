@@ -16,6 +16,7 @@ from wiretrial.report import units
 from wiretrial.report.measures import Measured, link_bytes
 from wiretrial.results.model import Trial
 from wiretrial.stats.break_even import BreakEven, Cost, find
+from wiretrial.stats.occasions import units as units_of
 from wiretrial.words import HTTP
 
 NOT_PLACES = ("protocol", "requests_each")
@@ -250,6 +251,7 @@ def _crossing(quantity: Quantity, one: _Runs, other: _Runs) -> Crossing | None:
         blocks = sorted(set.intersection(*(set(end) for end in ends)))
         if len(blocks) >= FEWEST_BLOCKS:
             costs = [[_cost(total, least, most, b) for b in blocks] for total in totals]
+            occasions = [one.measured[least][block].trial.occasion for block in blocks]
             used = (
                 runs.measured[number][block]
                 for runs in (one, other)
@@ -260,9 +262,9 @@ def _crossing(quantity: Quantity, one: _Runs, other: _Runs) -> Crossing | None:
             is_bound = quantity.can_be_bound and any(map(_is_limited, used))
             return Crossing(
                 quantity=quantity,
-                http=_side(one.label, costs[0]),
-                socket=_side(other.label, costs[1]),
-                found=OPEN if is_bound else find(*costs),
+                http=_side(one.label, costs[0], occasions),
+                socket=_side(other.label, costs[1], occasions),
+                found=OPEN if is_bound else find(*costs, occasions=occasions),
                 blocks=len(blocks),
                 least=least,
                 most=most,
@@ -303,5 +305,7 @@ def _cost(total: Mapping[int, Mapping[int, float]], least: int, most: int, block
     return Cost(setup=low - message * least, message=message)
 
 
-def _side(label: str, costs: Sequence[Cost]) -> Side:
-    return Side(label, fmean(cost.setup for cost in costs), fmean(cost.message for cost in costs))
+def _side(label: str, costs: Sequence[Cost], occasions: Sequence[int]) -> Side:
+    setup = units_of([cost.setup for cost in costs], occasions)
+    message = units_of([cost.message for cost in costs], occasions)
+    return Side(label, fmean(setup), fmean(message))

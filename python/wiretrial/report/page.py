@@ -29,7 +29,16 @@ from wiretrial.report.families import Family
 from wiretrial.report.knees import Knee
 from wiretrial.report.measures import Measured
 from wiretrial.report.model import ReportModel
-from wiretrial.report.tables import adoption, break_even, claims, held, limits, routes, searches
+from wiretrial.report.tables import (
+    adoption,
+    break_even,
+    claims,
+    held,
+    limits,
+    occasions,
+    routes,
+    searches,
+)
 from wiretrial.report.views import amortised, courses, knee, over_time, route_lines
 from wiretrial.results.model import Trial
 from wiretrial.words import part_of
@@ -61,6 +70,7 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     yield Section("What each is like to adopt", adoption.blocks(model.adopted))
     yield Section("Published / here", (claims.table(model.claims),) if model.claims else ())
     yield _limits(model)
+    yield Section(occasions.TITLE, occasions.section(model))
     absent = (Item(row.reason) for row in model.absent)
     yield Section("Not measured", (Items("not measured", tuple(absent)),) if model.absent else ())
 

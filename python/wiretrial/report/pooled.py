@@ -20,6 +20,7 @@ from wiretrial.report.families import Family
 from wiretrial.report.metrics import Metric
 from wiretrial.stats import heterogeneity
 from wiretrial.stats.compare import ALPHA, Comparison, compare, holm, verdict
+from wiretrial.stats.occasions import units
 from wiretrial.stats.summary import FEWEST
 
 LEAST_SHARE = 0.5
@@ -90,9 +91,9 @@ class _Logs:
             [x - y for x, y in zip(*rows, strict=True)]
             for rows in zip(self.labels[a], self.labels[b], strict=True)
         ]
-        if heterogeneity.p_value(ratios) >= heterogeneity.ALPHA:
+        if heterogeneity.p_value(ratios, self.occasions) >= heterogeneity.ALPHA:
             return None
-        means = [fmean(row) for row in ratios]
+        means = [fmean(units(row, self.occasions)) for row in ratios]
         return math.exp(min(means)), math.exp(max(means))
 
     def _means(self, label: str, without: int | None) -> list[float]:

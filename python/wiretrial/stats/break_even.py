@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import Literal
 
 from wiretrial.stats import student
+from wiretrial.stats.occasions import units
 
 CONFIDENCE = 0.95
 
@@ -45,14 +46,19 @@ class BreakEven:
     high: float | None
 
 
-def find(a: Sequence[Cost], b: Sequence[Cost]) -> BreakEven:
-    """The break-even of A, cheap to set up, and B, cheap per message; a[i], b[i] share a block."""
+def find(a: Sequence[Cost], b: Sequence[Cost], *, occasions: Sequence[int] = ()) -> BreakEven:
+    """The break-even of A, cheap to set up, and B, cheap per message; a[i], b[i] share a block.
+
+    `occasions`: on which one block i was measured; left out: all on the same. Of several, each
+    counts as one value, the mean of its blocks, as in `stats.compare`.
+    """
     if len(a) != len(b):
         raise ValueError(f"pairs need equal numbers, not {len(a)} and {len(b)}")
     if len(a) < 2:
         raise ValueError("an interval needs two blocks or more")
     dearer = [y.setup - x.setup for x, y in zip(a, b, strict=True)]
     saved = [x.message - y.message for x, y in zip(a, b, strict=True)]
+    dearer, saved = units(dearer, occasions), units(saved, occasions)
     top, bottom = fmean(dearer), fmean(saved)
     if top <= 0 <= bottom and (_is_shown(dearer) or _is_shown(saved)):
         return BreakEven("always B", None, None, None)

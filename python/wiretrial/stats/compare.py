@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import Literal
 
 from wiretrial.stats import bounds, student
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.occasions import units
+from wiretrial.stats.occasions import Components, components, units
 
 Verdict = Literal["A faster", "B faster", "equal within 3 %", "no difference shown", "invalid"]
 
@@ -51,6 +51,11 @@ class Comparison:
     """The standard error of the log ratio; None where it is not known."""
     degrees: float = 0
     """Its degrees of freedom."""
+    by_occasion: tuple[float, ...] = ()
+    """Each occasion's own ratio, in their order; empty where all blocks are of one."""
+    components: Components | None = None
+    """How much of the ratio's scatter is between blocks and between occasions, where there are
+    several."""
 
     def resolution(self, alpha: float = ALPHA) -> float | None:
         """The smallest difference that could be shown, as a share: 0.09 is 9 %.
@@ -82,6 +87,8 @@ class Comparison:
             bound=bounds.inverse(self.bound),
             error=self.error,
             degrees=self.degrees,
+            by_occasion=tuple(1 / ratio for ratio in self.by_occasion),
+            components=self.components,
         )
 
 
@@ -108,7 +115,14 @@ def compare(
     if len(values) < 2:
         return Comparison(math.exp(centre), None, None, 1.0, 1.0, 1)
     error = stdev(values) / math.sqrt(len(values))
-    return _told(centre, error, len(values) - 1, len(logs), band)
+    told = _told(centre, error, len(values) - 1, len(logs), band)
+    if len(set(occasions)) < 2:
+        return told
+    return replace(
+        told,
+        by_occasion=tuple(math.exp(value) for value in values),
+        components=components([math.exp(log) for log in logs], occasions),
+    )
 
 
 def welch(

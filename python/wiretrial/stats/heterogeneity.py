@@ -13,14 +13,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from wiretrial.stats.occasions import units
+
 ALPHA = 0.05
 
 
-def p_value(levels: Sequence[Sequence[float]]) -> float:
+def p_value(levels: Sequence[Sequence[float]], occasions: Sequence[int] = ()) -> float:
     """The probability of levels that lie so far apart where all are the same.
 
-    `levels`: a row of log ratios per level, a column per block; two of each or more.
+    `levels`: a row of log ratios per level, a column per block; two of each or more. `occasions`:
+    on which one each block was measured; left out: all on the same. A day may add another share to
+    each level, and its blocks have it in common: of several occasions, each is one column.
     """
+    levels = [units(row, occasions) for row in levels]
     rows, columns = len(levels), len(levels[0])
     if rows < 2 or columns < 2:
         raise ValueError("two levels and two blocks are needed")

@@ -32,12 +32,12 @@ def means(values: Sequence[float], occasions: Sequence[int]) -> list[float]:
     return [fmean(group) for _, group in sorted(_grouped(values, occasions).items())]
 
 
-def units(logs: Sequence[float], occasions: Sequence[int]) -> Sequence[float]:
+def units(values: Sequence[float], occasions: Sequence[int]) -> list[float]:
     """What counts as one independent value: each occasion's mean, or each trial of only one.
 
     `occasions`: on which one each was measured; left out: all on the same.
     """
-    return means(logs, occasions) if len(set(occasions)) > 1 else logs
+    return means(values, occasions) if len(set(occasions)) > 1 else [*values]
 
 
 def components(values: Sequence[float], occasions: Sequence[int]) -> Components | None:
