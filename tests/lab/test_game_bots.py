@@ -76,7 +76,7 @@ def test_the_twin_has_messages_enough_for_its_quantile(study: Study) -> None:
     twins = [case for case in study.cases if case.scenario.twin_of]
     connections = {twin.scenario.levels["workload"]: twin.load.connections for twin in twins}
     assert connections["bots"] == 2000
-    assert len(connections) == len(twins) == 7
+    assert len(connections) == len(twins) == 8
 
 
 def test_the_generator_is_calibrated_with_the_same_tables(study: Study) -> None:

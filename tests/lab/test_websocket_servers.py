@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.lab.whole_studies import by_label, check_claims, check_readme, check_time, of
-from wiretrial.plan import Hold
+from wiretrial.plan import Hold, OpenLoop
 from wiretrial.studies import registry
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Study
@@ -15,6 +15,7 @@ PUBLISHED = {
     *("uwebsockets", "libwebsockets"),
 }
 HUGE = 104_857_600
+APART = "at one rate, charged apart"
 
 
 def test_connections_are_held_up_to_a_million(study: Study) -> None:
@@ -57,6 +58,15 @@ def test_beyond_the_published_study_there_are_sizes_tls_compression_and_one_rate
     compressed = {bool(case.websocket.deflate) for case in of(study, "compression")}
     assert compressed == {True, False}
     assert all(case.rate_from for case in of(study, "at one rate"))
+
+
+def test_ten_servers_are_charged_apart_at_one_stated_rate(study: Study) -> None:
+    cases = of(study, APART)
+    assert {case.scenario.environment for case in cases} == {"loopback", "veth-steered"}
+    executors = [case.load.executor for case in cases]
+    assert {one.rate for one in executors if isinstance(one, OpenLoop)} == {10_000}
+    assert len(cases) == len(executors) == 20
+    assert all(case.scenario.ranked_by == "server" for case in cases)
 
 
 def test_ranks_rest_on_twelve_trials_of_three_occasions(study: Study) -> None:
