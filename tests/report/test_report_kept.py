@@ -158,8 +158,8 @@ def test_a_reader_recomputes_a_figure_as_the_docs_tell(file: Path, tmp_path: Pat
     (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     example = example.replace("studies/game-bots/results/trials.jsonl.xz", str(file))
     for old, new in (
-        ("table-netty, JSON over WebSocket: bots, 500 connections", "WebSocket on Node"),
-        ("table-netty, binary over TCP: bots, 500 connections", "HTTP keep-alive on Node"),
+        ("table-netty, JSON over WebSocket: bots, 1,200 connections", "WebSocket on Node"),
+        ("table-netty, binary over TCP: bots, 1,200 connections", "HTTP keep-alive on Node"),
     ):
         assert old in example
         example = example.replace(old, new)
