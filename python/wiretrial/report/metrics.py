@@ -239,6 +239,19 @@ ERRORS = Metric("errors", "Failed messages", (units.PERCENT,), lambda m: m.faile
 SOFTIRQ = Metric(
     "softirq", "Server's CPUs, soft interrupts", (units.PERCENT,), lambda m: m.server_cpus.softirq
 )
+SERVER_CPUS = Metric(
+    "server_cpus",
+    "Server's CPUs, busy",
+    (units.MICROSECONDS,),
+    lambda m: m.server_busy_ns,
+    called="busy time of the server's CPUs per {message}",
+)
+SOFTIRQ_OF_BUSY = Metric(
+    "softirq_of_busy",
+    "Soft interrupts, of the busy time of the server's CPUs",
+    (units.PERCENT,),
+    lambda m: m.softirq_of_busy,
+)
 IDLE = Metric("idle", "Server's CPUs, idle", (units.PERCENT,), lambda m: m.server_cpus.idle)
 
 WAITING = (P50, P90, P99, P999, P9999)
@@ -260,10 +273,17 @@ COSTS = (
     IDLE,
     SOFTIRQ,
 )
-METRICS = (THROUGHPUT, SESSIONS, ELAPSED, WALL, CONNECT_RATE, BANDWIDTH, ALIVE, *WAITING, *COSTS)
+CHARGED = (SERVER_CPUS, SOFTIRQ_OF_BUSY)
+"""What tells who pays for receiving."""
+METRICS = (
+    *(THROUGHPUT, SESSIONS, ELAPSED, WALL, CONNECT_RATE, BANDWIDTH, ALIVE),
+    *WAITING,
+    *COSTS,
+    *CHARGED,
+)
 PER_MESSAGE = (
     *(CLIENT, CLIENT_USER, CLIENT_SYSTEM, SERVER, SERVER_USER, SERVER_SYSTEM, GENERATOR),
-    *(APPLICATION_BYTES, TRANSPORT_BYTES, WIRE_BYTES),
+    *(APPLICATION_BYTES, TRANSPORT_BYTES, WIRE_BYTES, SERVER_CPUS),
 )
 
 

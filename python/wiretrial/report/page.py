@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from functools import partial
 
 from wiretrial.report import knees as searches_of
-from wiretrial.report import moments, page_results, route_courses, route_findings, run, traffic
+from wiretrial.report import (
+    moments,
+    page_results,
+    receiving,
+    route_courses,
+    route_findings,
+    run,
+    traffic,
+)
 from wiretrial.report.blocks import (
     Block,
     Drawing,
@@ -39,6 +47,7 @@ from wiretrial.report.tables import (
     routes,
     searches,
 )
+from wiretrial.report.tables import receiving as receiving_tables
 from wiretrial.report.views import amortised, courses, knee, over_time, route_lines
 from wiretrial.results.model import Trial
 from wiretrial.words import part_of
@@ -65,6 +74,8 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     yield page_results.times(model, inside_first)
     yield page_results.costs(model)
     yield courses.section(model)
+    charged = receiving.charged(model.families)
+    yield Section(receiving_tables.TITLE, tuple(receiving_tables.blocks(charged)))
     yield _break_even(model)
     yield Section("Held connections", held.blocks(model))
     yield Section("What each is like to adopt", adoption.blocks(model.adopted))

@@ -1,0 +1,146 @@
+"""Who pays for receiving: a table per metric, a row per scenario in both environments.
+
+Knows what `receiving` compared; must not know how a table is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wiretrial.report import figure_words, metrics, units
+from wiretrial.report.blocks import (
+    NO_FIGURE,
+    NOTHING,
+    Block,
+    Cell,
+    Column,
+    Mark,
+    Table,
+    Text,
+    heading,
+    key,
+    words,
+)
+from wiretrial.report.families import unit_of
+from wiretrial.report.measures import OTHER_WORK
+from wiretrial.report.metrics import PER_MESSAGE
+from wiretrial.report.receiving import (
+    COSTS,
+    COSTS_OF_CLIENTS,
+    STEERED,
+    Charged,
+    Row,
+    Side,
+)
+from wiretrial.report.tables import cells
+from wiretrial.stats.agreement import Agreement
+
+TITLE = "Who pays for receiving"
+WHY = (
+    "Over loopback the sender's CPU runs the receiver's TCP: what is charged to one side holds part"
+    f" of the other's work. In {STEERED} each side's own CPUs take in what comes to that side."
+)
+KEY = (
+    "survives: both environments show the same, which is that the ratio is above 1, below 1 (the"
+    " 95 % interval leaves out 1), or 1 within 3 %. turns: they show different things. cannot be"
+    " told: one of them shows nothing. Each row is judged by itself, without a correction for their"
+    " number."
+)
+CHARGES = (
+    "What comes in while the server sleeps is charged to no process: it is in the busy time of the"
+    " server's CPUs, and not in the server's CPU. Soft interrupts: their share of that busy time."
+    f" Both are missing where other work took more than {100 * OTHER_WORK:g} % of those CPUs."
+)
+CHARGES_OF_CLIENTS = (
+    "What comes in while the client sleeps is charged to no process, and so is not in the client's"
+    " CPU."
+)
+MARKS: dict[Agreement, Mark] = {"survives": "yes", "turns": "no", "cannot be told": "untold"}
+
+
+def blocks(found: Sequence[Charged]) -> Iterator[Block]:
+    """What it is about, then a sentence and a table for each metric of each pair of groups."""
+    if not found:
+        return
+    yield Text(WHY)
+    title = ""
+    for one in found:
+        if one.title != title:
+            yield heading(one.title[:1].upper() + one.title[1:])
+            title = one.title
+        yield Text(sentence(one))
+        yield table(one)
+    yield key(KEY)
+    if any(one.metric in COSTS for one in found):
+        yield key(CHARGES)
+    if any(one.metric in COSTS_OF_CLIENTS for one in found):
+        yield key(CHARGES_OF_CLIENTS)
+
+
+def sentence(found: Charged) -> str:
+    """`Server CPU per message: 7 of 9 ratios to ws survive, 1 turns, 1 cannot be told.`"""
+    counts = found.outcomes
+    many = sum(counts.values())
+    survive, turn = counts.get("survives", 0), counts.get("turns", 0)
+    untold = counts.get("cannot be told", 0)
+    verb = "survives" if 1 in (survive, many) else "survive"
+    told = [f"{survive} of {units.plural(many, 'ratio')} to {_base(found)} {verb}"]
+    told += [f"{turn} {'turns' if turn == 1 else 'turn'}"] if turn else []
+    told += [f"{untold} cannot be told"] if untold else []
+    quantity = found.metric.quantity(found.groups[0].what)
+    return f"{quantity[:1].upper()}{quantity[1:]}: {', '.join(told)}."
+
+
+def table(found: Charged) -> Table:
+    """A row per scenario, in the order of its place over loopback."""
+    metric, what = found.metric, found.groups[0].what
+    unit = unit_of(found.groups, metric)
+    per = f" per {what.one}" if metric in PER_MESSAGE else ""
+    columns = (
+        *words("Scenario"),
+        Column(f"Loopback, {unit.name}{per}"),
+        Column(f"{STEERED}, {unit.name}{per}"),
+        Column(f"Ratio to {_base(found)}, loopback"),
+        Column(f"Ratio to {_base(found)}, {STEERED}"),
+        *words("Verdict"),
+        Column("Soft interrupts, loopback", is_spare=True),
+        Column(f"Soft interrupts, {STEERED}", is_spare=True),
+    )
+    rows = tuple(
+        (
+            Cell(row.label, colour=row.loopback.scenario.colour),
+            *(cells.of(side.scenario, metric, unit) for side in (row.loopback, row.steered)),
+            *(_ratio(side) for side in (row.loopback, row.steered)),
+            _verdict(row),
+            *(_share(side) for side in (row.loopback, row.steered)),
+        )
+        for row in found.rows
+    )
+    shown = range(len(columns)) if metric is metrics.SERVER else range(len(columns) - 2)
+    return Table(columns, rows).part(shown)
+
+
+def _base(found: Charged) -> str:
+    return found.base or "its baseline"
+
+
+def _ratio(side: Side) -> Cell:
+    found = side.ratio
+    if found is None or found.bound == "unknown":
+        return NO_FIGURE
+    low, high = found.interval or (None, None)
+    interval = figure_words.ratio_interval(found)
+    text = figure_words.interval_ratio(found).partition(" (")[0]
+    return Cell(text, (interval,) if interval else (), value=found.ratio, low=low, high=high)
+
+
+def _verdict(row: Row) -> Cell:
+    if row.outcome is None:
+        return Cell("baseline")
+    return Cell(row.outcome, mark=MARKS[row.outcome])
+
+
+def _share(side: Side) -> Cell:
+    value = side.scenario.median(metrics.SOFTIRQ_OF_BUSY)
+    text = NOTHING if value is None else units.PERCENT.text(value)
+    return Cell(text, value=value)
