@@ -11,12 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Literal
 
-from wiretrial.report import contest, figure_words, metrics, units
+from wiretrial.report import browsed, contest, figure_words, metrics, units
 from wiretrial.report.model import ReportModel
-from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.stats.compare import Comparison
 from wiretrial.studies import ways
 from wiretrial.studies.ways import Way
@@ -34,12 +32,21 @@ LOOPBACK = "loopback"
 
 def verdict(made: ReportModel) -> Sequence[str]:
     """The explanation, the environment with the longest round trips first."""
-    places = [place for where in _environments(made) if (place := _place(made, where))]
+    places = [place for found in made.browsed if (place := _place(found))]
     places.sort(key=lambda place: -place.one)
     if not places:
         return ()
     first, *others = places
     return (*explained(first), *(beside(first, other) for other in others))
+
+
+def beside_others(made: ReportModel) -> Sequence[str]:
+    """The same as one paragraph, for a study that asks in other ways too."""
+    told = verdict(made)
+    if not told:
+        return ()
+    text = " ".join(told)
+    return (f"In {made.browsed[0].program}: {text[:1].lower()}{text[1:]}",)
 
 
 @dataclass(frozen=True)
@@ -204,47 +211,23 @@ def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.0f} %"
 
 
-def _environments(made: ReportModel) -> list[str]:
-    return list(dict.fromkeys(str(s.levels.get("environment")) for s in made.scenarios))
-
-
-def _place(made: ReportModel, where: str) -> Place | None:
-    here = [s for s in made.scenarios if s.levels.get("environment") == where]
-    alone = next(
-        (s for s in here if s.label == ways.UNIQUE.label and not _is_at_once(s)),
-        None,
-    )
-    together = [s for s in here if _is_at_once(s)]
+def _place(found: browsed.Place) -> Place | None:
+    unique = found.way(ways.UNIQUE.label)
+    alone = unique.alone if unique else None
     total = alone.median(metrics.ELAPSED) if alone else None
-    if alone is None or total is None or not together:
+    if alone is None or total is None:
         return None
     return Place(
-        where=where,
-        requests=int(together[0].levels["requests"]),
-        one=total / int(alone.levels["requests"]),
-        at_once={
-            s.label: time for s in together if (time := s.median(metrics.ELAPSED)) is not None
-        },
-        under_way={s.label: _width(made, s) for s in together},
-        second=_second(together),
+        where=found.environment,
+        requests=found.requests,
+        one=total / browsed.requests(alone),
+        at_once={way.label: way.time for way in found.ways if way.time is not None},
+        under_way={way.label: way.under_way for way in found.ways},
+        second=_second(found),
     )
 
 
-def _second(together: Sequence[ScenarioResult]) -> Comparison | None:
-    by_label = {scenario.label: scenario for scenario in together}
-    one, other = (by_label.get(way.label) for way in (ways.UNIQUE_2, ways.UNIQUE))
+def _second(found: browsed.Place) -> Comparison | None:
+    sides = (found.way(way.label) for way in (ways.UNIQUE_2, ways.UNIQUE))
+    one, other = (side.at_once if side else None for side in sides)
     return contest.against(one, other, metrics.ELAPSED) if one and other else None
-
-
-def _is_at_once(scenario: ScenarioResult) -> bool:
-    return scenario.levels.get("pattern") == "at once"
-
-
-def _width(made: ReportModel, scenario: ScenarioResult) -> int:
-    """How many were under way at most, in the middle of the trials."""
-    seen = [
-        trial.browsed.under_way
-        for trial in made.trials
-        if trial.browsed and trial.scenario.name == scenario.name
-    ]
-    return round(median(seen)) if seen else 0

@@ -62,7 +62,8 @@ def whole(results: ResultsFolder) -> ReportModel:
         adopted=adoption.read(results),
     )
     own, answer = (tuple(words(made)) for words in _own_words(study.name))
-    return replace(made, own=own, answer=answer)
+    beside = () if own else tuple(browser_words.beside_others(made))
+    return replace(made, own=own, answer=answer, beside=beside)
 
 
 def _own_words(name: str) -> tuple[Verdict, Verdict]:

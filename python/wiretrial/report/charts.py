@@ -28,8 +28,8 @@ def names(model: ReportModel) -> tuple[str, ...]:
     """What there is to draw.
 
     `ranking-1`, `percentiles-1`, … per group, `levels-1-throughput`, … per factor, `knee-1`, … per
-    search, `amortised-1-server-cpu`, … per break-even, one `cost-…` per panel, and of one run
-    `over-time-throughput`, ….
+    search, `amortised-1-server-cpu`, … per break-even, `browser-1`, … per place of a browser's
+    requests at once, one `cost-…` per panel, and of one run `over-time-throughput`, ….
     """
     return tuple(_drawers(model))
 
@@ -77,6 +77,8 @@ def _drawers(model: ReportModel) -> dict[str, Callable[[], Picture]]:
             found[f"amortised-{number}-{quantity.replace(' ', '-').lower()}"] = partial(
                 amortised.picture, model, place, quantity, frame
             )
+    for number, browsed in enumerate(model.browsed, start=1):
+        found[f"browser-{number}"] = partial(ranking.picture, browsed.group, frame)
     for panel in cost.panels(model.groups):
         found[f"cost-{panel.key}"] = partial(cost.picture, model.groups, panel)
     return found

@@ -26,6 +26,8 @@ AXES = {
     "requests_per_connection": "requests per connection",
 }
 CASES = "cases"
+BROWSER = "browser"
+"""The factor that says that a browser sends."""
 SHORTEST_STRETCH = 4
 """Fewer levels that follow each other are told one by one."""
 
@@ -113,7 +115,10 @@ class Family:
     @property
     def heading(self) -> str:
         """Metric and workload: `Throughput: echo`."""
-        return "Time per case" if self.is_cases else f"{self.metric.title}: {self.title}"
+        browser = self.groups[0].scenarios[0].levels.get(BROWSER)
+        if self.is_cases:
+            return f"Time per case, {browser}" if browser else "Time per case"
+        return f"{self.metric.title}: {self.title}"
 
     @property
     def is_outside(self) -> bool:
@@ -254,9 +259,10 @@ def _level(name: str, level: Level | None, what: Noun) -> str:
 
 def _key(group: Group) -> tuple[object, ...]:
     metric = group.contest.metric
-    if metric is metrics.ELAPSED:
-        return (CASES, group.is_outside)
     levels = shared(group)
+    if metric is metrics.ELAPSED:
+        # A browser's requests are no load: their times stand apart.
+        return (CASES, group.is_outside, levels.get(BROWSER))
     workload = levels.get("workload")
     if workload is None:
         return (group.title,)
@@ -282,9 +288,9 @@ def _family(groups: Sequence[Group], chart: str | None) -> Family:
 
 def _title(groups: Sequence[Group]) -> str:
     first = groups[0]
-    if first.contest.metric is metrics.ELAPSED and len(groups) > 1:
-        return "time per case"
     levels = shared(first)
+    if first.contest.metric is metrics.ELAPSED and len(groups) > 1:
+        return f"time per case, {levels[BROWSER]}" if BROWSER in levels else "time per case"
     if len(groups) == 1 or "workload" not in levels:
         return first.title
     return ", ".join(str(levels[name]) for name in ("workload", WITHIN) if name in levels)

@@ -14,6 +14,7 @@ from wiretrial import words
 from wiretrial.report import (
     alerts,
     break_even,
+    browsed,
     contest,
     facts,
     findings,
@@ -68,6 +69,8 @@ class ReportModel:
     """The study's own sentences, in the place of what was found by workload."""
     answer: tuple[str, ...] = ()
     """The same in short sentences, which come before all others."""
+    beside: tuple[str, ...] = ()
+    """Sentences that stand after what was found by workload."""
     is_run: bool = False
     """It is of one run by itself, as `load` makes it: nothing is estimated or ranked."""
 
@@ -152,6 +155,11 @@ class ReportModel:
             sorted(self.trials, key=lambda one: order.get(one.scenario.name, len(order)))
         )
 
+    @cached_property
+    def browsed(self) -> tuple[browsed.Place, ...]:
+        """Where a browser sent, with its ways side by side."""
+        return browsed.places(self.groups, self.trials)
+
     @property
     def muted_sentences(self) -> tuple[str, ...]:
         """What is of less weight: what the limit was, whether twins agree, what names leave out."""
@@ -165,6 +173,7 @@ class ReportModel:
         return (
             *self._told("break-even"),
             *self.verdict_sentences[:-1],
+            *self.beside,
             *self.artefact_sentences,
             *self.muted_sentences,
         )

@@ -40,6 +40,7 @@ from wiretrial.report.model import ReportModel
 from wiretrial.report.tables import (
     adoption,
     break_even,
+    browsed,
     claims,
     held,
     limits,
@@ -48,7 +49,7 @@ from wiretrial.report.tables import (
     searches,
 )
 from wiretrial.report.tables import receiving as receiving_tables
-from wiretrial.report.views import amortised, courses, knee, over_time, route_lines
+from wiretrial.report.views import amortised, courses, knee, over_time, ranking, route_lines
 from wiretrial.results.model import Trial
 from wiretrial.words import part_of
 
@@ -77,6 +78,7 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     charged = receiving.charged(model.families)
     yield Section(receiving_tables.TITLE, tuple(receiving_tables.blocks(charged)))
     yield _break_even(model)
+    yield _browsed(model)
     yield Section("Held connections", held.blocks(model))
     yield Section("What each is like to adopt", adoption.blocks(model.adopted))
     yield Section("Published / here", (claims.table(model.claims),) if model.claims else ())
@@ -161,6 +163,18 @@ def _break_even(model: ReportModel) -> Section:
         told.append(break_even.table(place))
     told += [key(break_even.KEY)] if told else ()
     return Section("Break-even: set-up against messages", tuple(told))
+
+
+def _browsed(model: ReportModel) -> Section:
+    """Each place's ways, the first place with a picture of those at once."""
+    told: list[Block] = []
+    for number, place in enumerate(model.browsed):
+        told.append(heading(browsed.title(place)))
+        if number == 0:
+            told.append(Drawing(partial(ranking.picture, place.group), key=page_results.DOTS))
+        told.append(browsed.table(place))
+    told += [key(browsed.KEY)] if told else ()
+    return Section("Requests from a browser", tuple(told))
 
 
 def _drawn(model: ReportModel, place: Place) -> Iterator[Block]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from wiretrial.machine import links
 from wiretrial.plan import SECURE, ClosedLoop
 from wiretrial.stats.floor import Demand, Floor, floor
-from wiretrial.studies.spec import Case
+from wiretrial.studies.spec import Browsing, Case
 from wiretrial.subjects.spec import Protocol
 
 
@@ -25,6 +25,8 @@ def told(case: Case) -> Case:
 
 def floor_of(case: Case) -> Floor | None:
     """The least time of a closed loop whose length is given in messages; None of any other."""
+    if isinstance(case.sending, Browsing):
+        return _of_browser(case, case.sending)
     if case.messages is None or not isinstance(case.load.executor, ClosedLoop):
         return None
     if case.load.depth > 1 or case.knee or case.server_threads is None or case.sending:
@@ -39,6 +41,13 @@ def floor_of(case: Case) -> Floor | None:
             path_ns=round_trips(case) * round_trip_ns(case) + _setup_ns(case),
         )
     )
+
+
+def _of_browser(case: Case, browsing: Browsing) -> Floor | None:
+    """Connections stand before the first request: the link is crossed once, or once by each."""
+    turns = (case.requests or 1) if browsing.pattern == "sequential" else 1
+    ns = turns * round_trip_ns(case)
+    return Floor(ns, "path", f"{turns} RTT") if ns else None
 
 
 def setup_round_trips(protocol: Protocol) -> int:

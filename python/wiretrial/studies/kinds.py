@@ -1,7 +1,8 @@
 """The kinds of workload in which our own engine asks servers, and which of all kinds one is.
 
-Pure. Its fields tell: `server` makes it one of client drivers, `hold` one of held connections,
-`knee` a search, `rate` an open loop, and what is left is a closed one.
+Pure. Its fields tell: `server` makes it one of client drivers, `browser` one of a browser's
+requests, `traffic` one of a file's sessions, `hold` one of held connections, `knee` a search,
+`rate` an open loop, and what is left is a closed one.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from wiretrial.plan import (
     WebSocket,
 )
 from wiretrial.studies import environments, wording
+from wiretrial.studies.by_browser import ByBrowser
 from wiretrial.studies.contracts import FRESH_SOURCES, Request, held_sources
 from wiretrial.studies.fields import (
     AFTER_RESPONSE,
@@ -404,7 +406,7 @@ class Searched(_Paced):
 
 
 _SERVED: tuple[type[Served], ...] = (Held, Searched, Open, Closed)
-_KINDS: tuple[type[Workload], ...] = (Driven, Played, *_SERVED)
+_KINDS: tuple[type[Workload], ...] = (Driven, ByBrowser, Played, *_SERVED)
 
 
 def _of_its_kind(written: Any) -> Any:

@@ -176,7 +176,7 @@ def _case(
             name=names.name,
             subject=name,
             configuration=configuration or "default",
-            protocol=levels["protocol"],
+            protocol=workload.carried(levels),
             workload=workload.description(levels),
             environment=levels["environment"],
             group=workload.group or names.title,

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wiretrial.browser import front, programs
 from wiretrial.engine import Engine
-from wiretrial.errors import SubjectFailed, SubjectUnavailable
+from wiretrial.errors import SubjectFailed, SubjectUnavailable, UsageProblem
 from wiretrial.machine import preflight
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.model import SubjectFacts
@@ -102,6 +103,7 @@ def prepare(
             is_subject=name[0] in subjects,
             scenarios=tuple(c.scenario.name for c in cases if next(_names(c)) == name),
         )
+    unseen = no_browser(cases, engine)
     for case in cases:
         subject, *servers = (found[name] for name in _names(case))
         if subject.reason:
@@ -110,6 +112,7 @@ def prepare(
         refused = (
             no_place.get(case.scenario.environment)
             or _too_large(case)
+            or unseen.get(case.scenario.name)
             or _refusal(case, subject, servers)
         )
         if refused:
@@ -118,6 +121,27 @@ def prepare(
             server = servers[0].ready() if servers else None
             ready[case.scenario.name] = subject.ready(server)
     return ready
+
+
+def no_browser(cases: Sequence[Case], engine: Engine) -> dict[str, str]:
+    """Why cases in which a browser sends are not measured, by scenario; the others can be."""
+    refused: dict[str, str] = {}
+    for program in {case.browsing.program for case in cases if case.browsing}:
+        problem, trusts = None, False
+        try:
+            trusts = programs.find(program).trusts
+            front.installed(engine.binary)
+        except (UsageProblem, SubjectUnavailable) as error:
+            problem = error.line()
+        for case in cases:
+            browsing = case.browsing
+            if browsing is None or browsing.program != program:
+                continue
+            untrusted = browsing.http != "1.1" and not trusts
+            why = problem or (f"{program} needs certutil for TLS" if untrusted else None)
+            if why:
+                refused[case.scenario.name] = f"{case.scenario.name} is not measured: {why}"
+    return refused
 
 
 def _too_large(case: Case) -> str | None:

@@ -6,11 +6,13 @@ compared differ in one thing: the URL, the cache, the version of HTTP, the trans
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from wiretrial import redaction
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from wiretrial import redaction, suggest
 from wiretrial.browser.jobs import CacheMode, Http, Transport, Urls
 from wiretrial.catalogues import STUDIES
 from wiretrial.documents import read_toml
@@ -19,9 +21,8 @@ from wiretrial.machine import links
 from wiretrial.plan import Load
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
-from wiretrial.studies import environments
+from wiretrial.studies import environments, floors
 from wiretrial.studies.contracts import PATHS
-from wiretrial.studies.fields import Part
 from wiretrial.studies.spec import Browsing, Case, Study
 from wiretrial.subjects import registry
 from wiretrial.subjects.spec import ContractName, Protocol
@@ -58,8 +59,23 @@ FETCHED = (SAME, UNIQUE, NO_STORE, TLS_UNIQUE, SAME_2, UNIQUE_2, NO_STORE_2)
 """The ways over HTTP."""
 ALONE = (UNIQUE, UNIQUE_2)
 """Of them those that are asked one by one: the cache plays no part."""
+BY_LABEL: Mapping[str, Way] = {way.label: way for way in (*FETCHED, WEBSOCKET, SOCKET_IO)}
+
+
+def _known(label: str) -> str:
+    if label not in BY_LABEL:
+        remedy = suggest.remedy(label, BY_LABEL, f"use one of {', '.join(map(repr, BY_LABEL))}")
+        raise ValueError(f"a browser has no way {label!r} to ask: {remedy}")
+    return label
+
+
+Label = Annotated[str, AfterValidator(_known)]
+"""A way by its name."""
 
 Pattern = Literal["parallel", "sequential"]
+How = Literal["at once", "one by one"]
+PATTERNS: Mapping[How, Pattern] = {"at once": "parallel", "one by one": "sequential"}
+"""How requests follow each other, as people say it."""
 
 
 @dataclass(frozen=True)
@@ -143,32 +159,31 @@ def study(
         seed=seed,
         duration_ns=DURATION_NS,
         warmup_allowance_ns=0,
-        claims=_claims(program, requests, over),
+        claims=_claims(requests, over),
     )
 
 
 FAR = "broadband-far"
 PUBLISHED = 50
 """Requests at once in the article whose page this reproduces."""
-ARTICLE = ("http-vs-websocket", "browser.toml")
-"""What it found, beside the study that has its other claims."""
+ARTICLE = "http-vs-websocket"
+"""The study that has the claims of that article."""
 
 
-class _Article(Part):
+class _Article(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
     claim: tuple[Claim, ...]
 
 
-def _claims(program: str, requests: int, over: Sequence[str]) -> tuple[Claim, ...]:
+def _claims(requests: int, over: Sequence[str]) -> tuple[Claim, ...]:
     """What the article found with its page, where the same is asked here."""
     root = STUDIES.root()
     if requests != PUBLISHED or FAR not in over or root is None:
         return ()
-    file = root.joinpath(*ARTICLE)
+    file = root / ARTICLE / STUDIES.document
     claims = read_toml(file, _Article, "it comes with wiretrial").claim if file.is_file() else ()
-    return tuple(
-        claim.model_copy(update={"source": claim.source.format(program=program)})
-        for claim in claims
-    )
+    return tuple(claim for claim in claims if all(side.workload == NAME for side in claim.sides))
 
 
 def case(
@@ -180,21 +195,18 @@ def case(
     where: str,
 ) -> Case:
     """One way in one environment."""
-    how = "at once" if pattern == "parallel" else "one by one"
+    how = next(words for words, one in PATTERNS.items() if one == pattern)
     over = "" if where == environments.LOOPBACK else f", over {where.removeprefix(links.PREFIX)}"
     group = f"{requests} {how}{over}"
-    link = links.of_environment(where)
-    turns = 1 if pattern == "parallel" else requests
-    floor = turns * link.round_trip_ns if link else None
     protocol, contract = _asked(target, way)
     asked: dict[str, Any] = asdict(way)
     del asked["label"]
-    return Case(
+    made = Case(
         scenario=Scenario(
             name=f"{way.label}: {group}",
             subject=target.name,
             configuration=target.configuration,
-            protocol=_spoken(way),
+            protocol=spoken(way),
             workload=f"{requests} requests {how} in {program}, {way.label}",
             environment=where,
             group=group,
@@ -206,8 +218,6 @@ def case(
                 "environment": where,
                 **asked,
             },
-            floor_ns=floor,
-            floor_formula=f"{turns} RTT" if floor else None,
         ),
         url=target.url,
         protocol=protocol,
@@ -217,6 +227,7 @@ def case(
         requests=requests,
         browsing=Browsing(program=program, pattern=pattern, **asked),
     )
+    return floors.told(made)
 
 
 def _is_alone(way: Way) -> bool:
@@ -234,7 +245,7 @@ def _asked(target: Target, way: Way) -> tuple[Protocol, ContractName | None]:
     return "http", target.contract
 
 
-def _spoken(way: Way) -> str:
+def spoken(way: Way) -> str:
     """What the browser speaks."""
     if way.transport == "fetch":
         return {"1.1": "http", "1.1 over TLS": "https", "2": "http/2"}[way.http]

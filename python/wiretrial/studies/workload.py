@@ -26,6 +26,7 @@ from wiretrial.studies.fields import (
     Part,
 )
 from wiretrial.studies.spec import Driving
+from wiretrial.studies.ways import Label
 from wiretrial.studies.wording import Level
 from wiretrial.subjects.spec import (
     DRIVEN,
@@ -40,7 +41,8 @@ Factors = dict[str, Sequence[Level | None]]
 
 _ORDER = (
     *("users", "arrivals"),
-    *("protocol", "payload", "mode", "iterations", "ipv6", "pattern", "deflate", "connections"),
+    *("browser", "protocol", "way", "payload", "mode", "iterations", "ipv6", "pattern", "deflate"),
+    "connections",
     *("depth", "pack", "requests_per_connection", "requests_each", "rate", "requests", "delay_ms"),
     *("environment", "server_threads", "pacing", "table_size", "lobby"),
 )
@@ -59,6 +61,7 @@ class QuickWorkload(Part):
     connections: Counts | None = None
     hold: Length | None = None
     duration: Length | None = None
+    way: Levels[Label] | None = None
     subjects: tuple[str, ...] | None = None
     trials: Count | None = None
 
@@ -100,7 +103,7 @@ class Workload(Part):
     """On the first so many occasions only, where another day would show nothing; None: on each."""
     subjects: tuple[str, ...] | None = None
     """Only these, with `:tuned` where that configuration is meant; None: all of the study."""
-    compare: tuple[Literal["protocol", "pacing", "lobby"], ...] = ()
+    compare: tuple[Literal["protocol", "pacing", "lobby", "way"], ...] = ()
     """Factors whose levels are compared, within each subject; none: the subjects are compared."""
     group: str | None = None
     """Scenarios of one group are compared; None: those that differ in the subject alone."""
@@ -165,6 +168,10 @@ class Workload(Part):
     def fitted(self, _subject: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
         """The levels, as the subject and each other need them."""
         return dict(chosen)
+
+    def carried(self, levels: Mapping[str, Any]) -> str:
+        """What the messages are carried by, as a scenario tells it."""
+        return str(levels["protocol"])
 
     def request(self, levels: Mapping[str, Any], _headers: Mapping[str, str]) -> Request:
         """What is sent where, and what a right reply is; the study has headers for it."""
