@@ -24,8 +24,8 @@ CRATES = ROOT / "crates"
 # know nobody.
 LEAVES = {
     *("catalogues", "closing", "documents", "errors", "launch", "plan", "quantities", "redaction"),
-    *("exchange", "goals", "plan_shape", "plan_traffic", "redaction_traffic", "snapshot"),
-    *("suggest", "words"),
+    *("exchange", "goals", "observation", "plan_shape", "plan_traffic", "redaction_traffic"),
+    *("snapshot", "suggest", "words"),
 }
 LEAF_NEEDS = {
     "catalogues": set[str](),
@@ -34,6 +34,7 @@ LEAF_NEEDS = {
     "documents": {"errors", "suggest"},
     "quantities": {"errors", "suggest"},
     "goals": set(),
+    "observation": set(),
     "redaction_traffic": {"plan_traffic", "redaction"},
     "plan_shape": set(),
     "plan_traffic": {"plan_shape"},
@@ -88,9 +89,10 @@ CRATE_RULES: dict[str, set[str]] = {
     "proto": set(),
     "net": set(),
     "link": set(),
+    "observe": set(),
     "load": {"net", "proto"},
     "respond": {"net", "proto"},
-    "engine": {"load", "respond", "link", "net", "proto"},
+    "engine": {"load", "respond", "link", "observe", "net", "proto"},
 }
 UNSAFE_CRATES = {"net", "link"}
 

@@ -62,7 +62,7 @@ class Engine:
         return EngineRun(self.binary, plan)
 
     def schema(self, document: str) -> str:
-        """The JSON Schema of `plan`, `snapshot` or `exchange`."""
+        """The JSON Schema of `plan`, `snapshot`, `exchange` or `observation`."""
         return _output([str(self.binary), "schema", document])
 
     def check(self, plans: Sequence[Plan]) -> None:

@@ -20,7 +20,7 @@ from tools.docs.layout import ROOT, DeadLink, linked, pages
 from wiretrial.engine import Engine
 
 MADE = {Path("docs") / name for name in ("cli.md", "cli-engine.md")} | {
-    Path("docs") / name for name in ("schema-plan.md", "schema-snapshot.md", "schema-exchange.md")
+    Path("docs") / f"schema-{name}.md" for name in schemas.WORDS
 }
 
 SEARCHES = """
@@ -112,10 +112,11 @@ def test_the_reference_has_every_command(site: Site) -> None:
     anchors = names(site.folder / "docs" / "cli.html").anchors
     assert {"-".join(("wiretrial", *words)) for words in COMMANDS} <= anchors
     engine = names(site.folder / "docs" / "cli-engine.html").anchors
-    assert {f"wiretrial-engine-{name}" for name in ("run", "load", "respond", "link")} <= engine
+    commands = ("run", "load", "respond", "link", "observe")
+    assert {f"wiretrial-engine-{name}" for name in commands} <= engine
 
 
-@pytest.mark.parametrize("name", ["plan", "snapshot", "exchange"])
+@pytest.mark.parametrize("name", list(schemas.WORDS))
 def test_the_reference_has_every_member(name: str) -> None:
     text = Engine.find().schema(name)
     tables = schemas.page(name, text).partition("## JSON Schema")[0]

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from wiretrial.engine import Engine
 from wiretrial.exchange import TOLD
 from wiretrial.machine.pinning import Pinning
+from wiretrial.observation import OBSERVATION
 from wiretrial.plan import (
     AfterResponse,
     ClosedLoop,
@@ -198,8 +199,9 @@ def _explain(shape: Any, indent: int = 0) -> str:
         ("plan", Plan.model_json_schema(by_alias=True)),
         ("snapshot", SNAPSHOT.json_schema(by_alias=True)),
         ("exchange", TOLD.json_schema(by_alias=True)),
+        ("observation", OBSERVATION.json_schema(by_alias=True)),
     ],
-    ids=["plan", "snapshot", "exchange"],
+    ids=["plan", "snapshot", "exchange", "observation"],
 )
 def test_the_models_have_the_engine_s_fields(engine: Engine, document: str, ours: Schema) -> None:
     theirs = _engine(engine, document)

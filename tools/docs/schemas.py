@@ -1,4 +1,4 @@
-"""The pages of plan, snapshot and exchange: the engine's JSON Schema as tables.
+"""The pages of plan, snapshot, exchange and observation: the engine's JSON Schema as tables.
 
 Knows the forms that the engine's schemas have; must not know what a member is for.
 """
@@ -15,6 +15,7 @@ WORDS = {
     "plan": "One load as the engine takes it: `wiretrial-engine run < plan.json`.",
     "snapshot": "Each line that a run of the engine prints is one of these objects.",
     "exchange": "Each line that `wiretrial-engine ask < plan.json` prints is one of these objects.",
+    "observation": "Each line that `wiretrial-engine observe` prints is one of these objects.",
 }
 
 

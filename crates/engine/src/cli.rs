@@ -10,6 +10,7 @@ use wiretrial_respond::{DeflateConfig, Delay, Fault, Stall};
 
 use crate::deflate::deflate;
 use crate::link::{self, LinkFlags};
+use crate::observe::{self, ObserveFlags};
 use crate::quantity::{
     Addresses, Stages, addresses, count, duration, rate, size, small_count, stages,
 };
@@ -44,6 +45,9 @@ pub(crate) enum Command {
     /// Carry a link between two network namespaces: delay, jitter, loss, rate. Needs root.
     #[command(after_help = link::EXAMPLES)]
     Link(Box<LinkFlags>),
+    /// Print raw counters of this host, of process trees and of control groups (newline-delimited JSON), until standard input ends.
+    #[command(after_help = observe::EXAMPLES)]
+    Observe(Box<ObserveFlags>),
     /// Print the JSON Schema of one side of the seam.
     Schema {
         /// Which side.
@@ -64,6 +68,8 @@ pub(crate) enum Side {
     Snapshot,
     /// What `ask` writes.
     Exchange,
+    /// What `observe` writes.
+    Observation,
 }
 
 const LOAD_DEFLATE: &str = "Compress WebSocket messages (permessage-deflate); refuse a server that does not. \

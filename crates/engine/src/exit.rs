@@ -8,6 +8,7 @@ use wiretrial_load::measure::Class;
 use wiretrial_load::measure::snapshot::{End, Summary};
 use wiretrial_load::plan::PlanError;
 use wiretrial_load::{Refusal, RunError};
+use wiretrial_observe::ObserveError;
 use wiretrial_respond::RespondError;
 
 /// The run failed.
@@ -36,6 +37,8 @@ pub(crate) enum Failed {
     #[error("{0}")]
     Link(#[from] LinkError),
     #[error("{0}")]
+    Observe(#[from] ObserveError),
+    #[error("{0}")]
     Io(#[from] io::Error),
 }
 
@@ -48,14 +51,18 @@ impl Failed {
             Self::Usage(_)
             | Self::Plan(_)
             | Self::Link(LinkError::Name(_))
+            | Self::Observe(ObserveError::Usage(_) | ObserveError::Order(_))
             | Self::Run(RunError::Refused(Refusal::Plan(_))) => USAGE,
             Self::Run(RunError::Refused(Refusal::Interrupted { signal })) => {
                 signal.and_then(|number| u8::try_from(number).ok()).map_or(FAILED, |n| SIGNAL + n)
             }
             Self::Run(RunError::Worker { class: Class::Client, .. }) => INVALID,
-            Self::Capacity(_) | Self::Run(_) | Self::Respond(_) | Self::Link(_) | Self::Io(_) => {
-                FAILED
-            }
+            Self::Capacity(_)
+            | Self::Run(_)
+            | Self::Respond(_)
+            | Self::Link(_)
+            | Self::Observe(_)
+            | Self::Io(_) => FAILED,
         })
     }
 }

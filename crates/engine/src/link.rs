@@ -91,13 +91,7 @@ struct Listener {
 
 impl Listener {
     fn new() -> io::Result<Self> {
-        let (signals, mut signalled) = io::pipe()?;
-        signals::on_first(move |signal| {
-            let number = u8::try_from(signal).unwrap_or_default();
-            // Nobody reads it only when the link has ended.
-            let _ = signalled.write_all(&[number]);
-        })?;
-        Ok(Self { input: io::stdin(), signals, signal: None })
+        Ok(Self { input: io::stdin(), signals: signals::pipe()?, signal: None })
     }
 }
 

@@ -1,7 +1,7 @@
-//! `wiretrial-engine`: the load generator, the reference server and the link in one binary.
+//! `wiretrial-engine`: the load generator, the reference server, the link and the observer in one binary.
 //!
 //! A thin face: flags become a plan, the plan runs, the outcome becomes an exit code.
-//! Knows the command line; must not know how anything is measured, served or carried.
+//! Knows the command line; must not know how anything is measured, served, carried or observed.
 #![forbid(unsafe_code)]
 
 mod ask;
@@ -10,6 +10,7 @@ mod deflate;
 mod exit;
 mod link;
 mod load;
+mod observe;
 mod quantity;
 mod respond;
 mod run;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Load(flags) => load::run(&flags),
         Command::Respond(flags) => respond::serve(flags),
         Command::Link(flags) => link::run(&flags),
+        Command::Observe(flags) => observe::run(*flags),
         Command::Schema { side } => print_schema(side),
         Command::Completion { shell } => {
             clap_complete::generate(
@@ -60,6 +62,7 @@ fn print_schema(side: Side) -> Result<ExitCode, Failed> {
         Side::Plan => wiretrial_load::schema::plan(),
         Side::Snapshot => wiretrial_load::schema::snapshot(),
         Side::Exchange => wiretrial_load::schema::exchange(),
+        Side::Observation => wiretrial_observe::schema(),
     };
     let mut out = io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;

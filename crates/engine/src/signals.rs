@@ -1,6 +1,6 @@
 //! SIGINT and SIGTERM end a run gracefully; a second one ends the process at once.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -24,4 +24,16 @@ pub(crate) fn on_first(on_signal: impl FnOnce(i32) + Send + 'static) -> io::Resu
         }
     })?;
     Ok(())
+}
+
+/// A pipe into which the first signal's number is written, a byte, for a loop that waits for
+/// descriptors.
+pub(crate) fn pipe() -> io::Result<io::PipeReader> {
+    let (signals, mut signalled) = io::pipe()?;
+    on_first(move |signal| {
+        let number = u8::try_from(signal).unwrap_or_default();
+        // Nobody reads it only when the loop has ended.
+        let _ = signalled.write_all(&[number]);
+    })?;
+    Ok(signals)
 }

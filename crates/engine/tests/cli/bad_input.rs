@@ -8,7 +8,7 @@ use crate::{Respond, engine, run, text};
 
 #[test]
 fn table_of_wrong_words() {
-    let cases: [(&[&str], i32, &str); 28] = [
+    let cases: [(&[&str], i32, &str); 31] = [
         (&["load", "127.0.0.1:80"], 2, "no scheme (one of http, https, ws, wss, tcp, tls, styx,"),
         (&["load", "ftp://h/"], 2, "unknown scheme 'ftp'"),
         (&["load", "ws://h:70000/"], 2, "'70000' is not a port"),
@@ -65,6 +65,13 @@ fn table_of_wrong_words() {
         ),
         (&["load", "ws://h/", "--json", "{\"id\":\"{seq}\",\n}"], 2, "at line 2 column 1"),
         (&["load", "https://127.0.0.1:1/", "--cacert", "/no/such/file"], 1, "/no/such/file"),
+        (&["observe", "--host", "--interval", "1ms"], 2, "the interval is shorter than 10ms"),
+        (&["observe", "--pid", "1", "--pid", "1"], 2, "write NAME=… for one"),
+        (
+            &["observe", "--cgroup", "/no/such/group"],
+            1,
+            "can't observe control group /no/such/group: it is in no hierarchy that is mounted here",
+        ),
     ];
     for (args, code, expected) in cases {
         let output = run(args);
@@ -96,6 +103,11 @@ fn flags_that_clap_refuses_exit_with_2_and_say_what_is_right() {
         (vec!["link", "--near-device", "a/b"], "is no name for a device: use 1 to 15 letters"),
         (vec!["respond", "--http", "nowhere"], "invalid socket address"),
         (vec!["respond", "--http", "127.0.0.1:0", "--fault", "odd"], "there is no fault `odd`"),
+        (vec!["observe"], "--pid"),
+        (vec!["observe", "--pid", "app"], "'app' is no process id; write 123 or app=123"),
+        (vec!["observe", "--cgroup", "app"], "'app' is no path of a control group"),
+        (vec!["observe", "--host", "--for", "10"], "10s, 500ms or 2m"),
+        (vec!["observe", "--host", "--pid", "1"], "cannot be used with"),
         (vec!["attack", "ws://h/"], "unrecognized subcommand"),
     ] {
         let output = run(&args);

@@ -6,12 +6,13 @@ use crate::{run, text};
 
 #[test]
 fn help_is_as_accepted() {
-    let cases: [(&str, &[&str]); 5] = [
+    let cases: [(&str, &[&str]); 6] = [
         ("help.txt", &["--help"]),
         ("ask-help.txt", &["ask", "--help"]),
         ("load-help.txt", &["load", "--help"]),
         ("respond-help.txt", &["respond", "--help"]),
         ("link-help.txt", &["link", "--help"]),
+        ("observe-help.txt", &["observe", "--help"]),
     ];
     for (file, args) in cases {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cli/golden").join(file);

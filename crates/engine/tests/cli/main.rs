@@ -7,6 +7,7 @@ mod binary;
 mod golden;
 mod link;
 mod long;
+mod observe;
 mod seam;
 mod secrets;
 

@@ -105,7 +105,7 @@ fn a_run_that_cannot_begin_says_so_on_its_only_line() {
 
 #[test]
 fn schemas_are_json_schemas() {
-    for side in ["plan", "snapshot", "exchange"] {
+    for side in ["plan", "snapshot", "exchange", "observation"] {
         let output = run(&["schema", side]);
         let schema: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert!(schema["$schema"].as_str().is_some_and(|text| text.contains("json-schema.org")));
