@@ -244,7 +244,7 @@ class TargetSample(_Part):
 
 
 class Sample(_Part):
-    """All counters at one instant: between `before` and `after`; `pss_bytes` was read after both."""
+    """All counters between two instants, `before` and `after`; only `pss_bytes` is read later."""
 
     kind: Literal["sample"] = "sample"
     why: Why
