@@ -156,11 +156,12 @@ def test_where_other_work_ran_the_busy_time_tells_nothing() -> None:
 def test_a_sentence_counts_the_outcomes(model: ReportModel) -> None:
     first, _ = receiving.charged(model.families)
     assert tables.sentence(first) == (
-        "Server CPU per message: 3 of 5 ratios to base survive, 1 turns, 1 cannot be told."
+        "Server CPU per message at 10,000 messages/s:"
+        " 3 of 5 ratios to base survive, 1 turns, 1 cannot be told."
     )
     one = replace(first, rows=first.rows[:2])
     assert tables.sentence(one) == (
-        "Server CPU per message: 1 of 2 ratios to base survives, 1 turns."
+        "Server CPU per message at 10,000 messages/s: 1 of 2 ratios to base survives, 1 turns."
     )
 
 
@@ -187,6 +188,20 @@ def test_without_a_declared_baseline_the_cheapest_over_loopback_is_it() -> None:
     assert first.base == "cheap"
 
 
+@pytest.mark.parametrize("who", ["dear", "base"])
+def test_a_cost_below_the_rate_is_of_another_load(who: str) -> None:
+    made = []
+    for trial in trials(shapes()[:4]):
+        if trial.scenario.name.startswith(f"{who}: at one rate, over veth") and not trial.block:
+            fallen = trial.judgement.model_copy(update={"verdict": "overloaded"})
+            trial = trial.model_copy(update={"judgement": fallen})
+        made.append(trial)
+    first, *_ = receiving.charged(report(made).families)
+    rows = {row[0].text: row for row in tables.table(first).rows}
+    assert rows["dear"][5].text == "cannot be told"
+    assert rows[who][5].aside == ("rate not reached: veth-steered",)
+
+
 def test_each_may_have_a_baseline_of_its_own() -> None:
     own = {"dear": "base", "turned": "alike"}
     made = []
@@ -199,7 +214,8 @@ def test_each_may_have_a_baseline_of_its_own() -> None:
     first, _ = receiving.charged(report(made).families)
     assert {row.label: row.base for row in first.rows if row.base} == own
     assert tables.sentence(first) == (
-        "Server CPU per message: 1 of 2 ratios to its baseline survives, 1 turns."
+        "Server CPU per message at 10,000 messages/s:"
+        " 1 of 2 ratios to its baseline survives, 1 turns."
     )
 
 

@@ -46,6 +46,8 @@ class Row:
     loopback: Side
     steered: Side
     outcome: Agreement | None
+    short: tuple[str, ...] = ()
+    """Where the scenario itself did not reach its rate: its cost there is of another load."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,12 @@ class Charged:
     groups: tuple[Group, Group]
     """Over loopback, and steered."""
     rows: tuple[Row, ...]
+
+    @property
+    def offered(self) -> float | None:
+        """Messages per second, where all are asked at one stated rate: the load of each cost."""
+        rates = {scenario.offered for group in self.groups for scenario in group.scenarios}
+        return rates.pop() if len(rates) == 1 else None
 
     @property
     def base(self) -> str | None:
@@ -115,12 +123,19 @@ Both = tuple[ScenarioResult, ScenarioResult]
 
 def _row(group: Group, known: Mapping[str, Both], name: str, metric: Metric) -> Row:
     own, base = known[name], known.get(_base(known, name) or "")
-    label = group.called[name]
+    label, short = group.called[name], _short(own)
     if base is None:
-        return Row(label, None, Side(own[0], None), Side(own[1], None), None)
+        return Row(label, None, Side(own[0], None), Side(own[1], None), None, short)
     here, there = (contest.against(a, b, metric) for a, b in zip(own, base, strict=True))
+    outcome = "cannot be told" if short or _short(base) else agreement(here, there)
     called = group.called[base[0].name]
-    return Row(label, called, Side(own[0], here), Side(own[1], there), agreement(here, there))
+    return Row(label, called, Side(own[0], here), Side(own[1], there), outcome, short)
+
+
+def _short(both: Both) -> tuple[str, ...]:
+    """In which environments it did not reach its rate."""
+    places = zip(both, (LOOPBACK, STEERED), strict=True)
+    return tuple(place for scenario, place in places if scenario.is_overloaded)
 
 
 def _base(known: Mapping[str, Both], name: str) -> str | None:

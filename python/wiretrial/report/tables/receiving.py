@@ -43,8 +43,8 @@ WHY = (
 KEY = (
     "survives: both environments show the same, which is that the ratio is above 1, below 1 (the"
     " 95 % interval leaves out 1), or 1 within 3 %. turns: they show different things. cannot be"
-    " told: one of them shows nothing. Each row is judged by itself, without a correction for their"
-    " number."
+    " told: one of them shows nothing, or a rate was not reached. Each row is judged by itself,"
+    " without a correction for their number."
 )
 CHARGES = (
     "What comes in while the server sleeps is charged to no process: it is in the busy time of the"
@@ -78,7 +78,7 @@ def blocks(found: Sequence[Charged]) -> Iterator[Block]:
 
 
 def sentence(found: Charged) -> str:
-    """`Server CPU per message: 7 of 9 ratios to ws survive, 1 turns, 1 cannot be told.`"""
+    """`Server CPU per message at 10,000 messages/s: 7 of 9 ratios to ws survive, 1 turns.`"""
     counts = found.outcomes
     many = sum(counts.values())
     survive, turn = counts.get("survives", 0), counts.get("turns", 0)
@@ -87,8 +87,10 @@ def sentence(found: Charged) -> str:
     told = [f"{survive} of {units.plural(many, 'ratio')} to {_base(found)} {verb}"]
     told += [f"{turn} {'turns' if turn == 1 else 'turn'}"] if turn else []
     told += [f"{untold} cannot be told"] if untold else []
-    quantity = found.metric.quantity(found.groups[0].what)
-    return f"{quantity[:1].upper()}{quantity[1:]}: {', '.join(told)}."
+    what = found.groups[0].what
+    quantity = found.metric.quantity(what)
+    load = f" at {units.asked(found.offered)} {what.many}/s" if found.offered else ""
+    return f"{quantity[:1].upper()}{quantity[1:]}{load}: {', '.join(told)}."
 
 
 def table(found: Charged) -> Table:
@@ -135,9 +137,10 @@ def _ratio(side: Side) -> Cell:
 
 
 def _verdict(row: Row) -> Cell:
+    aside = (f"rate not reached: {units.listed(row.short)}",) if row.short else ()
     if row.outcome is None:
-        return Cell("baseline")
-    return Cell(row.outcome, mark=MARKS[row.outcome])
+        return Cell("baseline", aside)
+    return Cell(row.outcome, aside, mark=MARKS[row.outcome])
 
 
 def _share(side: Side) -> Cell:
