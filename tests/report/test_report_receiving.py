@@ -100,14 +100,13 @@ def trials(made: Sequence[Shape] = shapes(), base: str = "base") -> list[Trial]:
     return found
 
 
-def seen(trial: Trial, idle: float = 0.8) -> Observation:
-    """The server's CPU had nothing to do for this share of the window, soft interrupts for 0.1."""
+def seen(trial: Trial, idle: float = 0.8, cpu: int = 0) -> Observation:
+    """The subject's CPU had nothing to do for this share of the window, soft interrupts for 0.1."""
     assert trial.observation is not None
-    assert trial.observation.start_ns is not None
-    assert trial.observation.end_ns is not None
-    length = trial.observation.end_ns - trial.observation.start_ns
-    use = CpuUse(cpu=0, idle_ns=round(idle * length), softirq_ns=length // 10)
-    return trial.observation.model_copy(update={"cpus": (use,)})
+    start, end = trial.window.start_ns, trial.window.end_ns
+    use = CpuUse(cpu=cpu, idle_ns=round(idle * (end - start)), softirq_ns=(end - start) // 10)
+    told = {"cpus": (use,), "start_ns": start, "end_ns": end}
+    return trial.observation.model_copy(update=told)
 
 
 def report(made: Sequence[Trial]) -> ReportModel:
@@ -239,15 +238,23 @@ def test_client_libraries_are_compared_by_their_own_cpu_and_round_trip() -> None
                 "levels": {"workload": "page", "environment": environment},
                 "baseline": f"raw-client: {group}" if scenario.label != "raw-client" else None,
             }
-            made.append(trial.model_copy(update={"scenario": scenario.model_copy(update=told)}))
+            update = {
+                "scenario": scenario.model_copy(update=told),
+                "observation": seen(trial, idle=0.55, cpu=1),
+            }
+            made.append(trial.model_copy(update=update))
     found_here = receiving.charged(report(made).families)
-    assert [one.metric.key for one in found_here] == ["client", "wall"]
+    assert [one.metric.key for one in found_here] == ["client", "client_cpus", "wall"]
     for one in found_here:
         assert set(one.outcomes) == {"survives"}
-        assert len(tables.table(one).columns) == 6
+    client, busy, _ = found_here
+    assert [len(tables.table(one).columns) for one in (client, busy)] == [8, 6]
+    # Of 50 µs its CPU was busy for 45 %, and nobody else was there.
+    rows = {row.label: row.loopback.scenario for row in busy.rows}
+    assert rows["raw-client"].median(busy.metric) == pytest.approx(22_500, rel=0.1)
     said = [block.text for block in tables.blocks(found_here) if isinstance(block, Text)]
-    assert tables.CHARGES_OF_CLIENTS in said
-    assert tables.CHARGES not in said
+    assert tables.charges("client") in said
+    assert tables.charges("server") not in said
 
 
 @pytest.mark.parametrize("gone", [receiving.LOOPBACK, receiving.STEERED])

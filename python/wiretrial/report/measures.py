@@ -12,6 +12,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from wiretrial.plan import AfterResponse, OpenLoop
+from wiretrial.report import cpus
+from wiretrial.report.cpus import CpuShares
 from wiretrial.report.routes import Routed
 from wiretrial.results import hdr, offered
 from wiretrial.results.model import USABLE, Trial
@@ -20,20 +22,8 @@ from wiretrial.snapshot import Generator, Interval, Summary
 
 FEWEST_CONNECTIONS = 100
 """With fewer, a page of 4 KiB more or less is a great part of the memory per connection."""
-OTHER_WORK = 0.1
-"""Of the time of the server's CPUs: where other work took more, they say nothing of the server."""
 LARGE_BYTES = 64 * 1024
 """From this size on, what a message costs is mostly its bytes."""
-
-
-@dataclass(frozen=True)
-class CpuShares:
-    """How the server's CPUs spent the window, as shares of it."""
-
-    idle: float | None = None
-    softirq: float | None = None
-    busy: float | None = None
-    """Neither idle nor waiting for a disk."""
 
 
 @dataclass(frozen=True)
@@ -275,45 +265,34 @@ class Measured:
     @cached_property
     def server_cpus(self) -> CpuShares:
         """The mean over the CPUs that the server was pinned to."""
-        seen, subject = self.trial.observation, self.trial.server
-        if seen is None or subject is None or seen.start_ns is None or seen.end_ns is None:
-            return CpuShares()
-        own = [use for use in seen.cpus if use.cpu in subject.cpus]
-        elapsed = (seen.end_ns - seen.start_ns) * len(own)
-        if elapsed <= 0:
-            return CpuShares()
-        idle, softirq = total(*(u.idle_ns for u in own)), total(*(u.softirq_ns for u in own))
-        unused = total(idle, *(u.iowait_ns or 0 for u in own))
-        return CpuShares(
-            idle=None if idle is None else min(idle / elapsed, 1.0),
-            softirq=None if softirq is None else min(softirq / elapsed, 1.0),
-            busy=None if unused is None else max(1 - unused / elapsed, 0.0),
-        )
+        server = self.trial.server
+        return cpus.shares(self.trial.observation, server.cpus if server else ())
 
     @cached_property
-    def server_busy_ns(self) -> float | None:
-        """Time in which anything ran on the server's CPUs, per message.
+    def subject_cpus(self) -> CpuShares:
+        """The same of the subject, which may be a client library."""
+        subject = self.trial.subject
+        return cpus.shares(self.trial.observation, subject.cpus if subject else ())
 
-        Beside the server itself that is what came in while it slept, which the kernel charges to no
-        process. None where more than `OTHER_WORK` of the time went to something else.
+    @cached_property
+    def busy_ns(self) -> float | None:
+        """Time in which anything ran on the subject's CPUs, per message.
+
+        None where too much of it was other work.
         """
-        seen, subject, shares = self.trial.observation, self.trial.server, self.server_cpus
-        if not shares.busy or seen is None or subject is None or self.server_ns is None:
+        seen, own_ns = self.trial.observation, self.client_ns if self.is_driven else self.server_ns
+        there = self.subject_cpus.there_ns
+        if not there or own_ns is None or seen is None:
             return None
-        if seen.start_ns is None or seen.end_ns is None:
-            return None
-        replies = self._replies(seen.start_ns, seen.end_ns)
-        if replies <= 0:
-            return None
-        there = (seen.end_ns - seen.start_ns) * sum(use.cpu in subject.cpus for use in seen.cpus)
-        other = shares.busy - (shares.softirq or 0.0) - self.server_ns * replies / there
-        return shares.busy * there / replies if other <= OTHER_WORK else None
+        replies = self._replies(seen.start_ns or 0, seen.end_ns or 0)
+        busy = self.subject_cpus.busy_beside(own_ns * replies / there)
+        return None if busy is None or replies <= 0 else busy * there / replies
 
     @cached_property
     def softirq_of_busy(self) -> float | None:
         """Soft interrupts as a share of that time."""
-        softirq, busy = self.server_cpus.softirq, self.server_cpus.busy
-        if softirq is None or not busy or self.server_busy_ns is None:
+        softirq, busy = self.subject_cpus.softirq, self.subject_cpus.busy
+        if softirq is None or not busy or self.busy_ns is None:
             return None
         return min(softirq / busy, 1.0)
 

@@ -243,12 +243,19 @@ SERVER_CPUS = Metric(
     "server_cpus",
     "Server's CPUs, busy",
     (units.MICROSECONDS,),
-    lambda m: m.server_busy_ns,
+    lambda m: None if m.is_driven else m.busy_ns,
     called="busy time of the server's CPUs per {message}",
+)
+CLIENT_CPUS = Metric(
+    "client_cpus",
+    "Client's CPUs, busy",
+    (units.MICROSECONDS,),
+    lambda m: m.busy_ns if m.is_driven else None,
+    called="busy time of the client's CPUs per round trip",
 )
 SOFTIRQ_OF_BUSY = Metric(
     "softirq_of_busy",
-    "Soft interrupts, of the busy time of the server's CPUs",
+    "Soft interrupts, of the busy time of the subject's CPUs",
     (units.PERCENT,),
     lambda m: m.softirq_of_busy,
 )
@@ -273,7 +280,7 @@ COSTS = (
     IDLE,
     SOFTIRQ,
 )
-CHARGED = (SERVER_CPUS, SOFTIRQ_OF_BUSY)
+CHARGED = (SERVER_CPUS, CLIENT_CPUS, SOFTIRQ_OF_BUSY)
 """What tells who pays for receiving."""
 METRICS = (
     *(THROUGHPUT, SESSIONS, ELAPSED, WALL, CONNECT_RATE, BANDWIDTH, ALIVE),
@@ -283,7 +290,7 @@ METRICS = (
 )
 PER_MESSAGE = (
     *(CLIENT, CLIENT_USER, CLIENT_SYSTEM, SERVER, SERVER_USER, SERVER_SYSTEM, GENERATOR),
-    *(APPLICATION_BYTES, TRANSPORT_BYTES, WIRE_BYTES, SERVER_CPUS),
+    *(APPLICATION_BYTES, TRANSPORT_BYTES, WIRE_BYTES, SERVER_CPUS, CLIENT_CPUS),
 )
 
 

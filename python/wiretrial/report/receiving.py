@@ -24,7 +24,7 @@ LOOPBACK = "loopback"
 STEERED = "veth-steered"
 COSTS = (metrics.SERVER, metrics.SERVER_CPUS)
 """Compared of servers in any case."""
-COSTS_OF_CLIENTS = (metrics.CLIENT,)
+COSTS_OF_CLIENTS = (metrics.CLIENT, metrics.CLIENT_CPUS)
 AMOUNTS = (metrics.THROUGHPUT, metrics.ELAPSED, metrics.WALL)
 """Compared beside them where scenarios are ranked by it: how much is done in a time."""
 

@@ -21,17 +21,10 @@ from wiretrial.report.blocks import (
     key,
     words,
 )
+from wiretrial.report.cpus import OTHER_WORK
 from wiretrial.report.families import unit_of
-from wiretrial.report.measures import OTHER_WORK
 from wiretrial.report.metrics import PER_MESSAGE
-from wiretrial.report.receiving import (
-    COSTS,
-    COSTS_OF_CLIENTS,
-    STEERED,
-    Charged,
-    Row,
-    Side,
-)
+from wiretrial.report.receiving import STEERED, Charged, Row, Side
 from wiretrial.report.tables import cells
 from wiretrial.stats.agreement import Agreement
 
@@ -45,15 +38,6 @@ KEY = (
     " 95 % interval leaves out 1), or 1 within 3 %. turns: they show different things. cannot be"
     " told: one of them shows nothing, or a rate was not reached. Each row is judged by itself,"
     " without a correction for their number."
-)
-CHARGES = (
-    "What comes in while the server sleeps is charged to no process: it is in the busy time of the"
-    " server's CPUs, and not in the server's CPU. Soft interrupts: their share of that busy time."
-    f" Both are missing where other work took more than {100 * OTHER_WORK:g} % of those CPUs."
-)
-CHARGES_OF_CLIENTS = (
-    "What comes in while the client sleeps is charged to no process, and so is not in the client's"
-    " CPU."
 )
 MARKS: dict[Agreement, Mark] = {"survives": "yes", "turns": "no", "cannot be told": "untold"}
 
@@ -71,10 +55,19 @@ def blocks(found: Sequence[Charged]) -> Iterator[Block]:
         yield Text(sentence(one))
         yield table(one)
     yield key(KEY)
-    if any(one.metric in COSTS for one in found):
-        yield key(CHARGES)
-    if any(one.metric in COSTS_OF_CLIENTS for one in found):
-        yield key(CHARGES_OF_CLIENTS)
+    for metric, side in ((metrics.SERVER, "server"), (metrics.CLIENT, "client")):
+        if any(one.metric is metric for one in found):
+            yield key(charges(side))
+
+
+def charges(side: str) -> str:
+    """What the CPU of this side does not hold, and where it stands instead."""
+    return (
+        f"What comes in while the {side} sleeps is charged to no process: it is in the busy time of"
+        f" the {side}'s CPUs, and not in the {side}'s CPU. Soft interrupts: their share of that"
+        f" busy time. Both are missing where other work took more than {100 * OTHER_WORK:g} % of"
+        " those CPUs."
+    )
 
 
 def sentence(found: Charged) -> str:
@@ -118,7 +111,8 @@ def table(found: Charged) -> Table:
         )
         for row in found.rows
     )
-    shown = range(len(columns)) if metric is metrics.SERVER else range(len(columns) - 2)
+    has_shares = metric in (metrics.SERVER, metrics.CLIENT)
+    shown = range(len(columns)) if has_shares else range(len(columns) - 2)
     return Table(columns, rows).part(shown)
 
 
