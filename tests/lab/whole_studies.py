@@ -108,6 +108,7 @@ def check_readme(name: str) -> None:
             if cell.text.startswith(("≥ ", "≤ ")):
                 assert (cell.low, cell.high) == (None, None), cell
                 assert "(" not in cell.text, cell
+                assert not any(" to " in aside for aside in cell.aside), cell
     page = (folder / found.PAGE).read_text("utf-8")
     assert found.report(name, kept) == page
     assert f"]({found.PAGE})" in (folder / "README.md").read_text("utf-8")

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.report.synthetic import DEMO, NODE, ORDER, REFERENCE, demo_trials
+from tests.report.synthetic_study import echo
 from wiretrial import warnings
 from wiretrial.report import brief, figure_words, found, html, leading, markdown, metrics, text
 from wiretrial.report.blocks import Table
@@ -262,3 +263,20 @@ def test_trials_that_never_settled_are_counted_first_and_marked_in_tables() -> N
     assert [column.title for column in limits.table(settled).columns][:3] == [
         *("Scenario", "Bottleneck", "Evidence (a typical trial)"),
     ]
+
+
+def test_a_level_with_trials_that_never_settled_is_marked_in_the_table_of_levels() -> None:
+    """Of a long study, the table of who was the limit is in the page alone."""
+    shapes = echo(("gorilla", "ws"))
+
+    def drifting(trial: Trial) -> Trial:
+        start = trial.window.start_ns
+        update = {"steady": False, "end_ns": start + 2_000_000_000}
+        window = trial.window.model_copy(update=update)
+        is_one = trial.scenario.name == shapes[0].name and trial.block < 3
+        return trial.model_copy(update={"window": window}) if is_one else trial
+
+    found = made([drifting(trial) for trial in demo_trials(shapes=shapes)])
+    table = rankings.grid(found.families[0])
+    marked = [cell.aside[1:] for row in table.rows for cell in row[1:]]
+    assert sorted(marked) == [*[()] * 5, ("3 drifting",)]

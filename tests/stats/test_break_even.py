@@ -81,6 +81,16 @@ def test_what_scatters_around_nothing_is_neither_always_nor_never(saved: float) 
     assert find(a, b).outcome == "cannot be told"
 
 
+def test_a_cheaper_set_up_alone_is_not_always_cheaper() -> None:
+    """The set-up is cheaper for sure; that a message is, too, is chance: a long life may lose."""
+    a = [Cost(400.0 + off, 10.0 + off / 10) for off in (-3, 2, -1, 4, -2)]
+    b = [Cost(100.0 - off, 9.99 - off / 20) for off in (2, -3, 1, -2, 2)]
+    assert find(a, b).outcome == "cannot be told"
+    # Where a message costs the same to the byte, nothing can be lost.
+    same = [Cost(one.setup, 10.0) for one in a], [Cost(one.setup, 10.0) for one in b]
+    assert find(*same).outcome == "always B"
+
+
 def test_two_rays_are_no_interval() -> None:
     """A set-up that is dearer for sure, and a saving that may be none: Fieller's set excludes.
 

@@ -60,7 +60,9 @@ def find(a: Sequence[Cost], b: Sequence[Cost], *, occasions: Sequence[int] = ())
     saved = [x.message - y.message for x, y in zip(a, b, strict=True)]
     dearer, saved = units(dearer, occasions), units(saved, occasions)
     top, bottom = fmean(dearer), fmean(saved)
-    if top <= 0 <= bottom and (_is_shown(dearer) or _is_shown(saved)):
+    # What a message saves must not be chance: a loss in each would eat up any cheaper set-up.
+    is_lasting = _is_shown(saved) or not any(saved)
+    if top <= 0 <= bottom and is_lasting and (_is_shown(dearer) or _is_shown(saved)):
         return BreakEven("always B", None, None, None)
     if bottom <= 0 <= top and _is_shown(saved):
         return BreakEven("always A", None, None, None)

@@ -5,6 +5,8 @@ Knows groups and families; must not know what stands around a table.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from wiretrial.report import figure_words, metrics, units
 from wiretrial.report.blocks import NOTHING, Cell, Column, Table, words
 from wiretrial.report.families import Family, Group, unit_of
@@ -32,14 +34,20 @@ def ranking(group: Group) -> Table:
     for scenario in group.ranked:
         place = str(group.contest.ranking.ranks.get(scenario.name, NOTHING))
         figures = (cells.of(scenario, metric, fitted[metric.key]) for metric in shown)
-        drifting = (f"{scenario.drifting} drifting",) if scenario.drifting else ()
-        trials = Cell(str(scenario.usable), aside=drifting)
+        trials = _marked(Cell(str(scenario.usable)), scenario)
         rows.append((Cell(place), cells.named(group, scenario), *figures, trials))
     if any(marked):
         columns.append(Column("Marked"))
         told = [Cell(f"{n} of {len(s.trials)}" if n else NOTHING) for s, n in _with(group, marked)]
         rows = [(*row, cell) for row, cell in zip(rows, told, strict=True)]
     return Table(tuple(columns), tuple(rows), names=2)
+
+
+def _marked(cell: Cell, scenario: ScenarioResult | None) -> Cell:
+    """With the number of trials that never settled."""
+    if scenario is None or not scenario.drifting:
+        return cell
+    return replace(cell, aside=(*cell.aside, f"{scenario.drifting} drifting"))
 
 
 def _with(group: Group, marked: list[int]) -> list[tuple[ScenarioResult, int]]:
@@ -65,7 +73,7 @@ def grid(family: Family, metric: Metric | None = None) -> Table:
         for group in family.groups:
             scenario = family.of(label, group)
             mark = cells.mark_in(group, scenario) if metric is family.metric else ""
-            row.append(cells.of(scenario, metric, unit, mark=mark))
+            row.append(_marked(cells.of(scenario, metric, unit, mark=mark), scenario))
         rows.append(tuple(row))
     across, down = levels, labels
     if len(labels) <= len(levels):
