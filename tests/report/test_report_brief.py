@@ -245,6 +245,15 @@ def _multiples(count: int) -> tuple[Multiple, ...]:
 
 WHOLE: list[tuple[Callable[[], str], str]] = [
     (
+        lambda: _whole(
+            "multiples", base="a", others=_multiples(1), unshown=("x",), resolution=0.09
+        ),
+        (
+            "Server CPU per message as multiples of a: b 2.00; for x no difference is shown (less"
+            " than 9 % could not be seen)."
+        ),
+    ),
+    (
         lambda: _whole("best", leaders=("a",), others=_multiples(3), unshown=("x", "y")),
         (
             "Least server CPU per message with a; b 2.00 times as much; c 3.00; d 4.00; for x and "

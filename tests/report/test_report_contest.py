@@ -8,7 +8,7 @@ import pytest
 
 from tests.report.synthetic import DEMO, demo_trials
 from wiretrial.report import contest as contests
-from wiretrial.report import metrics
+from wiretrial.report import leading, metrics
 from wiretrial.report.contest import Contest, Pair
 from wiretrial.report.scenarios import ScenarioResult, scenario_results
 from wiretrial.results.model import Trial
@@ -104,6 +104,18 @@ def test_each_scenario_may_have_a_baseline_of_its_own() -> None:
     (found,) = contests.run([group(trials)], ("A", "C"))
     pairs = found.pairs[metrics.THROUGHPUT.key]
     assert [(pair.a, pair.b) for pair in pairs if pair.is_declared] == [("A", "B"), ("C", "D")]
+
+
+def test_what_could_be_seen_of_several_pairs_is_what_could_be_seen_of_each() -> None:
+    shown = Pair("a", "b", metrics.ELAPSED, None, "A faster", resolution=0.5)
+    some, more, none = (
+        replace(shown, verdict="no difference shown", resolution=smallest)
+        for smallest in (0.1, 0.2, None)
+    )
+    assert leading.resolution([shown, some, more]) == 0.2
+    # Where one scatters so much that nothing could be shown, no figure goes for all of them.
+    assert leading.resolution([some, none]) is None
+    assert leading.resolution([shown]) is None
 
 
 def test_occasions_are_the_values_that_a_ratio_rests_on() -> None:

@@ -242,7 +242,7 @@ def test_levels_are_looked_at_together_where_that_was_declared() -> None:
     assert (found.kind, found.base, found.is_together) == ("multiples", "ws", True)
     assert phrases.say(found, whole=True) == (
         "Throughput as multiples of ws over all 3 levels: gorilla 1.04 to 1.17 (by level); "
-        "for uwebsockets no difference is shown."
+        "for uwebsockets no difference is shown (less than 5.7 % could not be seen)."
     )
 
 

@@ -105,11 +105,13 @@ def of_group(group: Group, metric: Metric, where: str = "") -> Finding:
         return _untold(group, metric, where, short)
     known = (s.name for s in group.scenarios if metric.key in s.estimates)
     unshown = [name for name in known if name not in behind and short[name] not in names]
+    against = group.contest.against(first.name, metric)
     return replace(
         shown,
         kind="best" if len(leaders) == 1 else "shared",
         others=others,
         unshown=tuple(short[name] for name in unshown),
+        resolution=leading.resolution(pair for pair in against if pair.a in unshown),
     )
 
 
@@ -118,8 +120,7 @@ def _untold(group: Group, metric: Metric, where: str, short: Mapping[str, str]) 
     known = [s for s in group.scenarios if metric.key in s.estimates]
     kind = leading.why_untold(group, metric)
     shown = {"overloaded": overloaded, "untold": known}.get(kind, group.scenarios)
-    pairs = group.contest.pairs.get(metric.key, ())
-    smallest = max((pair.resolution for pair in pairs if pair.resolution), default=None)
+    smallest = leading.resolution(group.contest.pairs.get(metric.key, ()))
     names = tuple(short[s.name] for s in shown)
     return Finding(kind, where, metric, names, resolution=smallest if kind == "untold" else None)
 
@@ -170,8 +171,10 @@ def _over_levels(family: Family, metric: Metric, where: str) -> Finding:
         found = Finding("alone", where, metric, family.labels, span, levels=levels, told=told)
         return replace(found, bound=metric.bound) if family.is_bound(metric) else found
     if len(parts) == 1 and parts[0].kind != "best":
-        labels = parts[0].labels or family.labels
-        return Finding(parts[0].kind, where, metric, labels, levels=levels)
+        labels, kind = parts[0].labels or family.labels, parts[0].kind
+        every = (pair for g in family.groups for pair in g.contest.pairs.get(metric.key, ()))
+        smallest = leading.resolution(every) if kind == "untold" else None
+        return Finding(kind, where, metric, labels, levels=levels, resolution=smallest)
     return Finding("counted", where, metric, parts=parts, levels=levels)
 
 
@@ -220,14 +223,16 @@ def _against_base(family: Family, metric: Metric, base: str, where: str) -> Find
         return _multiples(family, metric, base, where)
     shown = [pair for pair in pooled.against if pair.verdict not in leading.UNDECIDED]
     others = [_over_all(pair, pooled) for pair in shown]
+    hidden = [pair for pair in pooled.against if pair not in shown]
     found = Finding(
         *("multiples", where, metric),
         base=base,
         others=tuple(sorted(others, key=attrgetter("ratio"), reverse=metric.higher_is_better)),
-        unshown=tuple(pair.a for pair in pooled.against if pair not in shown),
+        unshown=tuple(pair.a for pair in hidden),
         levels=len(family.groups),
         told=_fewer(pooled.levels, len(family.groups)),
         is_together=True,
+        resolution=leading.resolution(hidden),
     )
     return found if others else None
 
@@ -254,6 +259,7 @@ def _multiples(family: Family, metric: Metric, base: str, where: str) -> Finding
     usable = [g for g in family.groups if g not in bounded]
     groups = [group for group in usable if leading.is_told(group, metric)]
     others, unshown, lacking = [], [], []
+    hidden: list[Pair] = []
     for label in family.labels:
         known = (leading.pair_of(family, group, metric, label, base) for group in groups)
         pairs = [pair for pair in known if pair]
@@ -261,6 +267,7 @@ def _multiples(family: Family, metric: Metric, base: str, where: str) -> Finding
             continue
         if all(pair.verdict in leading.UNDECIDED for pair in pairs):
             unshown.append(called[label])
+            hidden += pairs
             continue
         others.append(_range(called[label], pairs))
         lacking += [(called[label], len(pairs))] if len(pairs) < len(groups) else []
@@ -276,6 +283,7 @@ def _multiples(family: Family, metric: Metric, base: str, where: str) -> Finding
         base=called[base],
         others=tuple(sorted(others, key=attrgetter("ratio"), reverse=metric.higher_is_better)),
         unshown=tuple(unshown),
+        resolution=leading.resolution(hidden),
         parts=tuple(parts),
         levels=len(family.groups),
         told=_fewer(len(groups), len(family.groups)),

@@ -5,7 +5,7 @@ Knows groups, families and their pairs; must not know how a finding is put into 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from wiretrial.report import metrics
@@ -53,6 +53,16 @@ def limited(group: Group, metric: Metric) -> tuple[ScenarioResult, ...]:
     if not is_open and is_told(group, metric):
         return ()
     return tuple(scenario for scenario in group.scenarios if scenario.bound(metric))
+
+
+def resolution(pairs: Iterable[Pair]) -> float | None:
+    """The smallest difference that could be shown in each of the pairs that show none.
+
+    None where no difference at all could be shown in one of them.
+    """
+    every = [pair.resolution for pair in pairs if pair.verdict == "no difference shown"]
+    known = [one for one in every if one is not None]
+    return max(known) if known and len(known) == len(every) else None
 
 
 def is_told(group: Group, metric: Metric) -> bool:

@@ -429,7 +429,8 @@ def _unled(count: int) -> str:
 
 def _unshown(finding: Finding) -> str:
     names = _names(finding.unshown, whole=True)
-    return f"; for {names} no difference is shown" if names else ""
+    unseen = figure_words.unseen(finding.resolution)
+    return f"; for {names} no difference is shown{unseen}" if names else ""
 
 
 def _ends(finding: Finding, whole: bool) -> Sequence[Multiple]:
