@@ -8,6 +8,7 @@ import pytest
 
 from tests.lab.whole_studies import by_label, check_claims, check_readme, check_time, of
 from wiretrial.plan import FixedContent, FixedPayload
+from wiretrial.studies import registry as studies
 from wiretrial.studies.document import Document
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects import registry as subjects
@@ -109,3 +110,25 @@ def test_a_call_is_the_same_over_http_and_over_socket_io(study: Study) -> None:
 
 def test_the_readme_says_what_is_kept() -> None:
     check_readme(NAME)
+
+
+def test_the_browser_s_causes_are_crossed_over_both_environments(study: Study) -> None:
+    for where in (FAR, "loopback"):
+        asked = [case for case in of(study, "browser", where) if case.browsing]
+        at_once = {
+            (b.http, b.urls, b.cache)
+            for case in asked
+            if (b := case.browsing) and b.pattern == "parallel" and b.transport == "fetch"
+        }
+        causes = (("same", "default"), ("unique", "default"), ("same", "no-store"))
+        assert at_once == {(http, *cause) for http in ("1.1", "2") for cause in causes}
+        together = {case.requests for case in asked if case.scenario.levels["pattern"] == "at once"}
+        assert together == {50}
+        alone = [case for case in asked if case.scenario.levels["pattern"] == "one by one"]
+        assert {case.scenario.label for case in alone} == {
+            "HTTP/1.1, a URL each",
+            "HTTP/2, a URL each",
+            "Socket.IO",
+        }
+    # The front, which installing the study's subjects installs too.
+    assert "nginx" in studies.subjects_of(NAME)

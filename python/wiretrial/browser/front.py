@@ -21,6 +21,8 @@ from wiretrial.subjects.process import LOOPBACK, Server
 from wiretrial.words import HTTP
 
 FOLDER = Path(__file__).parent / "front"
+SUBJECT = "nginx"
+"""What the front is, by its name in the catalogue."""
 PORTS: dict[Http, str] = {"1.1": "port", "1.1 over TLS": "tls_port", "2": "multiplexed_port"}
 
 
@@ -56,7 +58,7 @@ class Upstream:
 
 def installed(engine: Path) -> Build:
     """The nginx of the catalogue. Raises `SubjectUnavailable` where it can't be had."""
-    return build.install(registry.find("nginx"), engine)
+    return build.install(registry.find(SUBJECT), engine)
 
 
 class Front(Server):

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wiretrial import suggest
+from wiretrial.browser import front
 from wiretrial.catalogues import STUDIES
 from wiretrial.errors import UsageProblem
 from wiretrial.studies import demo, matrix
+from wiretrial.studies.by_browser import ByBrowser
 from wiretrial.studies.document import DOCUMENT, Document, read
 from wiretrial.studies.workload import Driven
 
@@ -83,4 +85,5 @@ def subjects_of(name: str) -> list[str]:
     named = [subject for part in parts for subject in part.subjects]
     named += [subject for workload in workloads for subject in workload.subjects or ()]
     named += [workload.server for workload in workloads if isinstance(workload, Driven)]
+    named += [front.SUBJECT for workload in workloads if isinstance(workload, ByBrowser)]
     return list(dict.fromkeys(subject.partition(":")[0] for subject in named))
