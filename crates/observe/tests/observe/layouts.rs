@@ -51,12 +51,14 @@ impl Machine {
         self.write("proc/self/mountinfo", mounts.iter().map(line).collect::<String>())
     }
 
-    fn observe(&self, target: Target) -> (Start, Sample) {
+    fn settings(&self, target: Target) -> Settings {
         let places =
             Places { proc: self.path("proc"), sys: self.path("sys"), boot: self.path("boot") };
-        let settings =
-            Settings { targets: vec![target], interval_ns: NEVER_NS, duration_ns: None, places };
-        let mut observer = Observer::with(settings);
+        Settings { targets: vec![target], interval_ns: NEVER_NS, duration_ns: None, places }
+    }
+
+    fn observe(&self, target: Target) -> (Start, Sample) {
+        let mut observer = Observer::with(self.settings(target));
         let sample = observer.mark("now");
         let start = observer.start.clone();
         observer.end().1.expect("it ends well");
@@ -120,6 +122,27 @@ fn times_of_threads_that_are_told_are_summed() {
     // One of them may not be read: the sum would be too little.
     fs::remove_file(machine.path("proc/11/smaps_rollup")).expect("removed");
     assert_eq!(only(&machine.observe(tree()).1).processes.pss_bytes, None);
+}
+
+#[test]
+fn threads_that_ended_are_kept_as_they_were_last_seen() {
+    let machine = Machine::new();
+    machine.write("proc/10/stat", STAT.replace(" 20 0 1 0 77", " 20 0 3 0 77"));
+    for (id, times) in [("10", "5 7 1\n"), ("13", "100 200 1\n"), ("14", "1000 2000 1\n")] {
+        machine.write(&format!("proc/10/task/{id}/schedstat"), times);
+    }
+    machine.write("proc/11/task/11/schedstat", "0 0 0\n");
+    let mut observer = Observer::with(machine.settings(tree()));
+    let found = &only(&observer.first).processes;
+    assert_eq!((found.count, found.threads), (2, 4));
+    assert_eq!((found.on_cpu_ns, found.run_queue_ns), (Some(1105), Some(2207)));
+    fs::remove_dir_all(machine.path("proc/10/task/13")).expect("removed");
+    // The same id again is another thread, because its times are less.
+    machine.write("proc/10/task/14/schedstat", "1 2 1\n");
+    let found = only(&observer.mark("later")).processes.clone();
+    assert_eq!((found.on_cpu_ns, found.run_queue_ns), (Some(6), Some(9)));
+    assert_eq!((found.ended.on_cpu_ns, found.ended.run_queue_ns), (1100, 2200));
+    assert_eq!(found.ended.processes, 0);
 }
 
 #[test]
@@ -269,11 +292,7 @@ fn a_group_that_goes_leaves_null_and_ended_processes() {
     let machine = Machine::new();
     machine.mounted(&[("cgroup", "/", "")]).write("cgroup/app/cgroup.procs", "10\n");
     machine.write("cgroup/app/cpu.stat", "usage_usec 7\n");
-    let places =
-        Places { proc: machine.path("proc"), sys: machine.path("sys"), boot: machine.path("boot") };
-    let targets = vec![group(Path::new("/app"))];
-    let mut observer =
-        Observer::with(Settings { targets, interval_ns: NEVER_NS, duration_ns: None, places });
+    let mut observer = Observer::with(machine.settings(group(Path::new("/app"))));
     assert_eq!(of(&observer.first).cpu.usage_ns, Some(7000));
     fs::remove_dir_all(machine.path("cgroup/app")).expect("removed");
     let sample = observer.mark("gone");
@@ -295,14 +314,7 @@ fn a_group_that_goes_leaves_null_and_ended_processes() {
 #[test]
 fn a_stranger_with_the_id_of_a_child_is_not_taken_in() {
     let machine = Machine::new();
-    let places =
-        Places { proc: machine.path("proc"), sys: machine.path("sys"), boot: machine.path("boot") };
-    let mut observer = Observer::with(Settings {
-        targets: vec![tree()],
-        interval_ns: NEVER_NS,
-        duration_ns: None,
-        places,
-    });
+    let mut observer = Observer::with(machine.settings(tree()));
     assert_eq!(only(&observer.first).processes.count, 2);
     let stranger = CHILD.replace("R 10 ", "R 1 ").replace(" 88 ", " 888 ");
     machine.write("proc/11/stat", stranger);

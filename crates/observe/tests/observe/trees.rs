@@ -154,6 +154,26 @@ fn an_orphan_stays_and_a_tree_that_is_gone_is_no_error() {
 }
 
 #[test]
+fn a_target_in_another_network_namespace_has_tcp_of_its_own() {
+    let shell = Shell::start("exec unshare --net sleep 1000");
+    let namespace = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+    let (ours, theirs) = (namespace("self"), shell.pid().to_string());
+    let moved = until("moved or refused", || {
+        let apart = namespace(&theirs).is_some_and(|found| Some(found) != ours);
+        let gone = stat(shell.pid()).is_none_or(|stat| stat.has_ended());
+        (apart || gone).then_some(apart)
+    });
+    if !moved {
+        return eprintln!("skipped: no network namespace can be made here");
+    }
+    let observer = Observer::of(vec![shell.target("container")]);
+    let sent = |tcp: &wiretrial_observe::observation::Tcp| tcp.tcp.get("OutSegs").copied();
+    let inside = only(&observer.first).tcp.as_ref().expect("its own counters");
+    // Nothing was ever sent there.
+    assert_eq!((sent(inside), inside.tcp_ext.get("ListenDrops")), (Some(0), Some(&0)));
+}
+
+#[test]
 fn a_process_that_is_not_there_is_named() {
     let mut shell = Shell::start("exit 0");
     shell.0.wait().expect("it ends");
