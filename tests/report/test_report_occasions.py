@@ -158,3 +158,9 @@ def test_levels_that_are_looked_at_together_are_one_contrast_unless_they_differ(
         rows.append((bool(together.ranges), [row[0].aside for row in table.rows]))
     assert rows[0] == (False, [("echo",)])
     assert rows[1] == (True, [(f"echo, {n} connections",) for n in ("10", "100", "1,000")])
+
+
+def test_an_interval_by_t_is_named_for_what_it_is_of(three: ReportModel) -> None:
+    """Of six trials of one occasion order statistics give that of the median itself."""
+    assert "95 % interval of the geometric mean. " in html.render(three)
+    assert "interval of the geometric mean" not in html.render(report(TRIALS))

@@ -27,13 +27,15 @@ from wiretrial.report.canvas import NARROW, Frame
 from wiretrial.report.families import Family, Group
 from wiretrial.report.metrics import Metric
 from wiretrial.report.model import ReportModel
+from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.tables import cases, clients, rankings
 from wiretrial.report.views import clients as client_views
 from wiretrial.report.views import cost, levels, percentiles, ranking
 from wiretrial.stats import bounds
 
 SMALL = Frame(NARROW)
-DOTS = "Dot: median over trials. Line: 95 % interval. Small dots: trials."
+DOTS = "Dot: median over trials. Line: {interval}. Small dots: trials."
+LEVELS = "Point: median over trials. Bar: {interval}. Faint dots: trials."
 MARKS = key(
     f"{SIGNS['best']} best, {SIGNS['worst']} worst of its case: several where no difference between"
     " them is shown, none where none is shown at all."
@@ -62,8 +64,8 @@ def of_family(model: ReportModel, family: Family) -> Iterator[Section]:
             drawn += [heading(strip.title)] if len(strips) > 1 else []
             drawing = Drawing(partial(levels.picture, strip, family.metric))
             if index == len(strips) - 1:
-                text = "Point: median over trials. Bar: 95 % interval. Faint dots: trials."
-                drawing = replace(drawing, table=rankings.grid(family), key=_how(family, text))
+                how = _how(family, LEVELS)
+                drawing = replace(drawing, table=rankings.grid(family), key=how)
             drawn.append(drawing)
         yield Section(
             title, (*notes, *drawn, *_against_the_maximum(family), MARKS, *_folded(family))
@@ -291,12 +293,21 @@ def _how(family: Family, text: str) -> str:
     """How to read the pictures."""
     scenarios = [s for group in family.groups for s in group.scenarios]
     is_marked = any(row.is_marked for s in scenarios for row in s.trials)
+    text = text.format(interval=_interval(scenarios, family.metric))
     return f"{text} Hollow: a marked trial." if is_marked else text
+
+
+def _interval(scenarios: Sequence[ScenarioResult], metric: Metric) -> str:
+    """What the intervals are of: the median where order statistics make them, else by t."""
+    estimates = (scenario.estimates.get(metric.key) for scenario in scenarios)
+    rules = {one.rule for one in estimates if one and one.interval}
+    is_mean = any(rule.startswith("t ") for rule in rules)
+    return "95 % interval of the geometric mean" if is_mean else "95 % interval"
 
 
 def _key(group: Group) -> str:
     """How to read the picture, in one line."""
-    text = DOTS
+    text = DOTS.format(interval=_interval(group.scenarios, group.contest.metric))
     if any(row.is_marked for s in group.scenarios for row in s.trials):
         text += " Hollow: a marked trial."
     if group.contest.ranking.brackets:
