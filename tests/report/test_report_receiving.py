@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from tools import results as remade
 from wiretrial.cli import reports
 from wiretrial.report import found, html, markdown, page, receiving, text
 from wiretrial.report import kept as kept_trials
-from wiretrial.report.blocks import Table, Text
+from wiretrial.report.blocks import Cell, Table, Text
 from wiretrial.report.model import ReportModel, build
 from wiretrial.report.tables import receiving as tables
 from wiretrial.results import kept as kept_file
@@ -86,10 +87,12 @@ def shapes(**changes: object) -> tuple[Shape, ...]:
     )
 
 
-def trials(made: Sequence[Shape] = shapes(), base: str = "base") -> list[Trial]:
+def trials(
+    made: Sequence[Shape] = shapes(), base: str = "base", noise: float = 0.002
+) -> list[Trial]:
     """Five blocks that scatter little; of one scenario a single steered trial."""
     found = []
-    for trial in demo_trials(shapes=tuple(made), noise=0.002):
+    for trial in demo_trials(shapes=tuple(made), noise=noise):
         scenario = trial.scenario
         if scenario.name.startswith("seldom: at one rate, over veth") and trial.block:
             continue
@@ -185,6 +188,23 @@ def test_the_table_has_both_ratios_with_their_intervals_and_the_soft_interrupts(
 def test_without_a_declared_baseline_the_cheapest_over_loopback_is_it() -> None:
     first, _ = receiving.charged(report(trials(base="")).families)
     assert first.base == "cheap"
+
+
+def test_what_cannot_be_told_says_what_could_not_be_seen() -> None:
+    made = trials(shapes()[:4], noise=0.2)
+    (row,) = [one for one in receiving.charged(report(made).families)[0].rows if one.base]
+    assert row.outcome == "cannot be told"
+    assert row.loopback.ratio is not None
+    assert row.steered.ratio is not None
+    both = [row.loopback.ratio.resolution(), row.steered.ratio.resolution()]
+    assert row.resolution == max(filter(None, both))
+    (cell,) = [cell for cell in _cells(made, "dear") if cell.mark == "untold"]
+    assert re.fullmatch(r"less than .* could not be seen", cell.aside[0])
+
+
+def _cells(made: Sequence[Trial], label: str) -> Sequence[Cell]:
+    table = tables.table(receiving.charged(report(made).families)[0])
+    return next(row for row in table.rows if row[0].text == label)
 
 
 @pytest.mark.parametrize("who", ["dear", "base"])

@@ -49,6 +49,13 @@ class Row:
     short: tuple[str, ...] = ()
     """Where the scenario itself did not reach its rate: its cost there is of another load."""
 
+    @property
+    def resolution(self) -> float | None:
+        """The smallest difference that both environments could show, as a share."""
+        ratios = (self.loopback.ratio, self.steered.ratio)
+        known = [found for ratio in ratios if ratio and (found := ratio.resolution()) is not None]
+        return max(known) if len(known) == len(ratios) else None
+
 
 @dataclass(frozen=True)
 class Charged:

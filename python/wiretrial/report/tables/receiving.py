@@ -131,9 +131,13 @@ def _ratio(side: Side) -> Cell:
 
 
 def _verdict(row: Row) -> Cell:
-    aside = (f"rate not reached: {units.listed(row.short)}",) if row.short else ()
+    aside: tuple[str, ...] = ()
+    if row.short:
+        aside = (f"rate not reached: {units.listed(row.short)}",)
     if row.outcome is None:
         return Cell("baseline", aside)
+    if row.outcome == "cannot be told" and not aside:
+        aside = tuple(filter(None, [figure_words.unseen(row.resolution).strip(" ()")]))
     return Cell(row.outcome, aside, mark=MARKS[row.outcome])
 
 
