@@ -210,6 +210,13 @@ def test_a_list_that_grew_with_each_request_may_grow_on() -> None:
     assert fits(shape_of(found), {"notes": [0] * 100_000})
 
 
+def test_a_list_that_grows_anew_from_each_start_of_its_server_on_grows_on() -> None:
+    once = [reply({"notes": [0] * number}) for number in range(30)]
+    assert "$.notes list of 0 or more" in learn("GET /notes", [*once, *once]).told
+    not_grown = [reply({"notes": [0] * (number % 7)}) for number in range(60)]
+    assert "$.notes list of 0 to 44" in learn("GET /notes", not_grown).told
+
+
 def test_times_about_now_vary_although_they_stood_still() -> None:
     """Thirty replies take less than the second after which these change."""
     same = {"at": "2026-09-21T14:13:20Z", "unix": NOW, "ms": int(NOW * 1000), "born": "1990-01-01"}

@@ -13,7 +13,7 @@ from rich.console import Group
 from rich.text import Text
 
 from wiretrial import words
-from wiretrial.cli import live, output
+from wiretrial.cli import learning, live, output
 from wiretrial.report.measures import Measured
 from wiretrial.results import hdr
 from wiretrial.results.model import Trial
@@ -67,6 +67,10 @@ class Board:
                 self._show(f"{step} {subject}")
             case events.Unavailable(reason=reason):
                 self._line(f"left out: {reason}")
+            case events.Taught(study, rules, unknown):
+                self._study = study
+                for line in learning.lines(rules, unknown):
+                    self._line(line)
             case events.TrialBegun(slot, number, total, left_ns):
                 self._scenario = slot.scenario
                 self._what = self._named.get(slot.scenario, words.MESSAGE)

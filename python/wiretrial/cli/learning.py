@@ -5,7 +5,7 @@ Knows the words of the command line; must not know how rules are made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from wiretrial.cli.wanted import Wanted
 from wiretrial.engine import Engine
 from wiretrial.errors import EngineFailed, UsageProblem
 from wiretrial.plan import Plan
-from wiretrial.studies import learned
+from wiretrial.results.learned import LearnedRule
+from wiretrial.studies import learned, taught
 from wiretrial.studies.learned import Known
 from wiretrial.studies.spec import Study
 from wiretrial.words import HTTP
@@ -85,23 +86,27 @@ class Learning:
         return known.plan, replace(wanted, traffic=known.plan.traffic, learned=known.rules)
 
     def learnt_of_study(self, study: Study) -> Study:
-        """The same of the servers of a study that run already; others are started later."""
+        """The same of a study's servers: now where all run already, else before the first trial."""
         if not self.is_wanted:
             return study
+        waiting = taught.pending(study, constants=self.constants)
+        if waiting.learning:
+            return waiting
         study, told = learned.in_study(Engine.find(), study, constants=self.constants)
         for known in told:
             _tell(known)
-        started = (one.traffic for one in study.cases if one.url is None and one.traffic)
-        names = dict.fromkeys(name for one in started for name in learned.unchecked(one))
-        if names:
-            output.say(f"any 2xx reply is right (no response part): {', '.join(names)}")
         return study
 
 
 def _tell(known: Known) -> None:
     """Says what was learned, a line for each rule."""
-    for rule in known.rules:
-        output.say(rule.line)
-    if known.unknown:
-        names = ", ".join(known.unknown)
-        output.say(f"not learned, so that any 2xx reply is right: {names}")
+    for line in lines(known.rules, known.unknown):
+        output.say(line)
+
+
+def lines(rules: Sequence[LearnedRule], unknown: Sequence[str]) -> Iterator[str]:
+    """What was learned, and of which routes nothing was."""
+    for rule in rules:
+        yield rule.line
+    if unknown:
+        yield f"not learned, so that any 2xx reply is right: {', '.join(unknown)}"

@@ -14,7 +14,8 @@ FEW = 1 / 300
 class LearnedRule(BaseModel):
     """The rule of one route, or of the one message (`route` None), in words.
 
-    `bound`: the share of replies that may break the rule although no sample did (95 %).
+    `bound`: the share of replies that may break the rule although no sample did (95 %). `of`: the
+    server that alone is held to it, since others of its comparison answer differently.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -23,13 +24,15 @@ class LearnedRule(BaseModel):
     samples: int
     told: str
     bound: float
+    of: str | None = None
 
     @property
     def line(self) -> str:
         """`learned from 30 replies: 1 of 3 fields varies: $.id integer`."""
         of = f" to {self.route}" if self.route else ""
         replies = "reply" if self.samples == 1 else "replies"
-        return f"learned from {self.samples} {replies}{of}: {self.told}"
+        held = f"{self.of} is held to its own replies: " if self.of else ""
+        return f"{held}learned from {self.samples} {replies}{of}: {self.told}"
 
     @property
     def bound_words(self) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wiretrial.results.adoption import Adopted
+from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import Trial
 from wiretrial.snapshot import Snapshot
 from wiretrial.studies.order import Slot
+from wiretrial.studies.spec import Study
 
 
 @dataclass(frozen=True)
@@ -81,4 +83,13 @@ class TrialFailed:
     """As the study calls it: of a search's step, the search."""
 
 
-Event = Preparing | Weighed | Unavailable | TrialBegun | Seen | TrialDone | TrialFailed
+@dataclass(frozen=True)
+class Taught:
+    """It is learned what is right. `rules`: in words; `unknown`: routes without a rule."""
+
+    study: Study
+    rules: tuple[LearnedRule, ...]
+    unknown: tuple[str, ...]
+
+
+Event = Preparing | Weighed | Unavailable | Taught | TrialBegun | Seen | TrialDone | TrialFailed

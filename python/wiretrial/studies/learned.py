@@ -25,7 +25,7 @@ from wiretrial.plan import (
     StatusContent,
     Stop,
 )
-from wiretrial.plan_traffic import RouteExpect, Text, Traffic
+from wiretrial.plan_traffic import RouteExpect, Traffic
 from wiretrial.results.learned import LearnedRule
 from wiretrial.studies.spec import Case, Study
 from wiretrial.traffic.learning import Learned, Sample, learn
@@ -71,36 +71,50 @@ def known(engine: Engine, plans: Sequence[Plan], *, constants: bool = True) -> t
     Without `constants`, only the shape of JSON counts. Raises what a load would, where a server
     can't be asked.
     """
-    asked = [_asked(engine, plan) for plan in plans]
+    came = [replies(engine, plan) for plan in plans]
     if plans[0].traffic is not None:
-        return _of_routes(plans, asked, constants=constants)
+        return _of_routes(plans, came, constants=constants)
     status = plans[0].target.expect.status
-    each = [[_sample(one) for one in exchanges if _is_good(one)] for exchanges in asked]
-    if not all(each):
+    if not all(came):
         # Each reply is an error, or is too long: the load says which error.
         return tuple(map(Known, plans))
-    route = asked[0][0].route
+    route = next(iter(came[0]))
+    each = [samples for of_server in came for samples in of_server.values()]
     apart = [learn(route, samples, status=status, constants=constants) for samples in each]
-    if all(_content(one) is None for one in apart):
+    if all(content_of(one) is None for one in apart):
         return tuple(Known(plan, learned=(one,)) for plan, one in zip(plans, apart, strict=True))
-    over = _Over.of(route, each, status=status, constants=constants)
-    content = _content(over.rule)
+    over = Over.of(route, each, status=status, constants=constants)
+    content = content_of(over.rule)
     assert content is not None, "what varies at one server varies over all"
     rules = (over.told(None),)
     return tuple(Known(_with_content(plan, content), rules, (), (over.rule,)) for plan in plans)
+
+
+def replies(engine: Engine, plan: Plan) -> dict[str, list[Sample]]:
+    """What comes where nobody says what is right, by route; of one message by its name."""
+    exchanges = _asked(engine, plan)
+    found: dict[str, list[Sample]] = {}
+    values: Sequence[Mapping[Source, str] | None] = [None] * len(exchanges)
+    if plan.traffic is not None:
+        values = sent_with(plan.traffic, exchanges)
+        found = {name: [] for name in unchecked(plan.traffic)}
+    for one, with_these in zip(exchanges, values, strict=True):
+        if _is_good(one) and (plan.traffic is None or one.route in found):
+            found.setdefault(one.route, []).append(_sample(one, with_these))
+    return found
 
 
 def in_study(engine: Engine, study: Study, *, constants: bool = True) -> tuple[Study, list[Known]]:
     """The study with what is learned from its servers that run already, and what that is."""
     groups: dict[object, list[Case]] = {}
     for case in study.cases:
-        if case.url is not None and learns(_plan(case, case.url)):
-            groups.setdefault(_alike(case, case.url), []).append(case)
+        if case.url is not None and learns(question(case, case.url)):
+            groups.setdefault(alike(case, case.url), []).append(case)
     taught: dict[str, Case] = {}
     told = []
     for cases in groups.values():
         by_url = {case.url: case for case in cases if case.url is not None}
-        plans = [_plan(case, url) for url, case in by_url.items()]
+        plans = [question(case, url) for url, case in by_url.items()]
         found = dict(zip(by_url, known(engine, plans, constants=constants), strict=True))
         told.append(next(iter(found.values())))
         taught |= {one.scenario.name: _taught(one, found[one.url]) for one in cases if one.url}
@@ -109,7 +123,7 @@ def in_study(engine: Engine, study: Study, *, constants: bool = True) -> tuple[S
 
 
 @dataclass(frozen=True)
-class _Over:
+class Over:
     """The rule over several servers, and where they differ: it is looser there than each one's."""
 
     rule: Learned
@@ -123,7 +137,7 @@ class _Over:
         *,
         status: int | None = None,
         constants: bool = True,
-    ) -> _Over:
+    ) -> Over:
         """`each`: the samples of each server; of one there may be none."""
         each = [samples for samples in each if samples]
         apart = [learn(route, samples, status=status, constants=constants) for samples in each]
@@ -131,35 +145,41 @@ class _Over:
             return cls(apart[0], ())
         every = [sample for samples in each for sample in samples]
         rule = learn(route, every, status=status, constants=constants)
-        kinds = [{one.path: _kind(one.what) for one in found.varied} for found in apart]
+        kinds = [{one.path: kind_of(one.what) for one in found.varied} for found in apart]
         differing = (
             one.path
             for one in rule.varied
-            if one.path and any(of.get(one.path) != _kind(one.what) for of in kinds)
+            if one.path and any(of.get(one.path) != kind_of(one.what) for of in kinds)
         )
         return cls(rule, tuple(differing))
 
     def told(self, route: str | None) -> LearnedRule:
         """It as it is kept."""
-        rule, told = self.rule, self.rule.told
-        if self.differing:
-            told = f"{told}; the servers differ in {', '.join(self.differing)}"
-        return LearnedRule(route=route, samples=rule.samples, told=told, bound=rule.bound)
+        kept = kept_of(self.rule, route)
+        if not self.differing:
+            return kept
+        told = f"{kept.told}; the servers differ in {', '.join(self.differing)}"
+        return kept.model_copy(update={"told": told})
 
 
-def _kind(words: str) -> str:
+def kept_of(rule: Learned, route: str | None) -> LearnedRule:
+    """A rule as it is kept."""
+    return LearnedRule(route=route, samples=rule.samples, told=rule.told, bound=rule.bound)
+
+
+def kind_of(words: str) -> str:
     """What is said of a place, without lengths: those of samples differ by chance."""
     return re.sub(r"[0-9,]+", "", words)
 
 
-def _plan(case: Case, url: str) -> Plan:
+def question(case: Case, url: str) -> Plan:
     """What is asked of a case's server."""
     stop = Stop(requests=SESSIONS) if case.traffic is None else Stop(sessions=SESSIONS)
     load = Load(connections=CONNECTIONS)
     return Plan(target=case.target(url), traffic=case.traffic, load=load, stop=stop)
 
 
-def _alike(case: Case, url: str) -> object:
+def alike(case: Case, url: str) -> object:
     """What is the same of cases that are asked the same, wherever their servers are."""
     parts = urlsplit(url)
     target = case.target("http://server/").model_dump_json()
@@ -198,7 +218,7 @@ def _sample(one: Exchange, values: Mapping[Source, str] | None = None) -> Sample
     return Sample(one.status, one.headers, one.content, one.sent, time.time(), values or {})
 
 
-def _content(found: Learned) -> Content | None:
+def content_of(found: Learned) -> Content | None:
     """What checks one message; None: the engine learns as much of the first reply."""
     if found.kind in ("equal", "echo"):
         return None
@@ -219,31 +239,30 @@ def _with_content(plan: Plan, content: Content) -> Plan:
 
 
 def _of_routes(
-    plans: Sequence[Plan], asked: Sequence[Sequence[Exchange]], *, constants: bool
+    plans: Sequence[Plan], came: Sequence[Mapping[str, Sequence[Sample]]], *, constants: bool
 ) -> tuple[Known, ...]:
-    assert plans[0].traffic is not None
-    wanted = unchecked(plans[0].traffic)
-    samples: dict[str, list[list[Sample]]] = {name: [[] for _ in plans] for name in wanted}
-    for server, exchanges in enumerate(asked):
-        values = sent_with(plans[0].traffic, exchanges)
-        for one, with_these in zip(exchanges, values, strict=True):
-            if one.route in samples and _is_good(one):
-                samples[one.route][server].append(_sample(one, with_these))
+    traffic = plans[0].traffic
+    assert traffic is not None
     over = {
-        name: _Over.of(name, _of_one_class(each), constants=constants)
-        for name, each in samples.items()
-        if any(each)
+        name: Over.of(name, of_one_class(each), constants=constants)
+        for name in unchecked(traffic)
+        if any(each := [of_server[name] for of_server in came])
     }
     found = {name: one.rule for name, one in over.items()}
-    bodies = {route.name: route.body for route in plans[0].traffic.routes}
-    expects = {name: _expect(rule, bodies[name]) for name, rule in found.items()}
     rules = tuple(one.told(name) for name, one in over.items())
-    unknown = tuple(name for name in wanted if name not in found)
+    unknown = tuple(name for name in unchecked(traffic) if name not in found)
+    expects = expects_of(traffic, found)
     learned = tuple(found.values())
     return tuple(Known(_with_routes(plan, expects), rules, unknown, learned) for plan in plans)
 
 
-def _of_one_class(each: Sequence[Sequence[Sample]]) -> list[list[Sample]]:
+def expects_of(traffic: Traffic, found: Mapping[str, Learned]) -> dict[str, RouteExpect]:
+    """What is right of each route; an echo is the request's body, with what is made for each."""
+    bodies = {route.name: route.body for route in traffic.routes}
+    return {name: rule.expect or RouteExpect(body=bodies[name]) for name, rule in found.items()}
+
+
+def of_one_class(each: Sequence[Sequence[Sample]]) -> list[list[Sample]]:
     """Those without redirects where not all are: somebody may not have been signed in."""
     is_mixed = len({sample.status >= 300 for samples in each for sample in samples}) > 1
     return [[one for one in samples if not is_mixed or one.status < 300] for samples in each]
@@ -252,14 +271,13 @@ def _of_one_class(each: Sequence[Sequence[Sample]]) -> list[list[Sample]]:
 def _with_routes(plan: Plan, expects: Mapping[str, RouteExpect]) -> Plan:
     """The plan with what is right of these routes."""
     assert plan.traffic is not None
-    routes = [
+    return plan.model_copy(update={"traffic": traffic_with(plan.traffic, expects)})
+
+
+def traffic_with(traffic: Traffic, expects: Mapping[str, RouteExpect]) -> Traffic:
+    """The same of traffic."""
+    routes = tuple(
         route.model_copy(update={"expect": expects.get(route.name, route.expect)})
-        for route in plan.traffic.routes
-    ]
-    traffic = plan.traffic.model_copy(update={"routes": tuple(routes)})
-    return plan.model_copy(update={"traffic": traffic})
-
-
-def _expect(found: Learned, body: Text) -> RouteExpect:
-    """What a right reply is; an echo is the request's body, with what is made for each."""
-    return found.expect or RouteExpect(body=body)
+        for route in traffic.routes
+    )
+    return traffic.model_copy(update={"routes": routes})

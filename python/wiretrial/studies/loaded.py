@@ -21,7 +21,7 @@ from wiretrial.studies.sent import Sent
 def send(stand: Stand) -> Generator[Event, None, Sent]:
     """The engine asks the server as the case says, after priming it."""
     bench, case, running = stand.bench, stand.case, stand.running
-    plan, subject = _plan(stand), None
+    plan, subject = plan_of(stand), None
     if running:
         here = stand.isolation.sources if stand.isolation else FRESH_SOURCES
         yield from priming.prime(bench.engine, case, plan, here)
@@ -50,7 +50,8 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
     )
 
 
-def _plan(stand: Stand) -> Plan:
+def plan_of(stand: Stand) -> Plan:
+    """What the case asks of the server that stands there."""
     case, running = stand.case, stand.running
     if running is None:
         assert case.url is not None

@@ -22,9 +22,10 @@ from wiretrial import redaction
 from wiretrial.engine import Engine
 from wiretrial.errors import EngineFailed, EveryMessageFailed, SubjectFailed, UsageProblem
 from wiretrial.machine import facts
+from wiretrial.results.files import STUDY_FILE
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
-from wiretrial.studies import calibration, order, rates
+from wiretrial.studies import calibration, order, rates, taught
 from wiretrial.studies.bench import Bench
 from wiretrial.studies.estimate import estimate, left_ns
 from wiretrial.studies.events import Event, TrialBegun, TrialDone, TrialFailed, Unavailable
@@ -56,6 +57,11 @@ def run(
     _require_secrets(study, results)
     since = psutil.boot_time() if occasion > 1 else None
     ready = yield from prepare(study, engine, since)
+    if study.learning and ready:
+        bench = Bench(study, engine, facts.collect())
+        study = yield from taught.taught(study, bench, ready)
+        # From here on this is the study: whoever goes on with it learns nothing anew.
+        results.write(STUDY_FILE, study.document(indent=1).encode())
     # Where others send, our own generator takes no part.
     ours = [case for case in study.cases if case.sending is None]
     cases = [case for case in ours if case.url or case.scenario.name in ready]

@@ -33,13 +33,20 @@ OUTSIDE = "extra"
 
 _WORDING = (
     *("title", "question", "command", "trials", "baselines", "together", "claims", "chart"),
-    *("adoption", "only", "allow_errors", "keeps_secrets"),
+    *("adoption", "only", "allow_errors", "keeps_secrets", "learning"),
 )
 """What a study says, allows and keeps, and how often it measures: more trials are the same."""
 
 
 _TOLD = ("trials", "file", "goals", "baseline", "learned")
 """The same of a scenario."""
+
+
+class Learning(Part):
+    """How servers that are started are asked what is right, where nobody says it."""
+
+    constants: bool = True
+    """Whether what never varied is part of a rule; else the shape of JSON alone counts."""
 
 
 class RateFrom(Part):
@@ -249,6 +256,8 @@ class Study(Part):
     """Patterns that chose these scenarios among those of its document; none: all were wanted."""
     keeps_secrets: bool = False
     """Whether its secrets are kept with its results: without them it can't be gone on with."""
+    learning: Learning | None = None
+    """What its servers are asked before the first trial. None: nothing, or it was learned."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:

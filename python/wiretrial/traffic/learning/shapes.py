@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from pydantic import JsonValue, ValidationError
@@ -213,7 +214,7 @@ class _Learner:
             self._widen(shape, lengths[0], lengths[0])
             return None
         least, most = strings.with_room(lengths)
-        if place.is_ordered and lengths == sorted(lengths) and lengths[-1] > lengths[0]:
+        if place.is_ordered and _grew(lengths):
             # A list that grew with each request grows on under load.
             self._widen(shape, least, None)
             return f"list of {least:,} or more"
@@ -254,6 +255,18 @@ class _Learner:
         missing = "sometimes missing" if place.is_optional else ""
         words = ", ".join(filter(None, (words, missing)))
         self.varied.append(Varied(place.path, words, place.is_secret))
+
+
+def _grew(lengths: Sequence[int]) -> bool:
+    """Whether they grow from each beginning on; there is one for each `SURE` replies at most.
+
+    A server that is started anew, and the next of several servers, begins anew.
+    """
+    begins = [0, *(at for at, (one, two) in enumerate(pairwise(lengths), 1) if two < one)]
+    ends = [*begins[1:], len(lengths)]
+    return len(begins) <= max(len(lengths) // SURE, 1) and all(
+        lengths[end - 1] > lengths[begin] for begin, end in zip(begins, ends, strict=True)
+    )
 
 
 def _is_long(value: JsonValue) -> bool:
