@@ -78,6 +78,10 @@ def test_the_answer_is_one_line() -> None:
         f"{URL} keeps p99 < 50 ms and errors < 0.1 % up to 8,400 requests/s (8,100 to 8,700);"
         " at 8,900 p99 is 71.0 ms."
     )
+    answered = level(1, 8900, 71, why="96.1 % of the offered rate was answered")
+    assert limits.headline(changed(refused=answered)).endswith(
+        "; at 8,900, 96.1 % of the offered rate was answered."
+    )
     assert limits.headline(changed(goals=())).startswith(
         f"{URL} carries up to 8,400 requests/s (8,100 to 8,700); at 8,900 p99"
     )
@@ -155,6 +159,9 @@ def test_the_page_draws_each_search_and_holds_the_document() -> None:
     assert page.count("<svg") == 2
     assert "search 2" in page
     assert "p99 within 50 ms" in page
+    # The picture counts what the table counts.
+    assert "offered rate, thousand requests/s" in page
+    assert "messages/s" not in page
     assert "<b>" not in page
     document = page.split('id="document">')[1].split("</script>")[0]
     assert Limit.model_validate_json(document).levels == LEVELS

@@ -12,6 +12,7 @@ from tests.report.synthetic import DEMO, demo_trials, one_trial
 from wiretrial.plan import AfterResponse, Hold, Http, OpenLoop, RandomBurst
 from wiretrial.report import html, model, run, sent
 from wiretrial.report.model import ReportModel
+from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import Judgement, Trial, Verdict
 
 
@@ -115,6 +116,34 @@ def test_several_trials_are_counted_by_their_verdicts() -> None:
     several = [trial(), trial(), trial("client-bound")]
     assert told(several)["Result"] == "3 trials: 2 valid, 1 client-bound"
     assert told([trial()])["Result"] == "1 trial: 1 valid"
+
+
+def learned(made: Trial, *rules: LearnedRule) -> Trial:
+    scenario = made.scenario.model_copy(update={"learned": rules})
+    return made.model_copy(update={"scenario": scenario})
+
+
+def test_few_learned_rules_are_told_and_of_many_where_they_stand() -> None:
+    shared, *others = (
+        LearnedRule(route=f"r{n}", samples=60 + n, told=f"{n} of 9 fields vary", bound=0.05)
+        for n in range(5)
+    )
+    assert told([learned(trial(), shared)] * 2)["Right"] == (
+        "learned from 60 replies to r0: 0 of 9 fields vary"
+    )
+    many = [learned(trial(), shared, *others)] * 2
+    assert (
+        told(many)["Right"]
+        == "5 routes, learned from 60 to 64 replies each; see Learned rules in Facts"
+    )
+    page = html.render(report(many))
+    assert "<summary>Learned rules</summary>" in page
+    assert "4 of 9 fields vary" in page
+    own = [rule.model_copy(update={"of": "ann"}) for rule in others[:2]]
+    apart = [learned(trial(), shared, *own, *others[2:])] * 2
+    assert told(apart)["Right"].startswith("5 routes, learned from 60 to 64 replies each; ")
+    assert "each server is held to its own replies of r1 and r2; see" in told(apart)["Right"]
+    assert "<td>ann</td><td>r1</td>" in html.render(report(apart))
 
 
 def test_the_page_begins_with_it() -> None:

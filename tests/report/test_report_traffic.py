@@ -43,9 +43,11 @@ def test_of_a_sample_the_report_says_how_many_replies_were_checked() -> None:
         checked=12_400,
     )
     found = routed(whole, RouteFigures(sent=1, ok=1))
-    assert list(traffic.sampled(found.routes)) == ["item: 12,400 of 1,240,000 replies checked."]
+    assert list(traffic.sampled(found.routes)) == [
+        "item: 12,400 of 1,240,000 replies checked in full."
+    ]
     changed = {"ok": 1_239_969, "wrong": 31, "errors": {"mismatch": 31}, "left_out": 7}
     (said,) = traffic.sampled(routed(whole.model_copy(update=changed), RouteFigures()).routes)
-    checked = "item: 12,400 of 1,240,000 replies checked, 31 wrong (0.25 %)"
+    checked = "item: 12,400 of 1,240,000 replies checked in full, 31 wrong (0.25 %)"
     assert said == f"{checked}; 7 of the sample left out."
     assert not list(traffic.sampled(routed(RouteFigures(ok=5), RouteFigures()).routes))

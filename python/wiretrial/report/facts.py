@@ -14,6 +14,7 @@ import wiretrial
 from wiretrial import words
 from wiretrial.plan import MatchingContent, ShapedContent, StatusContent
 from wiretrial.report import units
+from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import SubjectFacts, Trial
 from wiretrial.words import HTTP
 
@@ -33,6 +34,7 @@ def sections(trials: Sequence[Trial], command: str) -> tuple[Section, ...]:
         _study(trials, command),
         _machine(trials),
         _subjects(trials),
+        _rules(trials),
         _plans(trials),
         _ceilings(trials),
         _order(trials),
@@ -59,6 +61,11 @@ def verified_words(trial: Trial) -> str:
             return f"{every}verified by a schema"
         case _:
             return f"{every}verified"
+
+
+def learned(trials: Sequence[Trial]) -> list[LearnedRule]:
+    """The rules of these trials, each once."""
+    return list(dict.fromkeys(one for trial in trials for one in trial.scenario.learned))
 
 
 def machine_words(facts: Mapping[str, Any]) -> str:
@@ -88,6 +95,16 @@ def _study(trials: Sequence[Trial], command: str) -> Section:
         ("Run again", command),
     ]
     return Section("Study", ("Fact", "Value"), tuple(row for row in rows if row[1]))
+
+
+def _rules(trials: Sequence[Trial]) -> Section:
+    """What was learned from replies; of one run it stands above."""
+    rules = learned(trials) if len(trials) > 1 else []
+    rows = tuple(
+        (one.of or "all servers", one.route or "the message", f"{one.samples:,}", one.told)
+        for one in rules
+    )
+    return Section("Learned rules", ("Held to it", "Route", "Replies", "In common"), rows)
 
 
 def _machine(trials: Sequence[Trial]) -> Section:

@@ -52,7 +52,11 @@ def headline(limit: Limit) -> str:
     keeps = f"keeps {goals} up to" if goals else "carries up to"
     found = f"{limit.target} {keeps} {rate}{_interval(limit)}"
     refused = limit.refused
-    return f"{found}; at {units.trimmed(refused.rate)} {refused.why}." if refused else f"{found}."
+    if refused is None:
+        return f"{found}."
+    # Two figures in a row would be one.
+    comma = "," if refused.why[:1].isdigit() else ""
+    return f"{found}; at {units.trimmed(refused.rate)}{comma} {refused.why}."
 
 
 def sentences(limit: Limit) -> Iterator[str]:

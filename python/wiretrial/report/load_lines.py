@@ -25,8 +25,6 @@ from wiretrial.snapshot import Bytes, Deliveries, Lobby
 
 FIGURE = 42
 MOST_WARNINGS = 5
-_MOST_RULES = 3
-"""Learned rules that are shown one by one."""
 
 
 def render(trial: Trial, *, width: int = DEFAULT_WIDTH, colour: bool = False) -> str:
@@ -53,7 +51,7 @@ def rows(trial: Trial) -> list[tuple[str, str]]:
 
 def _rules(learned: Sequence[LearnedRule]) -> list[str]:
     """What was learned; of many routes how many, since each was told before the load."""
-    if len(learned) <= _MOST_RULES:
+    if len(learned) <= sent.MOST_RULES:
         return [one.line for one in learned]
     samples = max(one.samples for one in learned)
     return [

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from wiretrial import redaction, words
 from wiretrial.plan import AfterResponse, Hold, Load, OpenLoop, RandomBurst
 from wiretrial.plan_traffic import Traffic
-from wiretrial.report import load_words, units
+from wiretrial.report import facts, load_words, units
 from wiretrial.report.measures import Measured
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import Trial
 
 MOST_LEVELS = 6
 """Of more levels, only the ends are named, and how many there are."""
+MOST_RULES = 3
+"""Learned rules that are told one by one."""
 Level = int | float | str
 _IN_SHORT = ("request", "headers", "payload bytes")
 """Of a run: the line above names the rest."""
@@ -48,16 +50,25 @@ def rows(model: ReportModel) -> tuple[tuple[str, str], ...]:
     found = (
         ("Sent", ", ".join(shared)),
         ("Varied", "; ".join(varied)),
-        ("Right", "; ".join(_rules(model.trials))),
+        ("Right", _rules(model)),
         ("Result", _result(model)),
     )
     return tuple(row for row in found if row[1])
 
 
-def _rules(trials: Sequence[Trial]) -> list[str]:
-    """What was learned from replies, each rule once."""
-    lines = dict.fromkeys(one.line for trial in trials for one in trial.scenario.learned)
-    return list(lines)
+def _rules(model: ReportModel) -> str:
+    """What was learned from replies, each rule once; of many how many, as the page has them."""
+    rules = facts.learned(model.trials)
+    if len(rules) <= MOST_RULES:
+        return "; ".join(one.line for one in rules)
+    samples = sorted({one.samples for one in rules})
+    told = units.plural(len({one.route for one in rules}), "route")
+    span = dict.fromkeys(f"{count:,}" for count in (samples[0], samples[-1]))
+    told += f", learned from {' to '.join(span)} replies each"
+    if apart := {one.route: None for one in rules if one.of}:
+        of = f" of {units.listed([str(route) for route in apart])}" if None not in apart else ""
+        told += f"; each server is held to its own replies{of}"
+    return f"{told}; see {'What it took' if model.is_run else 'Learned rules in Facts'}"
 
 
 def sessions(traffic: Traffic) -> str:

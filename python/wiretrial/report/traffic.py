@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from wiretrial import words
 from wiretrial.report import units
-from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Table, Text, Told, figures, heading
+from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Table, Told, figures, heading, key
 from wiretrial.report.blocks import words as names
 from wiretrial.report.routes import Flow, Route, Routed
 from wiretrial.results import quantiles
@@ -50,7 +50,7 @@ def blocks(found: Routed) -> tuple[Told, ...]:
     told: list[Told] = [
         Table(heads, tuple(_row(route, is_blocked=_is_blocked(found)) for route in found.routes))
     ]
-    told += [Text(text) for text in sampled(found.routes)]
+    told += [key(text) for text in sampled(found.routes)]
     sessions = (*names("Flow"), *figures("Sessions", "Failed", "p50", "p99", "Waited p99"))
     told += [heading("Sessions"), Table(sessions, tuple(map(_session, found.flows)))]
     if others := tuple(_others(found)):
@@ -60,10 +60,10 @@ def blocks(found: Routed) -> tuple[Told, ...]:
 
 
 def sampled(routes: Iterable[Route]) -> Iterator[str]:
-    """`GET /items: 12,400 of 1,240,000 replies checked`, for each route with checks of a sample."""
+    """`GET /items: 12,400 of 1,240,000 replies checked in full`, where checks are of a sample."""
     for route in routes:
         if route.checkable:
-            told = f"{route.name}: {route.checked:,} of {route.checkable:,} replies checked"
+            told = f"{route.name}: {route.checked:,} of {route.checkable:,} replies checked in full"
             if route.wrong:
                 # Of all replies as many may be wrong; the failures have only those that were found.
                 told += f", {route.wrong:,} wrong ({100 * route.wrong / route.checked:.2g} %)"

@@ -95,7 +95,11 @@ def pairs(group: Group) -> Table | None:
     ]
     if not shown:
         return None
-    known = list(zip(*(group.contest.pairs[metric.key] for metric in shown), strict=True))
+    called = group.called
+    known = [
+        [replace(one, a=called.get(one.a, one.a), b=called.get(one.b, one.b)) for one in pair]
+        for pair in zip(*(group.contest.pairs[metric.key] for metric in shown), strict=True)
+    ]
     is_mixed = len({pair[0].is_declared for pair in known}) > 1
     columns = [*words("Pair", "Declared")] if is_mixed else [*words("Pair")]
     for metric in shown:
@@ -103,7 +107,7 @@ def pairs(group: Group) -> Table | None:
     rows = []
     for pair in known:
         row = [Cell(f"{pair[0].a} / {pair[0].b}")]
-        row += [Cell("yes" if pair[0].is_declared else "no, exploratory")] if is_mixed else []
+        row += [Cell("yes" if pair[0].is_declared else "exploratory")] if is_mixed else []
         for one in pair:
             row += [Cell(figure_words.ratio_text(one)), Cell(figure_words.verdict_text(one))]
         rows.append(tuple(row))

@@ -29,7 +29,7 @@ def picture(knees: Sequence[Knee], frame: Frame) -> Picture:
     known = [step for knee in knees for step in knee.steps if step.response_ns]
     times = [*(step.response_ns or 0.0 for step in known), objective.response_ns]
     time = units.fitting(units.TIMES, times)
-    rate = units.fitting(units.RATES, (step.offered for step in known))
+    rate = units.fitting(units.rates(knees[0].what), (step.offered for step in known))
     rows = [row for knee in knees for row in _rows(knee, time, rate)]
     medians = [row for knee in knees for row in _line(knee, time, rate)]
     rings = _rings(knees, time, rate)
