@@ -7,7 +7,7 @@ import random
 from hdrh.histogram import HdrHistogram
 
 from tests.report.synthetic import DEMO, one_trial
-from wiretrial.report import model, page, phrases, sent
+from wiretrial.report import html, model, page, phrases, sent, traffic
 from wiretrial.report.blocks import Table
 from wiretrial.report.exports import table as exports
 from wiretrial.report.model import ReportModel
@@ -112,6 +112,9 @@ def test_the_time_blocked_has_a_column_where_there_is_any() -> None:
     made = table(report("a", "b", blocked_ms=7))
     (place,) = (at for at, one in enumerate(made.columns) if one.title == "Blocked p99")
     assert {row[place].text for row in made.rows} == {"7.00 ms"}
+    for blocked_ms, times in ((None, 0), (7, 1)):
+        shown = html.render(report("a", "b", blocked_ms=blocked_ms))
+        assert shown.count(traffic.BLOCKED) == times
 
 
 def test_sessions_have_a_table_and_the_server_s_cpu_is_told_per_session() -> None:

@@ -16,6 +16,9 @@ from wiretrial.results import quantiles
 from wiretrial.results.hdr import Hdr
 
 SHOWN = (0.5, 0.99)
+BLOCKED = (
+    "Blocked: the wait for a free connection of the pool, which is part of the times beside it."
+)
 
 
 def slowest(found: Routed) -> str:
@@ -50,6 +53,7 @@ def blocks(found: Routed) -> tuple[Told, ...]:
     told: list[Told] = [
         Table(heads, tuple(_row(route, is_blocked=_is_blocked(found)) for route in found.routes))
     ]
+    told += [key(BLOCKED)] if _is_blocked(found) else []
     told += [key(text) for text in sampled(found.routes)]
     sessions = (*names("Flow"), *figures("Sessions", "Failed", "p50", "p99", "Waited p99"))
     told += [heading("Sessions"), Table(sessions, tuple(map(_session, found.flows)))]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from wiretrial.report import by_route, figure_words, metrics, units
+from wiretrial.report import by_route, figure_words, metrics, traffic, units
 from wiretrial.report.blocks import NO_FIGURE, Cell, Column, Mark, Table, Told, heading, key, words
 from wiretrial.report.by_route import Apart, Result
 from wiretrial.report.families import Group
@@ -15,6 +15,7 @@ from wiretrial.report.scenarios import ScenarioResult
 from wiretrial.report.units import Unit
 from wiretrial.words import counted, part_of
 
+_BLOCKED = "Blocked p99"
 NOT_ALONE = "Of a single {} it cannot be told: the server's CPUs work for all of them at once."
 
 
@@ -28,8 +29,11 @@ def of_group(group: Group, apart: Sequence[Apart]) -> tuple[Told, ...]:
     if not has(group):
         return ()
     cost = _cost(group)
+    table = routes(group, apart)
+    is_blocked = any(column.title == _BLOCKED for column in table.columns)
     return (
-        routes(group, apart),
+        table,
+        *([key(traffic.BLOCKED)] if is_blocked else []),
         *([key(cost)] if cost else []),
         heading("Sessions"),
         sessions(group),
@@ -50,7 +54,7 @@ def routes(group: Group, apart: Sequence[Apart]) -> Table:
         route.median("blocked") for scenario in group.scenarios for route in scenario.routes
     )
     if is_blocked:
-        columns.append(Column("Blocked p99"))
+        columns.append(Column(_BLOCKED))
     columns.append(Column("Bytes per reply", is_spare=True))
     if apart:
         base = group.called[apart[0].base]
