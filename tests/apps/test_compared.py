@@ -98,7 +98,8 @@ def test_a_fault_of_one_is_named_and_what_was_learned_is_kept(place: Place) -> N
     assert leaks.keys() == {"getAccount"}
     assert leaks["getAccount"].keys() == {"mismatch"}
     report = (place.folder / "report.html").read_text(encoding="utf-8")
-    assert "learned from 120 replies to getAccount" in report
+    assert "5 routes, learned from 120 replies each; see Learned rules in Facts" in report
+    assert "$.reader {{reader}}" in report
     # Whoever goes on with it is held to the same rules, without asking again.
     kept = spec.parse(ResultsFolder.open(place.folder).document())
     assert kept.learning is None
