@@ -45,11 +45,17 @@ def made(study: Path) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as base:
         model = reports.whole(kept.unpack(study / kept.FILE, Path(base)))
     told = found.of_report(model)
-    pictures = document.read(study).pictures
+    named = document.read(study).pictures
+    drawn = charts.names(model)
+    pictures = {
+        f"results/{file}": charts.render_svg(model, name)
+        for file, name in named.items()
+        if name in drawn
+    }
     return {
         KEPT: told.to_json(),
-        found.PAGE: found.report(study.name, told),
-        **{f"results/{file}": charts.render_svg(model, name) for file, name in pictures.items()},
+        found.PAGE: found.report(study.name, told, pictures),
+        **pictures,
     }
 
 

@@ -110,5 +110,5 @@ def check_readme(name: str) -> None:
                 assert "(" not in cell.text, cell
                 assert not any(" to " in aside for aside in cell.aside), cell
     page = (folder / found.PAGE).read_text("utf-8")
-    assert found.report(name, kept) == page
+    assert found.of_study(folder) == page
     assert f"]({found.PAGE})" in (folder / "README.md").read_text("utf-8")

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from tests.report.synthetic import Shape, demo_trials
-from wiretrial.report import canvas, found, html, metrics, phrases, text, units
+from wiretrial.report import canvas, charts, found, html, metrics, page, phrases, text, units
+from wiretrial.report.blocks import Table, Text
 from wiretrial.report.model import ReportModel, build
 from wiretrial.report.views import cost
 from wiretrial.results.claims import Claim, Side
+from wiretrial.results.model import Trial
+from wiretrial.results.observation import CpuUse, Observation
 
 FORMS = {"styx": "binary over TCP", "styx+json+ws": "JSON over WebSocket"}
 BYTES = {"styx": (43, 39), "styx+json+ws": (115, 107)}
@@ -54,12 +58,30 @@ def bound(below_ms: float, bots: int = 2000) -> Claim:
     return Claim(text="Quick", source="somebody", metric="p50", below_ms=below_ms, of=of)
 
 
+def watched(trial: Trial, idle_ns: int = 800_000_000) -> Trial:
+    """With what its server's CPU did in one second."""
+    use = CpuUse(cpu=0, idle_ns=idle_ns, softirq_ns=50_000_000)
+    seen = Observation(
+        cpu_resolution_ns=1,
+        tick_ns=10_000_000,
+        cost_ns=1,
+        watched_ns=10**9,
+        start_ns=0,
+        end_ns=10**9,
+        alone=False,
+        cpus=(use,),
+    )
+    assert trial.subject
+    server = trial.subject.model_copy(update={"cpus": (0,)})
+    return trial.model_copy(update={"observation": seen, "subject": server})
+
+
 def report(*claims: Claim) -> ReportModel:
     shapes = tuple(
         shape(protocol, bots, server) for bots in BOTS for server in SERVERS for protocol in FORMS
     )
     return build(
-        demo_trials(blocks=5, shapes=shapes),
+        [watched(trial) for trial in demo_trials(blocks=5, shapes=shapes)],
         question="Q?",
         title="T",
         command="again",
@@ -69,8 +91,14 @@ def report(*claims: Claim) -> ReportModel:
     )
 
 
+@cache
+def plain() -> ReportModel:
+    """Without claims."""
+    return report()
+
+
 def test_protocols_are_lines_along_the_number_of_bots_a_server_at_a_time() -> None:
-    for server, family in zip(SERVERS, report().families, strict=True):
+    for server, family in zip(SERVERS, plain().families, strict=True):
         assert family.title == f"bots, {server}"
         assert family.factor == "connections"
         assert family.labels == tuple(FORMS.values())
@@ -79,7 +107,7 @@ def test_protocols_are_lines_along_the_number_of_bots_a_server_at_a_time() -> No
 
 
 def test_the_verdict_begins_with_what_a_message_costs_each_server() -> None:
-    native, netty, *_ = report().verdict_sentences
+    native, netty, *_ = plain().verdict_sentences
     for said, server in ((native, SERVERS[0]), (netty, SERVERS[1])):
         assert said.startswith(
             f"Bots, {server}: least server CPU per message with binary over TCP "
@@ -88,14 +116,91 @@ def test_the_verdict_begins_with_what_a_message_costs_each_server() -> None:
 
 
 def test_throughput_stands_beside_what_was_offered() -> None:
-    model = report()
+    model = plain()
     assert {(s.levels["connections"], s.offered) for s in model.scenarios} == {
         (bots, float(bots)) for bots in BOTS
     }
-    page = html.render(model)
-    assert "Throughput against the theoretical maximum: bots, table-native" in page
-    assert "by connections, beside the theoretical maximum" in page
-    assert "TCP payload of bots, table-native by connections" in page
+    shown = html.render(model)
+    assert "Throughput against the theoretical maximum" in shown
+    assert "by connections, beside the theoretical maximum" in shown
+    assert "TCP payload of bots, table-native by connections" in shown
+
+
+def test_a_load_that_grows_is_kept_as_tables_and_pictures() -> None:
+    """The four charts of the source: throughput, idle CPU, response time, bandwidth."""
+    model = plain()
+    kept = found.Found.model_validate_json(found.of_report(model).to_json())
+    for number, server in enumerate(SERVERS, start=1):
+        title = f"As the load grows: bots, {server}"
+        (blocks,) = (section.blocks for section in kept.sections if section.title == title)
+        shown = [block for block in blocks if isinstance(block, Table)]
+        assert [table.columns[0].title for table in shown] == [
+            "Throughput, messages/s",
+            "Idle server CPU, %",
+            "p50, ms",
+            "p99, ms",
+            "Bandwidth, kB/s",
+        ]
+        heads = [block.text for block in blocks if isinstance(block, Text) and block.style]
+        assert heads[2:4] == ["Response time, p50", "Response time, p99"]
+        forms = list(FORMS.values())
+        for one, table in enumerate(shown):
+            maximum = [] if one else ["Theoretical maximum"]
+            assert [column.title for column in table.columns[1:]] == [*forms, *maximum]
+            levels = [row[0].text for row in table.rows]
+            assert levels == ["100 connections", "1,000 connections", "2,000 connections"]
+            assert all(cell.value for row in table.rows for cell in row[1:])
+        for name in ("throughput", "idle", "p50", "p99", "byte_rate"):
+            assert f"levels-{number}-{name}" in charts.names(model)
+
+
+def test_a_cpu_that_was_never_idle_is_a_table_without_a_picture() -> None:
+    shapes = [shape(protocol, bots) for bots in BOTS[:2] for protocol in FORMS]
+    trials = demo_trials(blocks=2, shapes=tuple(shapes))
+    model = build(
+        [watched(trial, idle_ns=0) for trial in trials],
+        question="Q?",
+        title="T",
+        command="again",
+        order=[one.name for one in shapes],
+        chart="connections",
+    )
+    (section,) = (one for one in page.sections(model) if one.title.startswith("As the load"))
+    (idle,) = (
+        block
+        for block in section.blocks
+        if isinstance(block, Table) and block.columns[0].title == "Idle server CPU, %"
+    )
+    assert {cell.text for row in idle.rows for cell in row[1:]} == {"0"}
+    assert "levels-1-idle" not in charts.names(model)
+    assert "levels-1-throughput" in charts.names(model)
+
+
+def test_bandwidth_is_bytes_both_ways_per_second() -> None:
+    scenario = next(s for s in plain().scenarios if s.levels["connections"] == 1000)
+    rate, octets = (scenario.median(one) for one in (metrics.THROUGHPUT, metrics.TRANSPORT_BYTES))
+    assert rate
+    assert octets == sum(BYTES["styx"])
+    assert scenario.median(metrics.BYTE_RATE) == pytest.approx(rate * octets)
+
+
+def test_the_page_of_figures_shows_the_pictures_that_are_kept(tmp_path: Path) -> None:
+    model = plain()
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "found.json").write_text(found.of_report(model).to_json(), "utf-8")
+    (tmp_path / "study.toml").write_text(
+        '[pictures]\n"idle.svg" = "levels-1-idle"\n"missing.svg" = "levels-2-idle"\n', "utf-8"
+    )
+    drawn = charts.render_svg(model, "levels-1-idle")
+    (tmp_path / "results" / "idle.svg").write_text(drawn, "utf-8")
+    written = found.of_study(tmp_path)
+    caption = "Idle server CPU of bots, table-native by connections"
+    assert written.endswith(f"\n## Pictures\n\n**{caption}**\n\n![{caption}](results/idle.svg)\n")
+    assert "%, log scale; more is better" in drawn
+
+
+def test_a_rate_that_nobody_gave_is_no_series(study: ReportModel) -> None:
+    assert not any(one.title.startswith("As the load") for one in page.sections(study))
 
 
 def test_a_ratio_between_protocols_finds_its_sides() -> None:
@@ -182,7 +287,7 @@ def test_nothing_is_shown_together_where_nothing_differs() -> None:
 
 
 def test_bars_of_several_groups_stand_under_their_titles() -> None:
-    model = report()
+    model = plain()
     picture = cost.picture(model.groups, cost.panels(model.groups)[0])
     drawn = canvas.inline_svg(picture, "picture")
     assert drawn.count(">bots, table-netty, 1,000 connections<") == 1

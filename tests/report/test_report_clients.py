@@ -132,7 +132,7 @@ def test_what_is_kept_has_every_library(report: ReportModel) -> None:
 
 def test_the_study_s_page_says_what_is_kept_and_nothing_else() -> None:
     page = (STUDY / found.PAGE).read_text(encoding="utf-8")
-    assert found.report(STUDY.name, found.read(STUDY)) == page
+    assert found.of_study(STUDY) == page
 
 
 def test_published_ratios_are_judged(report: ReportModel) -> None:

@@ -142,7 +142,9 @@ def test_the_pages_of_a_study_are_made_from_its_kept_trials(file: Path, tmp_path
     (study / kept.FILE).write_bytes(file.read_bytes())
     text = (ROOT / "studies" / "game-bots" / document.DOCUMENT).read_text(encoding="utf-8")
     head, _, rest = text.partition("[[workload]]")
-    pictures = '[pictures]\n"best.svg" = "ranking-1"\n\n'
+    head, _, _ = head.partition("[pictures]")
+    # These trials have no picture over a factor.
+    pictures = '[pictures]\n"best.svg" = "ranking-1"\n"none.svg" = "levels-1-idle"\n\n'
     (study / document.DOCUMENT).write_text(f"{head}{pictures}[[workload]]{rest}", encoding="utf-8")
     assert list(remade.with_trials(tmp_path)) == [study]
     made = remade.made(study)

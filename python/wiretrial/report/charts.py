@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from wiretrial.report import canvas, metrics, moments, page_results, route_courses
+from wiretrial.report import canvas, metrics, moments, page_load, page_results, route_courses
 from wiretrial.report.canvas import WIDE, Frame, Picture
 from wiretrial.report.knees import together
 from wiretrial.report.model import ReportModel
@@ -64,7 +64,8 @@ def _drawers(model: ReportModel) -> dict[str, Callable[[], Picture]]:
             found[f"percentiles-{number}"] = partial(percentiles.picture, model, group, frame)
     strips = [strip for family in model.families for strip in family.strips]
     for number, strip in enumerate(strips, start=1):
-        for metric in (strip.groups[0].contest.metric, metrics.P99, *page_results.LINES):
+        wanted = (strip.groups[0].contest.metric, metrics.P99, *page_results.LINES)
+        for metric in (*wanted, *(page_load.SERIES if page_load.is_offered(strip) else ())):
             if levels.has(strip, metric):
                 found[f"levels-{number}-{metric.key}"] = partial(
                     levels.picture, strip, metric, frame

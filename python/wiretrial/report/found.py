@@ -2,18 +2,24 @@
 
 Knows a report's blocks and the form in which they are kept; must not know how anything was
 measured. The page of a study's figures is made from what is kept, and from nothing else.
+The pictures that `study.toml` names stand on it, too, as far as they are there.
 Usage: python -m wiretrial.report.found studies/NAME
 """
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import sys
+import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from wiretrial.catalogues import STUDIES
 from wiretrial.report import facts, markdown, page, units
 from wiretrial.report.blocks import Section, Told
 from wiretrial.report.model import ReportModel
@@ -74,15 +80,28 @@ def of_report(model: ReportModel) -> Found:
     )
 
 
-def report(name: str, found: Found | None) -> str:
-    """The page of a study's figures, Markdown."""
+def report(name: str, found: Found | None, pictures: Mapping[str, str] | None = None) -> str:
+    """The page of a study's figures, Markdown. `pictures`: SVG by file below the study's folder."""
     made = (
         "Every figure that is kept. What they say together is in [README.md](README.md). This page "
         "is made from [results/found.json](results/found.json) by "
         f"`python -m wiretrial.report.found studies/{name}`; a test holds it against that."
     )
     figures = f"{NOTHING_YET}\n" if found is None else section(found)
-    return f"# Results of {name}\n\n{made}\n\n{figures}"
+    known = [(_caption(svg), file) for file, svg in (pictures or {}).items()]
+    drawn = "\n\n".join(f"**{caption}**\n\n![{caption}]({file})" for caption, file in known)
+    shown = f"\n## Pictures\n\n{drawn}\n" if drawn else ""
+    return f"# Results of {name}\n\n{made}\n\n{figures}{shown}"
+
+
+def of_study(study: Path) -> str:
+    """The page of what is kept in a study's folder."""
+    document = tomllib.loads((study / STUDIES.document).read_text("utf-8"))
+    files = [f"results/{file}" for file in document.get("pictures", {})]
+    pictures = {
+        file: (study / file).read_text("utf-8") for file in files if (study / file).is_file()
+    }
+    return report(study.resolve().name, read(study), pictures)
 
 
 def section(found: Found) -> str:
@@ -101,6 +120,12 @@ def read(study: Path) -> Found | None:
     return Found.model_validate_json(path.read_bytes()) if path.is_file() else None
 
 
+def _caption(svg: str) -> str:
+    """What a picture shows, without its figures: the beginning of its title."""
+    title = re.search(r"<title>(.*?)</title>", svg, re.DOTALL)
+    return html.unescape(title[1].partition(": ")[0]) if title else ""
+
+
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    (folder / PAGE).write_text(report(folder.resolve().name, read(folder)), "utf-8")
+    (folder / PAGE).write_text(of_study(folder), "utf-8")

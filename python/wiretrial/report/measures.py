@@ -268,6 +268,12 @@ class Measured:
         server = self.trial.server
         return cpus.shares(self.trial.observation, server.cpus if server else ())
 
+    @property
+    def server_cpu_count(self) -> int | None:
+        """On how many CPUs the server was pinned; None: on none, or that is not known."""
+        server = self.trial.server
+        return len(server.cpus) or None if server else None
+
     @cached_property
     def subject_cpus(self) -> CpuShares:
         """The same of the subject, which may be a client library."""
@@ -306,6 +312,14 @@ class Measured:
     def transport_bytes(self) -> float | None:
         """Bytes to and from the kernel per message: TCP payload."""
         return self._per_message(sum(p.bytes.sent + p.bytes.received for p in self._parts))
+
+    @cached_property
+    def byte_rate(self) -> float | None:
+        """Bytes to and from the kernel per second: TCP payload, both ways."""
+        if self.is_opening:
+            return None
+        octets = sum(p.bytes.sent + p.bytes.received for p in self._parts)
+        return _per_second(octets, self.counted_ns) or None
 
     @cached_property
     def wire_bytes(self) -> float | None:

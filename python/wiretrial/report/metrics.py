@@ -179,6 +179,13 @@ APPLICATION_BYTES = Metric(
 TRANSPORT_BYTES = Metric(
     "transport_bytes", "TCP payload", (units.BYTES[0],), lambda m: m.transport_bytes
 )
+BYTE_RATE = Metric(
+    "byte_rate",
+    "Bandwidth",
+    units.BANDWIDTHS,
+    lambda m: m.byte_rate,
+    called="bandwidth",
+)
 WIRE_BYTES = Metric("wire_bytes", "On the wire", (units.BYTES[0],), lambda m: m.wire_bytes)
 CONNECT = _quantile(
     "connect", "Connect time, p50", 0.5, lambda m: m.connect_time, quantiles.CONNECTIONS
@@ -259,7 +266,13 @@ SOFTIRQ_OF_BUSY = Metric(
     (units.PERCENT,),
     lambda m: m.softirq_of_busy,
 )
-IDLE = Metric("idle", "Server's CPUs, idle", (units.PERCENT,), lambda m: m.server_cpus.idle)
+IDLE = Metric(
+    "idle",
+    "Idle server CPU",
+    (units.PERCENT,),
+    lambda m: m.server_cpus.idle,
+    higher_is_better=True,
+)
 
 WAITING = (P50, P90, P99, P999, P9999)
 COSTS = (
@@ -283,7 +296,7 @@ COSTS = (
 CHARGED = (SERVER_CPUS, CLIENT_CPUS, SOFTIRQ_OF_BUSY)
 """What tells who pays for receiving."""
 METRICS = (
-    *(THROUGHPUT, SESSIONS, ELAPSED, WALL, CONNECT_RATE, BANDWIDTH, ALIVE),
+    *(THROUGHPUT, SESSIONS, ELAPSED, WALL, CONNECT_RATE, BANDWIDTH, BYTE_RATE, ALIVE),
     *WAITING,
     *COSTS,
     *CHARGED,

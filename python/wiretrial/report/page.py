@@ -11,6 +11,7 @@ from functools import partial
 from wiretrial.report import knees as searches_of
 from wiretrial.report import (
     moments,
+    page_load,
     page_results,
     receiving,
     route_courses,
@@ -69,6 +70,7 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     yield from page_results.side_by_side(model)
     for family in inside_first:
         yield from page_results.of_family(model, family)
+        yield page_load.section(family)
         yield from _routes(model, family)
     for found in searches_of.together(model.knees):
         yield _searches(found)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from wiretrial.report import case_tables, metrics, units
+from wiretrial.report import case_tables, metrics, page_load, units
 from wiretrial.report import clients as libraries
 from wiretrial.report.blocks import (
     SIGNS,
@@ -43,8 +43,6 @@ MARKS = key(
 FEW_GROUPS = 2
 MOST_BARS = 12
 LINES = (metrics.SERVER, metrics.GENERATOR, metrics.USER_MEMORY, metrics.KERNEL_MEMORY)
-OF_A_RATE = (metrics.IDLE,)
-"""What shows how much is left, where the rate is given from outside."""
 BYTES = (metrics.APPLICATION_BYTES, metrics.TRANSPORT_BYTES, metrics.WIRE_BYTES)
 """Drawn where they differ: else the lines would lie on each other."""
 DIFFERENT = 1.01
@@ -67,9 +65,7 @@ def of_family(model: ReportModel, family: Family) -> Iterator[Section]:
                 how = _how(family, LEVELS)
                 drawing = replace(drawing, table=rankings.grid(family), key=how)
             drawn.append(drawing)
-        yield Section(
-            title, (*notes, *drawn, *_against_the_maximum(family), MARKS, *_folded(family))
-        )
+        yield Section(title, (*notes, *drawn, MARKS, *_folded(family)))
     elif family.is_cases:
         found = case_tables.tables(family, model.absent)
         told: list[Block] = []
@@ -214,16 +210,6 @@ def _pairs(family: Family) -> tuple[Block, ...]:
     return fold("Pair by pair", *told)
 
 
-def _against_the_maximum(family: Family) -> Iterator[Block]:
-    """Throughput where the rate is given from outside: what is delivered of what was offered."""
-    if family.metric is metrics.THROUGHPUT or not _has_rate(family):
-        return
-    for strip in family.strips:
-        if levels.has(strip, metrics.THROUGHPUT):
-            yield heading(f"Throughput against the theoretical maximum: {strip.title}")
-            yield Drawing(partial(levels.picture, strip, metrics.THROUGHPUT))
-
-
 def _times(model: ReportModel, family: Family) -> Iterator[Block]:
     """Along the factor, else percentile plots."""
     groups = [group for group in family.groups if any(s.curve for s in group.scenarios)]
@@ -243,7 +229,8 @@ def _times(model: ReportModel, family: Family) -> Iterator[Block]:
         yield from (block for group in groups for block in _percentiles(model, family, group, unit))
         return
     yield heading(f"{what}: {_name(family)}")
-    yield from [Panels(lines)] if lines else []
+    if lines and not page_load.is_given(family):
+        yield Panels(lines)
     plots = (
         Panel(family.level(group), partial(percentiles.picture, model, group, SMALL))
         for group in groups
@@ -273,11 +260,7 @@ def _lines(family: Family) -> tuple[Metric, ...]:
     differing = tuple(
         metric for metric in BYTES if any(_differs(group, metric) for group in family.groups)
     )
-    return (*LINES, *(OF_A_RATE if _has_rate(family) else ()), *differing)
-
-
-def _has_rate(family: Family) -> bool:
-    return all(scenario.offered for group in family.groups for scenario in group.scenarios)
+    return (*LINES, *differing)
 
 
 def _differs(group: Group, metric: Metric) -> bool:

@@ -22,6 +22,7 @@ MetricName = Literal[
     "connect",
     "application_bytes",
     "transport_bytes",
+    "byte_rate",
     "wire_bytes",
     "idle",
     "elapsed",
