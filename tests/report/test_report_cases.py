@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,15 @@ from tests.report import synthetic_rest
 from tests.report.test_report_text import golden
 from wiretrial.report import case_tables, findings, found, html, markdown, metrics, phrases, text
 from wiretrial.report.case_tables import CaseTable, Cell, excess, time_words
+from wiretrial.report.contest import Pair
 from wiretrial.report.exports import table
+from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel, build
+from wiretrial.report.tables import cases
 from wiretrial.results import adoption
 from wiretrial.results.model import Judgement
 from wiretrial.results.store import ResultsFolder
+from wiretrial.stats.compare import Verdict
 from wiretrial.stats.summary import Estimate
 
 
@@ -90,6 +95,54 @@ def test_a_mark_stands_only_where_the_data_show_the_difference(
     assert cell(tables, FRESH, "steady", compared).is_best
     assert cell(tables, FRESH, "stuck", compared).is_worst
     assert not cell(tables, FRESH, "uneven", compared).is_best
+
+
+def test_what_sits_on_its_floor_is_told_as_such_and_neither_fast_nor_slow(
+    rest: ReportModel,
+) -> None:
+    (family,) = rest.families
+    group = next(g for g in family.groups if g.title == "work, over loopback, 4 server threads")
+    steady = next(s for s in group.scenarios if s.label == "steady")
+    # Even where more trials would show a difference, nothing but the pause is compared.
+    found = replace(group.contest, pairs={"elapsed": (better(steady.name, group),)})
+    marked = replace(group, contest=found)
+    assert steady.name in marked.contest.extremes[0]
+    (table,) = case_tables.tables(replace(family, groups=(marked,)))
+    cells = {row.label: row.cells[0] for row in table.rows}
+    assert cells["steady"]
+    assert (cells["steady"].is_on_floor, cells["steady"].is_best) == (True, False)
+    assert cells["uneven"]
+    assert (cells["uneven"].is_on_floor, cells["uneven"].is_worst) == (False, True)
+    written = found_page(rest)
+    assert re.search(r"\| steady \|.* \(on its floor \+0\.\d %; n = 1\)", written)
+    assert re.search(r"\| uneven \|.* \(floor \+21 %; n = 1\)", written)
+    assert "Such a time measures the pause, not the framework" in written
+
+
+def test_more_server_threads_than_cpus_are_told(rest: ReportModel) -> None:
+    (family,) = rest.families
+    assert case_tables.crowded(case_tables.tables(family)) is None
+    pinned = replace(
+        family,
+        groups=tuple(
+            replace(group, scenarios=tuple(replace(s, server_cpus=8) for s in group.scenarios))
+            for group in family.groups
+        ),
+    )
+    found = case_tables.tables(pinned)
+    assert case_tables.crowded(found) == ((28,), 8)
+    assert "C = 28: server threads that took turns on 8 CPUs." in cases.how_to_read(found).text
+
+
+def found_page(model: ReportModel) -> str:
+    return found.section(found.of_report(model))
+
+
+def better(name: str, group: Group) -> Pair:
+    """The pair of a group of two, with this one shown to be better."""
+    a, b = (scenario.name for scenario in group.scenarios if scenario.estimates)
+    verdict: Verdict = "A faster" if name == a else "B faster"
+    return Pair(a, b, metrics.ELAPSED, None, verdict)
 
 
 def test_a_stall_is_a_result_without_a_time(tables: tuple[CaseTable, ...]) -> None:

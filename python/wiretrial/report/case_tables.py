@@ -7,7 +7,7 @@ those of one environment and one way to connect make a table of their own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wiretrial.report import units
 from wiretrial.report.families import Family, Group
@@ -19,7 +19,8 @@ MOST_COLUMNS = 6
 APART = ("environment", "requests_per_connection")
 """The factors that make tables of their own, where one table would be too wide."""
 ON_THE_FLOOR = 0.01
-"""A time that is no more than this share above its floor has measured the floor."""
+"""A time that is no more than this share above its floor has measured the floor: who needed it is
+neither fast nor slow."""
 UNTOLD = {"environment": "loopback", "requests_per_connection": "kept"}
 """Levels of scenarios that do not name the factor."""
 
@@ -45,6 +46,11 @@ class Cell:
     def above_words(self) -> str:
         """`+0.4 %` or `x 2.3`; empty where there is no floor."""
         return "" if self.above is None else excess(self.above)
+
+    @property
+    def is_on_floor(self) -> bool:
+        """Whether the time is what arithmetic gives: it measures the pause, not the subject."""
+        return self.above is not None and self.above <= ON_THE_FLOOR
 
     @property
     def is_bound(self) -> bool:
@@ -123,6 +129,20 @@ def most_together(found: Sequence[CaseTable]) -> int:
     return max((cell.scenario.together for table in found for cell in table.cells), default=1)
 
 
+def crowded(found: Sequence[CaseTable]) -> tuple[tuple[int, ...], int] | None:
+    """The numbers of server threads that were more than its CPUs, and how many CPUs it had."""
+    known = {
+        (threads, cell.scenario.server_cpus)
+        for table in found
+        for cell in table.cells
+        if isinstance(threads := cell.scenario.levels.get("server_threads"), int)
+    }
+    more = [(threads, cpus) for threads, cpus in known if cpus and threads > cpus]
+    if not more:
+        return None
+    return tuple(sorted({threads for threads, _ in more})), max(cpus for _, cpus in more)
+
+
 def tables(family: Family, absent: Sequence[Absent] = ()) -> tuple[CaseTable, ...]:
     """The family's cases, in as many tables as they need."""
     found: dict[tuple[str, ...], list[Group]] = {}
@@ -191,10 +211,12 @@ def _cell(scenario: ScenarioResult | None, group: Group) -> Cell | None:
         return None
     best, worst = group.contest.extremes
     estimate = scenario.estimates.get(group.contest.metric.key)
-    is_best = scenario.name in best
-    stalls = any(row.verdict == "stalled" for row in scenario.trials)
-    is_worst = stalls or scenario.name in worst
-    return Cell(scenario, estimate, scenario.floor_ns, is_best and not stalls, is_worst)
+    cell = Cell(scenario, estimate, scenario.floor_ns, is_best=False, is_worst=False)
+    if cell.stalls:
+        return replace(cell, is_worst=True)
+    if cell.is_on_floor:
+        return cell
+    return replace(cell, is_best=scenario.name in best, is_worst=scenario.name in worst)
 
 
 def _floor(group: Group) -> tuple[float | None, str | None]:

@@ -323,7 +323,7 @@ def _cases(family: Family, where: str) -> Iterator[Finding]:
     above = [(cell.above, cell.scenario.label) for cell in cells if cell.above is not None]
     if above:
         furthest, label = max(above, key=lambda one: one[0])
-        on_it = sum(share <= case_tables.ON_THE_FLOOR for share, _ in above)
+        on_it = sum(cell.is_on_floor for cell in cells)
         others = (Multiple(label, 1 + furthest),) if on_it < len(above) else ()
         floors = Finding("floors", where, family.metric, others=others, is_beside=True)
         found.append(replace(floors, levels=len(above), told=on_it))

@@ -342,13 +342,15 @@ def _stalls(finding: Finding, _: bool) -> str:
     return f"stopped answering (stalled): {units.listed(told)}"
 
 
-def _floors(finding: Finding, _: bool) -> str:
+def _floors(finding: Finding, whole: bool) -> str:
     n, on_it = finding.levels, finding.told or 0
     within = f"{case_tables.ON_THE_FLOOR:.0%}".replace("%", " %")
     text = (
         f"{units.plural(n, 'time')} {'has' if n == 1 else 'have'} a theoretical minimum; "
         f"{on_it} {'is' if on_it == 1 else 'are'} within {within} of it"
     )
+    if whole and on_it:
+        text += f" and measure{'s' if on_it == 1 else ''} the pause, not the framework"
     for furthest in finding.others:
         above = case_tables.excess(furthest.ratio - 1)
         text += f"; the furthest above is {furthest.label}'s ({above})"

@@ -91,6 +91,8 @@ class ScenarioResult:
     """No more trials than so many were wanted of it; None: as many as of the others."""
     together: int = 1
     """How many such trials ran at the same time, because they mostly wait."""
+    server_cpus: int | None = None
+    """On how many CPUs its server was pinned; None where it was not."""
     routes: tuple[Result, ...] = ()
     """Each route, where many were asked."""
     flows: tuple[Result, ...] = ()
@@ -189,6 +191,7 @@ def _scenario(
         wanted=scenario.trials,
         together=scenario.together,
         offered=runs[0].offered,
+        server_cpus=runs[0].server_cpu_count,
         language="" if subject is None else subject.language,
         routes=by_route.routes(runs),
         flows=by_route.flows(runs),

@@ -49,7 +49,7 @@ def _cell(cell: case_tables.Cell | None) -> Cell:
     unit = units.fitting(units.TIMES, (estimate.median,))
     asides = (
         f"stalled in {cell.stall_words}" if cell.stalls else "",
-        f"floor {cell.above_words}" if cell.above_words else "",
+        _floor_words(cell),
         figure_words.interval_text(estimate, unit) or ("n = 1" if cell.is_single else ""),
     )
     return Cell(
@@ -60,6 +60,12 @@ def _cell(cell: case_tables.Cell | None) -> Cell:
         low=low,
         high=high,
     )
+
+
+def _floor_words(cell: case_tables.Cell) -> str:
+    if not cell.above_words:
+        return ""
+    return f"{'on its floor' if cell.is_on_floor else 'floor'} {cell.above_words}"
 
 
 def how_to_read(found: Sequence[CaseTable]) -> Text:
@@ -75,6 +81,18 @@ def how_to_read(found: Sequence[CaseTable]) -> Text:
         parts.append(
             "Floor: the theoretical minimum (messages of each producer, t, P / min(P, C), round"
             " trips), and how far above it a time lies."
+        )
+    if any(cell.is_on_floor for cell in cells):
+        within = f"{case_tables.ON_THE_FLOOR:.0%}".replace("%", " %")
+        parts.append(
+            f"On its floor: within {within} of that minimum. Such a time measures the pause, not"
+            " the framework: it is neither fast nor slow, and has no mark."
+        )
+    if more := case_tables.crowded(found):
+        threads, cpus = units.listed(map(str, more[0])), units.plural(more[1], "CPU")
+        parts.append(
+            f"C = {threads}: server threads that took turns on {cpus}. With t = 0 such columns"
+            " compare switching and locks, and not what as many cores would do."
         )
     if (most := case_tables.most_together(found)) > 1:
         parts.append(f"Trials that mostly wait ran {most} at a time.")
