@@ -26,6 +26,8 @@ use crate::worker::{Share, Wires, Worker};
 
 /// Behind the workers of any load: no number is used twice, and each fits into the 53 bits of a JavaScript number.
 const PLACE: u32 = 1 << 12;
+/// A server that has answered and then has no connection for so long went away: it is not starting.
+const GONE: Nanos = Nanos::from_secs(1);
 /// Nobody reads intervals.
 const INTERVAL: Nanos = Nanos::from_secs(3600);
 
@@ -77,13 +79,18 @@ pub fn ask(
         end.failed += u64::from(exchange.fault.is_some());
         tell(&Told::Exchange(Box::new(told(exchange, &secrets))))
     };
-    while asker.go_on(clock.now() >= limit)? {
+    loop {
+        let now = clock.now();
+        // What came is told before it is said that no more comes.
+        let goes_on = asker.go_on(now, now >= limit);
+        asker.take().into_iter().try_for_each(&mut each)?;
+        if !goes_on? {
+            break;
+        }
         if control.is_stopping() {
             return Err(Refusal::Interrupted { signal: control.signal() }.into());
         }
-        asker.take().into_iter().try_for_each(&mut each)?;
     }
-    asker.take().into_iter().try_for_each(&mut each)?;
     end.left = asker.left();
     tell(&Told::End { end })?;
     Ok(())
@@ -107,6 +114,10 @@ struct Asker {
     reports: Receiver<(u32, Report)>,
     give_back: Sender<Box<Recorder>>,
     url: String,
+    /// So long without a connection, and the server went away.
+    patience: Nanos,
+    /// When one stood.
+    stood: Option<Nanos>,
 }
 
 impl Asker {
@@ -117,6 +128,7 @@ impl Asker {
         started_unix_ns: u64,
     ) -> Result<Self, Refusal> {
         let url = setup.plan.target.url.text.clone();
+        let patience = setup.plan.phases.connect.min(GONE);
         let of_net = |error: NetError| refusal(&url, (error.class().into(), error.to_string()));
         let driver = Driver::new(&driver_config(&setup.plan)).map_err(of_net)?;
         let (report, reports) = channel();
@@ -138,11 +150,11 @@ impl Asker {
         let mut worker =
             Worker::new(Arc::new(setup), share, wires, clock, driver).map_err(of_net)?;
         worker.tape_onto(tape);
-        Ok(Self { worker, sessions, reports, give_back, url })
+        Ok(Self { worker, sessions, reports, give_back, url, patience, stood: None })
     }
 
     /// Does what is to be done, and waits; false: all is over.
-    fn go_on(&mut self, is_late: bool) -> Result<bool, Refusal> {
+    fn go_on(&mut self, now: Nanos, is_late: bool) -> Result<bool, Refusal> {
         let url = &self.url;
         let refuse = |failure| refusal(url, failure);
         if is_late {
@@ -154,6 +166,12 @@ impl Asker {
         }
         let Some(rest) = self.worker.work().map_err(refuse)? else { return Ok(false) };
         self.worker.rest(rest).map_err(refuse)?;
+        if self.worker.stands() {
+            self.stood = Some(now);
+        } else if self.stood.is_some_and(|at| now - at >= self.patience) {
+            let (class, why) = self.worker.why_not_all_stand(self.patience);
+            return Err(refuse((class, format!("the server went away: {why}"))));
+        }
         for (_, report) in self.reports.try_iter() {
             if let Report::Interval(mut record) = report {
                 record.recorder.clear();

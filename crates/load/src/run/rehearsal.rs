@@ -31,7 +31,7 @@ pub(super) fn rehearse(
     control: &Control,
 ) -> Result<(), Refusal> {
     let Some(traffic) = &setup.plan.traffic else { return Ok(()) };
-    let traffic = once(traffic);
+    let traffic = once(traffic, setup.plan.share.first_worker);
     let (flows, secrets) = (traffic.flows.len(), secrets(&setup.plan));
     let names: Vec<_> = traffic.routes.iter().map(|route| route.name.clone()).collect();
     let refuse = |(class, text): (Class, String)| {
@@ -94,12 +94,14 @@ pub(super) fn rehearse(
     }
 }
 
-/// Each flow once, and without thought; of feeds the first row, and of those whose rows are one user's the last,
-/// which the load comes to last.
-fn once(traffic: &Traffic) -> Traffic {
+/// Each flow once, and without thought; of feeds the first row, and of those whose rows are one user's one of the
+/// last, which the load comes to last. Each engine of a fleet, whose first worker this is, takes another one: they
+/// rehearse at the same time.
+fn once(traffic: &Traffic, first_worker: u32) -> Traffic {
     let mut once = traffic.straight();
     for feed in &mut once.feeds {
-        let row = if feed.order == Order::Unique { feed.rows.len() - 1 } else { 0 };
+        let unique = feed.rows.len() - 1 - first_worker as usize % feed.rows.len();
+        let row = if feed.order == Order::Unique { unique } else { 0 };
         feed.rows = vec![feed.rows.swap_remove(row)];
         feed.order = Order::Sequential;
     }
@@ -119,4 +121,37 @@ fn plan_of(plan: &Plan, traffic: Traffic) -> Plan {
     plan.load.loop_ = LoopPlan::Closed;
     plan.load.stages.clear();
     plan
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_engine_rehearses_with_a_row_of_its_own() {
+        let rows = json!([["a"], ["b"], ["c"], ["d"]]);
+        let feed =
+            |order: &str| json!({"name": order, "columns": ["c"], "rows": rows, "order": order});
+        let flow = |order: &str| json!({"name": order, "feed": order, "steps": [{"route": 0}]});
+        let plan = json!({
+            "schema": "wiretrial-plan", "version": 1,
+            "target": {"url": "http://127.0.0.1:1/"},
+            "load": {"connections": 1},
+            "stop": {"sessions": 1},
+            "traffic": {
+                "feeds": [feed("unique"), feed("sequential")],
+                "routes": [{"name": "one", "method": "GET", "target": [{"text": "/"}]}],
+                "flows": [flow("unique"), flow("sequential")],
+            },
+        });
+        let plan = Plan::from_json(&plan.to_string()).expect("a plan");
+        let traffic = plan.traffic.expect("it has traffic");
+        let rehearsed = |first_worker| {
+            let [unique, first] = &once(&traffic, first_worker).feeds[..] else { panic!() };
+            (unique.rows.concat().concat(), first.rows.concat().concat())
+        };
+        let found = [0, 2, 3, 5].map(rehearsed);
+        assert_eq!(found, ["d", "b", "a", "c"].map(|row| (row.to_owned(), "a".to_owned())));
+    }
 }

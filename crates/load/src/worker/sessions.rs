@@ -63,6 +63,9 @@ impl<M: Machine> Worker<M> {
         } else {
             (first_session, apart, place, workers)
         };
+        // Of a fleet no more is known than that each engine has a worker.
+        let is_alone = plan.share.workers == plan.generator.threads;
+        let rehearsed = if is_alone { 1 } else { plan.share.workers };
         let deals = Part {
             seed: plan.load.seed,
             place,
@@ -71,6 +74,7 @@ impl<M: Machine> Worker<M> {
             apart,
             first_user: self.share.first_connection,
             keeps_rows: pacer.is_none() && !in_turn,
+            rehearsed,
             in_turn,
         };
         let (connections, budget) = (self.share.connections, self.share.budget);

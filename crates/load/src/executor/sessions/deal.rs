@@ -22,6 +22,8 @@ pub struct Part {
     pub first_user: u32,
     /// Users keep their rows: the loop is closed.
     pub keeps_rows: bool,
+    /// Rows at the end of a feed whose rows are one user's that rehearsals have.
+    pub rehearsed: u32,
     /// Closed loop: one user after the other has a session, and no two at once.
     pub in_turn: bool,
 }
@@ -120,7 +122,7 @@ impl Dealer {
 
     fn row(&mut self, flow: usize) -> Row {
         let Some(feed) = self.feeds[flow] else { return Row::None };
-        let Part { place, workers, keeps_rows, .. } = self.part;
+        let Part { place, workers, keeps_rows, rehearsed, .. } = self.part;
         let rows = &mut self.rows[feed];
         if rows.order == Order::Unique && keeps_rows {
             return Row::Own;
@@ -131,8 +133,11 @@ impl Dealer {
         match rows.order {
             Order::Sequential => Row::At(place),
             Order::Shuffled => Row::At(rows.shuffled[place] as usize),
-            // The last one is the preflight's.
-            Order::Unique if number < rows.count.saturating_sub(1).max(1) as u64 => Row::At(place),
+            Order::Unique
+                if number < rows.count.saturating_sub(rehearsed as usize).max(1) as u64 =>
+            {
+                Row::At(place)
+            }
             Order::Unique => Row::RanOut,
         }
     }
@@ -171,6 +176,7 @@ mod tests {
             apart: 2,
             first_user,
             keeps_rows,
+            rehearsed: 1,
             in_turn: false,
         };
         Dealer::new(&traffic, part)
@@ -220,6 +226,12 @@ mod tests {
             [Row::At(0), Row::At(2), Row::RanOut, Row::RanOut],
             "the last is not dealt"
         );
+        // Three engines rehearse with a row each.
+        let mut many = dealer("a", "unique", 7, 0, false);
+        many.part.rehearsed = 3;
+        let dealt = std::iter::repeat_with(|| many.deal()).filter(|it| it.flow == 0);
+        let rows: Vec<_> = dealt.take(3).map(|it| it.row).collect();
+        assert_eq!(rows, [Row::At(0), Row::At(2), Row::RanOut]);
         let mut closed = dealer("a", "unique", 30, 1, true);
         assert!((0..24).map(|_| closed.deal()).all(|it| it.flow != 0 || it.row == Row::Own));
         assert_eq!(closed.own_row(3), 13);

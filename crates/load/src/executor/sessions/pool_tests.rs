@@ -36,6 +36,7 @@ fn pool(
         apart: 1,
         first_user: 0,
         keeps_rows: rate.is_none(),
+        rehearsed: 1,
         in_turn: false,
     };
     let pacer = rate.map(|rate| Pacer::Constant(Constant::new(Nanos::ZERO, rate, 0.0)));

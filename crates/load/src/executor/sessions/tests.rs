@@ -58,6 +58,7 @@ fn staged(
         apart: 1,
         first_user: 0,
         keeps_rows: rate.is_none(),
+        rehearsed: 1,
         in_turn: false,
     };
     part_of(traffic, part, users, rate, course, budget)
@@ -237,6 +238,7 @@ fn users_may_take_turns() {
         apart: 1,
         first_user: 0,
         keeps_rows: false,
+        rehearsed: 1,
         in_turn: true,
     };
     let (mut sessions, mut slots) = part_of(three_steps(), part, 2, None, None, Budget::of(3));
