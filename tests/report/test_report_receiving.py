@@ -14,7 +14,7 @@ from tests.report import synthetic_clients
 from tests.report.synthetic import Shape, demo_trials
 from tools import results as remade
 from wiretrial.cli import reports
-from wiretrial.report import found, html, markdown, page, receiving, text
+from wiretrial.report import clients, found, html, markdown, page, receiving, text
 from wiretrial.report import kept as kept_trials
 from wiretrial.report.blocks import Cell, Table, Text
 from wiretrial.report.model import ReportModel, build
@@ -244,18 +244,19 @@ def test_a_closed_loop_is_compared_by_its_throughput_too() -> None:
     assert [one.metric.key for one in found] == ["server", "server_cpus", "throughput"]
 
 
-def test_client_libraries_are_compared_by_their_own_cpu_and_round_trip() -> None:
+def driven(workload: str) -> list[Trial]:
+    """Client libraries in both environments."""
     made = []
     for trial in synthetic_clients.trials():
         scenario = trial.scenario
         if scenario.group != "page, http" or scenario.twin_of:
             continue
         for environment in (receiving.LOOPBACK, receiving.STEERED):
-            group = f"page, over {environment}"
+            group = f"{workload}, over {environment}"
             told = {
                 "name": f"{scenario.label}: {group}",
                 "group": group,
-                "levels": {"workload": "page", "environment": environment},
+                "levels": {**scenario.levels, "workload": workload, "environment": environment},
                 "baseline": f"raw-client: {group}" if scenario.label != "raw-client" else None,
             }
             update = {
@@ -263,7 +264,22 @@ def test_client_libraries_are_compared_by_their_own_cpu_and_round_trip() -> None
                 "observation": seen(trial, idle=0.55, cpu=1),
             }
             made.append(trial.model_copy(update=update))
-    found_here = receiving.charged(report(made).families)
+    return made
+
+
+def test_what_is_measured_again_takes_no_place_beside_the_libraries() -> None:
+    def rows(made: Sequence[Trial]) -> list[tuple[str, set[str]]]:
+        whole, *_ = clients.tables(report(made))
+        return [(row.name, set(row.cells)) for row in whole.rows]
+
+    plain, again = synthetic_clients.trials(), driven("page, charged apart")
+    assert rows([*plain, *again]) == rows(plain)
+    # Where there is nothing else, it has the places.
+    assert len(rows(again)) == 2 * 4
+
+
+def test_client_libraries_are_compared_by_their_own_cpu_and_round_trip() -> None:
+    found_here = receiving.charged(report(driven("page")).families)
     assert [one.metric.key for one in found_here] == ["client", "client_cpus", "wall"]
     for one in found_here:
         assert set(one.outcomes) == {"survives"}

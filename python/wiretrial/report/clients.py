@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from wiretrial.report import leading, metrics, units
+from wiretrial.report import leading, metrics, receiving, units
 from wiretrial.report.families import Group
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
@@ -103,6 +103,8 @@ def _rows(model: ReportModel) -> tuple[Row, ...]:
         for scenario in group.scenarios:
             if not scenario.is_driven or scenario.median(metrics.WALL) is None:
                 continue
+            if scenario.name not in {one.name for one in alike[_place(scenario)]}:
+                continue
             about.setdefault(scenario.label, scenario)
             key = (scenario.label, _mode(scenario), _apart(scenario, alike[_place(scenario)]))
             cells = found.setdefault(key, {})
@@ -131,12 +133,19 @@ def _place(scenario: ScenarioResult) -> tuple[str, str, str]:
 
 
 def _alike(model: ReportModel) -> dict[tuple[str, str, str], list[ScenarioResult]]:
-    """The scenarios that would share a place."""
+    """The scenarios that would share a place.
+
+    What was measured again to tell who pays for receiving has a section of its own, and a place
+    only where nothing else has it.
+    """
+    again = receiving.repeated(model.families)
     found: dict[tuple[str, str, str], list[ScenarioResult]] = {}
+    others: dict[tuple[str, str, str], list[ScenarioResult]] = {}
     for group in model.groups:
         for scenario in group.scenarios:
-            found.setdefault(_place(scenario), []).append(scenario)
-    return found
+            places = others if group.title in again else found
+            places.setdefault(_place(scenario), []).append(scenario)
+    return others | found
 
 
 def _apart(scenario: ScenarioResult, alike: Sequence[ScenarioResult]) -> tuple[str, ...]:

@@ -92,6 +92,13 @@ def charged(families: Sequence[Family]) -> tuple[Charged, ...]:
     )
 
 
+def repeated(families: Sequence[Family]) -> frozenset[str]:
+    """The titles of groups that were measured to tell who pays, in both environments."""
+    return frozenset(
+        group.title for family in families for pair in _pairs(family) for group in pair
+    )
+
+
 def _pairs(family: Family) -> Iterator[tuple[Group, Group]]:
     """Groups with the same levels but for the environment."""
     found: dict[tuple[tuple[str, Level], ...], dict[Level, Group]] = {}
