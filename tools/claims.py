@@ -14,11 +14,12 @@ from typing import Any
 
 from wiretrial.report import found
 from wiretrial.report.blocks import Cell, Table
+from wiretrial.report.claims import OURS
+from wiretrial.report.tables import claims
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "claims.md"
 BEFORE = Path(__file__).with_name("claims_before.json")
-SECTION = "Published / here"
 RENAMED = {"refuted": "not reproduced", "explained by arithmetic": "arithmetic"}
 """Verdicts before, in today's words."""
 HEAD = """# Each published claim, before and now
@@ -70,12 +71,12 @@ def _rows_of(kept: found.Found) -> dict[str, tuple[str, str, Cell]]:
     tables = (
         block
         for section in kept.sections
-        if section.title == SECTION
+        if section.title == claims.TITLE
         for block in section.blocks
         if isinstance(block, Table)
     )
     return {
-        row[0].text.removesuffix(" (our reading)"): (row[1].text, row[2].text, row[3])
+        row[0].text.removesuffix(OURS): (row[1].text, row[2].text, row[3])
         for table in tables
         for row in table.rows
     }

@@ -23,6 +23,8 @@ Verdict = Literal[
     "reproduced", "not reproduced", "arithmetic", "cannot be told", "not measured here"
 ]
 
+OURS = " (our reading)"
+"""Stands after a claim that the source itself does not make."""
 WITHIN = 1.25
 """A ratio counts as the published one as far as it lies within this factor of it."""
 BY_ARITHMETIC = 1.05
@@ -58,7 +60,7 @@ class ClaimRow:
     @property
     def text(self) -> str:
         """What is claimed, and whether it is our reading of the source."""
-        return f"{self.claim.text} (our reading)" if self.claim.is_ours else self.claim.text
+        return f"{self.claim.text}{OURS}" if self.claim.is_ours else self.claim.text
 
     @property
     def source(self) -> str:

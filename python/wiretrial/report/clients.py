@@ -99,11 +99,12 @@ def _rows(model: ReportModel) -> tuple[Row, ...]:
     found: dict[tuple[str, str, tuple[str, ...]], dict[str, Cell]] = {}
     about: dict[str, ScenarioResult] = {}
     alike = _alike(model)
+    placed = {scenario.name for sharing in alike.values() for scenario in sharing}
     for group in model.groups:
         for scenario in group.scenarios:
             if not scenario.is_driven or scenario.median(metrics.WALL) is None:
                 continue
-            if scenario.name not in {one.name for one in alike[_place(scenario)]}:
+            if scenario.name not in placed:
                 continue
             about.setdefault(scenario.label, scenario)
             key = (scenario.label, _mode(scenario), _apart(scenario, alike[_place(scenario)]))

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from wiretrial.results.observation import CpuUse, Observation
+from wiretrial.report.sums import total
+from wiretrial.results.observation import Observation
 
 OTHER_WORK = 0.1
 """Of the CPUs' time: where other work took more, they say nothing of the side."""
@@ -44,17 +45,11 @@ def shares(seen: Observation | None, cpus: Collection[int]) -> CpuShares:
     there = (seen.end_ns - seen.start_ns) * len(own)
     if there <= 0:
         return CpuShares()
-    idle, softirq = _sum(own, "idle_ns"), _sum(own, "softirq_ns")
-    unused = None if idle is None else idle + (_sum(own, "iowait_ns") or 0)
+    idle, softirq = total(*(u.idle_ns for u in own)), total(*(u.softirq_ns for u in own))
+    unused = None if idle is None else idle + (total(*(u.iowait_ns for u in own)) or 0)
     return CpuShares(
         there,
         idle=None if idle is None else min(idle / there, 1.0),
         softirq=None if softirq is None else min(softirq / there, 1.0),
         busy=None if unused is None else max(1 - unused / there, 0.0),
     )
-
-
-def _sum(uses: Collection[CpuUse], state: str) -> int | None:
-    found: list[int | None] = [getattr(use, state) for use in uses]
-    known = [value for value in found if value is not None]
-    return sum(known) if len(known) == len(found) else None

@@ -15,6 +15,7 @@ from wiretrial.plan import AfterResponse, OpenLoop
 from wiretrial.report import cpus
 from wiretrial.report.cpus import CpuShares
 from wiretrial.report.routes import Routed
+from wiretrial.report.sums import total
 from wiretrial.results import hdr, offered
 from wiretrial.results.model import USABLE, Trial
 from wiretrial.results.observation import PerConnection
@@ -455,12 +456,6 @@ def link_bytes(trial: Trial) -> float | None:
     octets = trial.summary.bytes
     packets = link.carried_up.offered + link.carried_down.offered
     return float(octets.sent + octets.received + HEADERS * packets)
-
-
-def total(*parts: float | None) -> float | None:
-    """The sum; None where a part is not known."""
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
 
 
 def _per_second(count: int, duration_ns: int) -> float | None:

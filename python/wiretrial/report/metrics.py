@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from wiretrial.report import units
-from wiretrial.report.measures import Measured, total
+from wiretrial.report.measures import Measured
+from wiretrial.report.sums import total
 from wiretrial.report.units import Unit
 from wiretrial.results import quantiles
 from wiretrial.results.hdr import Hdr

@@ -83,7 +83,7 @@ def _of_study(model: ReportModel) -> Iterator[Section]:
     yield _browsed(model)
     yield Section("Held connections", held.blocks(model))
     yield Section("What each is like to adopt", adoption.blocks(model.adopted))
-    yield Section("Published / here", (claims.table(model.claims),) if model.claims else ())
+    yield Section(claims.TITLE, (claims.table(model.claims),) if model.claims else ())
     yield _limits(model)
     yield Section(occasions.TITLE, occasions.section(model))
     absent = (Item(row.reason) for row in model.absent)

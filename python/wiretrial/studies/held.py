@@ -103,7 +103,7 @@ def _shared(
     except NotLearned:
         return None, ""
     if over.differing:
-        return None, f"; the servers differ in {', '.join(over.differing)}"
+        return None, over.difference
     forms = {_form(one) for one in (*alone, over.rule) if one is not None}
     return (None, "") if len(forms) > 1 else (over.rule, "")
 

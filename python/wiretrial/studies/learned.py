@@ -153,13 +153,15 @@ class Over:
         )
         return cls(rule, tuple(differing))
 
+    @property
+    def difference(self) -> str:
+        """Where they differ, as it follows the rule in words; empty: nowhere."""
+        return f"; the servers differ in {', '.join(self.differing)}" if self.differing else ""
+
     def told(self, route: str | None) -> LearnedRule:
         """It as it is kept."""
         kept = kept_of(self.rule, route)
-        if not self.differing:
-            return kept
-        told = f"{kept.told}; the servers differ in {', '.join(self.differing)}"
-        return kept.model_copy(update={"told": told})
+        return kept.model_copy(update={"told": f"{kept.told}{self.difference}"})
 
 
 def kept_of(rule: Learned, route: str | None) -> LearnedRule:

@@ -11,6 +11,8 @@ from wiretrial.report import figure_words
 from wiretrial.report.blocks import NOTHING, Cell, Mark, Table, figures, words
 from wiretrial.report.claims import ClaimRow, Verdict
 
+TITLE = "Published / here"
+
 MARKS: dict[Verdict, Mark] = {
     "reproduced": "yes",
     "not reproduced": "no",

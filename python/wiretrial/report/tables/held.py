@@ -20,9 +20,10 @@ from wiretrial.report.blocks import (
     key,
     words,
 )
-from wiretrial.report.measures import Measured, total
+from wiretrial.report.measures import Measured
 from wiretrial.report.model import ReportModel
 from wiretrial.report.scenarios import ScenarioResult
+from wiretrial.report.sums import total
 from wiretrial.report.tables import cells
 from wiretrial.results.model import Trial
 from wiretrial.results.observation import PerConnection
