@@ -11,28 +11,13 @@ import pytest
 
 from tests.apps import installed
 from tests.apps.running import Application
+from tests.lab.own_servers import described
 from wiretrial.errors import EXIT_GOOD
 from wiretrial.results.model import Trial
 from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import spec
 from wiretrial.subjects import build
 
-SUBJECT = """\
-name = "{name}"
-kind = "server"
-summary = "An application of the examples"
-language = "Go"
-homepage = "https://example.org"
-licence = "Apache-2.0"
-speaks = ["http"]
-traffic = "../traffic/traffic.toml"
-[version]
-command = ["echo", "1"]
-pattern = '(.+)'
-[configurations.default]
-description = "As it runs in production."
-command = ["env", "FAULT={fault}", "ADDRESS={{host}}:{{port}}", "{program}"]
-"""
 # Enough that the 50th account, which is another reader's, is asked for in each trial.
 LONG = ("-d", "1500ms", "--warmup", "0", "-c", "20", "--seed", "1")
 
@@ -65,7 +50,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     shutil.copytree(installed.EXAMPLES / "catalogue" / "traffic", tmp_path / "traffic")
     for name, fault in (("sound", ""), ("leaky", "leak")):
         (tmp_path / name).mkdir()
-        text = SUBJECT.format(name=name, fault=fault, program=program)
+        command = ("env", f"FAULT={fault}", "ADDRESS={host}:{port}", str(program))
+        text = described(name, command, traffic="../traffic/traffic.toml", language="Go")
         (tmp_path / name / "subject.toml").write_text(text, encoding="utf-8")
     made = Application("catalogue", "", tmp_path)
     made.unsaid()

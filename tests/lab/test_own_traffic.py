@@ -10,6 +10,7 @@ import pytest
 from tests.cli.conftest import Run, wiretrial
 from tests.cli.test_load_traffic import HURL, ROUTES, TOML
 from tests.cli.test_runs import MEASURED, results_of
+from tests.lab.own_servers import described
 from tests.lab.test_verify import cache_for_own, examined
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_USAGE, UsageProblem
@@ -23,24 +24,6 @@ from wiretrial.subjects.spec import Subject
 __all__ = ["cache_for_own", "wiretrial"]
 
 SHOP = Path(__file__).parent / "programs" / "shop.py"
-SPEC = """
-name = "mine"
-kind = "server"
-summary = "An application of the tests"
-language = "Python"
-homepage = "https://example.org"
-licence = "Apache-2.0"
-speaks = ["http"]
-traffic = "../shop.toml"
-
-[version]
-command = ["echo", "1"]
-pattern = '(.+)'
-
-[configurations.default]
-description = "As it runs in production."
-command = ["PYTHON", "FILE", "{host}", "{port}"FLAGS]
-"""
 CONVERSATION = """\
 [[flow]]
 url = "{{base}}/chat?user=ann"
@@ -67,15 +50,16 @@ def write(folder: Path, rest: str = "[load]\nusers = 2\n") -> None:
     (folder / "shop.toml").write_text(TOML % (1, rest), encoding="utf-8")
 
 
+def _described(*flags: str) -> str:
+    command = (sys.executable, str(SHOP), "{host}", "{port}", *flags)
+    return described("mine", command, traffic="../shop.toml")
+
+
 def mine(folder: Path, *flags: str, more: str = "", name: str = "mine") -> Subject:
     """The application as a subject, beside its traffic file."""
     write(folder)
-    words = "".join(f', "{flag}"' for flag in flags)
-    text = SPEC.replace("PYTHON", sys.executable).replace("FILE", str(SHOP))
     (folder / name).mkdir()
-    (folder / name / spec.SPEC_FILE).write_text(
-        text.replace("FLAGS", words) + more, encoding="utf-8"
-    )
+    (folder / name / spec.SPEC_FILE).write_text(_described(*flags) + more, encoding="utf-8")
     return registry.find(f"{folder}/{name}")
 
 
@@ -215,9 +199,7 @@ def test_what_it_does_not_claim_is_refused_with_the_remedy(tmp_path: Path) -> No
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, old: str, new: str, words: str) -> None:
-    (tmp_path / spec.SPEC_FILE).write_text(
-        SPEC.replace("FLAGS", "").replace(old, new), encoding="utf-8"
-    )
+    (tmp_path / spec.SPEC_FILE).write_text(_described().replace(old, new), encoding="utf-8")
     with pytest.raises(UsageProblem) as refused:
         spec.load(tmp_path)
     assert words in refused.value.line()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.cli.conftest import Run, wiretrial
 from tests.cli.test_runs import MEASURED, results_of
+from tests.lab.own_servers import described
 from wiretrial.plan import LearnedContent, MatchingContent, ShapedContent
 from wiretrial.plan_traffic import IsShape
 from wiretrial.studies import held
@@ -20,22 +21,6 @@ from wiretrial.traffic.learning import Sample
 __all__ = ["wiretrial"]
 
 PROGRAM = Path(__file__).parent / "programs" / "named.py"
-SUBJECT = """
-name = "{name}"
-kind = "server"
-summary = "A server of the tests"
-language = "Python"
-homepage = "https://example.org"
-licence = "Apache-2.0"
-speaks = ["http"]
-traffic = "../asked.hurl"
-[version]
-command = ["echo", "1"]
-pattern = '(.+)'
-[configurations.default]
-description = "As it is."
-command = ["{python}", "{program}", "{{host}}", "{{port}}", "{name}"]
-"""
 HURL = """\
 # @name same
 GET {{base}}/same
@@ -50,7 +35,8 @@ def test_servers_that_answer_differently_are_each_held_to_their_own_replies(
     (tmp_path / "asked.hurl").write_text(HURL, encoding="utf-8")
     for name in ("ann", "bob"):
         (tmp_path / name).mkdir()
-        text = SUBJECT.format(name=name, python=sys.executable, program=PROGRAM)
+        command = (sys.executable, str(PROGRAM), "{host}", "{port}", name)
+        text = described(name, command, traffic="../asked.hurl")
         (tmp_path / name / "subject.toml").write_text(text, encoding="utf-8")
     words = ("--traffic", "asked.hurl", "--variable", "base=http://127.0.0.1:1", "--trials", "2")
     briefly = ("-d", "300ms", "--warmup", "0", "-c", "2", "--seed", "1")
