@@ -73,3 +73,18 @@ fn what_cannot_be_served_is_refused() {
     let pinned = ServerPlan { http: vec![any], cpus: vec![100_000], ..ServerPlan::default() };
     assert!(matches!(start(pinned), Err(RespondError::Net(_))));
 }
+
+/// Listeners that share a port share its connections too: each of two servers would be given some.
+#[test]
+fn a_port_of_another_server_is_refused_however_many_threads_either_has() {
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let plan = |address, threads| ServerPlan { tcp: vec![address], threads, ..Default::default() };
+    for (first, second) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
+        let server = start(plan(any, first)).unwrap();
+        let address = server.addresses().tcp[0];
+        let error = start(plan(address, second)).unwrap_err();
+        assert!(matches!(error, RespondError::Listen(_)), "{first} and {second}: {error}");
+        server.stop().unwrap();
+        start(plan(address, second)).unwrap().stop().unwrap();
+    }
+}
