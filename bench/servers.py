@@ -15,7 +15,8 @@ import psutil
 from bench.workloads import Workload
 from wiretrial.engine import Engine
 from wiretrial.subjects import build, registry
-from wiretrial.subjects.process import Server, free_ports
+from wiretrial.subjects.ports import free_ports
+from wiretrial.subjects.process import Server
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 from wiretrial.browser.jobs import Http
 from wiretrial.errors import UsageProblem
 from wiretrial.machine.namespaces import Namespace
-from wiretrial.subjects import build, process, registry, spec
+from wiretrial.subjects import build, registry, spec
 from wiretrial.subjects.build import Build
+from wiretrial.subjects.ports import free_ports
 from wiretrial.subjects.process import LOOPBACK, Server
 from wiretrial.words import HTTP
 
@@ -81,7 +82,7 @@ class Front(Server):
             engine=engine,
             cpus=cpus,
             isolation=isolation,
-            ports=process.free_ports([host], list(PORTS.values()), isolation),
+            ports=free_ports([host], list(PORTS.values()), isolation),
             values={
                 "scheme": upstream.scheme,
                 "upstream": upstream.address,

@@ -14,7 +14,8 @@ from types import TracebackType
 from wiretrial.errors import UsageProblem
 from wiretrial.machine.namespaces import Namespace
 from wiretrial.subjects.build import Build
-from wiretrial.subjects.process import Server, free_ports
+from wiretrial.subjects.ports import free_ports
+from wiretrial.subjects.process import Server
 from wiretrial.subjects.spec import ConfigurationName, ContractName, Protocol, Subject
 
 FIRST_LOOPBACK = IPv4Address("127.0.16.1")

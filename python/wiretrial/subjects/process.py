@@ -8,7 +8,6 @@ gone, however that came about.
 from __future__ import annotations
 
 import os
-import random
 import select
 import shutil
 import signal
@@ -27,6 +26,7 @@ from wiretrial.subjects import certificates, runfolder
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.contracts import probe
 from wiretrial.subjects.endpoint import Endpoint
+from wiretrial.subjects.ports import free_ports, release
 from wiretrial.subjects.spec import (
     PORT_OF,
     TRAFFIC,
@@ -43,8 +43,6 @@ STOP_LIMIT_S = launch.STOP_GRACE_S + launch.KILL_LIMIT_S + 5.0
 KEEPER_LIMIT_S = 30.0
 """How long a keeper may take to start; one that ended is seen at once."""
 READY_PAUSE_S = 0.01
-FIRST_PORT = 20_000
-PORT_TRIES = 200
 
 
 class Server(Closing):
@@ -180,6 +178,7 @@ class Server(Closing):
         end_program(self._keeper, STOP_LIMIT_S)
         self._log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+        release(self.ports.values())
 
     def _how_it_ended(self) -> str:
         what, _, number = (told(self._keeper, KEEPER_LIMIT_S) or "").partition(" ")
@@ -212,39 +211,3 @@ class Server(Closing):
                         "raise [readiness] deadline_s, or run it by hand",
                     ) from error
             time.sleep(READY_PAUSE_S)
-
-
-def free_ports(
-    hosts: Sequence[str], names: Sequence[str], isolation: Namespace | None = None
-) -> dict[str, int]:
-    """A port for each name that is free on all `hosts`, below those of outgoing connections.
-
-    In a namespace of its own, nobody else has any.
-    """
-    first_ephemeral = int((facts.sysctl("net.ipv4.ip_local_port_range") or "0").split()[0])
-    last = first_ephemeral - 1 if first_ephemeral > FIRST_PORT + PORT_TRIES else 65_535
-    ports: dict[str, int] = {}
-    for name in names:
-        for _ in range(PORT_TRIES):
-            port = random.randint(FIRST_PORT, last)
-            if port in ports.values():
-                continue
-            if isolation or all(_is_free(host, port) for host in hosts):
-                ports[name] = port
-                break
-        else:
-            raise SubjectFailed(
-                f"no free port on {hosts[0]} between {FIRST_PORT} and {last} in {PORT_TRIES} tries",
-                "end what holds them",
-            )
-    return ports
-
-
-def _is_free(host: str, port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trial.bind((host, port))
-        except OSError:
-            return False
-        return True
