@@ -64,6 +64,7 @@ ROOMS: dict[str, set[str]] = {
         "warnings",
         "traffic",
     },
+    "observers": {"engine", "results"},
     "live": {"studies", "report", "results"},
     "cli": {
         *("studies", "report", "fleet", "live", "traffic"),

@@ -101,6 +101,10 @@ class EveryMessageFailed(WiretrialError):
     """A trial in which no, or hardly a, message was answered rightly: another one is the same."""
 
 
+class ObserverFailed(WiretrialError):
+    """A server that somebody else runs can't be watched: it is not there, or may not be reached."""
+
+
 class FleetFailed(WiretrialError):
     """A fleet that can't be reached, or an agent that can't do its part."""
 
