@@ -17,8 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from wiretrial.closing import last_words
 from wiretrial.errors import ObserverFailed
 from wiretrial.observers.address import Address, Container, ControlGroup, Process
+from wiretrial.observers.program import Here
 from wiretrial.observers.readings import Sought
-from wiretrial.observers.stream import ObserveWatch, plainly
+from wiretrial.observers.stream import ObserveWatch
 
 HERE: Final = "this machine"
 INSPECT_LIMIT_S: Final = 20
@@ -32,7 +33,7 @@ NO_GROUP: Final = (
 def watch(addresses: Sequence[Address], engine: Path, every_ns: int) -> ObserveWatch:
     """One watch for all of them, not started."""
     sought = [sought_of(one) for one in addresses]
-    return ObserveWatch(HERE, plainly(str(engine)), sought, is_here=True, every_ns=every_ns)
+    return ObserveWatch(HERE, Here(engine), sought, is_here=True, every_ns=every_ns)
 
 
 def sought_of(address: Address) -> Sought:

@@ -1,15 +1,13 @@
 """Watches a host by `wiretrial-engine observe`: marks go in, its counters come out.
 
 Knows the observer's command line, its pipes and when its answers come; must not know on which host
-it runs: a command line that reaches it, over ssh or not, is given.
+it runs: the program is given.
 """
 
 from __future__ import annotations
 
 import contextlib
-import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,10 +16,10 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from wiretrial import launch
-from wiretrial.closing import Closing, last_words
+from wiretrial.closing import Closing
 from wiretrial.errors import ObserverFailed
 from wiretrial.observation import OBSERVATION, Sample, Start
+from wiretrial.observers.program import Program
 from wiretrial.observers.readings import Answer, Sought, Taking
 from wiretrial.observers.watch import SHORTEST_INTERVAL_NS, Watched
 
@@ -29,29 +27,22 @@ CLOCK_MARKS: Final = 4
 """Questions at the begin and at the end, where another clock has to be laid on ours."""
 CLOCK: Final = "clock"
 START_LIMIT_S: Final = 15.0
-"""For the first counters: over ssh a connection is opened first."""
+"""For the first counters, once the program runs."""
 ANSWER_LIMIT_S: Final = 5.0
 END_LIMIT_S: Final = 10.0
-
-Words = Sequence[str]
-
-
-def plainly(program: str) -> Callable[[Words], Words]:
-    """The command line that runs the observer of this machine, and can't outlive us."""
-    return lambda words: launch.command_line([program, *words], death_signal=signal.SIGKILL)
 
 
 class ObserveWatch(Closing):
     """One host, and the parts on it that are sought. See `watch.Watch` for the order of calls.
 
-    `command` makes the whole command line of the words that follow the engine's name, such as
-    `observe --pid 0=4711`. `every_ns`: time between two samples. `is_here`: it is this machine, whose clock is ours, and which sends.
+    `program` runs the observer, and ends with the watch. `every_ns`: time between two samples.
+    `is_here`: it is this machine, whose clock is ours, and which sends.
     """
 
     def __init__(
         self,
         place: str,
-        command: Callable[[Words], Words],
+        program: Program,
         sought: Sequence[Sought],
         *,
         is_here: bool,
@@ -60,11 +51,10 @@ class ObserveWatch(Closing):
     ) -> None:
         self.place = place
         self._sought = tuple(sought)
-        self._command = command
+        self._program = program
         self._is_here = is_here
         self._every_ns = every_ns
         self._start_limit_s = start_limit_s
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         self._process: subprocess.Popen[bytes] | None = None
         self._reader: threading.Thread | None = None
         self._news = threading.Condition()
@@ -73,21 +63,13 @@ class ObserveWatch(Closing):
         self._answered = -1
         """The last question that an answer came to: they come in order."""
         self._over = False
+        self._is_whole = False
+        """It told its last counters because it was asked to end."""
         self._problem: str | None = None
 
     def start(self) -> None:
         """Begins, and waits for the first counters."""
-        try:
-            self._process = subprocess.Popen(
-                self._command(self._words()),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                # A session of its own: Ctrl-C ends the load, and us at its end.
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise ObserverFailed(f"{self.place} can't be watched ({error})") from error
+        self._process = self._program.begin(self._words())
         self._reader = threading.Thread(target=self._read, name="observe", daemon=True)
         self._reader.start()
         if not self._until(self._has_begun, self._start_limit_s):
@@ -106,16 +88,15 @@ class ObserveWatch(Closing):
         """The last counters, and everything before them."""
         if self._process is None:
             return Watched(self.place, "observe", (), failed="it was not started")
-        early = self._over
-        if not early:
+        if not self._over:
             self._tell_clock()
             self._say("stop\n")
             assert self._process.stdin is not None
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
         if not self._until(lambda: self._over, END_LIMIT_S):
-            self._problem = "it did not end when it was asked to"
-        failed = self._problem or (self._why_ended() if early else None)
+            self._problem = f"it did not answer for {END_LIMIT_S:g} s"
+        failed = self._problem or (None if self._is_whole else self._why_ended())
         self.close()
         if self._taking is None:
             return Watched(self.place, "observe", (), failed=failed or "it told nothing")
@@ -134,7 +115,7 @@ class ObserveWatch(Closing):
                 assert stream is not None
                 with contextlib.suppress(OSError):
                     stream.close()
-        self._errors.close()
+        self._program.close()
 
     def _words(self) -> list[str]:
         """Parts are numbered there: their names may have what its options don't take."""
@@ -199,6 +180,7 @@ class ObserveWatch(Closing):
                 self._taking = Taking(found, self._sought)
             elif self._taking is not None:
                 self._taking.take(found, self._answer(found, heard_ns))
+                self._is_whole = found.end == "input"
             self._news.notify_all()
 
     def _answer(self, sample: Sample, heard_ns: int) -> Answer | None:
@@ -225,12 +207,7 @@ class ObserveWatch(Closing):
             process.wait(END_LIMIT_S)
         process.kill()
         status = process.wait()
-        self._errors.seek(0)
-        last = last_words(self._errors.read().decode(errors="replace"))
-        if last:
-            return last.removeprefix("wiretrial-engine: ").removeprefix("error: ")
-        how = f"signal {-status}" if status < 0 else f"exit status {status}"
-        return f"the observer ended by {how}"
+        return self._program.why_ended(status)
 
 
 @dataclass(frozen=True)
