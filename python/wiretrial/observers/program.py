@@ -1,4 +1,4 @@
-"""The program that observes, as a watch sees it: it is begun, told and heard through pipes, and it ends.
+"""The program that observes, as a watch sees it: it is begun, told and heard through pipes.
 
 Knows how one on this machine is started and how it ended; must not know what it says.
 """

@@ -102,8 +102,10 @@ class Taking:
             )
             self._answers.append((answer, question, at_ns))
 
-    def watched(self, place: str, *, is_here: bool, failed: str | None) -> Watched:
-        """Everything by our clock."""
+    def watched(
+        self, place: str, *, is_here: bool, failed: str | None, own_boot: str | None = None
+    ) -> Watched:
+        """Everything by our clock. `own_boot`: what names this start of our kernel."""
         laid = None if is_here else clock.laid([one for _, one, _ in self._answers])
         start = self._start
         return Watched(
@@ -115,7 +117,7 @@ class Taking:
                 Mark(answer.name, _ours(laid, at_ns), question.round_trip_ns)
                 for answer, question, at_ns in self._answers
             ),
-            has_generator=is_here,
+            has_generator=is_here or (own_boot is not None and own_boot == start.boot_id),
             cpus=start.cpus,
             charges_softirq=_inverse(start.accounting.irq_time_accounting),
             clock_error_ns=laid.error_ns if laid else 0,

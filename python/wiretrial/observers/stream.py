@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
@@ -100,7 +101,9 @@ class ObserveWatch(Closing):
         self.close()
         if self._taking is None:
             return Watched(self.place, "observe", (), failed=failed or "it told nothing")
-        return self._taking.watched(self.place, is_here=self._is_here, failed=failed)
+        return self._taking.watched(
+            self.place, is_here=self._is_here, failed=failed, own_boot=_boot_id()
+        )
 
     def close(self) -> None:
         """Leaves nothing running."""
@@ -208,6 +211,13 @@ class ObserveWatch(Closing):
         process.kill()
         status = process.wait()
         return self._program.why_ended(status)
+
+
+def _boot_id() -> str | None:
+    """The name of this start of our kernel: a host that tells the same is this machine."""
+    with contextlib.suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return None
 
 
 @dataclass(frozen=True)
