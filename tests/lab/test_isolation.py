@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
+import pyroute2
 import pytest
 
 from wiretrial import launch
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
-from wiretrial.machine import facts, steering
-from wiretrial.machine.namespaces import INHERITED, Namespace
+from wiretrial.machine import facts, shapers, steering
+from wiretrial.machine.namespaces import INHERITED, INTERFACE, Namespace
 from wiretrial.machine.steering import Steering
 from wiretrial.subjects import build, registry, runfolder
 from wiretrial.subjects.copies import Copies
@@ -141,6 +142,29 @@ def test_a_namespace_has_a_link_and_our_settings_and_leaves_nothing() -> None:
         assert set(isolation.sources) <= {address.address for address in here}
         assert len(isolation.addresses) == 2
     wait_until_gone(isolation.interface)
+
+
+@needs_root
+def test_reading_a_link_s_rate_runs_no_handler_of_ours_in_a_copy_of_us(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heard, tell = os.pipe()
+    before = signal.signal(signal.SIGTERM, lambda *_: os.write(tell, b"x"))
+    usable = os.sched_getaffinity(0)
+    # On one CPU with us, the copy is not done when we are.
+    os.sched_setaffinity(0, {min(usable)})
+    try:
+        with Namespace() as isolation:
+            # A command that only loads has made no namespace, and set nothing.
+            monkeypatch.setattr(pyroute2.config, "disable_mp_signal", False)
+            for _ in range(30):
+                shapers.rates(isolation.pid, (INTERFACE,))
+        assert not select.select([heard], [], [], 0)[0]
+    finally:
+        os.sched_setaffinity(0, usable)
+        signal.signal(signal.SIGTERM, before)
+        os.close(heard)
+        os.close(tell)
 
 
 def test_more_copies_than_addresses_are_refused() -> None:

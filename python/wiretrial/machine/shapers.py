@@ -6,9 +6,12 @@ as fast as the machine, and no rate is told.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from wiretrial.machine import namespaces
 
 PARAMETERS = {
     "tbf": ("TCA_TBF_RATE64", "TCA_TBF_PARMS"),
@@ -31,13 +34,12 @@ UNLIMITED = Rates()
 def rates(pid: int, interfaces: Iterable[str]) -> Rates:
     """The limits of these interfaces in the network namespace of `pid`, and of their other ends."""
     # Imported where it is needed: it takes a third of a second, and few runs need it.
-    from pyroute2 import IPRoute
     from pyroute2.netlink.exceptions import NetlinkError
 
     send: list[float] = []
     receive: list[float] = []
     try:
-        with IPRoute(netns=f"/proc/{pid}/ns/net") as inside, IPRoute() as outside:
+        with namespaces.routes_of(pid) as inside, namespaces.routes_of(os.getpid()) as outside:
             for name in interfaces:
                 for link in inside.get_links(ifname=name):
                     send += _limits(inside.get_qdiscs(index=link["index"]))
