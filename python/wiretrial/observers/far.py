@@ -35,7 +35,7 @@ ANSWER_LIMIT_S: Final = 30.0
 """For the connection with its jump hosts and login, and for each answer after it."""
 STALLED_S: Final = 10.0
 """While the engine is sent, something must go on within this time."""
-END_LIMIT_S: Final = 5.0
+END_LIMIT_S: Final = 2.0
 MOST_NOISE: Final = 64 * 1024
 """Bytes that a shell's start may write before we are heard."""
 PIECE: Final = 64 * 1024
