@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from tests.apps import installed, postgres
+from tests import postgres
+from tests.apps import installed
 from tests.apps.running import Application, Start, running
 
 Temporary = pytest.TempPathFactory
