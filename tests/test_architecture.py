@@ -52,6 +52,7 @@ ROOMS: dict[str, set[str]] = {
     "browser": {"engine", "subjects", "machine"},
     "warnings": {"results", "stats"},
     "report": {"stats", "results", "warnings"},
+    "team": {"report", "results"},
     "traffic": set(),
     "fleet": {"engine", "subjects", "machine", "results", "stats", "warnings"},
     "studies": {
@@ -67,7 +68,7 @@ ROOMS: dict[str, set[str]] = {
     "observers": {"engine", "results"},
     "live": {"studies", "report", "results"},
     "cli": {
-        *("studies", "report", "fleet", "live", "traffic"),
+        *("studies", "report", "fleet", "live", "team", "traffic"),
         *("browser", "engine", "subjects", "machine", "results", "stats", "warnings"),
     },
 }

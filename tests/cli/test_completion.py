@@ -101,6 +101,7 @@ def test_names_come_from_the_folder_in_use(offered: Offered, tmp_path: Path) -> 
         ("results", "show"),
         ("results", "compare", "one"),
         ("results", "export"),
+        ("results", "push", "postgresql://db/lab"),
         ("demo", "--resume"),
         ("compare", "--resume"),
         ("study", "run", "--from"),

@@ -70,6 +70,8 @@ COMMANDS: list[tuple[str, ...]] = [
     ("results", "compare"),
     ("results", "export"),
     ("results", "import"),
+    ("results", "push"),
+    ("results", "pull"),
 ]
 
 

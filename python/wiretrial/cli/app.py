@@ -54,7 +54,9 @@ class Commands(screen.FirstScreen):
         "report": Entry(screen.RESULTS, "Make the report of stored trials again."),
         "gate": Entry(screen.RESULTS, "Check a result against thresholds, for CI."),
         "serve": Entry(screen.RESULTS, "Show results and the running study in a web browser."),
-        "results": Entry(screen.RESULTS, "Stored trials: list, show, compare, export, import."),
+        "results": Entry(
+            screen.RESULTS, "Stored trials: list, show, compare, export, import, push, pull."
+        ),
         "machine": Entry(screen.MACHINES, "Show how large a load this machine can carry."),
         "fleet": Entry(
             screen.MACHINES, "Send one load from many machines, through Dask.distributed."

@@ -22,6 +22,7 @@ Examples:
   wiretrial results show results/demo-20260101-120000/trials/000-000-node-websocket.json.gz
   wiretrial results compare results/echo-20260102-120000 results/echo-20260101-120000
   wiretrial results export results/demo-20260101-120000 --format csv -o trials.csv
+  wiretrial results push postgresql://db.example.org/lab
 """
 EXPORT_EXAMPLES = """\b
 Examples:
@@ -46,6 +47,41 @@ Examples:
   wiretrial results import studies/game-bots/results/trials.jsonl.xz
 """
 
+PUSH_EXAMPLES = """\b
+Examples:
+  wiretrial results push postgresql://db.example.org/lab --migrate
+  wiretrial results push postgresql://db.example.org/lab
+  wiretrial results push postgresql://db.example.org/lab results/echo-20260101-120000 monday.json
+  wiretrial results push --since 2026-01-01 --study echo
+
+Without URL: the store of WIRETRIAL_STORE, or of PGSERVICE, PGHOST or PGDATABASE. Passwords come
+from PGPASSWORD, ~/.pgpass or a service file. What is in the store already is not sent again.
+"""
+PULL_EXAMPLES = """\b
+Examples:
+  wiretrial results pull postgresql://db.example.org/lab echo-20260101-120000
+  wiretrial results pull postgresql://db.example.org/lab --since 2026-01-01 --to team
+  wiretrial results pull 3f0c1d2e4b5a
+
+Without RESULT and filter, all are copied. A result that is there already is left as it is.
+"""
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since", metavar="DATE", help="Results with trials of this day or later: 2026-01-31."
+    ),
+]
+Study = Annotated[
+    str | None,
+    typer.Option(
+        "--study",
+        metavar="NAME",
+        help="Results of this study.",
+        show_default=False,
+        autocompletion=names.studies,
+    ),
+]
+
 app = Face(EXAMPLES)
 
 
@@ -54,9 +90,22 @@ def list_(
     base: Annotated[
         Path, typer.Option("--results", metavar="DIR", help="Folder that holds the results.")
     ] = names.RESULTS,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="URL|env",
+            help="List a team's store instead; env: the one that WIRETRIAL_STORE names.",
+            show_default=False,
+        ),
+    ] = None,
     format_: options.FormatOption = Format.TEXT,
 ) -> int:
     """List the stored studies with their trials, and the loads kept in files (`load -o`)."""
+    if source is not None:
+        from wiretrial.cli import results_team
+
+        return results_team.list_(source, format_)
     from wiretrial.cli import results_list
 
     return results_list.list_(base, format_)
@@ -137,3 +186,63 @@ def import_(
     from wiretrial.cli import results_exchange
 
     return results_exchange.import_(source, results)
+
+
+@app.add("push", "Copy results to a team's store in PostgreSQL.", epilog=PUSH_EXAMPLES)
+def push(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="URL|RESULT",
+            help="The store; folders of results and files of loads. [all of --results]",
+            show_default=False,
+            autocompletion=names.results,
+        ),
+    ] = None,
+    since: Since = None,
+    study: Study = None,
+    base: Annotated[
+        Path, typer.Option("--results", metavar="DIR", help="Folder that holds the results.")
+    ] = names.RESULTS,
+    migrate: Annotated[
+        bool,
+        typer.Option(
+            "--migrate",
+            help="Create the store's tables or bring them up to date. Ends there if no result is "
+            "chosen.",
+        ),
+    ] = False,
+    keep_secrets: Annotated[
+        bool,
+        typer.Option("--keep-secrets", help="Copy results that were measured with --keep-secrets."),
+    ] = False,
+) -> int:
+    """Copy results to a team's store in PostgreSQL."""
+    from wiretrial.cli import results_team
+
+    wanted = results_team.Wanted(tuple(words or ()), since, study)
+    return results_team.push(wanted, base, migrate=migrate, with_secrets=keep_secrets)
+
+
+@app.add("pull", "Copy results from a team's store in PostgreSQL.", epilog=PULL_EXAMPLES)
+def pull(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="URL|RESULT",
+            help="The store; names or digests of results, as `results list --from` shows them. "
+            "[all]",
+            show_default=False,
+        ),
+    ] = None,
+    since: Since = None,
+    study: Study = None,
+    base: Annotated[
+        Path, typer.Option("--to", metavar="DIR", help="Folder for the results.")
+    ] = names.RESULTS,
+) -> int:
+    """Copy results from a team's store in PostgreSQL."""
+    from wiretrial.cli import results_team
+
+    wanted = results_team.Wanted(tuple(words or ()), since, study)
+    return results_team.pull(wanted, base)
