@@ -58,6 +58,7 @@ ROOMS: dict[str, set[str]] = {
     "studies": {
         "browser",
         "engine",
+        "observers",
         "subjects",
         "machine",
         "results",
@@ -69,7 +70,7 @@ ROOMS: dict[str, set[str]] = {
     "live": {"studies", "report", "results"},
     "cli": {
         *("studies", "report", "fleet", "live", "team", "traffic"),
-        *("browser", "engine", "subjects", "machine", "results", "stats", "warnings"),
+        *("browser", "engine", "observers", "subjects", "machine", "results", "stats", "warnings"),
     },
 }
 

@@ -68,6 +68,9 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (("load", "ws://h/", "--fleet", "tls://10.0.0.1"), 2, "add --fleet-certificates DIR"),
     (("load", "ws://h/", "--fleet", "ftp://h"), 2, "write tls://HOST:8786"),
     (("load", "ws://h/", "--fleet-agents", "3"), 2, "--fleet-agents is for fleets: add --fleet"),
+    (("load", "http://h/", "--server", "4711"), 2, "write pid:4711"),
+    (("load", "http://h/", "--server", "podmn:db"), 2, "did you mean podman?"),
+    (("limit", "http://h/", "--server", "podman:"), 2, "is no name of a container"),
     (
         ("load", "ws://h/", "--fleet", "tls://h", "--fleet-certificates", "/no/such"),
         2,

@@ -12,6 +12,7 @@ from wiretrial.plan import AfterResponse, Load, OpenLoop
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Bottleneck, Use
 from wiretrial.results.observation import CpuUse, LinkUse, Observation, SocketUse
+from wiretrial.results.watched import Span, WatchedPart, WatchedPlace
 from wiretrial.studies import bottleneck
 from wiretrial.studies.bottleneck import Evidence
 from wiretrial.studies.overload import Offered
@@ -293,3 +294,63 @@ def test_pauses_are_the_rate_of_bots_that_wait_until_the_server_is_at_its_limit(
     load = Load(connections=10, executor=AfterResponse(pause_ns=SECOND_NS))
     told = replace(IDLE, load=load, service_ns=service_ns, server=Use(server))
     assert bottleneck.find(told)[0] == who
+
+
+def watched(part: dict[str, Any], **place: Any) -> Evidence:
+    """A server elsewhere with these figures over a second, whose process nobody sees."""
+    span = Span(start_ns=0, end_ns=SECOND_NS, replies=1000)
+    one = WatchedPart.model_validate({"name": "db", "address": "pid:7", "span": span, **part})
+    fields: dict[str, Any] = {"place": "h2", "kind": "observe", "cpus": 2, "span": span}
+    host = WatchedPlace.model_validate({**fields, "parts": (one,), **place})
+    return replace(IDLE, server=None, places=(host,))
+
+
+HALF = {"cpu_ns": SECOND_NS // 2, "threads": 4}
+
+
+@pytest.mark.parametrize(
+    ("part", "place", "words"),
+    [
+        (
+            {**HALF, "quota_cpus": 0.5, "periods": 10, "throttled_periods": 6},
+            {},
+            "db was stopped by its limit of 0.5 CPUs in 60 % of the limit's periods",
+        ),
+        ({**HALF, "quota_cpus": 0.5}, {}, "db used its limit of 0.5 CPUs"),
+        ({"cpu_ns": SECOND_NS, "threads": 1}, {}, "the only thread of db had its CPU full"),
+        (HALF, {"user_ns": 2 * SECOND_NS}, "the CPUs of h2 were full, most of it by db"),
+    ],
+)
+def test_a_watched_server_at_its_limit_is_the_bottleneck(
+    part: dict[str, Any], place: dict[str, Any], words: str
+) -> None:
+    who, text = bottleneck.find(watched(part, **place))
+    assert who == "server"
+    assert words in text
+    # A generator that had no room either loaded it as much as it can be.
+    busy = replace(watched(part, **place), generator=Use(0.99))
+    assert bottleneck.find(busy)[0] == "server"
+
+
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [
+        (HALF, {}),
+        ({**HALF, "quota_cpus": 1.0, "periods": 10, "throttled_periods": 1}, {}),
+        ({**HALF, "quota_cpus": 0.5, "shares_group": True}, {}),
+        (HALF, {"user_ns": 2 * SECOND_NS, "has_generator": True}),
+    ],
+)
+def test_a_watched_server_that_has_room_is_told(
+    part: dict[str, Any], place: dict[str, Any]
+) -> None:
+    who, text = bottleneck.find(watched(part, **place))
+    assert who == "unknown"
+    assert "neither side was at a limit that is known" in text
+    assert "db: 0.50" in text
+    assert "unknown" not in text
+    assert bottleneck.find(replace(watched(part, **place), generator=Use(0.99)))[0] == "generator"
+
+
+def test_without_a_figure_of_it_the_server_may_have_been() -> None:
+    assert "could not be read" in bottleneck.find(watched({}))[1]

@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.report.synthetic import DEMO, Shape, demo_trials, one_trial
+from tests.report.synthetic_places import a_part, a_place
 from wiretrial.plan import OpenLoop
 from wiretrial.report import load_json
 from wiretrial.report.load_lines import render
@@ -96,7 +97,14 @@ def fleet() -> Trial:
     return made.model_copy(update={"fleet": Fleet(on_loss="stop", agents=agents)})
 
 
-CASES = {"plain": plain, "open loop": open_loop, "fleet": fleet}
+def watched() -> Trial:
+    """A server that somebody else runs, on another host with an unsure clock."""
+    lacks = ("CPU frequency: it is not there",)
+    place = a_place(a_part(lacks=lacks, shares_group=True), clock_error_ns=400_000, lacks=lacks)
+    return small(DEMO[0]).model_copy(update={"places": (place,)})
+
+
+CASES = {"plain": plain, "open loop": open_loop, "fleet": fleet, "watched": watched}
 
 
 def leaves(part: Any, place: Leaf = ()) -> Iterator[tuple[Leaf, Any]]:

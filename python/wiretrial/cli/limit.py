@@ -20,6 +20,7 @@ Examples:
   wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms' --goal 'errors < 0.1%' -c 200
   wiretrial limit ws://127.0.0.1:9001 --goal 'p99.9 < 5ms' -d 10s --within 20m
   wiretrial limit shop.toml --goal 'login.p99 < 200ms' --report limit.html
+  wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms' --server db=podman:postgres
   wiretrial limit http://127.0.0.1:8080/ --goal 'p99 < 50ms' --searches 1 -d 2s --tolerance 10%
   wiretrial limit tcp://127.0.0.1:7000 --format json -o limit.json
 
@@ -140,6 +141,7 @@ def limit(
     insecure: options.Insecure = False,
     cacert: options.Authorities = None,
     seed: options.Seed = 0,
+    server: options.Servers = None,
     fleet: options.FleetAddress = None,
     fleet_certificates: options.FleetCertificates = None,
     fleet_agents: options.FleetAgents = None,
@@ -185,6 +187,7 @@ def limit(
         loading.Further(
             deflate, deflate_with, greetings, variables=tuple(variable or ()), follow=follow
         ),
+        servers=tuple(server or ()),
     )
     return limiting.limit(
         typed,

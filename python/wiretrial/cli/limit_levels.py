@@ -17,6 +17,7 @@ from wiretrial.cli.wanted import Wanted
 from wiretrial.engine import Engine
 from wiretrial.errors import EngineFailed, MeasurementInvalid
 from wiretrial.goals import Goal
+from wiretrial.observers.address import Address
 from wiretrial.plan import ClosedLoop, OpenLoop, Plan, Stop
 from wiretrial.report import goal_metrics, limit_text
 from wiretrial.report.goal_metrics import Outcome
@@ -48,6 +49,8 @@ class Levels:
     keeps_secrets: bool
     sizes_itself: bool
     """Whether a traffic file's users are counted for each rate."""
+    parts: tuple[Address, ...] = ()
+    """What is watched of the application."""
     signal: int | None = None
     begun_ns: int = field(default_factory=time.monotonic_ns)
     searches: int = 1
@@ -178,6 +181,9 @@ class Levels:
             self._allowed,
             keeps_secrets=self.keeps_secrets,
             heading=f"{redaction.url(plan.target.url)}   {heading}",
+            parts=self.parts,
+            # What a host does at rest is no matter of a rate.
+            rest_s=0.0,
         )
         self.signal = self.signal or number
         return trial

@@ -29,6 +29,7 @@ from wiretrial.errors import (
     UsageProblem,
 )
 from wiretrial.goals import QUANTILES, Goal
+from wiretrial.observers import address
 from wiretrial.plan import OpenLoop, Plan
 from wiretrial.plan_traffic import Traffic
 from wiretrial.report import limit_text
@@ -80,6 +81,7 @@ def limit(typed: Typed, search: Search, fleet: Fleet, kept: Kept) -> int:
     for path, flag in ((kept.file, "-o"), (kept.page, "--report")):
         if path:
             output.require_writable(path, flag)
+    parts = address.parse_all(typed.servers)
     of_file, connections = is_traffic(typed.url), typed.loop.connections
     loop = replace(
         typed.loop,
@@ -103,6 +105,7 @@ def limit(typed: Typed, search: Search, fleet: Fleet, kept: Kept) -> int:
             shown=typed.url if kept.keeps_secrets else redaction.text(typed.url),
             keeps_secrets=kept.keeps_secrets,
             sizes_itself=of_file and not connections,
+            parts=parts,
         )
         try:
             made = levels.climbed(_settings(search, levels))

@@ -30,6 +30,7 @@ Examples:
   wiretrial load socketio+ws://127.0.0.1:8080 --json '["get","messages","testing"]'
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
   wiretrial load http://127.0.0.1:8080/ -d 30s --report load.html
+  wiretrial load http://127.0.0.1:8080/ --server app=pid:4711 --server db=podman:postgres
   wiretrial load ws://10.0.0.9:9001 -c 300k --fleet tls://10.0.0.1 --fleet-certificates certs
 
 Exit: 0 measured, 1 the run failed, 3 a goal of the traffic file was missed, 4 the verdict is
@@ -185,6 +186,7 @@ def load(
         ),
     ] = True,
     seed: options.Seed = 0,
+    server: options.Servers = None,
     fleet: options.FleetAddress = None,
     fleet_certificates: options.FleetCertificates = None,
     fleet_agents: options.FleetAgents = None,
@@ -245,6 +247,7 @@ def load(
             variables=tuple(variable or ()),
             follow=follow,
         ),
+        servers=tuple(server or ()),
     )
     return loading.load(
         typed,

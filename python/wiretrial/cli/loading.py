@@ -5,9 +5,12 @@ Knows what was typed; must not know how it was spelled.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -38,6 +41,9 @@ from wiretrial.errors import (
     UsageProblem,
 )
 from wiretrial.machine import facts, listeners, preflight
+from wiretrial.observers import address
+from wiretrial.observers.address import Address
+from wiretrial.observers.watching import REST_S, Watching
 from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
 from wiretrial.report import goal_metrics, load_json, load_lines, load_text, run
 from wiretrial.results.model import Scenario, Trial
@@ -101,6 +107,8 @@ class Typed:
     extent: Extent
     generator: Generator
     further: Further
+    servers: tuple[str, ...] = ()
+    """Addresses of the application's parts, to be watched."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +128,7 @@ def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
     """Measures and shows; the exit code tells the verdict."""
     many = FleetWanted.of(fleet)
     allowed = quantities.share(kept.allow_errors, "--allow-errors")
+    parts = address.parse_all(typed.servers)
     plan, wanted = planned(typed, many)
     if kept.file:
         output.require_writable(kept.file)
@@ -139,6 +148,7 @@ def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
                 allowed,
                 keeps_secrets=kept.keeps_secrets,
                 is_soak=kept.is_soak,
+                parts=parts,
             )
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
@@ -263,27 +273,35 @@ def run_one(
     keeps_secrets: bool,
     heading: str | None = None,
     is_soak: bool = False,
+    parts: Sequence[Address] = (),
+    rest_s: float = REST_S,
 ) -> tuple[Trial, int | None]:
-    """The record of one run, and the signal that ended it early, where one did."""
+    """The record of one run, and the signal that ended it early, where one did.
+
+    `parts`: what is watched of the application; `rest_s`: how long before the load.
+    """
     target = wanted.address
     server = listeners.of_url(target.url)
-    with (
-        Recording(
-            engine,
-            plan,
-            server.pids,
-            unseen=server.unseen,
-            allowed_errors=allowed_errors,
-            learned=wanted.learned,
-            keeps_secrets=keeps_secrets,
-        ) as recording,
-        interrupts.graceful(recording.stop) as interrupt,
-        Live.for_plan(
-            plan, heading or _heading(wanted, plan, recording.plan), recording.progress
-        ) as live,
-    ):
-        for snapshot in recording:
-            live.see(snapshot)
+    with _watching(parts, plan, rest_s) as watching:
+        with (
+            Recording(
+                engine,
+                plan,
+                server.pids,
+                unseen=server.unseen,
+                allowed_errors=allowed_errors,
+                learned=wanted.learned,
+                keeps_secrets=keeps_secrets,
+                watching=watching,
+            ) as recording,
+            interrupts.graceful(recording.stop) as interrupt,
+            Live.for_plan(
+                plan, heading or _heading(wanted, plan, recording.plan), recording.progress
+            ) as live,
+        ):
+            for snapshot in recording:
+                live.see(snapshot)
+        told = recording.sent()
     scenario = Scenario(
         name=f"{wanted.file} at {target.url}" if wanted.file else target.url,
         subject=target.url,
@@ -295,13 +313,22 @@ def run_one(
         learned=wanted.learned,
     )
     trial = sent.record(
-        recording.sent(),
+        told,
         scenario,
         "load",
         facts.collect(),
         command=shlex.join(("wiretrial", *sys.argv[1:])),
     )
     return trial, interrupt.number
+
+
+def _watching(
+    parts: Sequence[Address], plan: Plan, rest_s: float
+) -> AbstractContextManager[Watching | None]:
+    """The watches of an application's parts; of none, nothing is started."""
+    if not parts:
+        return contextlib.nullcontext()
+    return Watching.of(parts, Engine.find().binary, plan.stop.duration_ns, rest_s)
 
 
 def _heading(wanted: Wanted, plan: Plan, whole: Plan) -> str:

@@ -356,6 +356,18 @@ ToPage = Annotated[
         "--report", metavar="FILE", help="HTML file to write a page of the result to, too."
     ),
 ]
+Servers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--server",
+        metavar="[NAME=]ADDRESS",
+        help="Watch a server of your application (CPU per message, memory, throttling): "
+        "pid:4711, cgroup:/app.slice, docker:NAME, podman:NAME or "
+        "ssh://HOST/unit/NAME; repeatable.",
+        rich_help_panel=screen.SERVERS,
+        show_default=False,
+    ),
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
 Prefix = Annotated[
     list[str] | None,

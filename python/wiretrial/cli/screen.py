@@ -21,6 +21,7 @@ HEADINGS = (MEASURE, CATALOGUE, RESULTS, MACHINES)
 LOAD, REPLIES = "When messages are sent", "Right replies"
 SOCKETS, STYX = "WebSocket", "Styx"
 TLS, GENERATOR, FLEET = "TLS", "Load generator", "Many machines"
+SERVERS = "Servers that you run"
 OUTPUT = "Output"
 """What options beyond the common ones are about: a heading each in a command's help."""
 LONGEST_OFFERED = 72

@@ -30,7 +30,7 @@ HIDDEN = (
 )
 NOBODY = (
     "no process in this network namespace listens on port {port}: where its port is forwarded, as"
-    " to a container, load the address that it is forwarded to"
+    " to a container, load the address that it is forwarded to, or name the container with --server"
 )
 NOT_TOLD = "the process that listens on port {port} is not shown: run as root"
 OF_ANOTHER = "it belongs to the user {user}: run as root, or as that user"

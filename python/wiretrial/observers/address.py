@@ -17,8 +17,7 @@ from wiretrial.errors import UsageProblem
 
 OPTION: Final = "--server"
 EXAMPLES: Final = (
-    "pid:4711, cgroup:/system.slice/app.service, docker:NAME, podman:NAME, ssh://host/unit/NAME"
-    " or prometheus:http://host:9090"
+    "pid:4711, cgroup:/system.slice/app.service, docker:NAME, podman:NAME or ssh://host/unit/NAME"
 )
 MOST_PID: Final = 2**31 - 1
 LONGEST_NAME: Final = 60

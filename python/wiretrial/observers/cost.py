@@ -31,6 +31,8 @@ MOST_SAMPLES: Final = 500
 ENOUGH: Final = 0.5
 """Share of the window that the readings inside must span."""
 
+COUNTERS: Final = ("run_queue_ns", "throttled_ns", "throttled_periods", "periods", "oom_kills")
+
 _Read = TypeVar("_Read", Reading, HostReading)
 
 
@@ -70,10 +72,17 @@ class Load:
     """Verified ones, over instants of the clock."""
     generator_ns: Curve
     """Its CPU time."""
+    is_local: bool = True
+    """Whether it sends from this machine."""
 
     @classmethod
     def of(
-        cls, intervals: Sequence[Interval], begun_ns: int, window: tuple[int, int]
+        cls,
+        intervals: Sequence[Interval],
+        begun_ns: int,
+        window: tuple[int, int],
+        *,
+        is_local: bool = True,
     ) -> Load:
         """From the intervals of a run."""
         return cls(
@@ -85,6 +94,7 @@ class Load:
                 begun_ns,
                 lambda one: one.generator.cpu_user_ns + one.generator.cpu_system_ns,
             ),
+            is_local,
         )
 
     def span(self, first: Reading | HostReading, last: Reading | HostReading) -> Span:
@@ -100,11 +110,12 @@ class Load:
 
 def place(watched: Watched, load: Load) -> WatchedPlace:
     """What a record holds of one place."""
+    sends = watched.has_generator and load.is_local
     bare = WatchedPlace(
         place=watched.place,
         kind=watched.kind,
         parts=tuple(part(one, watched, load) for one in watched.parts),
-        has_generator=watched.has_generator,
+        has_generator=sends,
         cpus=watched.cpus,
         own_ns=watched.own_cpu_ns,
         charges_softirq=watched.charges_softirq,
@@ -122,7 +133,7 @@ def place(watched: Watched, load: Load) -> WatchedPlace:
     generator = load.generator_ns.growth(edges[0].at_ns, edges[1].at_ns)
     known: dict[str, object] = {
         "span": load.span(*edges),
-        "generator_ns": round(generator) if watched.has_generator else None,
+        "generator_ns": round(generator) if sends else None,
         "lowest_khz": min(clocked, default=None),
         "highest_khz": max(clocked, default=None),
         **{
@@ -149,6 +160,9 @@ def part(one: Part, watched: Watched, load: Load) -> WatchedPart:
         return bare
     first, last = edges
     inside = _between(one.readings, first, last)
+    # A server that went away ends the load, and the reading at the end tells.
+    until = max([last.at_ns, *(mark.at_ns for mark in watched.marks if mark.name == END)])
+    lived = [reading for reading in one.readings if first.at_ns <= reading.at_ns <= until]
     user, system = _grown(inside, "user_ns"), _grown(inside, "system_ns")
     whole = _grown(inside, "total_ns")
     if whole is None and user is not None and system is not None:
@@ -164,16 +178,11 @@ def part(one: Part, watched: Watched, load: Load) -> WatchedPart:
         "memory_growth_bytes": growth,
         "memory_limit_bytes": last.limit_bytes,
         "quota_cpus": last.quota_cpus,
-        "restarts": _restarts(inside),
-        "has_ended": last.processes == 0 or (last.life is None and first.life is not None),
+        "restarts": _restarts(lived),
+        "has_ended": _has_ended(one.readings, lived[-1]),
         "processes": last.processes,
         "threads": last.threads,
-        **{
-            counter: _grown(inside, counter)
-            for counter in (
-                *("run_queue_ns", "throttled_ns", "throttled_periods", "periods", "oom_kills"),
-            )
-        },
+        **{counter: _grown(inside, counter) for counter in COUNTERS},
     }
     return bare.model_copy(update=known)
 
@@ -184,12 +193,11 @@ def _edges(readings: Sequence[_Read], load: Load) -> tuple[_Read, _Read] | None:
     inside = [one for one in readings if start <= one.at_ns <= end]
     if len(inside) > 1 and inside[-1].at_ns - inside[0].at_ns >= ENOUGH * (end - start):
         return inside[0], inside[-1]
-    before = [one for one in readings if one.at_ns <= start]
-    after = [one for one in readings if one.at_ns >= end]
-    first, last = [*inside[:1], *before][-1:], [*after, *inside[-1:]][:1]
-    if not first or not last or first[0].at_ns >= last[0].at_ns:
+    until_start = [one for one in readings if one.at_ns <= start] or inside[:1]
+    from_end = [one for one in readings if one.at_ns >= end] or inside[-1:]
+    if not until_start or not from_end or until_start[-1].at_ns >= from_end[0].at_ns:
         return None
-    return first[0], last[0]
+    return until_start[-1], from_end[0]
 
 
 def _between(readings: Sequence[_Read], first: _Read, last: _Read) -> list[_Read]:
@@ -201,13 +209,11 @@ def _grown(readings: Sequence[Reading], counter: str) -> int | None:
 
     Where it fell it began anew, and what it had by then is what it grew.
     """
-    values = [getattr(one, counter) for one in readings]
+    values: list[int | None] = [getattr(one, counter) for one in readings]
     if not values or values[0] is None or values[-1] is None:
         return None
     known = [value for value in values if value is not None]
-    return sum(
-        after - before if after >= before else after for before, after in pairwise(known)
-    )
+    return sum(after - before if after >= before else after for before, after in pairwise(known))
 
 
 def _restarts(readings: Sequence[Reading]) -> int:
@@ -215,6 +221,12 @@ def _restarts(readings: Sequence[Reading]) -> int:
     lives = [one.life for one in readings if one.life is not None]
     changed = sum(before != after for before, after in pairwise(lives))
     return changed or int(_fell(readings))
+
+
+def _has_ended(readings: Sequence[Reading], last: Reading) -> bool:
+    """Whether nothing was left of it, or not what it was known by."""
+    was_known = any(one.life is not None for one in readings)
+    return last.processes == 0 or (was_known and last.life is None)
 
 
 def _fell(readings: Sequence[Reading]) -> bool:

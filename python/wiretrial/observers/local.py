@@ -109,7 +109,11 @@ def _inspect(address: Container) -> Inspected:
     command = [tool, "inspect", "--type", "container", name]
     try:
         done = subprocess.run(
-            command, capture_output=True, timeout=INSPECT_LIMIT_S, check=False, stdin=subprocess.DEVNULL
+            command,
+            capture_output=True,
+            timeout=INSPECT_LIMIT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError as error:
         raise ObserverFailed(

@@ -75,6 +75,8 @@ class Taking:
         self._accounts = [_Tree(self._tick_ns) for _ in sought]
         self._readings: list[list[Reading]] = [[] for _ in sought]
         self._unread = [0 for _ in sought]
+        self._counts = [False for _ in sought]
+        """Whether the control group tells its CPU time."""
         self._groups: list[Group | None] = [None for _ in sought]
         self._host: list[HostReading] = []
         self._answers: list[tuple[Answer, Question, int]] = []
@@ -149,11 +151,11 @@ class Taking:
         is_fine = sought.cgroup is not None and group is not None and group.versions == (2,)
         return MICROSECOND_NS if is_fine else self._tick_ns
 
-    def _reading(
-        self, number: int, target: TargetSample, at_ns: int, *, of_group: bool
-    ) -> Reading:
+    def _reading(self, number: int, target: TargetSample, at_ns: int, *, of_group: bool) -> Reading:
         processes, group = target.processes, target.cgroup
-        here = processes.count > 0
+        # One that has ended and was not waited for yet is there in name only.
+        alive = processes.count - sum(one.state == "Z" for one in processes.members)
+        here = alive > 0
         tree = self._accounts[number].take(processes)
         found = Reading(
             at_ns=at_ns,
@@ -163,7 +165,7 @@ class Taking:
             run_queue_ns=_sum(processes.run_queue_ns, processes.ended.run_queue_ns),
             rss_bytes=processes.rss_bytes if here else None,
             pss_bytes=processes.pss_bytes if here else None,
-            processes=processes.count,
+            processes=alive,
             threads=processes.threads,
             life=_life(processes, None if of_group else self._sought[number].pid),
         )
@@ -183,9 +185,10 @@ class Taking:
         if not of_group:
             return found
         found = replace(found, group_bytes=group.memory.current_bytes)
-        if limit.usage_ns is None:
+        if limit.usage_ns is None and not self._counts[number]:
             return found
-        # The group counts what has ended, too.
+        # The group counts what has ended, too; once it is gone, its processes are no substitute.
+        self._counts[number] = True
         return replace(
             found, user_ns=limit.user_ns, system_ns=limit.system_ns, total_ns=limit.usage_ns
         )

@@ -36,12 +36,14 @@ class Watching:
 
     @classmethod
     def of(
-        cls, addresses: Sequence[Address], engine: Path, length_ns: int | None
-    ) -> Self | None:
-        """Of the addresses that were typed; None: there are none. `length_ns`: of the run."""
-        if not addresses:
-            return None
-        return cls(opening.watches(addresses, engine, interval_ns(length_ns)))
+        cls,
+        addresses: Sequence[Address],
+        engine: Path,
+        length_ns: int | None,
+        rest_s: float = REST_S,
+    ) -> Self:
+        """Of the addresses that were typed. `length_ns`: of the run."""
+        return cls(opening.watches(addresses, engine, interval_ns(length_ns)), rest_s)
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:

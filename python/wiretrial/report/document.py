@@ -13,6 +13,7 @@ from typing import Any
 from wiretrial import redaction
 from wiretrial.report import drift
 from wiretrial.report.measures import Measured
+from wiretrial.report.tables import watched
 from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent
 from wiretrial.results.model import LOAD_SCHEMA, LOAD_VERSION, Trial, Use
@@ -91,6 +92,8 @@ def load_json(trial: Trial) -> dict[str, Any]:
             "cpu_ns_per_message": measured.server_ns,
             **_use(trial.judgement.server),
         },
+        "servers": _servers(trial),
+        "server_hosts": _hosts(trial),
         "agents": None if trial.fleet is None else [_agent(one) for one in trial.fleet.agents],
         "agents_clock_error_ns": None if trial.fleet is None else trial.fleet.clock_error_ns,
         "verdict": trial.judgement.verdict,
@@ -193,6 +196,60 @@ def _traffic(trial: Trial) -> dict[str, Any] | None:
             for flow in routed.flows
         ],
     }
+
+
+def _servers(trial: Trial) -> list[dict[str, Any]] | None:
+    """Servers that somebody else runs, as they were named; None: none was.
+
+    A cost is None where it is void: the server was restarted, or ended.
+    """
+    if not trial.places:
+        return None
+    return [
+        {
+            "name": part.name,
+            "address": part.address,
+            "host": place.place,
+            "replies": part.span.replies if part.span else None,
+            "span_ns": part.span.length_ns if part.span else None,
+            "cpu_user_ns_per_message": part.user_per_reply_ns,
+            "cpu_system_ns_per_message": part.system_per_reply_ns,
+            "cpu_ns_per_message": part.per_reply_ns,
+            "cpus_busy": part.cpus,
+            "memory": part.memory,
+            "memory_bytes": part.memory_end_bytes,
+            "memory_growth_bytes": part.memory_growth_bytes,
+            "cpu_limit": part.quota_cpus,
+            "throttled_share": part.throttled_share,
+            "throttled_ns": part.throttled_ns,
+            "restarts": part.restarts,
+            "has_ended": part.has_ended,
+        }
+        for place in trial.places
+        for part in place.parts
+    ]
+
+
+def _hosts(trial: Trial) -> list[dict[str, Any]] | None:
+    """What their hosts did meanwhile, in CPUs that were busy on average."""
+    if not trial.places:
+        return None
+    return [
+        {
+            "name": place.place,
+            "cpus": place.cpus,
+            "cpus_busy": place.busy_cpus,
+            "cpus_busy_before": place.baseline_cpus,
+            "cpus_of_servers": place.parts_cpus,
+            "cpus_of_generator": place.rate(place.generator_ns),
+            "cpus_of_rest": place.gap_cpus,
+            "cpus_in_interrupts": place.interrupt_cpus,
+            "steal_share": place.steal_share,
+            "clock_error_ns": place.clock_error_ns,
+            "notes": list(watched.notes(place)),
+        }
+        for place in trial.places
+    ]
 
 
 def _use(use: Use | None) -> dict[str, float | None]:

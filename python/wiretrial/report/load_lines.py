@@ -12,9 +12,20 @@ from rich.console import Console
 from rich.text import Text
 
 from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
-from wiretrial.report import drift, load_words, sent, terminal, text_blocks, traffic, units
+from wiretrial.report import (
+    drift,
+    load_words,
+    sent,
+    shown,
+    terminal,
+    text_blocks,
+    traffic,
+    units,
+)
+from wiretrial.report.blocks import Section
 from wiretrial.report.facts import verified_words
 from wiretrial.report.measures import Measured
+from wiretrial.report.tables import watched
 from wiretrial.report.terminal import DEFAULT_WIDTH, LABEL, ascii_only, labelled
 from wiretrial.results import quantiles
 from wiretrial.results.fleet import Agent, Fleet
@@ -84,7 +95,12 @@ def _print_load(console: Console, trial: Trial) -> None:
         console.print()
     for block in of_routes:
         text_blocks.print_block(console, block)
-    if of_routes and trial.warnings:
+    of_servers = watched.blocks(trial.places, load_words.sent(trial))
+    if of_servers:
+        terminal.titled(console, watched.TITLE)
+    for block in shown.told(Section(watched.TITLE, of_servers)):
+        text_blocks.print_block(console, block)
+    if (of_routes or of_servers) and trial.warnings:
         console.print()
     for warning in trial.warnings[:MOST_WARNINGS]:
         labelled(console, "warning", f"{warning.message}. {warning.advice}", style="yellow")

@@ -10,6 +10,7 @@ from functools import partial
 
 from wiretrial.report import knees as searches_of
 from wiretrial.report import (
+    load_words,
     moments,
     page_load,
     page_results,
@@ -48,6 +49,7 @@ from wiretrial.report.tables import (
     occasions,
     routes,
     searches,
+    watched,
 )
 from wiretrial.report.tables import receiving as receiving_tables
 from wiretrial.report.views import amortised, courses, knee, over_time, ranking, route_lines
@@ -104,6 +106,7 @@ def _of_run(model: ReportModel) -> Iterator[Section]:
     yield Section("What it took", (Table(words("", ""), plain(list(run.rows(trial)))),))
     routed = Measured(trial).routed
     yield Section(traffic.part(routed).many.capitalize(), traffic.blocks(routed))
+    yield Section(watched.TITLE, watched.blocks(trial.places, load_words.sent(trial)))
     yield Section("Over time", tuple(_course(trial)), is_detail=True)
     yield page_results.times(model, model.families)
     if any(scenario.estimates for scenario in model.scenarios):

@@ -19,6 +19,7 @@ from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.fleet import Fleet
 from wiretrial.results.learned import LearnedRule
 from wiretrial.results.observation import Isolation, Observation
+from wiretrial.results.watched import WatchedPlace
 from wiretrial.snapshot import Interval, Start, Summary
 
 TRIAL_SCHEMA: Final = "wiretrial-trial"
@@ -249,6 +250,8 @@ class Trial(_Part):
     subject_samples: tuple[ProcessSample, ...] = ()
     observation: Observation | None = None
     """None where the server is not on this machine, or may not be watched."""
+    places: tuple[WatchedPlace, ...] = ()
+    """Hosts of servers that somebody else runs, as far as they were named; empty: none was."""
     ceiling: Ceiling | None = None
     """None where it was not measured."""
     fleet: Fleet | None = None

@@ -14,6 +14,8 @@ from wiretrial.plan import AfterResponse, Hold, Load, OpenLoop
 from wiretrial.results.ceiling import Ceiling
 from wiretrial.results.model import Bottleneck, Use
 from wiretrial.results.observation import CpuUse, Observation, SocketUse
+from wiretrial.results.watched import WatchedPlace
+from wiretrial.studies import parts
 from wiretrial.studies.overload import Offered
 from wiretrial.words import Noun
 
@@ -55,6 +57,8 @@ class Around:
     unseen: str | None = None
     """Why that is, and what to do about it."""
     seen: Observation | None = None
+    places: tuple[WatchedPlace, ...] = ()
+    """Hosts of servers that somebody else runs, where they were watched."""
     ceiling: Ceiling | None = None
     server_cpus: tuple[int, ...] = ()
     """Those that it is pinned to; empty: any."""
@@ -106,6 +110,8 @@ def find(evidence: Evidence) -> tuple[Bottleneck, str]:
         if who == "connections":
             return who, f"the connections were too few for the rate ({inside})"
         return who, f"the {who} was the bottleneck ({inside})"
+    if evidence.server is None and any(parts.busy(evidence.places)):
+        return "unknown", f"neither side was at a limit that is known ({details})"
     if evidence.server is None:
         ours = ", ".join(part for part in found if part != UNREAD)
         text = (
@@ -148,6 +154,8 @@ def _busy_generator(evidence: Evidence) -> _Found:
     server = evidence.server
     if server is not None and server.busy >= CLIENT_BOUND:
         return None
+    if parts.at_limit(evidence.places):
+        return None
     return ("generator", "") if evidence.taken >= CLIENT_BOUND else None
 
 
@@ -156,6 +164,12 @@ def _busy_server(evidence: Evidence) -> _Found:
     if server is None or server.busy + server.queued < SERVER_BOUND:
         return None
     return "server", ""
+
+
+def _full_part(evidence: Evidence) -> _Found:
+    """A part of the application had all the CPU time that it may have."""
+    reason = parts.at_limit(evidence.places)
+    return ("server", reason) if reason else None
 
 
 def _starved(evidence: Evidence) -> _Found:
@@ -227,6 +241,7 @@ def _idle_server(evidence: Evidence) -> _Found:
 _RULES: tuple[Callable[[Evidence], _Found], ...] = (
     _rate,
     _busy_generator,
+    _full_part,
     _busy_server,
     _full_link,
     _no_room,
@@ -248,7 +263,12 @@ def _details(evidence: Evidence) -> Iterator[str]:
     ours, server = evidence.generator, evidence.server
     # The loop takes the wait after a wake-up for rest, which it is not.
     yield f"our loop {percent(max(0.0, 1 - evidence.taken))} idle{_waiting(ours)}"
-    yield f"server: its CPU {percent(server.busy)} busy{_waiting(server)}" if server else UNREAD
+    known = tuple(parts.busy(evidence.places))
+    if server:
+        yield f"server: its CPU {percent(server.busy)} busy{_waiting(server)}"
+    elif not known:
+        yield UNREAD
+    yield from known
     yield from _crowded(evidence)
     for share, text in _link_shares(evidence):
         if share >= AT_REST:

@@ -15,6 +15,8 @@ from wiretrial import words
 from wiretrial.engine import Engine, Run
 from wiretrial.errors import EngineFailed
 from wiretrial.machine import listeners, namespaces, shapers
+from wiretrial.observers.cost import Load
+from wiretrial.observers.watching import Watching
 from wiretrial.plan import Plan
 from wiretrial.redaction import Secrets
 from wiretrial.results import redacted
@@ -23,13 +25,14 @@ from wiretrial.results.fleet import Fleet
 from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import ProcessSample, SubjectFacts, Use, Window
 from wiretrial.results.observation import Observation
+from wiretrial.results.watched import WatchedPlace
 from wiretrial.snapshot import Interval, Snapshot, Start, Summary
 from wiretrial.studies import judge, misfits, observed
 from wiretrial.studies.events import Used
 from wiretrial.studies.futile import Futility
 from wiretrial.studies.sent import Sent, Troubles, now
 from wiretrial.studies.stall import Watch
-from wiretrial.subjects.observe import Observer
+from wiretrial.subjects.observe import Observer, PlateauName
 from wiretrial.words import Noun
 
 WITHOUT_A_LINK = ("loopback", namespaces.ENVIRONMENT, namespaces.STEERED)
@@ -50,16 +53,18 @@ class Recording:
         allowed_errors: float = 0,
         learned: tuple[LearnedRule, ...] = (),
         keeps_secrets: bool = False,
+        watching: Watching | None = None,
     ) -> None:
         """`unseen`: why no process of the server's is known, where none is.
 
         `allowed_errors`: which share of messages may fail. `learned`: the rules of the plan that
-        nobody stated.
+        nobody stated. `watching`: the places of servers that somebody else runs, watched already.
         """
         self._learned = learned
         self._keeps_secrets = keeps_secrets
         self._secrets = Secrets(()) if keeps_secrets else redacted.secrets_of(plan)
         self._watch = watch
+        self._watching = watching
         self._unseen = unseen
         self.begun_at = now()
         self.start: Start | None = None
@@ -108,8 +113,8 @@ class Recording:
                     self.stop()
             elif isinstance(snapshot, Summary):
                 self.summary = snapshot
-            if self._observer and isinstance(snapshot, Interval | Summary):
-                self._watch_plateaus(self._observer, snapshot)
+            if isinstance(snapshot, Interval | Summary):
+                self._watch_plateaus(snapshot)
             yield snapshot
 
     def _told(self) -> Iterator[Snapshot]:
@@ -198,6 +203,7 @@ class Recording:
             samples=self._samples() if judge.is_rate_given(self.plan) else (),
         )
         observation = self._observation(window, subject)
+        places = self._places(window)
         fleet = self._run.account() if isinstance(self._run, _OfMany) else None
         if fleet and not self._keeps_secrets:
             fleet = redacted.fleet(fleet, self._secrets)
@@ -206,6 +212,7 @@ class Recording:
             server=self._server_use(window, subject),
             unseen=self._unseen,
             seen=observation,
+            places=places,
             ceiling=ceiling,
             server_cpus=subject.cpus if subject else (),
             direct=observation is not None and not apart,
@@ -229,24 +236,31 @@ class Recording:
             subject=subject,
             subject_samples=self._samples(),
             observation=observation,
+            places=places,
             troubles=self._troubles.since(),
             fleet=fleet,
             ceiling=ceiling,
             keeps_secrets=self._keeps_secrets,
         )
 
-    def _watch_plateaus(self, observer: Observer, snapshot: Interval | Summary) -> None:
+    def _watch_plateaus(self, snapshot: Interval | Summary) -> None:
         """Memory is read when all connections stand, and again as soon as the load is over."""
         connections = snapshot.connections.open
         over = isinstance(snapshot, Summary) or snapshot.phase == "drain"
         if over and not self._over:
             self._over = True
-            observer.plateau("end", connections)
+            self._plateau("end", connections)
         elif not over and not self._connected:
             begun = isinstance(snapshot, Interval) and snapshot.phase != "connect"
             self._connected = begun or connections >= self.plan.load.connections
             if self._connected:
-                observer.plateau("connected", connections)
+                self._plateau("connected", connections)
+
+    def _plateau(self, name: PlateauName, connections: int) -> None:
+        if self._watching:
+            self._watching.mark(name)
+        if self._observer:
+            self._observer.plateau(name, connections)
 
     def _samples(self) -> tuple[ProcessSample, ...]:
         begun = self._run.begun_ns
@@ -268,6 +282,15 @@ class Recording:
             and not (subject and subject.primed_ns),
         )
         return observed.observation(observer.seen, window, origin)
+
+    def _places(self, window: Window) -> tuple[WatchedPlace, ...]:
+        """What was seen of servers that somebody else runs; their watches end with it."""
+        begun = self._run.begun_ns
+        if self._watching is None or begun is None:
+            return ()
+        span = (window.start_ns, window.end_ns)
+        is_local = not isinstance(self._run, _OfMany)
+        return self._watching.places(Load.of(self.intervals, begun, span, is_local=is_local))
 
     def _server_use(self, window: Window, subject: SubjectFacts | None) -> Use | None:
         """What the server did with its CPUs in the window; None if that is unknown.

@@ -29,6 +29,7 @@ from wiretrial.results.model import (
     Window,
 )
 from wiretrial.results.observation import Observation
+from wiretrial.results.watched import WatchedPlace
 from wiretrial.snapshot import (
     Blocked,
     Bytes,
@@ -65,6 +66,7 @@ class Sent:
     subject: SubjectFacts | None = None
     subject_samples: tuple[ProcessSample, ...] = ()
     observation: Observation | None = None
+    places: tuple[WatchedPlace, ...] = ()
     driven: Driven | None = None
     browsed: Browsed | None = None
     fleet: Fleet | None = None

@@ -24,6 +24,10 @@ class Code(StrEnum):
     AGENT_LOST = "agent-lost"
     AGENT_STANDS_OUT = "agent-stands-out"
     AGENTS_SHARE = "agents-share-a-machine"
+    SERVER_RESTARTED = "server-restarted"
+    OUT_OF_MEMORY = "out-of-memory"
+    WATCH_ENDED = "watch-ended"
+    SERVER_THROTTLED = "server-throttled"
     NOT_STEADY = "not-steady"
     TOO_SHORT = "too-short"
     DISTURBED = "disturbed"
@@ -37,6 +41,7 @@ class Code(StrEnum):
     RECONNECTS = "reconnects"
     SECOND_MODE = "second-mode"
     STEAL = "steal"
+    NEIGHBOURS = "busy-neighbours"
     FREQUENCY = "frequency"
     SHARED_CPU = "shared-cpu"
     UNPINNED = "unpinned"
@@ -128,6 +133,31 @@ CATALOGUE: dict[Code, Entry] = {
         cause="Several agents run on one machine, and take CPU time from each other.",
         remedy="Start one agent per machine, and give it more threads (--threads).",
     ),
+    Code.SERVER_RESTARTED: Entry(
+        cause=(
+            "A server that was named with --server crashed, was restarted by its supervisor, or was"
+            " replaced: its counters began anew."
+        ),
+        remedy="It has no cost per message. Look at its log, and measure again.",
+    ),
+    Code.OUT_OF_MEMORY: Entry(
+        cause="A server reached the memory limit of its control group.",
+        remedy="Raise the limit, or look for what grows (`--soak`).",
+    ),
+    Code.WATCH_ENDED: Entry(
+        cause="The program that watched the servers of a host, or the way to it, was lost.",
+        remedy="That host's figures end there, or are missing. Look after it, and measure again.",
+    ),
+    Code.SERVER_THROTTLED: Entry(
+        cause=(
+            "A server used up the CPU time of its control group's limit, and was stopped until the"
+            " limit's next period: most often 100 ms later."
+        ),
+        remedy=(
+            "Long response times are the limit's. Raise it (`docker update --cpus`), or state it"
+            " with the result."
+        ),
+    ),
     Code.NOT_STEADY: Entry(
         cause=(
             "The server's throughput, or at a given rate its CPU per message, kept drifting (cache"
@@ -213,6 +243,10 @@ CATALOGUE: dict[Code, Entry] = {
     Code.STEAL: Entry(
         cause="The machine is virtual, and its host ran other guests.",
         remedy="Use a machine of your own or a dedicated host; compare within blocks only.",
+    ),
+    Code.NEIGHBOURS: Entry(
+        cause="Other programs ran on the host of a server, and took CPU time and caches from it.",
+        remedy="Stop them; name them with --server where they belong to the application.",
     ),
     Code.FREQUENCY: Entry(
         cause=(

@@ -13,7 +13,7 @@ from wiretrial.results import quantiles
 from wiretrial.results.model import Trial, Warning
 from wiretrial.results.observation import CpuUse
 from wiretrial.stats.occasions import ENOUGH
-from wiretrial.warnings import agents, modes
+from wiretrial.warnings import agents, modes, watched
 from wiretrial.warnings.catalogue import Code, warn
 
 MS = 1_000_000
@@ -386,6 +386,10 @@ _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
     agents.lost,
     agents.stands_out,
     agents.share_a_machine,
+    watched.restarted,
+    watched.out_of_memory,
+    watched.ended,
+    watched.throttled,
     _steadiness,
     _disturbed,
     _starved,
@@ -397,7 +401,10 @@ _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
     _reconnects,
     _second_mode,
     _steal,
+    watched.steal,
+    watched.neighbours,
     _frequency,
+    watched.frequency,
     _shared_cpu,
     _unpinned,
     _no_server_cpu,
