@@ -36,7 +36,7 @@ COPYING = (
     " WHERE relid = 'wiretrial.piece'::regclass AND bytes_processed > 4000000"
 )
 OURS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'wiretrial'"
-BIG_BYTES = 100_000_000
+BIG_BYTES = 64_000_000
 
 
 def until(true: Callable[[], bool], pause_s: float = 0.05) -> None:

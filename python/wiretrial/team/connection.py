@@ -39,6 +39,8 @@ _REMEDIES = (
     ("SSL", "check sslmode and the certificates"),
     ("too many", "try again later"),
 )
+_LIBPQ_FAILED = "consuming input failed: "
+"""Before the reason, and says no more than that there is one."""
 _NOT_THERE = "check that the server runs and that the address is right"
 
 
@@ -97,6 +99,6 @@ def _remedy(error: psycopg.Error) -> str:
 
 
 def _words(error: psycopg.Error) -> str:
-    """What PostgreSQL or libpq said, as one line, without hints and the place in the query."""
-    said = error.diag.message_primary or str(error) or type(error).__name__
-    return " ".join(said.split()).rstrip(".")
+    """The first line of what PostgreSQL or libpq said; hints follow it."""
+    said = error.diag.message_primary or str(error).strip() or type(error).__name__
+    return said.splitlines()[0].removeprefix(_LIBPQ_FAILED).strip().rstrip(".")
