@@ -25,7 +25,7 @@ CRATES = ROOT / "crates"
 LEAVES = {
     *("catalogues", "closing", "documents", "errors", "launch", "plan", "quantities", "redaction"),
     *("exchange", "goals", "observation", "plan_shape", "plan_traffic", "redaction_traffic"),
-    *("snapshot", "suggest", "words"),
+    *("services", "snapshot", "suggest", "words"),
 }
 LEAF_NEEDS = {
     "catalogues": set[str](),
@@ -40,6 +40,7 @@ LEAF_NEEDS = {
     "plan_traffic": {"plan_shape"},
     "plan": {"plan_shape", "plan_traffic"},
     "snapshot": {"plan", "errors"},
+    "services": {"errors", "redaction"},
 }
 
 # room -> the rooms it may import beside the leaves and itself.
@@ -68,8 +69,9 @@ ROOMS: dict[str, set[str]] = {
     },
     "observers": {"engine", "results"},
     "live": {"studies", "report", "results"},
+    "metrics": {"results"},
     "cli": {
-        *("studies", "report", "fleet", "live", "team", "traffic"),
+        *("studies", "report", "fleet", "live", "metrics", "team", "traffic"),
         *("browser", "engine", "observers", "subjects", "machine", "results", "stats", "warnings"),
     },
 }
@@ -85,7 +87,13 @@ PROCESS_MODULES = {
 LIGHT_PACKAGES = {"typer"}
 
 # Where a distribution's name is not the name of its module.
-IMPORT_NAMES = {"hdrhistogram": "hdrh", "pyyaml": "yaml", "vl-convert-python": "vl_convert"}
+IMPORT_NAMES = {
+    "hdrhistogram": "hdrh",
+    "opentelemetry-proto": "opentelemetry",
+    "protobuf": "google",
+    "pyyaml": "yaml",
+    "vl-convert-python": "vl_convert",
+}
 
 # crate -> the crates of this workspace it may depend on.
 CRATE_RULES: dict[str, set[str]] = {

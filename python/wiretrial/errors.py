@@ -109,6 +109,10 @@ class FleetFailed(WiretrialError):
     """A fleet that can't be reached, or an agent that can't do its part."""
 
 
+class ServiceFailed(WiretrialError):
+    """A service that keeps metrics can't be reached, or does not do what it is asked."""
+
+
 class StoreError(WiretrialError):
     """A result that can't be written or read."""
 

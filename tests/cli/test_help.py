@@ -72,6 +72,9 @@ COMMANDS: list[tuple[str, ...]] = [
     ("results", "import"),
     ("results", "push"),
     ("results", "pull"),
+    ("metrics",),
+    ("metrics", "dashboard"),
+    ("metrics", "list"),
 ]
 
 

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from tests.fleet.conftest import Cluster, is_gone, load, serve, wait_until
+from tests.prometheus import prometheus
 from wiretrial.engine import Engine
 from wiretrial.fleet import engine as fleet_engine
 from wiretrial.fleet.conductor import LEASE_S
@@ -99,6 +100,28 @@ def test_load_prints_one_result_with_each_agent_s(
     total = result["totals"]
     assert total["sent"] == total["ok"] == sum(a["totals"]["ok"] for a in result["agents"])
     assert "agents-share-a-machine" in {warning["code"] for warning in result["warnings"]}
+
+
+def test_live_metrics_are_the_fleet_s_and_each_agent_s(
+    cluster: Cluster, engine: Engine, stack: ExitStack, tmp_path: Path
+) -> None:
+    folder = tmp_path / "prometheus"
+    folder.mkdir()
+    served = stack.enter_context(prometheus(folder))
+    run = load(
+        stack,
+        serve(stack, engine),
+        *("-c", "30", "-d", "2500ms", "--rate", "600", "--warmup", "0s", "--format", "json"),
+        *cluster.flags("--fleet-agents", "3"),
+        *("--metrics", f"prometheus:{served.url}"),
+        cwd=tmp_path,
+    )
+    result = told(run)
+    assert run.returncode in (0, EXIT_INVALID)
+    assert served.value("max_over_time(wiretrial_messages_ok_total[1h])") == result["totals"]["ok"]
+    rates = served.query("max_over_time(wiretrial_agent_messages_per_second[1h])")
+    assert {one["metric"]["agent"] for one in rates} == set(HOSTS)
+    assert all(float(one["value"][1]) > 0 for one in rates)
 
 
 def begin(

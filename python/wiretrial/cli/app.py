@@ -57,6 +57,7 @@ class Commands(screen.FirstScreen):
         "results": Entry(
             screen.RESULTS, "Stored trials: list, show, compare, export, import, push, pull."
         ),
+        "metrics": Entry(screen.RESULTS, "Live metrics of loads and studies: list, dashboard."),
         "machine": Entry(screen.MACHINES, "Show how large a load this machine can carry."),
         "fleet": Entry(
             screen.MACHINES, "Send one load from many machines, through Dask.distributed."

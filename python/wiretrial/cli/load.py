@@ -31,6 +31,8 @@ Examples:
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
   wiretrial load http://127.0.0.1:8080/ -d 30s --report load.html
   wiretrial load http://127.0.0.1:8080/ --server app=pid:4711 --server db=podman:postgres
+  wiretrial load http://shop/ -d 2m --server 'prometheus:http://prom:9090?container=api'
+  wiretrial load http://127.0.0.1:8080/ -d 5m --metrics prometheus:http://127.0.0.1:9090
   wiretrial load ws://10.0.0.9:9001 -c 300k --fleet tls://10.0.0.1 --fleet-certificates certs
 
 Exit: 0 measured, 1 the run failed, 3 a goal of the traffic file was missed, 4 the verdict is
@@ -202,6 +204,7 @@ def load(
     ] = False,
     keep_secrets: options.KeepSecrets = False,
     format_: options.FormatOption = Format.TEXT,
+    metrics: options.MetricsTo = None,
     file: options.ToFile = None,
     page: options.ToPage = None,
 ) -> int:
@@ -259,5 +262,6 @@ def load(
             file=file,
             page=page,
             is_soak=soak,
+            metrics=metrics,
         ),
     )

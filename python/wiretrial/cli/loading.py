@@ -26,6 +26,7 @@ from wiretrial.cli import (
     urls,
     workload,
 )
+from wiretrial.cli.exporting import Metrics
 from wiretrial.cli.fleet_wanted import FleetWanted
 from wiretrial.cli.learning import Learning
 from wiretrial.cli.live import Live
@@ -122,6 +123,8 @@ class Kept:
     page: Path | None
     is_soak: bool = False
     """Drift is told, however short the run is."""
+    metrics: str | None = None
+    """Where they go while it runs, as it was typed."""
 
 
 def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
@@ -130,6 +133,7 @@ def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
     allowed = quantities.share(kept.allow_errors, "--allow-errors")
     parts = address.parse_all(typed.servers)
     plan, wanted = planned(typed, many)
+    metrics = Metrics(kept.metrics)
     if kept.file:
         output.require_writable(kept.file)
     if kept.page:
@@ -141,15 +145,17 @@ def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
             plan, wanted, typed.further.variables, of_fleet=many is not None
         )
         try:
-            trial, signal_number = run_one(
-                engine,
-                plan,
-                wanted,
-                allowed,
-                keeps_secrets=kept.keeps_secrets,
-                is_soak=kept.is_soak,
-                parts=parts,
-            )
+            with metrics:
+                trial, signal_number = run_one(
+                    engine,
+                    plan,
+                    wanted,
+                    allowed,
+                    keeps_secrets=kept.keeps_secrets,
+                    is_soak=kept.is_soak,
+                    parts=parts,
+                    metrics=metrics,
+                )
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
     outcomes = goal_metrics.judge(wanted.goals, trial)
@@ -275,13 +281,18 @@ def run_one(
     is_soak: bool = False,
     parts: Sequence[Address] = (),
     rest_s: float = REST_S,
+    metrics: Metrics | None = None,
 ) -> tuple[Trial, int | None]:
     """The record of one run, and the signal that ended it early, where one did.
 
     `parts`: what is watched of the application; `rest_s`: how long before the load.
+    `metrics`: where they go while it runs.
     """
     target = wanted.address
     server = listeners.of_url(target.url)
+    name = f"{wanted.file} at {target.url}" if wanted.file else target.url
+    metrics = metrics or Metrics(None)
+    metrics.begin(study="load", scenario=name, trial=1, subject=target.url)
     with _watching(parts, plan, rest_s) as watching:
         with (
             Recording(
@@ -301,9 +312,10 @@ def run_one(
         ):
             for snapshot in recording:
                 live.see(snapshot)
+                metrics.see(snapshot, recording.server_used, recording.agents())
         told = recording.sent()
     scenario = Scenario(
-        name=f"{wanted.file} at {target.url}" if wanted.file else target.url,
+        name=name,
         subject=target.url,
         protocol=target.protocol,
         workload=wanted.workload,

@@ -322,6 +322,17 @@ OrderSeed = Annotated[
     int | None,
     typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
 ]
+MetricsTo = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics",
+        metavar="KIND:URL",
+        help="Send live metrics there, once a second: otlp:URL (OTLP over HTTP) or prometheus:URL "
+        "(remote write).",
+        show_default=False,
+        rich_help_panel=screen.OUTPUT,
+    ),
+]
 WarmUp = Annotated[
     str,
     typer.Option(

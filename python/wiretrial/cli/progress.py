@@ -15,6 +15,7 @@ from pathlib import Path
 from wiretrial import redaction
 from wiretrial.cli import beacons, board, interrupts, output, reports
 from wiretrial.cli.board import Board
+from wiretrial.cli.exporting import Metrics
 from wiretrial.cli.losses import Losses
 from wiretrial.engine import Engine
 from wiretrial.errors import (
@@ -124,17 +125,20 @@ def run(
     *,
     details: bool = False,
     occasion: int | None = None,
+    metrics: Metrics | None = None,
 ) -> int:
     """Runs what is missing, then shows the answer. The exit code.
 
     `engine`: None: our own. `words`: flags that must be repeated to continue. `details`: show every
-    table and sentence of the report, too. `occasion`: None: the last that is there.
+    table and sentence of the report, too. `occasion`: None: the last that is there. `metrics`:
+    where they go while it runs.
     """
     engine = engine or Engine.find()
     output.say(f"results go to {results.folder}")
     losses = Losses(study)
     try:
-        _measure(study, results, engine, losses, occasion)
+        with metrics or Metrics(None) as exported:
+            _measure(study, results, engine, losses, exported, occasion)
     except StoreError:
         # A disk that is full is no reason to say nothing about what was measured before it was.
         with contextlib.suppress(StoreError):
@@ -208,6 +212,7 @@ def _measure(
     results: ResultsFolder,
     engine: Engine,
     losses: Losses,
+    metrics: Metrics,
     occasion: int | None,
 ) -> None:
     try:
@@ -217,6 +222,7 @@ def _measure(
                 losses.see(event)
                 shown.see(event)
                 teller.tell(event, left_s=shown.left_s)
+                metrics.event(event, study)
                 interrupts.raise_lost()
     finally:
         losses.keep(results)

@@ -25,6 +25,7 @@ Examples:
   wiretrial study run --resume results/mine-20260101-120000
   wiretrial study run --add-occasion results/mine-20260101-120000
   wiretrial study run ./mine --fleet tls://10.0.0.1 --fleet-certificates certs
+  wiretrial study run ./mine --metrics prometheus:http://127.0.0.1:9090
 
 A study is a name of `wiretrial study list`, or a folder with a study.toml.
 """
@@ -163,6 +164,7 @@ def run(
     fleet_certificates: options.FleetCertificates = None,
     fleet_agents: options.FleetAgents = None,
     on_agent_loss: options.AgentLoss = None,
+    metrics: options.MetricsTo = None,
 ) -> int:
     """Run a study, trial by trial. Each is stored at once, so that --resume can continue."""
     from wiretrial.cli import studying
@@ -178,4 +180,5 @@ def run(
         many,
         keeps_secrets=keep_secrets,
         details=details,
+        metrics=metrics,
     )

@@ -16,6 +16,7 @@ from typing import Any
 
 from wiretrial import quantities
 from wiretrial.cli import fleet_wanted, output, progress
+from wiretrial.cli.exporting import Metrics
 from wiretrial.cli.fleet_wanted import FleetWanted
 from wiretrial.cli.learning import Learning
 from wiretrial.cli.options import Fleet, trials_of
@@ -80,6 +81,14 @@ class Extent:
     trials: str | None
     budget: str | None
     seed: int | None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is told of a study: at its end, and while it runs."""
+
+    details: bool
+    metrics: Metrics
 
 
 def list_(results: Path, format_: Format) -> int:
@@ -149,6 +158,7 @@ def run(
     *,
     keeps_secrets: bool,
     details: bool,
+    metrics: str | None = None,
 ) -> int:
     """Runs a study, or goes on with one; each trial is stored at once."""
     given = (source.name, source.resume, source.again, source.added_to)
@@ -164,11 +174,12 @@ def run(
             "name one of `wiretrial study list`, or use --resume DIR or --from REPORT",
         )
     many = FleetWanted.of(fleet)
+    shown = Shown(details, Metrics(metrics))
     use_prefix(prefix)
     wanted = trials_of(extent.trials)
     if source.resume is not None:
         study, folder = progress.resume(source.resume, None, wanted)
-        return _measure(study, lambda: folder, many, details=details)
+        return _measure(study, lambda: folder, many, shown)
     if source.added_to is not None:
         if wanted:
             raise UsageProblem(
@@ -178,7 +189,7 @@ def run(
         study, folder = progress.resume(source.added_to, None, None)
         occasion = runner.next_occasion(folder)
         output.say(f"occasion {occasion}: {_plan(study, occasion)}")
-        return _measure(study, lambda: folder, many, details=details, occasion=occasion)
+        return _measure(study, lambda: folder, many, shown, occasion)
     quick_study: Callable[[], Study] | None = None
     if source.again is not None:
         study = progress.study_of_report(source.again)
@@ -197,7 +208,7 @@ def run(
         study = estimate.within(study, limit, quick_study)
     output.say(_plan(study))
     study = Learning().learnt_of_study(study)
-    return _measure(study, lambda: progress.begin(study, results), many, details=details)
+    return _measure(study, lambda: progress.begin(study, results), many, shown)
 
 
 def _limit(budget: str | None) -> int | None:
@@ -208,8 +219,7 @@ def _measure(
     study: Study,
     folder: Callable[[], ResultsFolder],
     many: FleetWanted | None,
-    *,
-    details: bool,
+    shown: Shown,
     occasion: int | None = None,
 ) -> int:
     if many:
@@ -218,7 +228,13 @@ def _measure(
         # A fleet that can't be reached leaves no empty folder behind.
         words = many.words if many else ()
         return progress.run(
-            study, folder(), engine=engine, words=words, details=details, occasion=occasion
+            study,
+            folder(),
+            engine=engine,
+            words=words,
+            details=shown.details,
+            occasion=occasion,
+            metrics=shown.metrics,
         )
 
 

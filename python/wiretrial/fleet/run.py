@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -117,6 +117,10 @@ class FleetRun(Closing):
         more = len(lines) - MOST_SHOWN
         shown = lines[:MOST_SHOWN] + ([f"  and {more} agents more"] if more > 0 else [])
         return [*shown, *(f"  lost: {name}, {reason}" for name, reason in self._losses.items())]
+
+    def agents(self) -> Mapping[str, Interval]:
+        """What each agent told last; those that were lost are left out."""
+        return {name: last for name, last in self._last.items() if name not in self._losses}
 
     def account(self) -> Fleet:
         """What each agent did, once all is over."""

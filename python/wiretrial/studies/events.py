@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from wiretrial.results.adoption import Adopted
 from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import Trial
-from wiretrial.snapshot import Snapshot
+from wiretrial.snapshot import Interval, Snapshot
 from wiretrial.studies.order import Slot
 from wiretrial.studies.spec import Study
 
@@ -62,6 +63,8 @@ class Seen:
     snapshot: Snapshot
     server: Used | None = None
     """None where it is not watched."""
+    agents: Mapping[str, Interval] = field(default_factory=dict)
+    """What each machine of a fleet told last."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
         keeps_secrets=bench.study.keeps_secrets,
     ) as recording:
         for snapshot in recording:
-            yield Seen(snapshot, recording.server_used)
+            yield Seen(snapshot, recording.server_used, recording.agents())
     if recording.futile and not recording.server_died:
         raise EveryMessageFailed(recording.futile)
     return recording.sent(

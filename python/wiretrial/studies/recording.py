@@ -7,7 +7,7 @@ they are kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Protocol, runtime_checkable
 
@@ -136,6 +136,10 @@ class Recording:
     def progress(self) -> Sequence[str]:
         """A line for each machine that sends, where there are several."""
         return self._run.progress() if isinstance(self._run, _OfMany) else ()
+
+    def agents(self) -> Mapping[str, Interval]:
+        """What each machine that sends told last, where there are several."""
+        return self._run.agents() if isinstance(self._run, _OfMany) else {}
 
     @property
     def server_used(self) -> Used | None:
@@ -330,6 +334,8 @@ class _OfMany(Protocol):
     """A run on many machines, which tells of each."""
 
     def account(self) -> Fleet: ...
+
+    def agents(self) -> Mapping[str, Interval]: ...
 
     def progress(self) -> Sequence[str]: ...
 
