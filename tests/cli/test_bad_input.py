@@ -71,6 +71,22 @@ TABLE: list[tuple[tuple[str, ...], int, str]] = [
     (("load", "http://h/", "--metrics", "otlp:h:4318"), 2, "no URL of a server: write otlp:http"),
     (("load", "http://h/", "--metrics", "prometheus:http://a:b@h"), 2, "a line in ~/.netrc"),
     (("study", "run", "x", "--metrics", "otlp:"), 2, "no URL of a server: write otlp:http"),
+    (("load", "http://h/", "--server", "prometheus:h:9090"), 2, "write prometheus:http://HOST"),
+    (
+        ("load", "http://h/", "--server", "prometheus:http://a:b@h:9090"),
+        2,
+        "a user name or a password, which other users of this machine can see: give h a line in",
+    ),
+    (
+        ("load", "http://h/", "-d", "10s", "--server", "prometheus:http://h:9090"),
+        2,
+        "10 s are too short for that: measure for 60 s or more: -d 60s",
+    ),
+    (
+        ("load", "http://h/", "-n", "1k", "--server", "prometheus:http://h:9090"),
+        2,
+        "may be over between two scrapes: give a time: -d 60s or more",
+    ),
     (("load", "ws://h/", "--fleet-agents", "3"), 2, "--fleet-agents is for fleets: add --fleet"),
     (("load", "http://h/", "--server", "4711"), 2, "write pid:4711"),
     (("load", "http://h/", "--server", "podmn:db"), 2, "did you mean podman?"),

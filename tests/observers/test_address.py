@@ -42,8 +42,8 @@ GOOD: list[tuple[str, Address]] = [
         Scraped("h", "prometheus:http://h:9090", "http://h:9090"),
     ),
     (
-        "p=prometheus:https://u:secret@h/x?token=t",
-        Scraped("p", "prometheus:https://***@h/x?token=***", "https://u:secret@h/x?token=t"),
+        "p=prometheus:https://h/x?token=t",
+        Scraped("p", "prometheus:https://h/x?token=***", "https://h/x?token=t"),
     ),
 ]
 

@@ -29,7 +29,7 @@ from wiretrial.errors import (
     UsageProblem,
 )
 from wiretrial.goals import QUANTILES, Goal
-from wiretrial.observers import address
+from wiretrial.observers import address, opening
 from wiretrial.plan import OpenLoop, Plan
 from wiretrial.plan_traffic import Traffic
 from wiretrial.report import limit_text
@@ -82,6 +82,7 @@ def limit(typed: Typed, search: Search, fleet: Fleet, kept: Kept) -> int:
         if path:
             output.require_writable(path, flag)
     parts = address.parse_all(typed.servers)
+    opening.require_prompt(parts)
     of_file, connections = is_traffic(typed.url), typed.loop.connections
     loop = replace(
         typed.loop,

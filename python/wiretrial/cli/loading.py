@@ -42,7 +42,7 @@ from wiretrial.errors import (
     UsageProblem,
 )
 from wiretrial.machine import facts, listeners, preflight
-from wiretrial.observers import address
+from wiretrial.observers import address, opening
 from wiretrial.observers.address import Address
 from wiretrial.observers.watching import REST_S, Watching
 from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
@@ -133,6 +133,7 @@ def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
     allowed = quantities.share(kept.allow_errors, "--allow-errors")
     parts = address.parse_all(typed.servers)
     plan, wanted = planned(typed, many)
+    opening.require_length(parts, plan.stop.duration_ns)
     metrics = Metrics(kept.metrics)
     if kept.file:
         output.require_writable(kept.file)
@@ -313,6 +314,8 @@ def run_one(
             for snapshot in recording:
                 live.see(snapshot)
                 metrics.see(snapshot, recording.server_used, recording.agents())
+        if opening.waits(parts):
+            output.say("waiting for the scrape after the load")
         told = recording.sent()
     scenario = Scenario(
         name=name,

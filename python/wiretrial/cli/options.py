@@ -373,8 +373,8 @@ Servers = Annotated[
         "--server",
         metavar="[NAME=]ADDRESS",
         help="Watch a server of your application (CPU per message, memory, throttling): "
-        "pid:4711, cgroup:/app.slice, docker:NAME, podman:NAME or "
-        "ssh://HOST/unit/NAME; repeatable.",
+        "pid:4711, cgroup:/app.slice, docker:NAME, podman:NAME, ssh://HOST/unit/NAME or "
+        "prometheus:http://HOST:9090; repeatable.",
         rich_help_panel=screen.SERVERS,
         show_default=False,
     ),

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from wiretrial import redaction, suggest
 from wiretrial.errors import UsageProblem
+from wiretrial.observers import selectors
 
 OPTION: Final = "--server"
 EXAMPLES: Final = (
@@ -199,19 +200,8 @@ def _remote_target(path: str, text: str, remedy: str) -> tuple[RemoteKind | None
 
 
 def _scraped(value: str, text: str) -> Address:
-    try:
-        parts = urlsplit(value)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        good = False
-    if not good or _is_odd(value):
-        _refuse(
-            text,
-            "it has no URL of a Prometheus server",
-            "write prometheus:http://HOST:9090",
-        )
-    shown = redaction.url(value)
-    return Scraped(parts.hostname or "", f"prometheus:{shown}", value)
+    selection = selectors.parse(value, f"{OPTION} {redaction.text(text)}")
+    return Scraped(selection.name, f"prometheus:{redaction.url(value)}", value)
 
 
 _KINDS: Final[dict[str, Callable[[str, str], Address]]] = {

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final, TypeVar
 
+from wiretrial.observers import coarse
 from wiretrial.observers.watch import (
     BEFORE,
     CONNECTED,
@@ -123,6 +124,7 @@ def place(watched: Watched, load: Load) -> WatchedPlace:
         kernel=watched.kernel,
         lacks=watched.lacks,
         failed=watched.failed,
+        coarse=coarse.words(watched, load.start_ns + load.begun_ns, load.end_ns + load.begun_ns),
     )
     edges = _edges(watched.host, load)
     if edges is None:
@@ -140,6 +142,7 @@ def place(watched: Watched, load: Load) -> WatchedPlace:
             state: _difference(getattr(first, state), getattr(last, state))
             for state in ("user_ns", "system_ns", "irq_ns", "softirq_ns", "steal_ns", "idle_ns")
         },
+        **_in_use(inside),
         **_baseline(watched),
     }
     return bare.model_copy(update=known)
@@ -253,6 +256,14 @@ def _memory(
     if not resident:
         return None, None, None
     return "resident", resident[-1], resident[-1] - resident[0]
+
+
+def _in_use(inside: Sequence[HostReading]) -> dict[str, object]:
+    """How much of the host's memory was in use at the end, and by how much that grew."""
+    used = [one.used_bytes for one in inside if one.used_bytes is not None]
+    if not used:
+        return {}
+    return {"memory_used_bytes": used[-1], "memory_growth_bytes": used[-1] - used[0]}
 
 
 def _baseline(watched: Watched) -> dict[str, object]:

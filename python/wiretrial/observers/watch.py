@@ -79,6 +79,8 @@ class HostReading:
     cpu: HostCpu
     frequency_khz: float | None = None
     """Mean of the CPUs that tell theirs; an instant's value, no counter."""
+    used_bytes: int | None = None
+    """Memory in use that programs could not have, likewise."""
 
 
 @dataclass(frozen=True)

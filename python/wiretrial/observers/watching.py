@@ -43,7 +43,8 @@ class Watching:
         rest_s: float = REST_S,
     ) -> Self:
         """Of the addresses that were typed. `length_ns`: of the run."""
-        return cls(opening.watches(addresses, engine, interval_ns(length_ns)), rest_s)
+        every_ns = interval_ns(length_ns)
+        return cls(opening.watches(addresses, engine, every_ns, length_ns), rest_s)
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:

@@ -245,6 +245,8 @@ def _hosts(trial: Trial) -> list[dict[str, Any]] | None:
             "cpus_of_rest": place.gap_cpus,
             "cpus_in_interrupts": place.interrupt_cpus,
             "steal_share": place.steal_share,
+            "memory_bytes": place.memory_used_bytes,
+            "memory_growth_bytes": place.memory_growth_bytes,
             "clock_error_ns": place.clock_error_ns,
             "notes": list(watched.notes(place)),
         }

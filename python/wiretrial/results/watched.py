@@ -150,12 +150,17 @@ class WatchedPlace(_Part):
     lowest_khz: float | None = None
     highest_khz: float | None = None
     """Mean frequency of its CPUs in the span."""
+    memory_used_bytes: int | None = None
+    """Memory of the host that programs could not have, at the end of the span."""
+    memory_growth_bytes: int | None = None
     clock_error_ns: int = 0
     """How far off its clock may have been laid on ours; 0: it is the same."""
     kernel: str | None = None
     lacks: tuple[str, ...] = ()
     failed: str | None = None
     """Why watching it ended early; None: it did not."""
+    coarse: str | None = None
+    """Why its figures are coarse, and what to do about it, in a sentence; None: they are not."""
 
     @property
     def busy_ns(self) -> int | None:
@@ -190,14 +195,24 @@ class WatchedPlace(_Part):
         return self.busy_cpus - known
 
     @property
+    def gap_per_reply_ns(self) -> float | None:
+        """The gap's CPU time for each verified reply: of a host without parts, the server's."""
+        if self.gap_cpus is None or self.span is None or self.span.replies <= 0:
+            return None
+        return self.gap_cpus * self.span.length_ns / self.span.replies
+
+    @property
     def interrupt_cpus(self) -> float:
         """CPUs in interrupts: most of it takes packets in, and it may be charged to nobody."""
         return self.rate((self.irq_ns or 0) + (self.softirq_ns or 0)) or 0.0
 
     @property
     def others_cpus(self) -> float | None:
-        """What of the gap is more than interrupts can be: other programs."""
-        gap = self.gap_cpus
+        """What of the gap is more than interrupts can be: other programs.
+
+        None, too, where the host alone is known: the server is in the gap.
+        """
+        gap = self.gap_cpus if self.parts else None
         return None if gap is None else max(gap - self.interrupt_cpus, 0.0)
 
     @property

@@ -31,6 +31,10 @@ WORTH_SAYING: Final = 0.001
 """A share of a cost that its clock may be off by."""
 COARSE: Final = 0.1
 """Share of its CPU time that a server's user and system time may be off by, unmentioned."""
+SOURCES: Final = {
+    "observe": "marks that went there and back",
+    "prometheus": "the Prometheus's clock and how long its scrapes took",
+}
 KEY: Final = (
     "CPU time of the server between two readings inside the measured time, over the verified"
     " replies that came between them. Memory: at the end, and how much it grew. Throttled: share of"
@@ -116,10 +120,19 @@ def notes(place: WatchedPlace) -> Iterator[str]:
         error = units.duration(place.clock_error_ns)
         share = place.edge_error
         effect = f"{100 * share:.1f} %" if share >= WORTH_SAYING else "less than 0.1 %"
-        yield (
-            f"The clock of {place.place} is known to {error}, from marks that went there and back:"
-            f" its costs are off by {effect} at most for that."
+        how = (
+            "The instants of its scrapes are"
+            if place.kind == "prometheus"
+            else f"The clock of {place.place} is"
         )
+        yield (
+            f"{how} known to {error}, from {SOURCES[place.kind]}: costs are off by {effect} at"
+            " most for that."
+        )
+    if place.coarse:
+        yield f"{place.coarse}."
+    if place.kind == "prometheus" and place.span is not None and not place.parts:
+        yield from _of_host_alone(place)
     if place.charges_softirq:
         yield (
             f"The kernel of {place.place} charges interrupts to the process that they interrupt:"
@@ -129,6 +142,23 @@ def notes(place: WatchedPlace) -> Iterator[str]:
         yield f"Not read of {place.place}: {lack}."
     for part in place.parts:
         yield from _notes_of(part)
+
+
+def _of_host_alone(place: WatchedPlace) -> Iterator[str]:
+    """What a host by itself tells of the server on it."""
+    per_reply = place.gap_per_reply_ns
+    spent = ""
+    if per_reply is not None and per_reply <= 0:
+        spent = " Its CPUs were no busier than before the load."
+    elif per_reply is not None:
+        spent = (
+            f" {units.MICROSECONDS.figure(per_reply)} µs of its CPU time for each reply are beyond"
+            " what it did before the load; whatever else ran there meanwhile is among them."
+        )
+    yield f"Of {place.place} the host is known, and no server on it.{spent}"
+    if place.memory_used_bytes is not None and place.memory_growth_bytes is not None:
+        used, growth = place.memory_used_bytes / MEGABYTE, place.memory_growth_bytes / MEGABYTE
+        yield f"Memory in use of {place.place}: {used:,.1f} MB at the end ({growth:+,.1f} MB)."
 
 
 def _notes_of(part: WatchedPart) -> Iterator[str]:
