@@ -136,7 +136,7 @@ def test_loads_are_listed_shown_and_exported(load: Path, capsys: Captured) -> No
     assert [path.name for path in loads(load.parent)] == ["new.json", "old.json"]
     assert stored.list_(load.parent) == EXIT_GOOD
     assert "new.json" in capsys.readouterr().out
-    stored.list_(load.parent, output.Format.JSON)
+    stored.list_(load.parent, format_=output.Format.JSON)
     rows = json.loads(capsys.readouterr().out)["trials"]
     assert [row["path"] for row in rows] == ["new.json", "old.json"]
     stored.show(load)
