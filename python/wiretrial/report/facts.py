@@ -18,6 +18,8 @@ from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import SubjectFacts, Trial
 from wiretrial.words import HTTP
 
+PLANS, ORDER = "Load plans", "Order of trials"
+
 
 @dataclass(frozen=True)
 class Section:
@@ -147,7 +149,7 @@ def _plans(trials: Sequence[Trial]) -> Section:
         (name, json.dumps(json.loads(trial.plan.to_json()), separators=(", ", ": ")))
         for name, trial in sorted(by_scenario.items())
     )
-    return Section("Load plans", ("Scenario", "Plan"), rows)
+    return Section(PLANS, ("Scenario", "Plan"), rows)
 
 
 def _ceilings(trials: Sequence[Trial]) -> Section:
@@ -187,7 +189,7 @@ def _order(trials: Sequence[Trial]) -> Section:
         for trial in sorted(trials, key=lambda t: (t.block, t.position))
     )
     head = ("Block", "Place", "Scenario", "Warm-up", "Counted", "Verdict", "Evidence")
-    return Section("Order of trials", head, rows)
+    return Section(ORDER, head, rows)
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 Knows the order of the page; must not know how a view is made. Pictures are static SVG, drawn twice,
 for the page and for a phone: they print, they need no script, and hovering adds figures by titles.
+A site shows the same column in a page of its own (`content`, `kept`), with one style sheet for all.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from markupsafe import Markup
 from wiretrial.report import brief, carried, html_blocks, page, palette, sent
 from wiretrial.report.blocks import Section
 from wiretrial.report.carried import Carried
+from wiretrial.report.found import Found
 from wiretrial.report.head import HEAD
 from wiretrial.report.html_blocks import NOTHING, joined
 from wiretrial.report.model import ReportModel
@@ -22,40 +24,74 @@ _PAGE = (
     HEAD
     + """<body>
 <main>
-<header>
-<h1>{title}</h1>
-<p class="question">{question}</p>
-{sent}
-{verdict}
-</header>
-{sections}
+{content}
 </main>
 {data}
 </body>
 </html>
 """
 )
+_CONTENT = """<header>
+<h1>{title}</h1>
+<p class="question">{question}</p>
+{sent}
+{verdict}
+</header>
+{sections}"""
 
 
 def render(model: ReportModel) -> str:
     """The whole page."""
     packed = carried.carry(model)
-    *sections, facts = page.sections(model)
     return str(
         Markup(_PAGE).format(
             title=model.title,
-            style=Markup(_style()),
-            question=model.question,
-            sent=html_blocks.labelled(sent.rows(model)),
-            verdict=_verdict(model),
-            sections=joined(
-                [
-                    *map(html_blocks.section, sections),
-                    html_blocks.section(facts, _again(model, packed)),
-                ]
-            ),
+            style=Markup(style()),
+            content=content(model, _held(model, packed)),
             data=carried.raw_data(packed, model.document),
         )
+    )
+
+
+def content(model: ReportModel, note: Markup = NOTHING) -> Markup:
+    """All that stands in the page's column; `note` tells where the trials are."""
+    *sections, facts = page.sections(model)
+    return Markup(_CONTENT).format(
+        title=model.title,
+        question=model.question,
+        sent=html_blocks.labelled(sent.rows(model)),
+        verdict=_verdict(model),
+        sections=joined(
+            [
+                *map(html_blocks.section, sections),
+                html_blocks.section(facts, _again(model.command), note),
+            ]
+        ),
+    )
+
+
+def kept(
+    found: Found, title: str, question: str, answer: Sequence[str], pictures: Markup = NOTHING
+) -> Markup:
+    """The column of a study of which figures are kept, and no trials.
+
+    `answer`: what they say together, in short sentences; without it every finding stands first.
+    `pictures` stand below it.
+    """
+    whole = NOTHING.join(Markup("<p>{}</p>").format(text) for text in found.sentences)
+    verdict = Markup('<div class="verdict">{}</div>').format(whole)
+    if answer:
+        short = NOTHING.join(Markup("<p>{}</p>").format(text) for text in answer)
+        verdict = Markup('<div class="verdict">{}</div>{}').format(
+            short, html_blocks.fold("Every finding in full", whole)
+        )
+    sections = (html_blocks.section(Section(one.title, one.blocks)) for one in found.sections)
+    return Markup(_CONTENT).format(
+        title=title,
+        question=question,
+        sent="",
+        verdict=verdict,
+        sections=joined([pictures, *sections, _again(found.command)]),
     )
 
 
@@ -69,7 +105,7 @@ def plain(
 ) -> str:
     """A page of something else than trials, with its document as data."""
     lines = NOTHING.join(Markup("<p>{}</p>").format(text) for text in verdict)
-    again = Markup("<p>Run it again: <code>{}</code></p>").format(command)
+    told = [html_blocks.section(one) for one in sections if one.blocks]
     # In a script element only its end could be taken for markup.
     data = Markup('<script type="application/json" id="document">\n{}</script>').format(
         Markup(document.replace("<", "\\u003c"))
@@ -77,17 +113,20 @@ def plain(
     return str(
         Markup(_PAGE).format(
             title=title,
-            style=Markup(_style()),
-            question=question,
-            sent="",
-            verdict=Markup('<div class="verdict">{}</div>').format(lines),
-            sections=joined([*(html_blocks.section(one) for one in sections if one.blocks), again]),
+            style=Markup(style()),
+            content=Markup(_CONTENT).format(
+                title=title,
+                question=question,
+                sent="",
+                verdict=Markup('<div class="verdict">{}</div>').format(lines),
+                sections=joined([*told, _again(command)]),
+            ),
             data=data,
         )
     )
 
 
-def _style() -> str:
+def style() -> str:
     """The style sheet, with the inks of the pictures turned for the dark."""
     sheet = files("wiretrial.report").joinpath("assets/report.css").read_text("utf-8")
     turned = "".join(
@@ -116,7 +155,12 @@ def _verdict(model: ReportModel) -> Markup:
     )
 
 
-def _again(model: ReportModel, carried: Carried) -> Markup:
+def _again(command: str) -> Markup:
+    return Markup("<p>Run it again: <code>{}</code></p>").format(command)
+
+
+def _held(model: ReportModel, carried: Carried) -> Markup:
+    """Where in the file its trials are."""
     held, its = f"all {carried.count:,} trials", "their"
     if carried.count == 1:
         held, its = "the trial", "its"
@@ -126,6 +170,6 @@ def _again(model: ReportModel, carried: Carried) -> Markup:
         windows = "window" if carried.count == 1 else "windows"
         histograms = f"the histograms of {its} {windows} (the {rest} has every interval's)"
     return Markup(
-        "<p>Run it again: <code>{}</code></p><p class='muted'>This file holds {} with "
+        "<p class='muted'>This file holds {} with "
         "{}, as JSON lines in xz and base64, in its last script element.</p>"
-    ).format(model.command, held, histograms)
+    ).format(held, histograms)
