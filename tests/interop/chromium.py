@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -40,6 +41,11 @@ class Page:
         self._devtools = devtools
         self._calls = 0
         self._session: JsonValue = None
+        self._loads = 0
+        self.problems: list[str] = []
+        """What went wrong in the pages since `watch`."""
+        self.asked: list[str] = []
+        """Every address that they asked for since then."""
         target = self._call("Target.createTarget", {"url": "about:blank"})
         attach = {"targetId": target["targetId"], "flatten": True}
         self._session = self._call("Target.attachToTarget", attach)["sessionId"]
@@ -50,6 +56,18 @@ class Page:
         answer = self._call("Page.navigate", {"url": url})
         assert "errorText" not in answer, answer
         self._event("Page.loadEventFired")
+
+    def follow(self, expression: str) -> None:
+        """Does what leads to another page, and waits for that."""
+        before = self._loads
+        self._call("Runtime.evaluate", {"expression": expression})
+        while self._loads == before:
+            self._heard()
+
+    def watch(self) -> None:
+        """From now on, keeps what goes wrong and what is asked for."""
+        for domain in ("Runtime", "Log", "Network"):
+            self._call(f"{domain}.enable", {})
 
     def run(self, expression: str) -> JsonValue:
         """What the promise that `expression` gives comes to."""
@@ -89,15 +107,32 @@ class Page:
             message["sessionId"] = self._session
         self._devtools.send(json.dumps(message))
         while True:
-            answer = json.loads(self._devtools.recv(LIMIT_S))
+            answer = self._heard()
             if answer.get("id") == self._calls:
                 assert "error" not in answer, answer
                 result: dict[str, JsonValue] = answer["result"]
                 return result
 
     def _event(self, method: str) -> None:
-        while json.loads(self._devtools.recv(LIMIT_S)).get("method") != method:
+        while self._heard().get("method") != method:
             pass
+
+    def _heard(self) -> dict[str, Any]:
+        """The next message, with its problem and its address kept."""
+        message: dict[str, Any] = json.loads(self._devtools.recv(LIMIT_S))
+        told = message.get("params", {})
+        match message.get("method"):
+            case "Runtime.exceptionThrown":
+                self.problems.append(json.dumps(told["exceptionDetails"]))
+            case "Runtime.consoleAPICalled" if told["type"] in {"error", "warning", "assert"}:
+                self.problems.append(json.dumps(told["args"]))
+            case "Log.entryAdded" if told["entry"]["level"] in {"error", "warning"}:
+                self.problems.append(json.dumps(told["entry"]))
+            case "Page.loadEventFired":
+                self._loads += 1
+            case "Network.requestWillBeSent":
+                self.asked.append(told["request"]["url"])
+        return message
 
 
 @contextlib.contextmanager
