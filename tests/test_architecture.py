@@ -70,8 +70,9 @@ ROOMS: dict[str, set[str]] = {
     "observers": {"engine", "results"},
     "live": {"studies", "report", "results"},
     "metrics": {"results"},
+    "site": {"report", "results", "subjects"},
     "cli": {
-        *("studies", "report", "fleet", "live", "metrics", "team", "traffic"),
+        *("studies", "report", "fleet", "live", "site", "metrics", "team", "traffic"),
         *("browser", "engine", "observers", "subjects", "machine", "results", "stats", "warnings"),
     },
 }

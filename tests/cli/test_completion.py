@@ -48,7 +48,7 @@ def names(folder: Path, document: str) -> list[str]:
 
 def test_commands_are_offered(offered: Offered) -> None:
     assert offered("") == list(app.Commands.table)
-    assert offered("s") == ["study", "subject", "serve"]
+    assert offered("s") == ["study", "subject", "serve", "site"]
     assert offered("study", "") == ["list", "show", "run"]
     assert offered("results", "ex") == ["export"]
     assert offered("nothing", "") == list(app.Commands.table)

@@ -63,6 +63,7 @@ COMMANDS: list[tuple[str, ...]] = [
     ("link", "run"),
     ("link", "measure"),
     ("serve",),
+    ("site",),
     ("browser",),
     ("results",),
     ("results", "list"),
