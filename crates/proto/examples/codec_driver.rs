@@ -71,6 +71,8 @@ fn json(seen: &Seen) -> String {
     match seen {
         Seen::Open => String::from("{\"open\":true}"),
         Seen::Room => String::from("{\"room\":true}"),
+        Seen::Unprocessed => String::from("{\"unprocessed\":true}"),
+        Seen::Leaving => String::from("{\"leaving\":true}"),
         Seen::Failed(class) => format!("{{\"failed\":\"{class:?}\"}}"),
         Seen::Reply { status, payload, last, .. } => {
             format!("{{\"reply\":{status},\"body\":\"{}\",\"last\":{last}}}", hex(payload))
@@ -100,6 +102,7 @@ const fn name(class: ErrorClass) -> &'static str {
         ErrorClass::HeaderTooLarge => "header_too_large",
         ErrorClass::TooBig => "too_big",
         ErrorClass::Utf8 => "utf8",
+        ErrorClass::Reset => "reset",
         ErrorClass::Upgrade => "upgrade",
         ErrorClass::Mismatch => "mismatch",
         ErrorClass::Protocol => "protocol",

@@ -9,6 +9,7 @@ pub mod codec;
 mod error;
 mod head;
 pub mod http1;
+pub mod http2;
 mod mask;
 pub mod raw;
 mod scratch;

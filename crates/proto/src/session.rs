@@ -9,6 +9,7 @@
 use crate::codec::{Close, MessageKind, Step};
 use crate::error::ProtocolError;
 use crate::head::ParsedResponse;
+use crate::http2::hpack::FieldList;
 use crate::mask;
 use crate::scratch::Scratch;
 
@@ -190,6 +191,14 @@ pub enum Event<'a> {
     Delivery(Delivery<'a>),
     /// What the server tells everybody who looks, from time to time: it answers no message.
     Bulletin(Bulletin),
+    /// The peer has not processed this message, and says so: it may go again.
+    Unprocessed {
+        /// Which one.
+        tag: Tag,
+    },
+    /// The peer answers nothing more on this connection. It has processed none of the messages whose
+    /// replies are awaited: they may go again on another.
+    Leaving,
     /// The peer closed the conversation in the protocol's own way.
     Close(Close),
 }
@@ -201,21 +210,47 @@ pub struct ReplyHead<'a> {
     pub tag: Tag,
     /// HTTP status.
     pub status: u16,
-    /// As it came.
-    pub(crate) bytes: &'a [u8],
+    pub(crate) fields: HeadFields<'a>,
+}
+
+/// Where the fields of a head stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HeadFields<'a> {
+    /// In the bytes as they came.
+    Bytes(&'a [u8]),
+    /// In a list, decoded; names are in lower case.
+    List(&'a FieldList),
 }
 
 impl<'a> ReplyHead<'a> {
-    /// Its length.
-    pub const fn length(&self) -> usize {
-        self.bytes.len()
+    pub(crate) const fn of_bytes(tag: Tag, status: u16, bytes: &'a [u8]) -> Self {
+        Self { tag, status, fields: HeadFields::Bytes(bytes) }
+    }
+
+    pub(crate) const fn of_list(tag: Tag, status: u16, list: &'a FieldList) -> Self {
+        Self { tag, status, fields: HeadFields::List(list) }
+    }
+
+    /// Its length, bytes: as it came, or of all names and values where they were compressed.
+    pub fn length(&self) -> usize {
+        match self.fields {
+            HeadFields::Bytes(bytes) => bytes.len(),
+            HeadFields::List(list) => list.bytes(),
+        }
     }
 
     /// Names and values of its fields, in order; case does not count in names.
     pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
-        let parsed = ParsedResponse::parse(self.bytes);
+        let (bytes, list) = match self.fields {
+            HeadFields::Bytes(bytes) => (Some(bytes), None),
+            HeadFields::List(list) => (None, Some(list)),
+        };
+        let parsed = bytes.and_then(|bytes| ParsedResponse::parse(bytes).ok());
         let fields = parsed.map(|parsed| parsed.fields).unwrap_or_default();
-        fields.map_while(Result::ok).map(|field| (field.name, field.value))
+        let fields = fields.map_while(Result::ok).map(|field| (field.name, field.value));
+        // What begins with a colon says what HTTP/1.1 says in its first line.
+        let listed = list.into_iter().flat_map(FieldList::iter);
+        fields.chain(listed.filter(|(name, _)| !name.starts_with(b":")))
     }
 }
 

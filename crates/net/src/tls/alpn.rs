@@ -7,16 +7,19 @@ use std::fmt;
 /// A protocol that both ends of a TLS connection can agree to speak over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Alpn {
+    /// HTTP/2 over TLS.
+    Http2,
     /// HTTP/1.1, and WebSocket, which begins with it (RFC 6455).
     Http11,
 }
 
 impl Alpn {
-    const ALL: [Self; 1] = [Self::Http11];
+    const ALL: [Self; 2] = [Self::Http2, Self::Http11];
 
     /// The registered name.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Http2 => "h2",
             Self::Http11 => "http/1.1",
         }
     }

@@ -113,7 +113,7 @@ impl ClientSession for Http1Client {
                 let last = self.read_heads(input, &mut scratch.head)?;
                 if self.tells_heads && !matches!(self.state, State::Head(_)) {
                     let (consumed, bytes) = (last.end, &input[last]);
-                    let head = ReplyHead { tag: Tag::Oldest, status: self.status, bytes };
+                    let head = ReplyHead::of_bytes(Tag::Oldest, self.status, bytes);
                     return Ok(Step { consumed, event: Some(Event::Head(head)) });
                 }
                 last.end

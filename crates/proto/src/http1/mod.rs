@@ -17,5 +17,7 @@ mod waiting;
 pub use client::Http1Client;
 pub use date::DateField;
 pub use request::{BadRequest, HeadPart, PayloadLength, RequestHead};
+pub(crate) use request::{expects_a_body, trimmed};
 pub use respond::BodyLength;
+pub(crate) use respond::decimal;
 pub use server::Http1Server;

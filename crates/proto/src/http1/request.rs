@@ -148,7 +148,7 @@ impl RequestHead {
             text.push_str("Connection: close\r\n");
         }
         match payload {
-            PayloadLength::None if BODY_EXPECTED.contains(&method) => {
+            PayloadLength::None if expects_a_body(method) => {
                 text.push_str("Content-Length: 0\r\n\r\n");
             }
             PayloadLength::None => text.push_str("\r\n"),
@@ -237,6 +237,11 @@ impl RequestHead {
     }
 }
 
+/// Does a request with this method say that it has no body, where it has none?
+pub(crate) fn expects_a_body(method: &str) -> bool {
+    BODY_EXPECTED.contains(&method)
+}
+
 /// A text with something in each hole, as it may be sent; a hole at its begin holds such a one.
 fn example(parts: &[HeadPart<'_>], begin: &str) -> String {
     let mut text = String::new();
@@ -260,7 +265,7 @@ fn lay(parts: &[HeadPart<'_>], text: &mut String, holes: &mut Vec<u32>) {
 }
 
 /// A value without the white space around it.
-fn trimmed<'a>(parts: &[HeadPart<'a>]) -> Vec<HeadPart<'a>> {
+pub(crate) fn trimmed<'a>(parts: &[HeadPart<'a>]) -> Vec<HeadPart<'a>> {
     const BLANK: [char; 2] = [' ', '\t'];
     let mut parts = parts.to_vec();
     if let Some(HeadPart::Text(first)) = parts.first_mut() {

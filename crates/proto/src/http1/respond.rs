@@ -99,7 +99,7 @@ pub(super) fn chunk(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a number.
-pub(super) fn decimal(mut number: u64, out: &mut Vec<u8>) {
+pub(crate) fn decimal(mut number: u64, out: &mut Vec<u8>) {
     let mut digits = [0; 20];
     let mut first = digits.len();
     loop {

@@ -6,6 +6,8 @@ mod known;
 
 pub(crate) use known::{KnownHead, Verdict};
 
+use crate::http2::hpack::FieldList;
+
 /// What codecs share, so that one serves all connections of a thread: room for payload that does
 /// not stand in the input as it is, in which nothing stays between two calls, and what was last
 /// read where the same bytes mean the same again. Takes memory once it is needed.
@@ -16,6 +18,8 @@ pub struct Scratch {
     lent: Vec<u8>,
     /// The last head of an HTTP reply.
     pub(crate) head: KnownHead,
+    /// Fields that were decoded last.
+    pub(crate) fields: FieldList,
 }
 
 impl Scratch {

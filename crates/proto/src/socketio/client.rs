@@ -100,7 +100,9 @@ impl SocketIoClient {
                 | Event::Head(_)
                 | Event::Failed { .. }
                 | Event::Delivery(_)
-                | Event::Bulletin(_),
+                | Event::Bulletin(_)
+                | Event::Unprocessed { .. }
+                | Event::Leaving,
             ) => Found::Nothing,
             Some(Event::Open) => Found::Upgraded,
             Some(Event::Close(close)) => Found::Closed(close),

@@ -211,7 +211,9 @@ impl StyxClient {
                     | Event::Head(_)
                     | Event::Failed { .. }
                     | Event::Delivery(_)
-                    | Event::Bulletin(_),
+                    | Event::Bulletin(_)
+                    | Event::Unprocessed { .. }
+                    | Event::Leaving,
                 ) => {}
             }
         }

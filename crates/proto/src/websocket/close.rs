@@ -74,6 +74,7 @@ pub(super) fn code_for(class: ErrorClass) -> u16 {
         ErrorClass::Utf8 => 1007,
         ErrorClass::TooBig => 1009,
         ErrorClass::Truncated
+        | ErrorClass::Reset
         | ErrorClass::HeaderTooLarge
         | ErrorClass::Mismatch
         | ErrorClass::Upgrade

@@ -35,6 +35,8 @@ pub(crate) enum Seen {
     },
     Delivery(Delivery<'static>),
     Bulletin(Bulletin),
+    Unprocessed,
+    Leaving,
     Request(RequestSeen),
     Message(MessageKind),
     /// A request or message is complete; its payload.
@@ -294,6 +296,8 @@ impl Notes {
                 Seen::Delivery(Delivery { payload: None, ..delivery })
             }
             Event::Bulletin(bulletin) => Seen::Bulletin(bulletin),
+            Event::Unprocessed { .. } => Seen::Unprocessed,
+            Event::Leaving => Seen::Leaving,
             Event::Close(close) => Seen::Close(close.code),
         };
         self.seen.push(seen);

@@ -1,0 +1,346 @@
+//! The client's side: requests out, replies in, many at a time.
+//!
+//! Knows which stream carries which message; must not know what a reply should have been.
+
+use std::sync::Arc;
+
+use super::connection::{Broken, Connection, Happened, Http2Limits, Side, WindowUse};
+use super::frame::{self, ErrorCode, PREFACE};
+use super::inbound::{self, Response};
+use super::request::Http2Request;
+use crate::{
+    ClientSession, ErrorClass, Event, Message, MessageKind, ProtocolError, Reply, ReplyHead,
+    Scratch, Step, Tag,
+};
+
+/// So many messages may be refused one after the other and go again; then the next ones have failed.
+const MOST_REFUSED: u32 = 1_000;
+
+/// HTTP/2 as a client speaks it, one connection.
+#[derive(Debug)]
+pub struct Http2Client {
+    connection: Connection<Asked>,
+    requests: Arc<[Http2Request]>,
+    state: State,
+    /// The head of each reply is reported.
+    tells_heads: bool,
+    /// The stream whose reply was over with its head, which was told.
+    over: Option<u32>,
+    /// Streams that the peer allows, as was told last.
+    room: u32,
+    /// Messages that the peer refused since it last replied to one.
+    refused: u32,
+    /// Where requests are encoded.
+    block: Vec<u8>,
+}
+
+/// May requests follow?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Not yet: the peer's settings have not come.
+    Opening,
+    Open,
+    /// No: either side takes its leave. Replies still come.
+    Leaving,
+    /// No, and nothing that comes means anything.
+    Closed,
+}
+
+/// A message whose reply has not come whole.
+#[derive(Debug, Clone, Copy, Default)]
+struct Asked {
+    number: u64,
+    /// The reply's; 0: its head has not come.
+    status: u16,
+    /// The reply has no content, whatever its head says.
+    is_head: bool,
+    /// The reply's head was told.
+    is_told: bool,
+}
+
+impl Http2Client {
+    /// A codec for a new connection. [`Message::route`] is an index into `requests`.
+    pub fn new(requests: Arc<[Http2Request]>, limits: Http2Limits) -> Self {
+        Self {
+            connection: Connection::new(Side::Client, limits),
+            requests,
+            state: State::Opening,
+            tells_heads: false,
+            over: None,
+            room: u32::MAX,
+            refused: 0,
+            block: Vec::new(),
+        }
+    }
+
+    /// The same, and it tells of the head of each reply.
+    pub fn telling_heads(requests: Arc<[Http2Request]>, limits: Http2Limits) -> Self {
+        Self { tells_heads: true, ..Self::new(requests, limits) }
+    }
+
+    /// The peer may have changed how many streams it allows: it is told where it has.
+    fn told_room(&mut self) -> Option<Event<'static>> {
+        let room = self.connection.peer.max_concurrent_streams;
+        (std::mem::replace(&mut self.room, room) != room).then_some(Event::Room)
+    }
+
+    /// How often a window was the limit so far.
+    pub fn windows(&self) -> WindowUse {
+        self.connection.windows()
+    }
+}
+
+impl ClientSession for Http2Client {
+    fn start(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(PREFACE);
+        self.connection.start(out);
+    }
+
+    fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    fn room(&self) -> u32 {
+        self.connection.peer.max_concurrent_streams
+    }
+
+    #[inline]
+    fn encode(&mut self, message: &Message<'_>, out: &mut Vec<u8>) {
+        debug_assert!(self.is_open(), "no request may follow");
+        let Message { number, route, payload, fill } = *message;
+        let request = &self.requests[route];
+        self.block.clear();
+        request.write(payload.len() as u64, fill, &mut self.block);
+        let asked = Asked { number, is_head: request.is_head(), ..Asked::default() };
+        let Some(id) = self.connection.open(asked) else { return };
+        // Half of the numbers there are is enough for one connection, and never runs out in the
+        // middle of what was begun.
+        if request.closes() || id > frame::WIDEST / 2 {
+            self.state = State::Leaving;
+        }
+        let flags = if payload.is_empty() { frame::END_STREAM } else { 0 };
+        let most = self.connection.peer.max_frame as usize;
+        frame::write_block(id, flags, &self.block, most, out);
+        if !payload.is_empty() {
+            self.connection.send(id, payload, true, out);
+        }
+    }
+
+    fn receive<'a>(
+        &mut self,
+        input: &'a [u8],
+        scratch: &'a mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<Step<Event<'a>>, ProtocolError> {
+        if self.state == State::Closed {
+            return Ok(Step { consumed: input.len(), event: None });
+        }
+        if let Some(id) = self.over.take() {
+            return Ok(Step { consumed: 0, event: self.replied(id, &[], out) });
+        }
+        let mut consumed = 0;
+        loop {
+            let read = self.connection.read(&input[consumed..], &mut scratch.fields, out);
+            let step = read.map_err(|why| self.broken(why, out))?;
+            consumed += step.consumed;
+            let event = match step.event {
+                None => return Ok(Step { consumed, event: None }),
+                Some(Happened::Fields { id, is_end }) => {
+                    let told = self.fields(id, is_end, scratch, out);
+                    if told.is_none() && self.tells_heads && self.is_head_of(id) {
+                        self.over = is_end.then_some(id);
+                        let event = Some(self.head(id, scratch));
+                        return Ok(Step { consumed, event });
+                    }
+                    told
+                }
+                Some(Happened::Content { id, piece, is_end: true }) => self.replied(id, piece, out),
+                Some(Happened::Content { id, piece, .. }) => {
+                    let tag = self.tag(id);
+                    tag.map(|tag| Event::Chunk { tag, piece })
+                }
+                Some(Happened::Wrong { id, code, detail }) => self.fail(id, code, detail, out),
+                Some(Happened::Reset { id, code }) => self.reset(id, code),
+                Some(Happened::Room) => self.told_room(),
+                Some(Happened::Settled) => {
+                    self.state = State::Open;
+                    self.room = self.connection.peer.max_concurrent_streams;
+                    Some(Event::Open)
+                }
+                Some(Happened::Leaving) => self.leaving(),
+            };
+            if event.is_some() {
+                return Ok(Step { consumed, event });
+            }
+        }
+    }
+
+    fn cancel(&mut self, number: u64, out: &mut Vec<u8>) -> bool {
+        let found = self.connection.find(|asked| asked.number == number);
+        let Some(id) = found.filter(|_| self.connection.may_give_up()) else { return false };
+        self.connection.give_up(id, ErrorCode::Cancel, out);
+        true
+    }
+
+    fn end(&mut self) -> Result<Option<Event<'static>>, ProtocolError> {
+        let before = std::mem::replace(&mut self.state, State::Closed);
+        let detail = match before {
+            State::Closed => return Ok(None),
+            _ if before != State::Opening && self.connection.is_idle() => return Ok(None),
+            State::Opening => "the server ended the connection before it spoke HTTP/2",
+            State::Open | State::Leaving => "the connection ended inside a reply",
+        };
+        Err(ProtocolError::new(ErrorClass::Truncated, detail))
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if self.state != State::Closed {
+            frame::write_goaway(0, ErrorCode::NoError, out);
+            self.state = State::Closed;
+        }
+    }
+}
+
+impl Http2Client {
+    /// Fields came: the head of a reply, an interim one, or what is behind its content.
+    fn fields(
+        &mut self,
+        id: u32,
+        is_end: bool,
+        scratch: &Scratch,
+        out: &mut Vec<u8>,
+    ) -> Option<Event<'static>> {
+        let stream = self.connection.stream(id)?;
+        let checked = if stream.has_head {
+            let found = inbound::trailers(&scratch.fields).map_err(|malformed| malformed.0);
+            let goes_on = Err("fields inside a reply's content");
+            if is_end { found.and_then(|()| stream.takes(0, true)) } else { goes_on }
+        } else {
+            let found = inbound::response(&scratch.fields).map_err(|malformed| malformed.0);
+            found.and_then(|response| {
+                let is_final = response.status >= 200;
+                stream.has_head = is_final;
+                stream.message.status = if is_final { response.status } else { 0 };
+                let has_none = stream.message.is_head || matches!(response.status, 204 | 304);
+                stream.missing = if has_none { Some(0) } else { response.content_length };
+                check_interim(response, is_end)?;
+                if is_end { stream.takes(0, true) } else { Ok(()) }
+            })
+        };
+        let has_head = stream.has_head;
+        match checked {
+            Err(detail) => self.fail(id, ErrorCode::ProtocolError, detail, out),
+            Ok(()) if is_end && !(self.tells_heads && self.is_head_of(id)) => {
+                debug_assert!(has_head, "an interim head ends nothing");
+                self.replied(id, &[], out)
+            }
+            Ok(()) => None,
+        }
+    }
+
+    /// Is what was just read on this stream the final head of its reply?
+    fn is_head_of(&mut self, id: u32) -> bool {
+        self.connection.stream(id).is_some_and(|stream| stream.has_head && !stream.message.is_told)
+    }
+
+    fn head<'a>(&mut self, id: u32, scratch: &'a Scratch) -> Event<'a> {
+        let asked = self.connection.stream(id).map(|stream| {
+            stream.message.is_told = true;
+            stream.message
+        });
+        let Asked { number, status, .. } = asked.unwrap_or_default();
+        Event::Head(ReplyHead::of_list(Tag::Number(number), status, &scratch.fields))
+    }
+
+    fn tag(&mut self, id: u32) -> Option<Tag> {
+        self.connection.stream(id).map(|stream| Tag::Number(stream.message.number))
+    }
+
+    /// The reply on this stream is complete.
+    #[inline]
+    fn replied<'a>(&mut self, id: u32, payload: &'a [u8], out: &mut Vec<u8>) -> Option<Event<'a>> {
+        let Asked { number, status, .. } = self.connection.finish(id, out)?;
+        self.refused = 0;
+        let last = self.state == State::Leaving && self.connection.is_done();
+        if last {
+            self.state = State::Closed;
+        }
+        let (tag, kind) = (Tag::Number(number), MessageKind::Body);
+        Some(Event::Reply(Reply { tag, status, kind, payload, last }))
+    }
+
+    /// A message has failed for what the peer did on its stream.
+    #[cold]
+    fn fail(
+        &mut self,
+        id: u32,
+        code: ErrorCode,
+        detail: &'static str,
+        out: &mut Vec<u8>,
+    ) -> Option<Event<'static>> {
+        let asked = self.connection.give_up(id, code, out)?;
+        let error = ProtocolError::new(ErrorClass::Protocol, detail);
+        Some(Event::Failed { tag: Tag::Number(asked.number), error })
+    }
+
+    /// The peer has given a message up.
+    #[cold]
+    fn reset(&mut self, id: u32, code: ErrorCode) -> Option<Event<'static>> {
+        let asked = self.connection.drop_stream(id)?;
+        let tag = Tag::Number(asked.number);
+        self.refused += u32::from(code == ErrorCode::RefusedStream);
+        Some(match code {
+            // Nothing was done with it (RFC 9113 section 8.7).
+            ErrorCode::RefusedStream if self.refused <= MOST_REFUSED => Event::Unprocessed { tag },
+            code => {
+                Event::Failed { tag, error: ProtocolError::new(ErrorClass::Reset, words(code)) }
+            }
+        })
+    }
+
+    /// The peer answers what it has begun, and nothing else.
+    #[cold]
+    fn leaving(&mut self) -> Option<Event<'static>> {
+        self.state = State::Leaving;
+        if !self.connection.is_done() {
+            return None;
+        }
+        self.state = State::Closed;
+        Some(Event::Leaving)
+    }
+
+    #[cold]
+    fn broken(&mut self, why: Broken, out: &mut Vec<u8>) -> ProtocolError {
+        // The peer is told why, as far as it still reads.
+        frame::write_goaway(0, why.code, out);
+        self.state = State::Closed;
+        ProtocolError::new(why.class, why.detail)
+    }
+}
+
+fn check_interim(response: Response, is_end: bool) -> Result<(), &'static str> {
+    match response.status {
+        101 => Err("HTTP/2 has no 101"),
+        100..200 if is_end => Err("a reply that ends before its final head"),
+        _ => Ok(()),
+    }
+}
+
+const fn words(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::NoError => "the server reset the stream: NO_ERROR",
+        ErrorCode::ProtocolError => "the server reset the stream: PROTOCOL_ERROR",
+        ErrorCode::InternalError => "the server reset the stream: INTERNAL_ERROR",
+        ErrorCode::FlowControlError => "the server reset the stream: FLOW_CONTROL_ERROR",
+        ErrorCode::SettingsTimeout => "the server reset the stream: SETTINGS_TIMEOUT",
+        ErrorCode::StreamClosed => "the server reset the stream: STREAM_CLOSED",
+        ErrorCode::FrameSizeError => "the server reset the stream: FRAME_SIZE_ERROR",
+        ErrorCode::RefusedStream => "the server reset the stream: REFUSED_STREAM",
+        ErrorCode::Cancel => "the server reset the stream: CANCEL",
+        ErrorCode::CompressionError => "the server reset the stream: COMPRESSION_ERROR",
+        ErrorCode::ConnectError => "the server reset the stream: CONNECT_ERROR",
+        ErrorCode::EnhanceYourCalm => "the server reset the stream: ENHANCE_YOUR_CALM",
+        ErrorCode::InadequateSecurity => "the server reset the stream: INADEQUATE_SECURITY",
+        ErrorCode::Http11Required => "the server reset the stream: HTTP_1_1_REQUIRED",
+    }
+}

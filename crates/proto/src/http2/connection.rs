@@ -1,0 +1,308 @@
+//! What both sides of a connection share: streams, windows, settings, and frames in.
+//!
+//! Knows what each frame does to its stream and to the connection (RFC 9113 sections 5 and 6); must
+//! not know what a message says, nor which of its fields may stand where.
+//!
+//! ```text
+//! reading -> control, content
+//! ```
+
+mod content;
+mod control;
+mod reading;
+
+use super::frame::{self, ErrorCode, WIDEST, WINDOW};
+use super::hpack::HpackDecoder;
+use super::settings::Settings;
+use super::streams::{Identified, Streams};
+use crate::ErrorClass;
+use content::Held;
+use reading::Reading;
+
+/// Streams that we gave up and of which something may still come: the peer may not know yet.
+const MOST_GONE: usize = 1024;
+
+/// What one side lets the other do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Http2Limits {
+    /// What the peer may send on a stream before we allow more, bytes.
+    pub stream_window: u32,
+    /// The same on all streams together; at least 65,535.
+    pub connection_window: u32,
+    /// The longest frame that is taken, bytes: 16,384 to 16,777,215.
+    pub max_frame: u32,
+    /// Bytes that the peer's encoder may use for its table.
+    pub header_table_size: u32,
+    /// The largest list of fields, bytes, with 32 for each.
+    pub max_header_list: u32,
+    /// Streams that the peer may have open at once.
+    pub max_streams: u32,
+}
+
+impl Default for Http2Limits {
+    fn default() -> Self {
+        Self {
+            // Wide enough that nobody waits for us: what comes is taken at once.
+            stream_window: 4 << 20,
+            connection_window: 64 << 20,
+            max_frame: frame::LEAST_MAX_FRAME,
+            header_table_size: 4096,
+            max_header_list: crate::head::MAX_HEAD as u32,
+            max_streams: u32::MAX,
+        }
+    }
+}
+
+/// How often a window was the limit. A trial that our own window has held back says nothing of the
+/// server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WindowUse {
+    /// Messages of the peer that had used up their stream's window, and were not over.
+    pub streams_exhausted: u64,
+    /// How often all of them together had used up the connection's.
+    pub connection_exhausted: u64,
+    /// Messages of ours whose content had to wait until the peer allowed more.
+    pub sends_held: u64,
+}
+
+/// Whose numbers are odd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// It opens the streams.
+    Client,
+    /// Its peer opens them.
+    Server,
+}
+
+/// One side of one connection; `M` is what is kept of each message.
+#[derive(Debug)]
+pub(super) struct Connection<M> {
+    side: Side,
+    limits: Http2Limits,
+    pub(super) peer: Settings,
+    decoder: HpackDecoder,
+    streams: Streams<Stream<M>>,
+    /// The number of the next stream that the client opens; they are odd.
+    next: u32,
+    /// Streams behind this one were not processed by the peer, as it said.
+    last_processed: u32,
+    reading: Reading,
+    /// What the peer may send on all streams.
+    receive_window: u32,
+    /// What we may send on all streams.
+    send_window: u32,
+    held: Held,
+    /// Numbers of streams that we gave up.
+    gone: Vec<u32>,
+    windows: WindowUse,
+}
+
+/// A stream that is open, at least in one direction.
+#[expect(clippy::struct_excessive_bools, reason = "each direction has its own begin and end")]
+#[derive(Debug, Default)]
+pub(super) struct Stream<M> {
+    id: u32,
+    /// What the caller knows of its message.
+    pub(super) message: M,
+    /// The peer's head has come: what follows is content, or trailers.
+    pub(super) has_head: bool,
+    /// What is missing of the peer's content, where the head told its length.
+    pub(super) missing: Option<u64>,
+    /// The peer sends nothing more on it.
+    has_ended: bool,
+    /// We send nothing more on it, beside content that waits for a window.
+    we_end: bool,
+    /// Content of ours waits for a window.
+    is_held: bool,
+    /// What we may send; a setting can make it negative (RFC 9113 section 6.9.2).
+    send_window: i64,
+    /// What the peer may send.
+    receive_window: u32,
+}
+
+impl<M> Identified for Stream<M> {
+    fn id(&self) -> u32 {
+        self.id
+    }
+}
+
+/// What came.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Happened<'a> {
+    /// The peer's first settings.
+    Settled,
+    /// The peer allows another number of streams, or content of ours that waited has gone.
+    Room,
+    /// Fields on a stream, which the caller's list holds now.
+    Fields { id: u32, is_end: bool },
+    /// A piece of content; it is empty only at the end.
+    Content { id: u32, piece: &'a [u8], is_end: bool },
+    /// The peer has ended the stream, which is gone.
+    Reset { id: u32, code: ErrorCode },
+    /// The peer broke a rule on a stream that it is to be [given up](Connection::give_up) for.
+    Wrong { id: u32, code: ErrorCode, detail: &'static str },
+    /// The peer takes its leave; it goes on with streams up to the one that it named.
+    Leaving,
+}
+
+/// The connection can't go on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Broken {
+    pub(super) code: ErrorCode,
+    pub(super) class: ErrorClass,
+    pub(super) detail: &'static str,
+}
+
+const fn broken(code: ErrorCode, detail: &'static str) -> Broken {
+    Broken { code, class: ErrorClass::Protocol, detail }
+}
+
+impl<M: Default> Connection<M> {
+    pub(super) fn new(side: Side, limits: Http2Limits) -> Self {
+        Self {
+            side,
+            limits,
+            peer: Settings::default(),
+            // Ours holds once the peer has acknowledged it; until then, what holds by itself.
+            decoder: HpackDecoder::new(limits.header_table_size.max(4096) as usize),
+            streams: Streams::default(),
+            next: 1,
+            last_processed: WIDEST,
+            reading: Reading::default(),
+            receive_window: limits.connection_window.max(WINDOW),
+            send_window: WINDOW,
+            held: Held::default(),
+            gone: Vec::new(),
+            windows: WindowUse::default(),
+        }
+    }
+
+    /// Appends our settings, and how much may come at once.
+    pub(super) fn start(&self, out: &mut Vec<u8>) {
+        let Http2Limits { stream_window, max_frame, header_table_size, max_header_list, .. } =
+            self.limits;
+        let settings = Settings {
+            header_table_size,
+            enable_push: self.side == Side::Server,
+            max_concurrent_streams: self.limits.max_streams,
+            initial_window: stream_window,
+            max_frame,
+            max_header_list,
+            ..Settings::default()
+        };
+        settings.write(out);
+        if self.receive_window > WINDOW {
+            frame::write_window_update(0, self.receive_window - WINDOW, out);
+        }
+    }
+
+    /// A stream that we open. None: there are no more numbers.
+    #[inline]
+    pub(super) fn open(&mut self, message: M) -> Option<u32> {
+        let id = Some(self.next).filter(|&id| id <= WIDEST)?;
+        self.insert(id, message);
+        Some(id)
+    }
+
+    #[inline]
+    fn insert(&mut self, id: u32, message: M) {
+        self.next = id + 2;
+        self.streams.insert(Stream {
+            id,
+            message,
+            send_window: i64::from(self.peer.initial_window),
+            receive_window: self.limits.stream_window,
+            ..Stream::default()
+        });
+    }
+
+    #[inline]
+    pub(super) fn stream(&mut self, id: u32) -> Option<&mut Stream<M>> {
+        self.streams.get_mut(id)
+    }
+
+    /// The stream whose message is this.
+    pub(super) fn find(&self, is_it: impl Fn(&M) -> bool) -> Option<u32> {
+        self.streams.iter().find(|stream| is_it(&stream.message)).map(|stream| stream.id)
+    }
+
+    /// The stream is over in both directions. Content of ours that still waits is not wanted.
+    #[inline]
+    pub(super) fn finish(&mut self, id: u32, out: &mut Vec<u8>) -> Option<M> {
+        let stream = self.streams.remove(id)?;
+        self.reading.taken_back = self.reading.taken_back.saturating_sub(1);
+        if stream.is_held || !stream.has_ended {
+            // Who answers without taking all of the message asks so for the rest to be left out
+            // (RFC 9113 section 8.1).
+            self.forget(id, ErrorCode::NoError, out);
+        }
+        Some(stream.message)
+    }
+
+    /// Ends a stream from our side; what still comes of it is passed over.
+    pub(super) fn give_up(&mut self, id: u32, code: ErrorCode, out: &mut Vec<u8>) -> Option<M> {
+        let stream = self.streams.remove(id)?;
+        self.forget(id, code, out);
+        Some(stream.message)
+    }
+
+    /// The peer has ended a stream that is not over.
+    pub(super) fn drop_stream(&mut self, id: u32) -> Option<M> {
+        let stream = self.streams.remove(id)?;
+        self.held.forget(id);
+        Some(stream.message)
+    }
+
+    #[cold]
+    fn forget(&mut self, id: u32, code: ErrorCode, out: &mut Vec<u8>) {
+        self.held.forget(id);
+        frame::write_reset(id, code, out);
+        if self.gone.len() == MOST_GONE {
+            self.gone.remove(0);
+        }
+        self.gone.push(id);
+    }
+
+    /// May another stream be given up, so that all that still comes of it is known as such?
+    pub(super) fn may_give_up(&self) -> bool {
+        self.gone.len() < MOST_GONE
+    }
+
+    /// Is every stream over that the peer goes on with?
+    pub(super) fn is_done(&self) -> bool {
+        self.streams.iter().all(|stream| stream.id > self.last_processed)
+    }
+
+    /// Has neither side begun anything that is not over?
+    pub(super) fn is_idle(&self) -> bool {
+        self.streams.is_empty() && !self.reading.is_inside()
+    }
+
+    /// Streams that are open.
+    pub(super) fn open_streams(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// The highest number that the peer has opened; 0: none.
+    pub(super) fn last_opened(&self) -> u32 {
+        self.next.saturating_sub(2)
+    }
+
+    /// How often a window was the limit so far.
+    pub(super) fn windows(&self) -> WindowUse {
+        self.windows
+    }
+}
+
+impl<M> Stream<M> {
+    /// So much more content comes, and the end with it: does it agree with what the head said?
+    #[inline]
+    pub(super) fn takes(&mut self, content: u64, is_end: bool) -> Result<(), &'static str> {
+        let Some(missing) = &mut self.missing else { return Ok(()) };
+        *missing = missing.checked_sub(content).ok_or("more content than Content-Length says")?;
+        if is_end && *missing > 0 {
+            return Err("less content than Content-Length says");
+        }
+        Ok(())
+    }
+}

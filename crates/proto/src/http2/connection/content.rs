@@ -1,0 +1,128 @@
+//! Content on its way out, as far as the peer's windows let it.
+//!
+//! Knows windows; must not know what the content is.
+
+use std::collections::VecDeque;
+
+use super::{Connection, Side};
+use crate::http2::frame::{self, FrameHead, Kind};
+
+/// Content that waits for a window, the oldest message's first.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    queue: VecDeque<Content>,
+}
+
+#[derive(Debug)]
+struct Content {
+    id: u32,
+    bytes: Vec<u8>,
+    /// How much of it has gone.
+    gone: usize,
+    /// Nothing comes behind it.
+    is_end: bool,
+}
+
+impl Held {
+    /// The rest of this stream's content goes nowhere.
+    pub(super) fn forget(&mut self, id: u32) {
+        self.queue.retain(|content| content.id != id);
+    }
+}
+
+impl<M: Default> Connection<M> {
+    /// Appends content, and keeps what has no room yet.
+    #[inline]
+    pub(in crate::http2) fn send(
+        &mut self,
+        id: u32,
+        content: &[u8],
+        is_end: bool,
+        out: &mut Vec<u8>,
+    ) {
+        // Those that wait go first: what is left of the connection's window is theirs.
+        let may_go = self.held.queue.is_empty();
+        let gone = if may_go { self.send_some(id, content, is_end, out) } else { 0 };
+        if may_go && gone == content.len() {
+            self.note_end(id, is_end, out);
+            return;
+        }
+        let Some(stream) = self.streams.get_mut(id) else { return };
+        stream.we_end |= is_end;
+        self.windows.sends_held += u64::from(!stream.is_held);
+        stream.is_held = true;
+        let bytes = content[gone..].to_vec();
+        self.held.queue.push_back(Content { id, bytes, gone: 0, is_end });
+    }
+
+    /// Bytes that wait for a window.
+    pub(in crate::http2) fn held_bytes(&self) -> usize {
+        self.held.queue.iter().map(|content| content.bytes.len() - content.gone).sum()
+    }
+
+    /// Appends of what waits as much as there is room for now. False: nothing waited.
+    pub(super) fn send_held(&mut self, out: &mut Vec<u8>) -> bool {
+        if self.held.queue.is_empty() {
+            return false;
+        }
+        let mut left = VecDeque::new();
+        for mut content in std::mem::take(&mut self.held.queue) {
+            let is_first = left.iter().all(|before: &Content| before.id != content.id);
+            if is_first {
+                let rest = &content.bytes[content.gone..];
+                content.gone += self.send_some(content.id, rest, content.is_end, out);
+            }
+            let is_over = is_first && content.gone == content.bytes.len();
+            if !is_over {
+                left.push_back(content);
+            }
+        }
+        self.held.queue = left;
+        let mut ended = Vec::new();
+        for stream in self.streams.iter_mut().filter(|stream| stream.is_held) {
+            let id = stream.id;
+            stream.is_held = self.held.queue.iter().any(|content| content.id == id);
+            if stream.we_end && !stream.is_held {
+                ended.push(id);
+            }
+        }
+        for id in ended {
+            self.note_end(id, true, out);
+        }
+        true
+    }
+
+    /// All of ours on a stream has gone. A server that has answered is through with it.
+    #[inline]
+    pub(in crate::http2) fn note_end(&mut self, id: u32, is_end: bool, out: &mut Vec<u8>) {
+        if is_end && self.side == Side::Server {
+            self.finish(id, out);
+        }
+    }
+
+    /// Appends as much of the content as windows let through, and says how much that was.
+    #[inline]
+    fn send_some(&mut self, id: u32, content: &[u8], is_end: bool, out: &mut Vec<u8>) -> usize {
+        let Some(stream) = self.streams.get_mut(id) else { return content.len() };
+        let room = stream.send_window.min(self.send_window.into()).max(0);
+        let taken = content.len().min(room as usize);
+        stream.send_window -= i64::from(taken as u32);
+        self.send_window -= taken as u32;
+        let is_end = is_end && taken == content.len();
+        let mut rest = &content[..taken];
+        loop {
+            let (piece, behind) = rest.split_at(rest.len().min(self.peer.max_frame as usize));
+            let is_last = is_end && behind.is_empty();
+            if piece.is_empty() && !is_last {
+                return taken;
+            }
+            let flags = if is_last { frame::END_STREAM } else { 0 };
+            FrameHead { kind: Kind::Data, flags, stream: id, length: piece.len() }.write(out);
+            out.extend_from_slice(piece);
+            if behind.is_empty() {
+                return taken;
+            }
+            rest = behind;
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Fields, written so that the bytes are right on every connection at any time.
+//!
+//! Knows the static table and the two ways not to index; must not know whose fields they are.
+
+use super::table::{self, Place};
+use super::{huffman, integer};
+
+/// May somebody on the way index the field?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Secrecy {
+    /// Yes; we only don't.
+    Plain,
+    /// No: it is a secret, and its length in a compressed stream would tell of it (RFC 7541
+    /// section 7.1.3).
+    Never,
+}
+
+/// Appends one field, without the dynamic table. Names must be in lower case (RFC 9113 section 8.2).
+pub fn write_field(name: &[u8], value: &[u8], secrecy: Secrecy, out: &mut Vec<u8>) {
+    let place = table::place(name, value);
+    if let (Place::Whole(index), Secrecy::Plain) = (place, secrecy) {
+        integer::write(index, 7, 0x80, out);
+        return;
+    }
+    write_name(name, secrecy, out);
+    write_string(value, out);
+}
+
+/// Appends one field without looking whether its value is shorter in the Huffman code: for values
+/// that are another's in each message.
+pub(in crate::http2) fn write_value(
+    name: &[u8],
+    value: &[u8],
+    secrecy: Secrecy,
+    out: &mut Vec<u8>,
+) {
+    write_name(name, secrecy, out);
+    write_value_head(value.len(), out);
+    out.extend_from_slice(value);
+}
+
+/// Appends what goes before a value: how it is to be treated, and the name.
+pub(in crate::http2) fn write_name(name: &[u8], secrecy: Secrecy, out: &mut Vec<u8>) {
+    let flags = match secrecy {
+        Secrecy::Plain => 0,
+        Secrecy::Never => 0x10,
+    };
+    match table::place(name, b"") {
+        Place::Whole(index) | Place::Name(index) => integer::write(index, 4, flags, out),
+        Place::None => {
+            out.push(flags);
+            write_string(name, out);
+        }
+    }
+}
+
+/// Appends the length of a value that follows as it is.
+pub(in crate::http2) fn write_value_head(length: usize, out: &mut Vec<u8>) {
+    integer::write(length, 7, 0, out);
+}
+
+/// Appends a change of the table's size, which may only begin a block. An encoder that never uses
+/// the table says 0 once, so that the peer keeps no memory for it.
+pub fn write_table_size(size: usize, out: &mut Vec<u8>) {
+    integer::write(size, 5, 0x20, out);
+}
+
+/// Appends a string in the Huffman code where that is shorter.
+fn write_string(text: &[u8], out: &mut Vec<u8>) {
+    let coded = huffman::length(text);
+    if coded < text.len() {
+        integer::write(coded, 7, 0x80, out);
+        huffman::encode(text, out);
+    } else {
+        integer::write(text.len(), 7, 0, out);
+        out.extend_from_slice(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::http2::hpack::{FieldList, HpackDecoder};
+
+    fn written(name: &str, value: &str, secrecy: Secrecy) -> Vec<u8> {
+        let mut out = Vec::new();
+        write_field(name.as_bytes(), value.as_bytes(), secrecy, &mut out);
+        out
+    }
+
+    #[test]
+    fn what_the_static_table_has_is_one_byte() {
+        assert_eq!(written(":method", "GET", Secrecy::Plain), [0x82]);
+        assert_eq!(written(":status", "404", Secrecy::Plain), [0x8d]);
+        assert_eq!(written(":path", "/a", Secrecy::Plain)[0], 4);
+        assert_eq!(written("x-own", "", Secrecy::Plain)[0], 0);
+    }
+
+    #[test]
+    fn a_secret_is_never_indexed() {
+        assert_eq!(written("cookie", "a=b", Secrecy::Never)[..2], [0x1f, 17]);
+        assert_eq!(written("accept-encoding", "gzip, deflate", Secrecy::Never)[..2], [0x1f, 1]);
+        assert_eq!(written("x-own", "1", Secrecy::Never)[0], 0x10);
+    }
+
+    #[test]
+    fn a_table_is_given_up_in_one_byte() {
+        let mut out = Vec::new();
+        write_table_size(0, &mut out);
+        assert_eq!(out, [0x20]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(
+            list: Vec<(String, Vec<u8>, bool)>,
+        ) {
+            let mut out = Vec::new();
+            let mut wanted = FieldList::default();
+            for (name, value, is_secret) in &list {
+                let secrecy = if *is_secret { Secrecy::Never } else { Secrecy::Plain };
+                write_field(name.as_bytes(), value, secrecy, &mut out);
+                wanted.push(name.as_bytes(), value);
+            }
+            let mut found = FieldList::default();
+            HpackDecoder::new(0).read(&out, usize::MAX, &mut found).unwrap();
+            prop_assert_eq!(found, wanted);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The static table and the dynamic one (RFC 7541 section 2.3, appendix A).
+//!
+//! Knows entries by index, and what goes when room is needed; must not know who refers to them.
+
+use std::collections::VecDeque;
+
+use super::{HpackError, OVERHEAD};
+
+/// Entries 1 to 61 (RFC 7541 appendix A).
+pub(super) const STATIC: [(&str, &str); 61] = [
+    (":authority", ""),
+    (":method", "GET"),
+    (":method", "POST"),
+    (":path", "/"),
+    (":path", "/index.html"),
+    (":scheme", "http"),
+    (":scheme", "https"),
+    (":status", "200"),
+    (":status", "204"),
+    (":status", "206"),
+    (":status", "304"),
+    (":status", "400"),
+    (":status", "404"),
+    (":status", "500"),
+    ("accept-charset", ""),
+    ("accept-encoding", "gzip, deflate"),
+    ("accept-language", ""),
+    ("accept-ranges", ""),
+    ("accept", ""),
+    ("access-control-allow-origin", ""),
+    ("age", ""),
+    ("allow", ""),
+    ("authorization", ""),
+    ("cache-control", ""),
+    ("content-disposition", ""),
+    ("content-encoding", ""),
+    ("content-language", ""),
+    ("content-length", ""),
+    ("content-location", ""),
+    ("content-range", ""),
+    ("content-type", ""),
+    ("cookie", ""),
+    ("date", ""),
+    ("etag", ""),
+    ("expect", ""),
+    ("expires", ""),
+    ("from", ""),
+    ("host", ""),
+    ("if-match", ""),
+    ("if-modified-since", ""),
+    ("if-none-match", ""),
+    ("if-range", ""),
+    ("if-unmodified-since", ""),
+    ("last-modified", ""),
+    ("link", ""),
+    ("location", ""),
+    ("max-forwards", ""),
+    ("proxy-authenticate", ""),
+    ("proxy-authorization", ""),
+    ("range", ""),
+    ("referer", ""),
+    ("refresh", ""),
+    ("retry-after", ""),
+    ("server", ""),
+    ("set-cookie", ""),
+    ("strict-transport-security", ""),
+    ("transfer-encoding", ""),
+    ("user-agent", ""),
+    ("vary", ""),
+    ("via", ""),
+    ("www-authenticate", ""),
+];
+
+/// Where a field stands in the static table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Name and value.
+    Whole(usize),
+    /// The name.
+    Name(usize),
+    /// Nowhere.
+    None,
+}
+
+/// Where the static table has this field.
+pub(super) fn place(name: &[u8], value: &[u8]) -> Place {
+    let named = || STATIC.iter().zip(1..).filter(|((each, _), _)| each.as_bytes() == name);
+    if let Some((_, index)) = named().find(|((_, each), _)| each.as_bytes() == value) {
+        return Place::Whole(index);
+    }
+    named().next().map_or(Place::None, |(_, index)| Place::Name(index))
+}
+
+/// The dynamic table. Its entries stand in one buffer, the newest last, so that it takes no more
+/// memory than about twice what it may hold.
+#[derive(Debug)]
+pub(super) struct DynamicTable {
+    /// Names and values; what went is at the front, until it is half of it.
+    text: Vec<u8>,
+    /// Bytes at the front of `text` that nobody refers to.
+    gone: usize,
+    /// Lengths of name and value, the newest first.
+    entries: VecDeque<(u32, u32)>,
+    /// Of all entries, with what each costs beside its text.
+    size: usize,
+    most: usize,
+}
+
+impl DynamicTable {
+    pub(super) fn new(most: usize) -> Self {
+        Self { text: Vec::new(), gone: 0, entries: VecDeque::new(), size: 0, most }
+    }
+
+    /// Changes how much it may hold; what no longer fits goes, the oldest first.
+    pub(super) fn resize(&mut self, most: usize) {
+        self.most = most;
+        self.shrink_to(most);
+    }
+
+    /// Adds an entry; the oldest go for it. One that is larger than the table empties it, and is not
+    /// an error (RFC 7541 section 4.4).
+    pub(super) fn add(&mut self, name: &[u8], value: &[u8]) {
+        let size = name.len() + value.len() + OVERHEAD;
+        self.shrink_to(self.most.saturating_sub(size));
+        if size > self.most {
+            return;
+        }
+        self.text.extend_from_slice(name);
+        self.text.extend_from_slice(value);
+        self.entries.push_front((name.len() as u32, value.len() as u32));
+        self.size += size;
+    }
+
+    /// Name and value of an index over both tables, from 1.
+    pub(super) fn get(&self, index: usize) -> Result<(&[u8], &[u8]), HpackError> {
+        let place = index.checked_sub(1).ok_or(HpackError::Index)?;
+        if let Some((name, value)) = STATIC.get(place) {
+            return Ok((name.as_bytes(), value.as_bytes()));
+        }
+        let place = place - STATIC.len();
+        let &(name, value) = self.entries.get(place).ok_or(HpackError::Index)?;
+        let newer: usize = self.entries.range(..place).map(|&entry| text_of(entry)).sum();
+        let end = self.text.len() - newer;
+        let middle = end - value as usize;
+        let begin = middle - name as usize;
+        Ok((&self.text[begin..middle], &self.text[middle..end]))
+    }
+
+    /// What its entries cost, bytes.
+    #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    fn shrink_to(&mut self, most: usize) {
+        while self.size > most
+            && let Some(oldest) = self.entries.pop_back()
+        {
+            self.size -= text_of(oldest) + OVERHEAD;
+            self.gone += text_of(oldest);
+        }
+        if self.gone > self.text.len() / 2 {
+            self.text.drain(..self.gone);
+            self.gone = 0;
+        }
+    }
+}
+
+fn text_of((name, value): (u32, u32)) -> usize {
+    name as usize + value as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_tables_have_one_row_of_indices() {
+        let mut table = DynamicTable::new(4096);
+        assert_eq!(table.get(0), Err(HpackError::Index));
+        assert_eq!(table.get(2), Ok((&b":method"[..], &b"GET"[..])));
+        assert_eq!(table.get(61), Ok((&b"www-authenticate"[..], &b""[..])));
+        assert_eq!(table.get(62), Err(HpackError::Index));
+        table.add(b"old", b"1");
+        table.add(b"newer", b"22");
+        assert_eq!(table.get(62), Ok((&b"newer"[..], &b"22"[..])));
+        assert_eq!(table.get(63), Ok((&b"old"[..], &b"1"[..])));
+        assert_eq!(table.get(64), Err(HpackError::Index));
+        assert_eq!(table.size(), 4 + 32 + 7 + 32);
+    }
+
+    #[test]
+    fn the_oldest_go_for_the_new() {
+        let mut table = DynamicTable::new(3 * (OVERHEAD + 2));
+        for value in 0..100_u8 {
+            table.add(b"a", &[value]);
+            for age in 0..3.min(value + 1) {
+                let at = 62 + usize::from(age);
+                assert_eq!(table.get(at), Ok((&b"a"[..], &[value - age][..])));
+            }
+            assert_eq!(table.get(65), Err(HpackError::Index));
+            assert!(table.text.len() <= 2 * 3 * 2 + 2, "{} bytes", table.text.len());
+        }
+        table.resize(OVERHEAD + 2);
+        assert_eq!(table.get(62), Ok((&b"a"[..], &[99][..])));
+        assert_eq!(table.get(63), Err(HpackError::Index));
+        table.add(b"larger than", b"the table");
+        assert_eq!((table.get(62), table.size()), (Err(HpackError::Index), 0));
+    }
+
+    #[test]
+    fn a_field_is_found_whole_before_its_name_alone() {
+        assert_eq!(place(b":method", b"POST"), Place::Whole(3));
+        assert_eq!(place(b":method", b"PUT"), Place::Name(2));
+        assert_eq!(place(b"cookie", b"a=b"), Place::Name(32));
+        assert_eq!(place(b"x-own", b""), Place::None);
+    }
+}

@@ -1,0 +1,254 @@
+//! Fields that came: are they a message? (RFC 9113 section 8.)
+//!
+//! Knows which fields may stand where; must not know streams. What is malformed is the stream's
+//! error, not the connection's.
+
+use super::hpack::FieldList;
+use crate::head::scan;
+
+/// About the connection, which HTTP/2 says in other ways (section 8.2.2).
+const OF_CONNECTIONS: [&[u8]; 5] =
+    [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
+
+/// The message is not one, for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Malformed(pub(super) &'static str);
+
+/// What matters of a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Response {
+    pub(super) status: u16,
+    pub(super) content_length: Option<u64>,
+}
+
+/// What matters of a request, beside its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Request<'a> {
+    pub(super) method: &'a str,
+    /// None: CONNECT without a protocol.
+    pub(super) path: Option<&'a str>,
+    /// Of CONNECT: what is spoken then (RFC 8441).
+    pub(super) protocol: Option<&'a [u8]>,
+    pub(super) content_length: Option<u64>,
+}
+
+/// Looks at a response's fields.
+pub(super) fn response(fields: &FieldList) -> Result<Response, Malformed> {
+    let mut status = None;
+    let mut regular = Regular::default();
+    for (name, value) in fields.iter() {
+        if !regular.is_pseudo(name)? {
+            regular.take(name, value)?;
+        } else if name != b":status" || status.is_some() {
+            return Err(Malformed("a pseudo-field that no response has, or one twice"));
+        } else {
+            status = Some(code(value)?);
+        }
+    }
+    let status = status.ok_or(Malformed("a response without a status"))?;
+    Ok(Response { status, content_length: regular.content_length })
+}
+
+/// Looks at a request's fields; `connects`: CONNECT with a protocol is taken.
+pub(super) fn request(fields: &FieldList, connects: bool) -> Result<Request<'_>, Malformed> {
+    let (mut method, mut scheme, mut path) = (None::<&[u8]>, None::<&[u8]>, None::<&[u8]>);
+    let (mut authority, mut protocol) = (None::<&[u8]>, None::<&[u8]>);
+    let mut regular = Regular { is_request: true, ..Regular::default() };
+    for (name, value) in fields.iter() {
+        if !regular.is_pseudo(name)? {
+            regular.take(name, value)?;
+            continue;
+        }
+        let slot = match name {
+            b":method" => &mut method,
+            b":scheme" => &mut scheme,
+            b":path" => &mut path,
+            b":authority" => &mut authority,
+            b":protocol" if connects => &mut protocol,
+            _ => return Err(Malformed("a pseudo-field that no request has")),
+        };
+        if slot.replace(value).is_some() {
+            return Err(Malformed("a pseudo-field twice"));
+        }
+    }
+    let method = method.filter(|method| is_token(method)).ok_or(Malformed("no method"))?;
+    let tunnels = method == b"CONNECT" && protocol.is_none();
+    if protocol.is_some() && method != b"CONNECT" {
+        return Err(Malformed("a protocol without CONNECT"));
+    }
+    // A tunnel has neither (section 8.5); all else has both, and a path says something.
+    let is_placed = match (scheme, path) {
+        (None, None) => tunnels,
+        (Some(_), Some(path)) => !tunnels && !path.is_empty(),
+        _ => false,
+    };
+    if !is_placed || (tunnels && authority.is_none()) {
+        return Err(Malformed("a request without a scheme, a path, or where to"));
+    }
+    Ok(Request {
+        method: text(method)?,
+        path: path.map(text).transpose()?,
+        protocol,
+        content_length: regular.content_length,
+    })
+}
+
+/// Looks at fields behind a message's content.
+pub(super) fn trailers(fields: &FieldList) -> Result<(), Malformed> {
+    let mut regular = Regular::default();
+    for (name, value) in fields.iter() {
+        if regular.is_pseudo(name)? {
+            return Err(Malformed("a pseudo-field in trailers"));
+        }
+        regular.take(name, value)?;
+    }
+    Ok(())
+}
+
+/// What is common to all lists.
+#[derive(Debug, Default)]
+struct Regular {
+    is_request: bool,
+    /// A field came that is not a pseudo-field: none of those may follow.
+    begun: bool,
+    content_length: Option<u64>,
+}
+
+impl Regular {
+    fn is_pseudo(&self, name: &[u8]) -> Result<bool, Malformed> {
+        match name {
+            [b':', ..] if self.begun => Err(Malformed("a pseudo-field behind others")),
+            [b':', ..] => Ok(true),
+            _ => Ok(false),
+        }
+    }
+
+    fn take(&mut self, name: &[u8], value: &[u8]) -> Result<(), Malformed> {
+        self.begun = true;
+        if !is_token(name) || name.iter().any(u8::is_ascii_uppercase) {
+            return Err(Malformed("a field's name that is none, or in upper case"));
+        }
+        // Section 8.2.1.
+        let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+        if is_blank(value.first())
+            || is_blank(value.last())
+            || value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n'))
+        {
+            return Err(Malformed("a field's value with what may not stand there"));
+        }
+        match name {
+            b"content-length" => {
+                let length = number(value).ok_or(Malformed("a Content-Length that is none"))?;
+                if self.content_length.is_some_and(|before| before != length) {
+                    return Err(Malformed("two values of Content-Length"));
+                }
+                self.content_length = Some(length);
+            }
+            b"te" if self.is_request && value != b"trailers" => {
+                return Err(Malformed("a TE that says more than trailers"));
+            }
+            _ if OF_CONNECTIONS.contains(&name) => {
+                return Err(Malformed("a field about the connection"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<&str, Malformed> {
+    str::from_utf8(bytes).map_err(|_| Malformed("bytes that are no text"))
+}
+
+fn is_token(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(|&byte| scan::is_token(byte))
+}
+
+fn code(value: &[u8]) -> Result<u16, Malformed> {
+    match value {
+        &[a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
+            let digit = |byte| u16::from(byte - b'0');
+            Ok(100 * digit(a) + 10 * digit(b) + digit(c))
+        }
+        _ => Err(Malformed("a status that is none")),
+    }
+}
+
+fn number(value: &[u8]) -> Option<u64> {
+    let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    is_number.then(|| str::from_utf8(value).ok()?.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(fields: &[(&str, &str)]) -> FieldList {
+        let mut list = FieldList::default();
+        for (name, value) in fields {
+            list.push(name.as_bytes(), value.as_bytes());
+        }
+        list
+    }
+
+    #[test]
+    fn responses() {
+        let status = (":status", "200");
+        let good = response(&list(&[status, ("content-length", "5"), ("content-length", "5")]));
+        assert_eq!(good, Ok(Response { status: 200, content_length: Some(5) }));
+        let bad: [&[(&str, &str)]; 13] = [
+            &[],
+            &[("a", "b")],
+            &[status, status],
+            &[(":status", "20")],
+            &[(":status", "099")],
+            &[("a", "b"), status],
+            &[status, (":path", "/")],
+            &[status, ("Upper", "b")],
+            &[status, ("", "b")],
+            &[status, ("a", " b")],
+            &[status, ("a", "b\r\nc: d")],
+            &[status, ("content-length", "5"), ("content-length", "6")],
+            &[status, ("transfer-encoding", "chunked")],
+        ];
+        for fields in bad {
+            assert!(response(&list(fields)).is_err(), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn requests() {
+        let (get, https, path) = ((":method", "GET"), (":scheme", "https"), (":path", "/a"));
+        let good = list(&[get, https, path, (":authority", "a"), ("te", "trailers")]);
+        let found = request(&good, false).map(|it| (it.method, it.path));
+        assert_eq!(found, Ok(("GET", Some("/a"))));
+        let connect = (":method", "CONNECT");
+        assert!(request(&list(&[connect, (":authority", "a:1")]), false).is_ok());
+        let websocket = list(&[connect, https, path, (":protocol", "websocket")]);
+        assert_eq!(request(&websocket, true).map(|it| it.protocol), Ok(Some(&b"websocket"[..])));
+        assert!(request(&websocket, false).is_err());
+        let bad: [&[(&str, &str)]; 11] = [
+            &[https, path],
+            &[get, path],
+            &[get, https],
+            &[get, https, (":path", "")],
+            &[get, get, https, path],
+            &[get, https, path, (":status", "200")],
+            &[get, https, path, ("te", "gzip")],
+            &[get, https, path, ("connection", "close")],
+            &[("a", "b"), get, https, path],
+            &[connect, https, path],
+            &[connect],
+        ];
+        for fields in bad {
+            assert!(request(&list(fields), true).is_err(), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn trailers_have_no_pseudo_fields() {
+        assert_eq!(trailers(&list(&[("grpc-status", "0")])), Ok(()));
+        assert!(trailers(&list(&[(":status", "200")])).is_err());
+        assert!(trailers(&list(&[("upgrade", "x")])).is_err());
+    }
+}

@@ -1,0 +1,26 @@
+//! HTTP/2 (RFC 9113) and its field compression (RFC 7541).
+//!
+//! Knows frames, streams, windows and settings of one connection. Must not know what a request means
+//! or when it is due, nor TLS: who agreed on the protocol, and how, is the caller's.
+//!
+//! ```text
+//! client, server -> connection -> streams, settings -> frame, hpack
+//! client -> request;   client, server -> inbound
+//! ```
+
+mod client;
+mod connection;
+mod frame;
+pub mod hpack;
+mod inbound;
+mod request;
+mod server;
+mod settings;
+mod streams;
+
+pub use client::Http2Client;
+pub use connection::{Http2Limits, WindowUse};
+pub use frame::{ErrorCode, PREFACE};
+pub use request::Http2Request;
+pub use server::{Http2Event, Http2Server};
+pub use settings::Settings;

@@ -1,0 +1,267 @@
+//! A request, rendered once as a block of fields.
+//!
+//! Knows what a request may look like in HTTP/2; must not know when it is sent. What may be said in
+//! HTTP/1.1 may be said here, in the same words: it is checked there.
+
+use super::hpack::{Secrecy, write_field, write_value, write_value_head};
+use crate::Fill;
+use crate::http1::{BadRequest, HeadPart, PayloadLength, RequestHead};
+
+/// What must not be indexed on the way.
+const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+
+/// A request's fields: checked and encoded when it is made, copied when it is sent.
+#[derive(Debug, Clone)]
+pub struct Http2Request {
+    parts: Box<[Part]>,
+    holes: usize,
+    length: PayloadLength,
+    is_head: bool,
+    closes: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Part {
+    /// Whole fields.
+    Block(Vec<u8>),
+    /// A field whose value has holes: what goes before the value's length, and the value.
+    Value(Vec<u8>, Vec<Piece>),
+}
+
+#[derive(Debug, Clone)]
+enum Piece {
+    Text(Vec<u8>),
+    Hole,
+}
+
+impl Http2Request {
+    /// Checks and encodes, with holes in the target and in values of headers. `authority` is what
+    /// HTTP/1.1 says in its Host field; `close`: no other request follows on the connection.
+    ///
+    /// # Errors
+    /// A part that HTTP does not allow there, or a header that the codec writes itself.
+    pub fn with_holes(
+        scheme: &str,
+        method: &str,
+        target: &[HeadPart<'_>],
+        authority: &str,
+        headers: &[(&str, Vec<HeadPart<'_>>)],
+        close: bool,
+        payload: PayloadLength,
+    ) -> Result<Self, BadRequest> {
+        RequestHead::with_holes(method, target, authority, headers, close, payload)?;
+        let mut made = Parts::default();
+        for (name, value) in [(":method", method), (":scheme", scheme), (":authority", authority)] {
+            made.field(name, &[HeadPart::Text(value)], Secrecy::Plain);
+        }
+        made.field(":path", target, Secrecy::Plain);
+        for (name, value) in headers {
+            let name = name.to_ascii_lowercase();
+            let is_secret = SECRETS.contains(&name.as_str());
+            let secrecy = if is_secret { Secrecy::Never } else { Secrecy::Plain };
+            made.field(&name, &crate::http1::trimmed(value), secrecy);
+        }
+        match payload {
+            PayloadLength::Fixed(length) => {
+                made.field(
+                    "content-length",
+                    &[HeadPart::Text(&length.to_string())],
+                    Secrecy::Plain,
+                );
+            }
+            PayloadLength::None if crate::http1::expects_a_body(method) => {
+                made.field("content-length", &[HeadPart::Text("0")], Secrecy::Plain);
+            }
+            PayloadLength::None | PayloadLength::Varying => {}
+        }
+        Ok(Self {
+            parts: made.parts.into_boxed_slice(),
+            holes: made.holes,
+            length: payload,
+            is_head: method == "HEAD",
+            closes: close,
+        })
+    }
+
+    /// Appends the block of one request with a payload of `length` bytes, which must be what was
+    /// promised.
+    #[inline]
+    pub(super) fn write(&self, length: u64, fill: Option<&Fill<'_>>, out: &mut Vec<u8>) {
+        debug_assert_eq!(
+            self.holes,
+            fill.map_or(0, |fill| fill.ends.len()),
+            "a value for each hole"
+        );
+        let values = fill.map_or(&[][..], |fill| fill.values);
+        let mut ends = fill.map_or(&[][..], |fill| fill.ends).iter().map(|&end| end as usize);
+        let mut begin = 0;
+        for part in &self.parts {
+            match part {
+                Part::Block(block) => out.extend_from_slice(block),
+                Part::Value(head, pieces) => {
+                    let holes = pieces.iter().filter(|piece| matches!(piece, Piece::Hole)).count();
+                    let last = holes.checked_sub(1).and_then(|place| ends.clone().nth(place));
+                    let last = last.unwrap_or(begin);
+                    let texts = pieces.iter().map(|piece| match piece {
+                        Piece::Text(text) => text.len(),
+                        Piece::Hole => 0,
+                    });
+                    out.extend_from_slice(head);
+                    write_value_head(texts.sum::<usize>() + last - begin, out);
+                    for piece in pieces {
+                        match (piece, begin) {
+                            (Piece::Text(text), _) => out.extend_from_slice(text),
+                            (Piece::Hole, from) => {
+                                begin = ends.next().unwrap_or(from);
+                                out.extend_from_slice(&values[from..begin]);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if let Some(cookies) = fill.map(|fill| fill.cookies).filter(|cookies| !cookies.is_empty()) {
+            write_value(b"cookie", cookies, Secrecy::Never, out);
+        }
+        if self.length == PayloadLength::Varying {
+            let mut digits = Vec::new();
+            crate::http1::decimal(length, &mut digits);
+            write_value(b"content-length", &digits, Secrecy::Plain, out);
+        }
+    }
+
+    /// Is the reply without content, whatever its fields say?
+    pub(super) const fn is_head(&self) -> bool {
+        self.is_head
+    }
+
+    /// Is it the last on its connection?
+    pub(super) const fn closes(&self) -> bool {
+        self.closes
+    }
+}
+
+#[derive(Debug, Default)]
+struct Parts {
+    parts: Vec<Part>,
+    holes: usize,
+}
+
+impl Parts {
+    fn field(&mut self, name: &str, value: &[HeadPart<'_>], secrecy: Secrecy) {
+        let holes = value.iter().filter(|part| matches!(part, HeadPart::Hole)).count();
+        if holes == 0 {
+            let texts = value.iter().map(|part| match part {
+                HeadPart::Text(text) => *text,
+                HeadPart::Hole => "",
+            });
+            let value: String = texts.collect();
+            write_field(name.as_bytes(), value.as_bytes(), secrecy, self.block());
+            return;
+        }
+        self.holes += holes;
+        let mut head = Vec::new();
+        super::hpack::write_name(name.as_bytes(), secrecy, &mut head);
+        let pieces = value.iter().map(|part| match part {
+            HeadPart::Text(text) => Piece::Text(text.as_bytes().to_vec()),
+            HeadPart::Hole => Piece::Hole,
+        });
+        self.parts.push(Part::Value(head, pieces.collect()));
+    }
+
+    /// The block at the end, to be added to.
+    fn block(&mut self) -> &mut Vec<u8> {
+        if !matches!(self.parts.last(), Some(Part::Block(_))) {
+            self.parts.push(Part::Block(Vec::new()));
+        }
+        match self.parts.last_mut() {
+            Some(Part::Block(block)) => block,
+            _ => unreachable!("it was added"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http2::hpack::{FieldList, HpackDecoder};
+
+    fn fields(request: &Http2Request, length: u64, fill: Option<&Fill<'_>>) -> Vec<String> {
+        let mut block = Vec::new();
+        request.write(length, fill, &mut block);
+        let mut list = FieldList::default();
+        HpackDecoder::new(0).read(&block, 65_536, &mut list).unwrap();
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        list.iter().map(|(name, value)| format!("{}={}", text(name), text(value))).collect()
+    }
+
+    #[test]
+    fn a_request_is_encoded_once() {
+        let text = |text| vec![HeadPart::Text(text)];
+        let headers = [("Accept", text(" */* ")), ("Authorization", text("Bearer x"))];
+        let request = Http2Request::with_holes(
+            "https",
+            "POST",
+            &text("/a?b"),
+            "example.org",
+            &headers,
+            false,
+            PayloadLength::None,
+        );
+        let request = request.unwrap();
+        assert_eq!(
+            fields(&request, 0, None),
+            [
+                ":method=POST",
+                ":scheme=https",
+                ":authority=example.org",
+                ":path=/a?b",
+                "accept=*/*",
+                "authorization=Bearer x",
+                "content-length=0",
+            ]
+        );
+        assert_eq!(request.parts.len(), 1, "one block, that is copied");
+    }
+
+    #[test]
+    fn values_are_laid_into_holes() {
+        let target =
+            [HeadPart::Text("/items/"), HeadPart::Hole, HeadPart::Text("?of="), HeadPart::Hole];
+        let headers = [("X-Trace", vec![HeadPart::Hole])];
+        let request = Http2Request::with_holes(
+            "http",
+            "PUT",
+            &target,
+            "a:8080",
+            &headers,
+            true,
+            PayloadLength::Varying,
+        );
+        let request = request.unwrap();
+        assert!(request.closes() && !request.is_head());
+        let values = "17meabc";
+        let fill =
+            Fill { values: values.as_bytes(), ends: &[2, 4, 7], cookies: b"session=1; theme=dark" };
+        assert_eq!(
+            fields(&request, 4096, Some(&fill)),
+            [
+                ":method=PUT",
+                ":scheme=http",
+                ":authority=a:8080",
+                ":path=/items/17?of=me",
+                "x-trace=abc",
+                "cookie=session=1; theme=dark",
+                "content-length=4096",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_http_does_not_allow_is_refused_in_the_same_words() {
+        let target = [HeadPart::Text("/a b")];
+        let made =
+            Http2Request::with_holes("http", "GET", &target, "a", &[], false, PayloadLength::None);
+        assert_eq!(made.err(), Some(BadRequest::Target("/a b".to_owned())));
+    }
+}

@@ -1,0 +1,279 @@
+//! The server's side: requests in, answers out, in any order.
+//!
+//! Knows which stream a request came on; must not know routes, nor when an answer is due.
+
+use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
+use super::frame::{self, ErrorCode, PREFACE};
+use super::hpack::{Secrecy, write_field};
+use super::inbound;
+use crate::{ErrorClass, ProtocolError, Scratch, Step};
+
+/// HTTP/2 as a server speaks it, one connection.
+#[derive(Debug)]
+pub struct Http2Server {
+    connection: Connection<()>,
+    state: State,
+    /// The stream whose request was over with what was told last.
+    ended: Option<u32>,
+    /// Where heads of answers are encoded.
+    block: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The client's first bytes have not come.
+    Opening,
+    Open,
+    /// The last requests were taken in.
+    Leaving,
+    Closed,
+}
+
+/// What a server's side reports.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Http2Event<'a> {
+    /// The head of a request. Its content follows as chunks, then `End`.
+    Request {
+        /// Which stream the answer goes to.
+        stream: u32,
+        /// Method, as sent.
+        method: &'a str,
+        /// Path and query; none: CONNECT to a host.
+        target: Option<&'a str>,
+        /// Length of the content, where the head tells it.
+        content_length: Option<u64>,
+        /// There is none: the request is complete, and `End` follows at once.
+        is_end: bool,
+    },
+    /// A piece of a request's content. Never empty.
+    Chunk {
+        /// Of which stream.
+        stream: u32,
+        /// As it came.
+        piece: &'a [u8],
+    },
+    /// A request is complete.
+    End {
+        /// On which stream.
+        stream: u32,
+    },
+    /// A request is taken back, or was none: an answer would not be read.
+    Gone {
+        /// On which stream.
+        stream: u32,
+    },
+    /// Some content that [waited](Http2Server::held) has gone.
+    Room,
+    /// The client sends no more requests.
+    Leaving,
+}
+
+impl Http2Server {
+    /// A codec for a new connection.
+    pub fn new(limits: Http2Limits) -> Self {
+        Self {
+            connection: Connection::new(Side::Server, limits),
+            state: State::Opening,
+            ended: None,
+            block: Vec::new(),
+        }
+    }
+
+    /// Takes bytes from the front of `input` and reports at most one event. As
+    /// [`ClientSession::receive`](crate::ClientSession::receive).
+    ///
+    /// # Errors
+    /// The client broke the protocol; what HTTP/2 says to that was appended to `out`.
+    pub fn receive<'a>(
+        &mut self,
+        input: &'a [u8],
+        scratch: &'a mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<Step<Http2Event<'a>>, ProtocolError> {
+        if self.state == State::Closed {
+            return Ok(Step { consumed: input.len(), event: None });
+        }
+        if let Some(stream) = self.ended.take() {
+            return Ok(Step { consumed: 0, event: Some(Http2Event::End { stream }) });
+        }
+        let mut consumed = 0;
+        if self.state == State::Opening {
+            let Some(length) = self.opened(input, out)? else {
+                return Ok(Step { consumed, event: None });
+            };
+            consumed = length;
+        }
+        loop {
+            let read = self.connection.read(&input[consumed..], &mut scratch.fields, out);
+            let step = read.map_err(|why| self.broken(why, out))?;
+            consumed += step.consumed;
+            let event = match step.event {
+                None => return Ok(Step { consumed, event: None }),
+                Some(Happened::Fields { id, is_end }) => match self.fields(id, is_end, scratch) {
+                    Ok(Came::Request) => {
+                        self.ended = is_end.then_some(id);
+                        return Ok(Step { consumed, event: request(id, is_end, scratch) });
+                    }
+                    Ok(Came::Trailers) => Some(Http2Event::End { stream: id }),
+                    Err(()) => self.gone(id, Some(ErrorCode::ProtocolError), out),
+                },
+                Some(Happened::Content { id, piece, is_end }) => {
+                    if piece.is_empty() {
+                        Some(Http2Event::End { stream: id })
+                    } else {
+                        self.ended = is_end.then_some(id);
+                        Some(Http2Event::Chunk { stream: id, piece })
+                    }
+                }
+                Some(Happened::Wrong { id, code, .. }) => self.gone(id, Some(code), out),
+                Some(Happened::Reset { id, .. }) => self.gone(id, None, out),
+                Some(Happened::Leaving) => Some(Http2Event::Leaving),
+                Some(Happened::Settled | Happened::Room) => Some(Http2Event::Room),
+            };
+            if event.is_some() {
+                return Ok(Step { consumed, event });
+            }
+        }
+    }
+
+    /// Appends the head of an answer; `is_end`: it has no content. Names of fields are in lower case.
+    /// False: the client does not want it any more.
+    pub fn respond(
+        &mut self,
+        stream: u32,
+        status: u16,
+        fields: &[(&str, &[u8])],
+        is_end: bool,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        if self.connection.stream(stream).is_none() {
+            return false;
+        }
+        let mut digits = *b"000";
+        let mut rest = status;
+        for digit in digits.iter_mut().rev() {
+            *digit += (rest % 10) as u8;
+            rest /= 10;
+        }
+        self.block.clear();
+        write_field(b":status", &digits, Secrecy::Plain, &mut self.block);
+        for (name, value) in fields {
+            write_field(name.as_bytes(), value, Secrecy::Plain, &mut self.block);
+        }
+        let flags = if is_end { frame::END_STREAM } else { 0 };
+        let most = self.connection.peer.max_frame as usize;
+        frame::write_block(stream, flags, &self.block, most, out);
+        self.connection.note_end(stream, is_end, out);
+        true
+    }
+
+    /// Appends content of an answer whose head was appended; what has no room yet is kept. False: the
+    /// client does not want it any more.
+    pub fn content(&mut self, stream: u32, piece: &[u8], is_end: bool, out: &mut Vec<u8>) -> bool {
+        let is_wanted = self.connection.stream(stream).is_some();
+        if is_wanted {
+            self.connection.send(stream, piece, is_end, out);
+        }
+        is_wanted
+    }
+
+    /// Ends a stream without an answer, or in the middle of one.
+    pub fn reset(&mut self, stream: u32, code: ErrorCode, out: &mut Vec<u8>) {
+        self.connection.give_up(stream, code, out);
+    }
+
+    /// Appends that no more requests are taken; those that came are answered.
+    pub fn leave(&mut self, out: &mut Vec<u8>) {
+        if matches!(self.state, State::Opening | State::Open) {
+            self.state = State::Leaving;
+            frame::write_goaway(self.connection.last_opened(), ErrorCode::NoError, out);
+        }
+    }
+
+    /// Bytes of answers that wait for the client to allow more.
+    pub fn held(&self) -> usize {
+        self.connection.held_bytes()
+    }
+
+    /// Requests that came and are not answered.
+    pub fn open_streams(&self) -> usize {
+        self.connection.open_streams()
+    }
+
+    /// The client's first bytes, and ours: how long they are. None: more are needed.
+    fn opened(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<Option<usize>, ProtocolError> {
+        let there = input.len().min(PREFACE.len());
+        if input[..there] != PREFACE[..there] {
+            self.state = State::Closed;
+            let detail = "the client does not begin as HTTP/2 does";
+            return Err(ProtocolError::new(ErrorClass::Protocol, detail));
+        }
+        if there < PREFACE.len() {
+            return Ok(None);
+        }
+        self.state = State::Open;
+        self.connection.start(out);
+        Ok(Some(there))
+    }
+
+    /// Looks at fields that came.
+    fn fields(&mut self, id: u32, is_end: bool, scratch: &Scratch) -> Result<Came, ()> {
+        let stream = self.connection.stream(id).ok_or(())?;
+        if stream.has_head {
+            inbound::trailers(&scratch.fields).map_err(|_| ())?;
+            // Fields in the middle are neither head nor trailers.
+            return stream
+                .takes(0, true)
+                .map(|()| Came::Trailers)
+                .ok()
+                .filter(|_| is_end)
+                .ok_or(());
+        }
+        let request = inbound::request(&scratch.fields, false).map_err(|_| ())?;
+        stream.has_head = true;
+        stream.missing = request.content_length;
+        if is_end {
+            stream.takes(0, true).map_err(|_| ())?;
+        }
+        Ok(Came::Request)
+    }
+
+    /// There is nobody to be answered on this stream; with a code, for what the client did there.
+    #[cold]
+    fn gone(
+        &mut self,
+        id: u32,
+        code: Option<ErrorCode>,
+        out: &mut Vec<u8>,
+    ) -> Option<Http2Event<'static>> {
+        match code {
+            Some(code) => self.connection.give_up(id, code, out)?,
+            None => self.connection.drop_stream(id)?,
+        }
+        Some(Http2Event::Gone { stream: id })
+    }
+
+    #[cold]
+    fn broken(&mut self, why: Broken, out: &mut Vec<u8>) -> ProtocolError {
+        frame::write_goaway(self.connection.last_opened(), why.code, out);
+        self.state = State::Closed;
+        ProtocolError::new(why.class, why.detail)
+    }
+}
+
+/// What fields were.
+enum Came {
+    Request,
+    Trailers,
+}
+
+fn request(stream: u32, is_end: bool, scratch: &Scratch) -> Option<Http2Event<'_>> {
+    let request = inbound::request(&scratch.fields, false).ok()?;
+    Some(Http2Event::Request {
+        stream,
+        method: request.method,
+        target: request.path,
+        content_length: request.content_length,
+        is_end,
+    })
+}

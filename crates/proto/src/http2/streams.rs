@@ -1,0 +1,183 @@
+//! The streams that are open, by their numbers.
+//!
+//! Knows how one is found; must not know what is kept of it.
+//!
+//! Numbers grow, and streams end in any order, one of them perhaps hours after all that began with
+//! it. So it is a table with open addressing: one look in nearly all cases, and memory for those
+//! that are open at once.
+
+/// What has the number of a stream.
+pub(super) trait Identified {
+    /// Its number; 0: nothing stands here.
+    fn id(&self) -> u32;
+}
+
+/// Things by the number of their stream.
+#[derive(Debug)]
+pub(super) struct Streams<T> {
+    /// A power of two, at least half of them empty; none before the first.
+    places: Vec<T>,
+    count: usize,
+}
+
+impl<T> Default for Streams<T> {
+    fn default() -> Self {
+        Self { places: Vec::new(), count: 0 }
+    }
+}
+
+impl<T: Identified + Default> Streams<T> {
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
+        let place = self.find(id)?;
+        self.places.get_mut(place)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, id: u32) -> Option<&T> {
+        let place = self.find(id)?;
+        self.places.get(place)
+    }
+
+    /// Adds one whose number is not there yet.
+    #[inline]
+    pub(super) fn insert(&mut self, one: T) -> &mut T {
+        debug_assert!(one.id() != 0 && self.find(one.id()).is_none());
+        if 2 * (self.count + 1) > self.places.len() {
+            self.grow();
+        }
+        self.count += 1;
+        let mut place = self.home(one.id());
+        while self.places[place].id() != 0 {
+            place = self.next(place);
+        }
+        self.places[place] = one;
+        &mut self.places[place]
+    }
+
+    /// Takes one out.
+    #[inline]
+    pub(super) fn remove(&mut self, id: u32) -> Option<T> {
+        let mut hole = self.find(id)?;
+        let taken = std::mem::take(&mut self.places[hole]);
+        self.count -= 1;
+        // Whoever stands behind and could not be where the hole is moves up, so that a search may
+        // stop at the first empty place.
+        let mut place = self.next(hole);
+        while self.places[place].id() != 0 {
+            let first = self.home(self.places[place].id());
+            if self.distance(first, hole) < self.distance(first, place) {
+                self.places.swap(hole, place);
+                hole = place;
+            }
+            place = self.next(place);
+        }
+        Some(taken)
+    }
+
+    /// All of them, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.places.iter().filter(|one| one.id() != 0)
+    }
+
+    /// All of them, in no order.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.places.iter_mut().filter(|one| one.id() != 0)
+    }
+
+    #[inline]
+    fn find(&self, id: u32) -> Option<usize> {
+        if self.places.is_empty() || id == 0 {
+            return None;
+        }
+        let mut place = self.home(id);
+        loop {
+            match self.places[place].id() {
+                0 => return None,
+                found if found == id => return Some(place),
+                _ => place = self.next(place),
+            }
+        }
+    }
+
+    /// Where it would stand if nobody else did. One side's numbers are all odd, or all even.
+    #[inline]
+    fn home(&self, id: u32) -> usize {
+        (id >> 1) as usize & (self.places.len() - 1)
+    }
+
+    #[inline]
+    fn next(&self, place: usize) -> usize {
+        (place + 1) & (self.places.len() - 1)
+    }
+
+    fn distance(&self, from: usize, to: usize) -> usize {
+        to.wrapping_sub(from) & (self.places.len() - 1)
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = (2 * self.places.len()).max(4);
+        let mut wider = Vec::with_capacity(size);
+        wider.resize_with(size, T::default);
+        let before = std::mem::replace(&mut self.places, wider);
+        self.count = 0;
+        for one in before.into_iter().filter(|one| one.id() != 0) {
+            self.insert(one);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[derive(Debug, Default, Clone, PartialEq, Eq)]
+    struct One {
+        id: u32,
+        value: u64,
+    }
+
+    impl Identified for One {
+        fn id(&self) -> u32 {
+            self.id
+        }
+    }
+
+    #[test]
+    fn it_is_a_map_whatever_ends_first() {
+        for seed in 0..20 {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let (mut streams, mut model) = (Streams::default(), BTreeMap::new());
+            let mut next = 1;
+            for step in 0..2_000_u64 {
+                if rng.bool() && model.len() < 40 {
+                    let one = One { id: next, value: step };
+                    streams.insert(one.clone());
+                    model.insert(next, one);
+                    next += 2 * rng.u32(1..20);
+                } else if let Some((&id, _)) = model.iter().nth(rng.usize(..model.len().max(1))) {
+                    assert_eq!(streams.remove(id), model.remove(&id));
+                }
+                let id = rng.u32(1..=next);
+                assert_eq!(streams.get(id), model.get(&id), "step {step}");
+                assert_eq!(streams.get_mut(id).map(|one| one.id), model.get(&id).map(|it| it.id));
+                assert_eq!(streams.len(), model.len());
+            }
+            let mut all: Vec<_> = streams.iter().cloned().collect();
+            all.sort_unstable_by_key(|one| one.id);
+            assert!(all.iter().eq(model.values()));
+            assert!(streams.places.len() <= 256, "memory is for those that are open");
+        }
+    }
+}
