@@ -28,6 +28,7 @@ fn plan(flags: RespondFlags) -> ServerPlan {
     ServerPlan {
         http: flags.http,
         https: flags.https,
+        http2: flags.http2,
         tcp: flags.tcp,
         tls: flags.tls,
         styx: flags.styx,

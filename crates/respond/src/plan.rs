@@ -13,10 +13,13 @@ use crate::script::Script;
 /// One server.
 #[derive(Debug, Clone)]
 pub struct ServerPlan {
-    /// Addresses for HTTP/1.1 and WebSocket. Port 0 lets the kernel choose.
+    /// Addresses for HTTP and WebSocket. Port 0 lets the kernel choose. Who begins with HTTP/2 is
+    /// answered in it.
     pub http: Vec<SocketAddr>,
     /// The same over TLS.
     pub https: Vec<SocketAddr>,
+    /// Offers HTTP/2 to TLS clients (ALPN), before HTTP/1.1.
+    pub http2: bool,
     /// Addresses for the raw echo.
     pub tcp: Vec<SocketAddr>,
     /// The same over TLS.
@@ -50,6 +53,7 @@ impl Default for ServerPlan {
         Self {
             http: Vec::new(),
             https: Vec::new(),
+            http2: false,
             tcp: Vec::new(),
             tls: Vec::new(),
             styx: Vec::new(),
@@ -121,7 +125,8 @@ impl ServerPlan {
             return Err(RespondError::NoThreads);
         }
         self.deflate.as_ref().map_or(Ok(()), DeflateConfig::validate)?;
-        let https = self.tls_for(&self.https, &[Alpn::Http11])?;
+        let offered = [Alpn::Http2, Alpn::Http11];
+        let https = self.tls_for(&self.https, &offered[usize::from(!self.http2)..])?;
         let tls = self.tls_for(&self.tls, &[])?;
         let kinds = [
             (EndpointKind::Http, &self.http, None),

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
+use wiretrial_proto::http2::PREFACE;
 
 use crate::conversation::broadcast::BroadcastConversation;
 use crate::conversation::http::{HttpConversation, Upgrade};
+use crate::conversation::http2::Http2Conversation;
 use crate::conversation::raw::RawEcho;
 use crate::conversation::socketio::SocketIoConversation;
 use crate::conversation::styx::StyxConversation;
@@ -19,10 +21,18 @@ use crate::plan::EndpointKind;
 use crate::sink::Sink;
 use crate::verdict::Scheme;
 
+/// Does the input begin as HTTP/2 does, as far as it has come?
+#[inline]
+fn begins_http2(input: &[u8]) -> bool {
+    let there = input.len().min(PREFACE.len());
+    there > 0 && input[..there] == PREFACE[..there]
+}
+
 /// One of all conversations. The rare ones are boxed, because there may be a million of the others.
 #[derive(Debug)]
 pub(crate) enum Protocol {
     Http(HttpConversation),
+    Http2(Box<Http2Conversation>),
     WebSocket(WebSocketEcho),
     Raw(RawEcho),
     Styx(Box<StyxConversation>),
@@ -52,6 +62,7 @@ macro_rules! with {
     ($protocol:expr, $conversation:ident => $body:expr) => {
         match $protocol {
             Self::Http($conversation) => $body,
+            Self::Http2($conversation) => $body,
             Self::WebSocket($conversation) => $body,
             Self::Raw($conversation) => $body,
             Self::Styx($conversation) => $body,
@@ -72,6 +83,15 @@ impl Protocol {
         }
     }
 
+    /// HTTP/2 was agreed on before the first byte, so that nothing else may come.
+    pub(crate) fn agree_on_http2(&mut self) {
+        if let Self::Http(http) = self
+            && http.is_fresh()
+        {
+            *self = Self::Http2(Box::new(http.in_http2()));
+        }
+    }
+
     /// Takes the input that can be taken and appends the answers to the sink.
     pub(crate) fn take(
         &mut self,
@@ -84,6 +104,15 @@ impl Protocol {
         loop {
             let rest = &mut input[bytes..];
             let last = match self {
+                Self::Http(http) if bytes == 0 && http.is_fresh() && begins_http2(rest) => {
+                    if rest.len() < PREFACE.len() {
+                        // Bytes that may still come to be something else wait for more.
+                        return Taken { bytes, blocked: false };
+                    }
+                    *self = Self::Http2(Box::new(http.in_http2()));
+                    continue;
+                }
+                Self::Http2(http) => converse(&mut **http, rest, scratch, sink, member),
                 Self::Http(http) => {
                     let progress = converse(http, rest, scratch, sink, member);
                     let Outcome::Upgraded(upgrade) = progress.outcome else {

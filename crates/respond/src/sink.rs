@@ -124,6 +124,11 @@ impl<'a> Sink<'a> {
         self.ending
     }
 
+    /// Are answers held back for the script?
+    pub(crate) fn is_staged(&self) -> bool {
+        self.stage.is_some()
+    }
+
     pub(crate) fn shared(&self) -> &'a Shared {
         self.shared
     }

@@ -3,7 +3,7 @@
 //! Knows the status that each check demands, and the fields that a status demands. Must not know how
 //! an answer is encoded.
 
-use wiretrial_proto::{Condition, ServerRequest};
+use wiretrial_proto::Condition;
 
 use crate::route::{Method, Route, scheme};
 
@@ -35,7 +35,8 @@ pub(crate) enum Verdict {
 
 impl Verdict {
     pub(crate) fn on(
-        request: &ServerRequest<'_>,
+        target: &str,
+        condition: Condition,
         own: Scheme,
         route: Route<'_>,
         method: Method,
@@ -44,7 +45,7 @@ impl Verdict {
             Scheme::Http => "http",
             Scheme::Https => "https",
         };
-        if scheme(request.target).is_some_and(|named| !named.eq_ignore_ascii_case(own)) {
+        if scheme(target).is_some_and(|named| !named.eq_ignore_ascii_case(own)) {
             return Self::Elsewhere;
         }
         match (route, method) {
@@ -56,7 +57,7 @@ impl Verdict {
             (Route::Status(300..), _) => return Self::Serve,
             _ => {}
         }
-        match (request.condition, method) {
+        match (condition, method) {
             (Condition::None, _) => Self::Serve,
             (Condition::Missing, Method::Get | Method::Head) => Self::NotModified,
             (Condition::Missing | Condition::Tagged, _) => Self::Failed,

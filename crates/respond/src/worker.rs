@@ -68,15 +68,16 @@ impl Worker {
         let mut entrances = Vec::with_capacity(endpoints.len());
         for (slot, endpoint) in (0..).zip(endpoints) {
             let key = Key { slot, generation: 0 };
-            let mut listen =
-                |shares| driver.listen(key, endpoint.address, shares).map_err(RespondError::Listen);
-            let shares = shared.counters.len() > 1;
-            if shares && index == 0 {
+            let mut listen = |beside_others| {
+                driver.listen(key, endpoint.address, beside_others).map_err(RespondError::Listen)
+            };
+            let several = shared.counters.len() > 1;
+            if several && index == 0 {
                 // Whoever shares would also share with another server's threads, and be given a
                 // part of its connections. One listener alone tells whether somebody is there.
                 drop(listen(false)?);
             }
-            let listener = listen(shares)?;
+            let listener = listen(several)?;
             entrances.push(Entrance { listener, endpoint });
         }
         shared.hub.register(index, driver.waker());

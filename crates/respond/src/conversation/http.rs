@@ -11,6 +11,7 @@ use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
 use wiretrial_proto::{ProtocolError, Scratch, ServerCodec as _, ServerEvent, ServerRequest, Step};
 
 use super::Conversation;
+use super::http2::Http2Conversation;
 use crate::content::{MESSAGE, PAGE, RECEIVED, message_by_id, pattern_from};
 use crate::hub::Member;
 use crate::route::{Method, Route, WebSocketRoute, decoded};
@@ -18,11 +19,11 @@ use crate::sink::{Ending, Reply, Sink};
 use crate::verdict::{Scheme, Verdict, demanded_fields};
 
 /// A pattern is generated until this many bytes wait to go out.
-const STREAM_AHEAD: usize = 256 * 1024;
+pub(super) const STREAM_AHEAD: usize = 256 * 1024;
 
-const TEXT: &str = "text/plain; charset=utf-8";
-const BYTES: &str = "application/octet-stream";
-const JSON: &str = "application/json";
+pub(super) const TEXT: &str = "text/plain; charset=utf-8";
+pub(super) const BYTES: &str = "application/octet-stream";
+pub(super) const JSON: &str = "application/json";
 
 #[derive(Debug)]
 pub(crate) struct HttpConversation {
@@ -61,6 +62,17 @@ pub(crate) enum Upgrade {
 }
 
 impl HttpConversation {
+    /// The same in HTTP/2, where the client turned out to speak that.
+    pub(crate) fn in_http2(&self) -> Http2Conversation {
+        Http2Conversation::new(self.scheme)
+    }
+
+    /// Was nothing asked yet?
+    #[inline]
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.answers == 0
+    }
+
     pub(crate) fn new(scheme: Scheme, date: Arc<DateField>) -> Self {
         Self {
             codec: Http1Server::with_date(date),
@@ -137,7 +149,7 @@ impl HttpConversation {
     fn answer(&mut self, request: &ServerRequest<'_>, sink: &mut Sink<'_>) {
         let method = Method::of(request.method);
         let route = Route::of(request.target);
-        let verdict = Verdict::on(request, self.scheme, route, method);
+        let verdict = Verdict::on(request.target, request.condition, self.scheme, route, method);
         self.answers = self.answers.saturating_add(1);
         let limit = sink.shared().script.close_after;
         self.last = if request.keep_alive {

@@ -5,6 +5,7 @@
 
 pub(crate) mod broadcast;
 pub(crate) mod http;
+pub(crate) mod http2;
 pub(crate) mod raw;
 pub(crate) mod socketio;
 pub(crate) mod styx;

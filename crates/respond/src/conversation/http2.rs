@@ -1,0 +1,399 @@
+//! The routes over HTTP/2.
+//!
+//! Knows requests on many streams and their answers. Must not know sockets.
+//!
+//! Answers come in the order in which they are complete. With a script, an answer is written when its
+//! request is complete, so that a fault or a delay is that of one answer: what follows on the
+//! connection waits behind one that is late.
+
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server};
+use wiretrial_proto::{Condition, ProtocolError, Scratch, Step};
+
+use super::Conversation;
+use super::http::{BYTES, JSON, STREAM_AHEAD, TEXT};
+use crate::content::{MESSAGE, PAGE, RECEIVED, message_by_id, pattern_from};
+use crate::hub::Member;
+use crate::route::{Method, Route, decoded};
+use crate::sink::{Ending, Reply, Sink};
+use crate::verdict::{Scheme, Verdict, demanded_fields};
+
+/// Streams that a client may have open.
+const MAX_STREAMS: u32 = 1024;
+
+#[derive(Debug)]
+pub(crate) struct Http2Conversation {
+    codec: Http2Server,
+    scheme: Scheme,
+    /// Requests that are not answered whole.
+    open: Vec<Open>,
+    answers: u32,
+}
+
+/// A request that is not answered whole.
+#[derive(Debug)]
+struct Open {
+    stream: u32,
+    answer: Answer,
+}
+
+#[derive(Debug)]
+enum Answer {
+    /// None before the request is complete: its method and its target.
+    Asked(Method, String),
+    /// The request's own content, as it comes.
+    Echo(Reply),
+    /// The same once it is complete, behind what stands here; of this type.
+    Kept(Vec<u8>, &'static str),
+    /// The pattern from this offset on.
+    Pattern { offset: u64, length: u64, reply: Reply },
+}
+
+impl Http2Conversation {
+    pub(crate) fn new(scheme: Scheme) -> Self {
+        let limits = Http2Limits { max_streams: MAX_STREAMS, ..Http2Limits::default() };
+        Self { codec: Http2Server::new(limits), scheme, open: Vec::new(), answers: 0 }
+    }
+}
+
+impl Conversation for Http2Conversation {
+    type Event<'a> = Http2Event<'a>;
+    type Upgrade = Infallible;
+
+    /// Goes on with patterns, each in turn. Where the client's windows are what is missing, its next
+    /// bytes are needed, and where the connection has enough to send, room.
+    fn continue_reply(&mut self, sink: &mut Sink<'_>) -> bool {
+        loop {
+            let (mut place, mut is_over) = (0, true);
+            while place < self.open.len() {
+                if !matches!(self.open[place].answer, Answer::Pattern { .. }) {
+                    place += 1;
+                    continue;
+                }
+                if self.codec.held() >= STREAM_AHEAD {
+                    return true;
+                }
+                if sink.backlog() >= STREAM_AHEAD {
+                    return false;
+                }
+                is_over = false;
+                place += usize::from(self.continue_pattern(place, sink));
+            }
+            if is_over {
+                return true;
+            }
+        }
+    }
+
+    fn receive<'a>(
+        &mut self,
+        input: &'a mut [u8],
+        scratch: &'a mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<Step<Http2Event<'a>>, ProtocolError> {
+        self.codec.receive(input, scratch, out)
+    }
+
+    fn on_event(
+        &mut self,
+        event: &mut Http2Event<'_>,
+        sink: &mut Sink<'_>,
+        _member: &mut Member<'_>,
+    ) -> ControlFlow<Infallible> {
+        match *event {
+            Http2Event::Request { stream, method, target, content_length, is_end } => {
+                let (method, target) = (Method::of(method), target.unwrap_or_default());
+                if is_end || Route::of(target).takes_body() {
+                    self.answer(stream, method, target, content_length, sink);
+                } else {
+                    // Whether it is a request at all is known with its end.
+                    let answer = Answer::Asked(method, target.to_owned());
+                    self.open.push(Open { stream, answer });
+                }
+            }
+            Http2Event::Chunk { stream, piece } => match self.find(stream) {
+                Some(Answer::Echo(_)) => {
+                    self.codec.content(stream, piece, false, sink.out);
+                }
+                Some(Answer::Kept(kept, _)) => kept.extend_from_slice(piece),
+                _ => {}
+            },
+            Http2Event::End { stream } => self.end(stream, sink),
+            Http2Event::Gone { stream } => {
+                if let Some(Answer::Echo(reply) | Answer::Pattern { reply, .. }) = self.take(stream)
+                {
+                    sink.end(reply);
+                }
+            }
+            Http2Event::Leaving if self.codec.open_streams() == 0 => sink.finish(Ending::Orderly),
+            Http2Event::Leaving | Http2Event::Room => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn go_away(&mut self, out: &mut Vec<u8>) {
+        self.codec.leave(out);
+    }
+}
+
+impl Http2Conversation {
+    fn answer(
+        &mut self,
+        stream: u32,
+        method: Method,
+        target: &str,
+        content_length: Option<u64>,
+        sink: &mut Sink<'_>,
+    ) {
+        let route = Route::of(target);
+        let verdict = Verdict::on(target, Condition::None, self.scheme, route, method);
+        self.answers = self.answers.saturating_add(1);
+        if verdict == Verdict::Serve && route.takes_body() {
+            let (kind, front) = match route {
+                Route::Test => (TEXT, RECEIVED),
+                _ => (BYTES, &b""[..]),
+            };
+            return self.begin_echo(stream, kind, front, content_length, sink);
+        }
+        let reply = sink.begin();
+        if reply.fails() {
+            return self.give(stream, reply, 500, TEXT, "", b"scripted fault\n", method, sink);
+        }
+        let (status, kind, fields, body): (u16, _, _, &[u8]) = match verdict {
+            Verdict::Serve => return self.serve(stream, reply, route, method, sink),
+            Verdict::Elsewhere => (421, TEXT, "", b"another scheme's server\n"),
+            Verdict::NotImplemented => (501, TEXT, "", b"no such method\n"),
+            Verdict::NotFound => (404, TEXT, "", b"no such route\n"),
+            Verdict::NotAllowed => (405, "", route.allow(), b""),
+            Verdict::Options => (200, "", route.allow(), b""),
+            Verdict::NotModified => (304, "", "", b""),
+            Verdict::Failed => (412, TEXT, "", b"the condition does not hold\n"),
+        };
+        self.give(stream, reply, status, kind, fields, body, method, sink);
+    }
+
+    fn serve(
+        &mut self,
+        stream: u32,
+        reply: Reply,
+        route: Route<'_>,
+        method: Method,
+        sink: &mut Sink<'_>,
+    ) {
+        let made;
+        let (status, kind, fields, body): (u16, _, _, &[u8]) = match route {
+            Route::Page => (200, "text/html; charset=utf-8", "", PAGE),
+            Route::Message => (200, JSON, "", MESSAGE),
+            Route::MessageById(id) => {
+                made = message_by_id(&decoded(id));
+                (200, JSON, "", made.as_bytes())
+            }
+            Route::TestStatus => (200, TEXT, "", b"OK"),
+            Route::TestLabel(label) => {
+                made = decoded(label);
+                (200, TEXT, "", made.as_bytes())
+            }
+            Route::Status(status @ (204 | 205 | 304)) => (status, "", "", b""),
+            Route::Status(status) => {
+                made = format!("status {status}\n");
+                (status, TEXT, demanded_fields(status), made.as_bytes())
+            }
+            Route::Bytes(length) => {
+                return self.begin_pattern(stream, reply, method, length, Some(length), sink);
+            }
+            Route::Chunked(length) => {
+                return self.begin_pattern(stream, reply, method, length, None, sink);
+            }
+            // Content is echoed elsewhere, and no method is served at the others.
+            Route::Echo | Route::Test | Route::Server | Route::Unknown => (404, "", "", b""),
+        };
+        self.give(stream, reply, status, kind, fields, body, method, sink);
+    }
+
+    /// Sends a whole answer. `lines` are further fields, as HTTP/1.1 writes them.
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of one answer")]
+    fn give(
+        &mut self,
+        stream: u32,
+        mut reply: Reply,
+        status: u16,
+        kind: &str,
+        lines: &str,
+        body: &[u8],
+        method: Method,
+        sink: &mut Sink<'_>,
+    ) {
+        let altered;
+        let body = if reply.alters() {
+            let mut content = body.to_vec();
+            reply.alter(&mut content);
+            altered = content;
+            &altered[..]
+        } else {
+            body
+        };
+        let has_none = matches!(status, 204 | 304);
+        let length = (!has_none).then_some(body.len() as u64);
+        let is_end = body.is_empty() || has_none || method == Method::Head;
+        self.head(stream, status, kind, lines, length, is_end, sink);
+        if !is_end {
+            self.codec.content(stream, body, true, sink.out);
+        }
+        sink.end(reply);
+        self.complete(sink);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of one head")]
+    fn head(
+        &mut self,
+        stream: u32,
+        status: u16,
+        kind: &str,
+        lines: &str,
+        length: Option<u64>,
+        is_end: bool,
+        sink: &mut Sink<'_>,
+    ) {
+        let digits = length.map(|length| length.to_string());
+        let mut fields: Vec<(String, &[u8])> = Vec::new();
+        if !kind.is_empty() {
+            fields.push(("content-type".to_owned(), kind.as_bytes()));
+        }
+        if let Some(digits) = &digits {
+            fields.push(("content-length".to_owned(), digits.as_bytes()));
+        }
+        for (name, value) in lines.lines().filter_map(|line| line.split_once(": ")) {
+            let name = name.to_ascii_lowercase();
+            // What HTTP/1.1 says of its connection means nothing here.
+            if !matches!(name.as_str(), "upgrade" | "connection") {
+                fields.push((name, value.as_bytes()));
+            }
+        }
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        self.codec.respond(stream, status, &fields, is_end, sink.out);
+    }
+
+    /// Begins an answer with the request's own content behind `front`.
+    fn begin_echo(
+        &mut self,
+        stream: u32,
+        kind: &'static str,
+        front: &'static [u8],
+        content_length: Option<u64>,
+        sink: &mut Sink<'_>,
+    ) {
+        if sink.is_staged() {
+            return self.open.push(Open { stream, answer: Answer::Kept(front.to_vec(), kind) });
+        }
+        let reply = sink.begin();
+        let length = content_length.map(|length| length.saturating_add(front.len() as u64));
+        self.head(stream, 200, kind, "", length, false, sink);
+        if !front.is_empty() {
+            self.codec.content(stream, front, false, sink.out);
+        }
+        self.open.push(Open { stream, answer: Answer::Echo(reply) });
+    }
+
+    fn begin_pattern(
+        &mut self,
+        stream: u32,
+        reply: Reply,
+        method: Method,
+        length: u64,
+        told: Option<u64>,
+        sink: &mut Sink<'_>,
+    ) {
+        let is_end = length == 0 || method == Method::Head;
+        self.head(stream, 200, BYTES, "", told, is_end, sink);
+        if is_end {
+            sink.end(reply);
+            return self.complete(sink);
+        }
+        let answer = Answer::Pattern { offset: 0, length, reply };
+        self.open.push(Open { stream, answer });
+        if sink.is_staged() {
+            // All of it at once: no other answer may come between its begin and its end.
+            while let Some(place) = self.open.iter().position(|open| open.stream == stream)
+                && self.continue_pattern(place, sink)
+            {}
+        }
+    }
+
+    /// Sends a piece of the pattern. False: it is over, and its place is another's now.
+    fn continue_pattern(&mut self, place: usize, sink: &mut Sink<'_>) -> bool {
+        let Open { stream, answer } = &mut self.open[place];
+        let stream = *stream;
+        let Answer::Pattern { offset, length, reply } = answer else { return true };
+        let piece = pattern_from(*offset, *length - *offset);
+        *offset += piece.len() as u64;
+        let is_end = offset == length;
+        if reply.alters() {
+            let mut piece = piece.to_vec();
+            reply.alter(&mut piece);
+            self.codec.content(stream, &piece, is_end, sink.out);
+        } else {
+            self.codec.content(stream, piece, is_end, sink.out);
+        }
+        if !is_end {
+            return true;
+        }
+        if let Some(Answer::Pattern { reply, .. }) = self.take(stream) {
+            sink.end(reply);
+        }
+        self.complete(sink);
+        false
+    }
+
+    /// A request is complete.
+    fn end(&mut self, stream: u32, sink: &mut Sink<'_>) {
+        match self.find(stream) {
+            Some(Answer::Asked(..)) => {
+                if let Some(Answer::Asked(method, target)) = self.take(stream) {
+                    self.answer(stream, method, &target, None, sink);
+                }
+            }
+            Some(Answer::Echo(_)) => {
+                if let Some(Answer::Echo(reply)) = self.take(stream) {
+                    self.codec.content(stream, b"", true, sink.out);
+                    sink.end(reply);
+                }
+                self.complete(sink);
+            }
+            Some(Answer::Kept(..)) => {
+                if let Some(Answer::Kept(content, kind)) = self.take(stream) {
+                    let reply = sink.begin();
+                    let (status, kind, content) = if reply.fails() {
+                        (500, TEXT, b"scripted fault\n".to_vec())
+                    } else {
+                        (200, kind, content)
+                    };
+                    self.give(stream, reply, status, kind, "", &content, Method::Post, sink);
+                }
+            }
+            // It is answered, or goes on by itself; what is left of the request was discarded.
+            Some(Answer::Pattern { .. }) | None => {}
+        }
+    }
+
+    /// An answer is written. The script may want it to be the last.
+    fn complete(&mut self, sink: &mut Sink<'_>) {
+        let limit = sink.shared().script.close_after;
+        if limit.is_some_and(|limit| self.answers >= limit.get()) {
+            self.codec.leave(sink.out);
+            if self.open.is_empty() {
+                sink.finish(Ending::Early);
+            }
+        }
+    }
+
+    fn find(&mut self, stream: u32) -> Option<&mut Answer> {
+        self.open.iter_mut().find(|open| open.stream == stream).map(|open| &mut open.answer)
+    }
+
+    fn take(&mut self, stream: u32) -> Option<Answer> {
+        let place = self.open.iter().position(|open| open.stream == stream)?;
+        Some(self.open.swap_remove(place).answer)
+    }
+}
