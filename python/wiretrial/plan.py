@@ -20,6 +20,9 @@ SECURE: Final = frozenset({"https", "wss", "tls", "socketio+wss", "styx+wss", "s
 """The schemes of targets that are spoken to inside TLS."""
 
 
+HttpVersion = Literal["1.1", "2"]
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -27,6 +30,8 @@ class _Part(BaseModel):
 class Http(_Part):
     """HTTP parts of a request. `method` None: GET without a payload, POST with one."""
 
+    version: HttpVersion = "1.1"
+    """2: HTTP/2, whose streams are `load.depth`."""
     method: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
 

@@ -184,6 +184,9 @@ pub(crate) struct LoadFlags {
     /// WebSocket: messages that the server sends by itself on each connection; read, counted and not taken for replies.
     #[arg(long, default_value = "0", value_name = "N")]
     pub(crate) greetings: u8,
+    /// Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte. Its streams are --depth.
+    #[arg(long, value_enum, default_value = "1.1", value_name = "VERSION")]
+    pub(crate) http: HttpVersion,
     /// HTTP method.
     #[arg(long)]
     pub(crate) method: Option<String>,
@@ -279,6 +282,16 @@ pub(crate) enum Poller {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HttpVersion {
+    /// HTTP/1.1.
+    #[value(name = "1.1")]
+    One,
+    /// HTTP/2.
+    #[value(name = "2")]
+    Two,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// A few lines.
     Text,
@@ -294,6 +307,9 @@ pub(crate) struct RespondFlags {
     /// The same over TLS.
     #[arg(long, value_name = "IP:PORT", requires = "cert")]
     pub(crate) https: Vec<SocketAddr>,
+    /// Offer HTTP/2 over TLS, too (ALPN). Without TLS it is answered wherever a client begins with it.
+    #[arg(long)]
+    pub(crate) http2: bool,
     /// Echo bytes here.
     #[arg(long, value_name = "IP:PORT")]
     pub(crate) tcp: Vec<SocketAddr>,

@@ -9,14 +9,15 @@ use wiretrial_load::clock::Nanos;
 use wiretrial_load::plan::Plan;
 use wiretrial_load::plan::document::{
     ContentDocument, DeflateDocument, ExecutorDocument, ExpectDocument, GeneratorDocument,
-    HttpDocument, LoadDocument, MessageDocument, MessageKind, OverflowDocument, PLAN_SCHEMA,
-    PLAN_VERSION, PacingDocument, PhasesDocument, PlanDocument, PollerDocument, SourceDocument,
-    StageDocument, StopDocument, StyxDocument, TargetDocument, TlsDocument, WebSocketDocument,
+    HttpDocument, HttpVersionDocument, LoadDocument, MessageDocument, MessageKind,
+    OverflowDocument, PLAN_SCHEMA, PLAN_VERSION, PacingDocument, PhasesDocument, PlanDocument,
+    PollerDocument, SourceDocument, StageDocument, StopDocument, StyxDocument, TargetDocument,
+    TlsDocument, WebSocketDocument,
 };
 use wiretrial_load::{Control, Refusal, RunError};
 use wiretrial_respond::DeflateConfig;
 
-use crate::cli::{LoadFlags, Overflow, Pacing, Pattern, Poller};
+use crate::cli::{HttpVersion, LoadFlags, Overflow, Pacing, Pattern, Poller};
 use crate::exit::{self, Failed};
 use crate::quantity::Stages;
 use crate::{quantity, run as running, signals};
@@ -99,6 +100,10 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
         addresses: Vec::new(),
         sources: flags.sources.iter().flat_map(|part| &part.0).map(ToString::to_string).collect(),
         http: HttpDocument {
+            version: match flags.http {
+                HttpVersion::One => HttpVersionDocument::One,
+                HttpVersion::Two => HttpVersionDocument::Two,
+            },
             method: flags.method.clone(),
             headers: flags.headers.iter().map(|header| split(header)).collect::<Result<_, _>>()?,
         },

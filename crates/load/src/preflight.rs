@@ -164,6 +164,7 @@ pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
 pub(crate) fn client_tls(plan: &Target) -> Result<Option<ClientTls>, Refusal> {
     let Some(tls) = &plan.tls else { return Ok(None) };
     let alpn = match plan.url.scheme {
+        Scheme::Http if plan.http2 => vec![Alpn::Http2],
         // WebSocket begins as HTTP/1.1.
         Scheme::Http
         | Scheme::WebSocket
@@ -223,7 +224,7 @@ impl<C: Clock> Asking<'_, C> {
         let session = self.factory.make_first(number, entropy(), Opening::first(self.plan));
         let own = self.factory.first_number(number);
         let last = own.map(|first| first + u64::from(u32::MAX));
-        let (number, numbered) = (last.unwrap_or(PREFLIGHT_NUMBER), own.is_some());
+        let (number, numbered) = (last.unwrap_or(PREFLIGHT_NUMBER), self.factory.is_numbered());
         let line = Line { address, session, number, numbered };
         let exchange = Exchange::begin(self.plan, self.tls, line, self.clock)?;
         exchange.run(self.control, deadline)

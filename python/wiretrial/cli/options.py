@@ -28,6 +28,13 @@ class OnAgentLoss(StrEnum):
     GO_ON = "go-on"
 
 
+class HttpVersions(StrEnum):
+    """Versions of HTTP that the generator speaks."""
+
+    ONE = "1.1"
+    TWO = "2"
+
+
 class Poller(StrEnum):
     """How the kernel reports that sockets are ready."""
 
@@ -80,6 +87,16 @@ Depth = Annotated[
         rich_help_panel=screen.LOAD,
     ),
 ]
+DepthOrStreams = Annotated[
+    str,
+    typer.Option(
+        "--depth",
+        "--streams",
+        metavar="K",
+        help="Most requests in flight per connection; over HTTP/2, its streams.",
+        rich_help_panel=screen.LOAD,
+    ),
+]
 Pack = Annotated[
     str,
     typer.Option(
@@ -128,6 +145,14 @@ JsonText = Annotated[
 Text = Annotated[
     bool,
     typer.Option("--text", help="WebSocket: send text frames.", rich_help_panel=screen.SOCKETS),
+]
+HttpVersion = Annotated[
+    HttpVersions,
+    typer.Option(
+        "--http",
+        help="Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte.",
+        rich_help_panel=screen.LOAD,
+    ),
 ]
 Method = Annotated[
     str | None,
@@ -462,6 +487,7 @@ class Asked:
     """Whether the server is asked before the load, where it is not said what is right."""
     learn_to: Path | None = None
     """The file that gets what was learned."""
+    http: HttpVersions = HttpVersions.ONE
 
 
 @dataclass(frozen=True)

@@ -155,10 +155,11 @@ def http_of(protocol: Protocol, asked: Asked) -> Http:
     if protocol in ("tcp", "tls", "styx", "styx+json"):
         if method or header:
             raise UsageProblem(f"{protocol} has no methods or headers", "leave them out")
-        return Http()
+        return Http(version=asked.http.value)
     if method and not is_http(protocol):
         raise UsageProblem("--method is for http and https", "leave it out")
     return Http(
+        version=asked.http.value,
         method=method.upper() if method else None,
         headers=headers_of(header, asked.json if is_http(protocol) else None),
     )

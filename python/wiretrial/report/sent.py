@@ -135,7 +135,7 @@ def _facets(trials: Sequence[Trial], *, is_run: bool) -> Iterator[Facet]:
     what = words.of_all(trial.scenario.protocol for trial in trials)
     yield Facet("request", lambda t: _request(t, is_whole=is_run), is_optional=True)
     yield Facet("headers", _headers, lambda told: f"with {told}", is_optional=True, follows=True)
-    yield Facet("protocol", lambda t: t.scenario.protocol, lambda told: f"over {told}")
+    yield Facet("protocol", _protocol, lambda told: f"over {told}")
     yield Facet("payload bytes", _payload, _carried)
     yield Facet("users and connections", lambda t: shared(t.plan.load), is_optional=True)
     yield Facet("users", lambda t: _connections(t, of_users=True), _counted("user"))
@@ -183,6 +183,13 @@ def _request(trial: Trial, *, is_whole: bool) -> str | None:
         return f"{told}, to {place}" if is_whole else told
     has_payload = target.message.source.source != "none"
     return f"{target.http.method or ('POST' if has_payload else 'GET')} {place}"
+
+
+def _protocol(trial: Trial) -> str:
+    """`https`, and the version of HTTP where it is not that of nearly all."""
+    version = trial.plan.target.http.version
+    told = trial.scenario.protocol
+    return told if version == "1.1" else f"HTTP/{version} ({told})"
 
 
 def _headers(trial: Trial) -> str | None:

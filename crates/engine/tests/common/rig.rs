@@ -44,6 +44,7 @@ impl Rig {
         let plan = ServerPlan {
             http: vec![anywhere],
             https: vec![anywhere],
+            http2: true,
             tcp: vec![anywhere],
             tls: vec![anywhere],
             styx: vec![anywhere],

@@ -229,6 +229,8 @@ impl Connection {
             Event::Failed { tag, error } => self.failed(*tag, error, received, expected.recorder),
             Event::Delivery(copy) => self.delivery(copy, received, expected),
             Event::Bulletin(bulletin) => expected.recorder.bulletin(bulletin),
+            Event::Unprocessed { tag } => self.unprocessed(*tag, received, expected.recorder),
+            Event::Leaving => received.ending = Some(Ending::Orderly("server")),
             Event::Close(close) => {
                 let awaited = self.ledger.len();
                 received.ending = Some(if awaited == 0 {
@@ -304,6 +306,18 @@ impl Connection {
         let class = Class::from(error.class);
         recorder.failure(class, received.at - pending.sent);
         recorder.example(class, || error.to_string());
+    }
+
+    /// The peer has not looked at a message: it goes again, on this connection.
+    #[cold]
+    fn unprocessed(&mut self, tag: Tag, received: &mut Received, recorder: &mut Recorder) {
+        recorder.note("unprocessed", || "messages that the server refused went again".to_owned());
+        if let (Ledger::Numbered(ledger), Tag::Number(number)) = (&mut self.ledger, tag)
+            && ledger.refused(number)
+        {
+            return;
+        }
+        received.ending = Some(self.unasked(&[]));
     }
 
     /// A copy of somebody's message; of its own, the reply to it.

@@ -126,6 +126,7 @@ impl From<ErrorClass> for Class {
             ErrorClass::HeaderTooLarge => Self::HeaderTooLarge,
             ErrorClass::TooBig => Self::TooBig,
             ErrorClass::Utf8 => Self::Utf8,
+            ErrorClass::Reset => Self::Reset,
             ErrorClass::Mismatch => Self::Mismatch,
             ErrorClass::Upgrade => Self::Upgrade,
             ErrorClass::Protocol => Self::Protocol,

@@ -61,6 +61,8 @@ pub struct Target {
     pub method: String,
     /// Further header fields.
     pub headers: Vec<(String, String)>,
+    /// HTTP/2 is spoken.
+    pub http2: bool,
     /// TLS settings; none for plain schemes.
     pub tls: Option<TlsPlan>,
     /// WebSocket frames are text.

@@ -107,6 +107,10 @@ impl<'p> FirstReply<'p> {
                 let named = fields.find(|(name, _)| name.eq_ignore_ascii_case(b"location"));
                 self.location = named.map_or(Vec::new(), |(_, value)| value.to_vec());
             }
+            Event::Unprocessed { .. } | Event::Leaving => {
+                let text = "the server refused the request before it looked at it";
+                return Err((Class::Closed, text.to_owned()));
+            }
             Event::Open | Event::Room | Event::Delivery(_) | Event::Bulletin(_) => {}
         }
         Ok(())

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use wiretrial_proto::MessageKind;
 use wiretrial_proto::http1::{HeadPart, Http1Client, PayloadLength, RequestHead};
+use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::styx::{StyxClient, StyxConfig};
@@ -30,6 +31,8 @@ const SLACK: u64 = 64 * 1024;
 pub(crate) enum ProtocolFactory {
     /// Request heads.
     Http(Arc<[RequestHead]>),
+    /// The same in HTTP/2; and whether heads of replies are told.
+    Http2(Arc<[Http2Request]>, bool),
     /// Request heads of many routes, with holes.
     Routes(Arc<[RequestHead]>),
     /// The upgrade.
@@ -68,6 +71,10 @@ impl ProtocolFactory {
         let target = &plan.target;
         let url = &target.url;
         if let (Some(traffic), Some(routes)) = (&plan.traffic, routes) {
+            if target.http2 {
+                let text = "http.version: a traffic file is sent over HTTP/1.1; leave --http out";
+                return Err(PlanError(text.to_owned()));
+            }
             if traffic.is_conversation() {
                 let config = upgrade(target, MessageKind::Text, MAX_INFLATED)?;
                 let config = Box::new(Arc::unwrap_or_clone(config));
@@ -128,6 +135,10 @@ impl ProtocolFactory {
                     Some(length) => PayloadLength::Fixed(length as u64),
                     None => PayloadLength::Varying,
                 };
+                if target.http2 {
+                    let request = http2_request(target, close, length)?;
+                    return Ok(Self::Http2(Arc::from([request]), false));
+                }
                 let head = RequestHead::new(
                     &target.method,
                     &url.path,
@@ -146,6 +157,7 @@ impl ProtocolFactory {
     pub(crate) fn telling_heads(self) -> Self {
         match self {
             Self::Http(heads) => Self::Routes(heads),
+            Self::Http2(requests, _) => Self::Http2(requests, true),
             other => other,
         }
     }
@@ -159,6 +171,7 @@ impl ProtocolFactory {
     ) -> Protocol {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
+            Self::Http2(requests, _) => http2(requests, true),
             _ => self.make(number, entropy, opening),
         }
     }
@@ -174,6 +187,7 @@ impl ProtocolFactory {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
             Self::Routes(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
+            Self::Http2(requests, tells_heads) => http2(requests, *tells_heads),
             Self::WebSocket(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
             }
@@ -212,6 +226,7 @@ impl ProtocolFactory {
             Self::SocketIo(_) => Some(MessageKind::Text),
             // A broadcast looks at its copies by itself.
             Self::Http(_)
+            | Self::Http2(..)
             | Self::Routes(_)
             | Self::Stream
             | Self::Conversation(_)
@@ -221,6 +236,12 @@ impl ProtocolFactory {
             #[cfg(test)]
             Self::Multiplexed => None,
         }
+    }
+
+    /// Do replies say by number which message they answer?
+    pub(crate) fn is_numbered(&self) -> bool {
+        // Of HTTP/2 only the codec knows: what stands on the wire is a stream's number.
+        matches!(self, Self::Http2(..)) || self.first_number(0).is_some()
     }
 
     /// The first number of the messages of the connection with this number, where each connection
@@ -233,6 +254,7 @@ impl ProtocolFactory {
             // All hear it, so it says whose it is.
             Self::Broadcast(..) => Some(u64::from(number) << 32),
             Self::Http(_)
+            | Self::Http2(..)
             | Self::Routes(_)
             | Self::WebSocket(_)
             | Self::Conversation(_)
@@ -284,6 +306,33 @@ fn route_head(
     let target = parts(&of.target);
     let head = RequestHead::with_holes(&of.method, &target, authority, &headers, false, length);
     head.map_err(|error| PlanError(format!("traffic.routes '{}': {error}", of.name)))
+}
+
+fn http2(requests: &Arc<[Http2Request]>, tells_heads: bool) -> Protocol {
+    let (requests, limits) = (Arc::clone(requests), Http2Limits::default());
+    let made = if tells_heads { Http2Client::telling_heads } else { Http2Client::new };
+    Protocol::Http2(Box::new(made(requests, limits)))
+}
+
+fn http2_request(
+    target: &Target,
+    close: bool,
+    length: PayloadLength,
+) -> Result<Http2Request, PlanError> {
+    let url = &target.url;
+    let text = |text| vec![HeadPart::Text(text)];
+    let headers: Vec<_> =
+        target.headers.iter().map(|(name, value)| (name.as_str(), text(value.as_str()))).collect();
+    let request = Http2Request::with_holes(
+        if url.secure { "https" } else { "http" },
+        &target.method,
+        &text(&url.path),
+        &url.authority,
+        &headers,
+        close,
+        length,
+    );
+    request.map_err(|error| PlanError(format!("target.http: {error}")))
 }
 
 fn parts(text: &traffic::Text) -> Vec<HeadPart<'_>> {

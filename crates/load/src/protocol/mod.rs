@@ -9,6 +9,7 @@ mod factory;
 pub(crate) mod multiplexed;
 
 use wiretrial_proto::http1::Http1Client;
+use wiretrial_proto::http2::Http2Client;
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::styx::StyxClient;
@@ -25,6 +26,8 @@ pub(crate) use factory::ProtocolFactory;
 pub(crate) enum Protocol {
     /// HTTP/1.1.
     Http(Http1Client),
+    /// HTTP/2; boxed, because there may be a million of the others.
+    Http2(Box<Http2Client>),
     /// WebSocket.
     WebSocket(WebSocketClient),
     /// A byte stream.
@@ -46,7 +49,11 @@ impl Protocol {
         let agreed = match self {
             Self::WebSocket(session) => session.deflate(),
             Self::Broadcast(session) => session.deflate(),
-            Self::Http(_) | Self::Stream(_) | Self::Styx(_) | Self::SocketIo(_) => None,
+            Self::Http(_)
+            | Self::Http2(_)
+            | Self::Stream(_)
+            | Self::Styx(_)
+            | Self::SocketIo(_) => None,
             #[cfg(test)]
             Self::Multiplexed(_) => None,
         };
@@ -77,6 +84,7 @@ macro_rules! each {
     ($self:ident, $session:ident => $call:expr) => {
         match $self {
             Protocol::Http($session) => $call,
+            Protocol::Http2($session) => $call,
             Protocol::WebSocket($session) => $call,
             Protocol::Stream($session) => $call,
             Protocol::Styx($session) => $call,

@@ -149,7 +149,7 @@ impl<M: Machine> Worker<M> {
         let now = clock.now();
         let rng = fastrand::Rng::with_seed(plan.load.seed ^ (u64::from(share.place) << 32));
         let slots = slots(plan, share.connections);
-        let numbered = setup.factory.first_number(0).is_some();
+        let numbered = setup.factory.is_numbered();
         Ok(Self {
             clock,
             driver,

@@ -23,6 +23,8 @@ pub(crate) struct Numbered {
     unstamped: u32,
     /// Messages at the end that were sent on an earlier connection, and wait for room on this one.
     behind: usize,
+    /// Those that the peer refused to look at, and that wait for room again.
+    refused: VecDeque<u64>,
     /// When the message was sent that was sent last of those that were answered.
     answered: Nanos,
     /// To be used again.
@@ -48,7 +50,8 @@ impl Numbered {
 
     /// A connection was asked for on these messages' behalf: that is their send.
     pub(crate) fn push_sent(&mut self, number: u64, count: u32, due: Nanos, sent: Nanos) {
-        let numbers = number..number + u64::from(count);
+        // The preflight's number is the last there is.
+        let numbers = (0..u64::from(count)).map(|place| number.wrapping_add(place));
         self.entries.extend(numbers.map(|number| Entry {
             pending: Pending { number, due, sent },
             waits: true,
@@ -88,11 +91,26 @@ impl Numbered {
     /// All go again, on a new connection.
     pub(crate) fn go_again(&mut self) {
         self.behind = self.waiting;
+        self.refused.clear();
         self.entries.retain(|entry| entry.waits);
+    }
+
+    /// The peer has refused to look at the message with this number, which goes again. False: there
+    /// is no such message in flight.
+    pub(crate) fn refused(&mut self, number: u64) -> bool {
+        let waits = self.place(number).is_some();
+        if waits {
+            self.refused.push_back(number);
+        }
+        waits
     }
 
     /// The next message that goes again, where so many may be in flight.
     pub(crate) fn next_again(&mut self, room: u32) -> Option<u64> {
+        let in_flight = self.waiting - self.behind - self.refused.len();
+        if in_flight < room as usize && !self.refused.is_empty() {
+            return self.refused.pop_front();
+        }
         if self.behind == 0 || self.waiting - self.behind >= room as usize {
             return None;
         }
@@ -145,6 +163,10 @@ impl Numbered {
         let entry = self.entries.get_mut(place)?;
         entry.waits = false;
         let taken = (entry.pending, entry.begun.take());
+        if !self.refused.is_empty() {
+            let number = taken.0.number;
+            self.refused.retain(|&refused| refused != number);
+        }
         self.waiting -= 1;
         while self.entries.front().is_some_and(|entry| !entry.waits) {
             self.entries.pop_front();
@@ -188,6 +210,7 @@ impl Numbered {
     /// waits no more.
     pub(crate) fn forget_begun(&mut self) {
         self.behind = 0;
+        self.refused.clear();
         for entry in &mut self.entries {
             entry.begun = None;
         }
@@ -266,6 +289,21 @@ mod tests {
         assert!(ledger.give_up_oldest().is_some() && ledger.take(3).is_some());
         assert_eq!(ledger.give_up_oldest().map(|pending| pending.number), Some(4));
         assert_eq!((again(&mut ledger, 9), ledger.len()), (vec![], 0));
+    }
+
+    #[test]
+    fn a_message_that_was_refused_goes_again_once_there_is_room() {
+        let mut ledger = Numbered::default();
+        ledger.push_sent(0, 3, Nanos::ZERO, Nanos(1));
+        assert!(ledger.refused(1) && !ledger.refused(7), "it is in flight, or not");
+        assert_eq!(ledger.next_again(2), None, "two others are in flight");
+        assert!(ledger.take(0).is_some());
+        assert_eq!((ledger.next_again(2), ledger.next_again(2)), (Some(1), None));
+        assert!(ledger.refused(1) && ledger.take(1).is_some(), "who answers has not refused");
+        assert_eq!((ledger.next_again(9), ledger.len()), (None, 1));
+        assert!(ledger.refused(2));
+        ledger.go_again();
+        assert_eq!((ledger.next_again(9), ledger.next_again(9)), (Some(2), None), "once");
     }
 
     #[test]

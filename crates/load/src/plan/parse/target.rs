@@ -3,7 +3,9 @@
 use wiretrial_proto::websocket::DeflateConfig;
 
 use super::wrong;
-use crate::plan::document::{DeflateDocument, MessageKind, StyxDocument, TargetDocument};
+use crate::plan::document::{
+    DeflateDocument, HttpVersionDocument, MessageKind, StyxDocument, TargetDocument,
+};
 use crate::plan::expect::expect;
 use crate::plan::message::payload;
 use crate::plan::{PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan};
@@ -24,6 +26,7 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         sources: parse_all(&document.sources, "sources", "an IP address, e.g. 127.0.1.1")?,
         method,
         headers: document.http.headers,
+        http2: http2(document.http.version, url.scheme)?,
         tls: url.secure.then(|| TlsPlan {
             insecure: document.tls.insecure,
             ca_file: document.tls.ca_file.map(Into::into),
@@ -38,6 +41,14 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         expect,
         url,
     })
+}
+
+fn http2(version: HttpVersionDocument, scheme: Scheme) -> Result<bool, PlanError> {
+    match (version, scheme) {
+        (HttpVersionDocument::One, _) => Ok(false),
+        (HttpVersionDocument::Two, Scheme::Http) => Ok(true),
+        _ => wrong("http.version: only http and https have another; leave --http out".to_owned()),
+    }
 }
 
 fn greetings(count: u8, scheme: Scheme) -> Result<u8, PlanError> {
