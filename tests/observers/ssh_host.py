@@ -260,9 +260,14 @@ class Served:
 
     def ask(self) -> None:
         """Gives it something to do."""
-        place = urlsplit(self.url)
-        connection = http.client.HTTPConnection(str(place.hostname), place.port)
-        for _ in range(REQUESTS):
-            connection.request("GET", "/")
-            connection.getresponse().read()
-        connection.close()
+        ask(self.url)
+
+
+def ask(url: str) -> None:
+    """Gives the server there something to do."""
+    place = urlsplit(url)
+    connection = http.client.HTTPConnection(str(place.hostname), place.port)
+    for _ in range(REQUESTS):
+        connection.request("GET", "/")
+        connection.getresponse().read()
+    connection.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 import time
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from tests.fleet.conftest import ended
+from tests.observers.containers import running
 from tests.observers.ssh_host import (
     JUMPED,
     NAME,
@@ -22,6 +24,7 @@ from tests.observers.ssh_host import (
     UNKNOWN,
     Served,
     SshHost,
+    ask,
     needs_ssh,
     ssh_host,
     wait_until,
@@ -276,12 +279,28 @@ def test_a_unit_without_a_group_that_can_be_seen_is_watched_by_its_main_process(
     assert found.parts[0].readings[-1].processes == 1
 
 
-def test_a_container_is_watched(host: SshHost, engine: Engine, server: Served) -> None:
+def test_a_container_without_a_group_of_its_own_is_watched_by_its_tree(
+    host: SshHost, engine: Engine, server: Served
+) -> None:
     with installed(host, "podman", PODMAN.format(pid=server.pid)):
         found = watched(engine, server, f"ssh://{NAME}/container/app")
     assert found.failed is None
     assert cpu_ns(found) > 0
     assert any("control group" in one for one in found.parts[0].lacks)
+
+
+def test_a_real_container_is_watched(host: SshHost, engine: Engine, tmp_path: Path) -> None:
+    # podman has its state in folders that the host does not see, and is run where they are.
+    outside = f'#!/bin/sh\nexec nsenter --mount=/proc/{os.getpid()}/ns/mnt podman "$@"\n'
+    with running(tmp_path / "rootfs") as container, installed(host, "podman", outside):
+        with opened(engine, f"ssh://{NAME}/container/{container.name}") as watch:
+            watch.start()
+            ask(f"http://127.0.0.1:{container.port}/")
+            found = watch.stop()
+        assert "is not running" in refused(engine, f"ssh://{NAME}/container/{container.ended()}")
+    assert found.failed is None
+    assert found.parts[0].readings[-1].processes == 1
+    assert cpu_ns(found) > 0
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.fleet.conftest import wiretrial
+from tests.fleet.conftest import engines_below, wiretrial
 from tests.observers.ssh_host import NAME, Served, SshHost, needs_ssh, ssh_host, wait_until
 from wiretrial.engine import Engine
 from wiretrial.observers import ssh
@@ -91,7 +91,7 @@ def test_a_host_that_is_cut_off_leaves_the_load_its_result(
     server = Served(stack, None, engine)
     address = f"far=ssh://{NAME}/pid/{server.pid}"
     run = load(stack, tmp_path, server.url, "-d", "6s", "--server", address)
-    wait_until(lambda: bool(host.observers()), "it is watched")
+    wait_until(lambda: bool(host.observers() and engines_below(run.pid)), "it is loaded")
     time.sleep(2)
     host.cut()
     found = told(run)
@@ -106,8 +106,9 @@ def test_a_login_that_is_ended_leaves_the_load_its_result(
 ) -> None:
     server = Served(stack, host, engine)
     address = f"far=ssh://{NAME}/pid/{server.pid}"
-    run = load(stack, tmp_path, server.url, "-d", "5s", "--server", address)
-    wait_until(lambda: bool(host.observers()), "it is watched")
+    run = load(stack, tmp_path, server.url, "-d", "6s", "--server", address)
+    wait_until(lambda: bool(host.observers() and engines_below(run.pid)), "it is loaded")
+    time.sleep(1)
     for one in host.sessions():
         one.kill()
     found = told(run)

@@ -41,38 +41,26 @@ def test_another_command_can_stand_for_ssh(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text",
     [
-        ("ssh:db", "two slashes are missing"),
-        ("ssh://", "its host can't be understood"),
-        ("ssh:///pid/7", "its host can't be understood"),
-        ("ssh://-oProxyCommand=x", "its host can't be understood"),
-        ("ssh://-l@db", "its host can't be understood"),
-        ("ssh://a b", "can't be understood"),
-        ("ssh://db;reboot", "its host can't be understood"),
-        ("ssh://ada:secret@db", "it holds a password"),
-        ("ssh://db:0", "can't be understood"),
-        ("ssh://db:99999", "can't be understood"),
-        ("ssh://db:ssh", "can't be understood"),
-        ("ssh://[fd00::1", "can't be understood"),
-        ("ssh://db/pid", "is not understood"),
-        ("ssh://db/pid/0", "is no process id"),
-        ("ssh://db/pid/app", "is no process id"),
-        ("ssh://db/pid/7/8", "is not understood"),
-        ("ssh://db/unit/", "is not understood"),
-        ("ssh://db/unit/-p", "is no name of a unit"),
-        ("ssh://db/unit/a b", "can't be understood"),
-        ("ssh://db/container/$(reboot)", "is no name of a container"),
-        ("ssh://db/container/a@b", "is no name of a container"),
-        ("ssh://db/process/7", "is not understood"),
-        ("ssh://db/pid/7?x", "can't be understood"),
+        "ssh://db;reboot",
+        "ssh://a b",
+        "ssh://$(reboot)@db",
+        "ssh://db/pid/0",
+        "ssh://db/pid/",
+        "ssh://db/unit/",
+        "ssh://db/unit/$(reboot)",
+        "ssh://db/unit/a\nb",
+        "ssh://db/container/`reboot`",
+        "ssh://db/container/-v",
+        "ssh://db/cgroup/app",
+        "ssh://ada:secret@db/pid/7",
     ],
 )
-def test_what_is_no_address_is_refused_in_a_line(text: str, words: str) -> None:
+def test_what_ssh_or_a_shell_could_take_for_something_else_is_refused(text: str) -> None:
     with pytest.raises(UsageProblem) as refused:
         address.parse(text)
     line = refused.value.line()
-    assert words in line
     assert "\n" not in line
     assert "secret" not in line
     assert refused.value.remedy

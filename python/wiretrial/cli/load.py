@@ -31,6 +31,7 @@ Examples:
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
   wiretrial load http://127.0.0.1:8080/ -d 30s --report load.html
   wiretrial load http://127.0.0.1:8080/ --server app=pid:4711 --server db=podman:postgres
+  wiretrial load http://10.0.0.9:8080/ --server ssh://10.0.0.9/unit/shop.service
   wiretrial load http://shop/ -d 2m --server 'prometheus:http://prom:9090?container=api'
   wiretrial load http://127.0.0.1:8080/ -d 5m --metrics prometheus:http://127.0.0.1:9090
   wiretrial load ws://10.0.0.9:9001 -c 300k --fleet tls://10.0.0.1 --fleet-certificates certs

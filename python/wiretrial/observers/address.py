@@ -161,8 +161,11 @@ def _remote(value: str, text: str) -> Address:
         _refuse(text, "it holds a password", "use a key: ssh-copy-id HOST")
     # An alias of ssh's configuration may have capitals, which a URL's host has not.
     host = _HOST_AS_TYPED.sub("", parts.netloc) if host and "[" not in parts.netloc else host
-    if not host or not _HOST.fullmatch(host) or (parts.username or "").startswith("-"):
+    if not host or not _HOST.fullmatch(host):
         _refuse(text, "its host can't be understood", remedy)
+    # ssh's own configuration may hand both to a shell.
+    if parts.username and not _USER.fullmatch(parts.username):
+        _refuse(text, "its user can't be understood", remedy)
     if parts.query or parts.fragment or port == 0 or _is_odd(value):
         _refuse(text, "what follows the host can't be understood", remedy)
     what, target = _remote_target(parts.path, text, remedy)
@@ -217,6 +220,7 @@ _NAMED: Final = re.compile(r"(?P<name>[A-Za-z0-9][\w .-]*)=(?P<rest>.*)", re.DOT
 _CONTAINER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
 _UNIT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@:\\-]{0,254}")
 _HOST: Final = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]{0,252}")
+_USER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}")
 _HOST_AS_TYPED: Final = re.compile(r"^.*@|:\d*$")
 
 
