@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::Scratch;
-use wiretrial_proto::http2::hpack::{FieldList, HpackDecoder};
+use wiretrial_proto::FieldList;
+use wiretrial_proto::http2::hpack::HpackDecoder;
 use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server, PREFACE};
 
 const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];

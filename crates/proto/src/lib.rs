@@ -7,6 +7,7 @@
 
 pub mod codec;
 mod error;
+mod fields;
 mod head;
 pub mod http1;
 pub mod http2;
@@ -20,6 +21,7 @@ pub mod websocket;
 
 pub use codec::{Close, Condition, MessageKind, ServerCodec, ServerEvent, ServerRequest, Step};
 pub use error::{ErrorClass, ProtocolError};
+pub use fields::FieldList;
 pub use head::Extensions;
 pub use scratch::Scratch;
 pub use session::{

@@ -8,8 +8,8 @@
 
 use crate::codec::{Close, MessageKind, Step};
 use crate::error::ProtocolError;
+use crate::fields::FieldList;
 use crate::head::ParsedResponse;
-use crate::http2::hpack::FieldList;
 use crate::mask;
 use crate::scratch::Scratch;
 

@@ -11,6 +11,11 @@ pub const MESSAGE: &[u8; 64] =
 /// What precedes the request's body in the answer to `POST /test`.
 pub(crate) const RECEIVED: &[u8] = b"received: ";
 
+/// Types of content.
+pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
+pub(crate) const BYTES: &str = "application/octet-stream";
+pub(crate) const JSON: &str = "application/json";
+
 /// The body of `GET /`.
 pub(crate) const PAGE: &[u8] = include_bytes!("page.html");
 

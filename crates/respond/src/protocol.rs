@@ -88,7 +88,7 @@ impl Protocol {
         if let Self::Http(http) = self
             && http.is_fresh()
         {
-            *self = Self::Http2(Box::new(http.in_http2()));
+            *self = Self::Http2(Box::new(Http2Conversation::new(http.scheme())));
         }
     }
 
@@ -109,7 +109,7 @@ impl Protocol {
                         // Bytes that may still come to be something else wait for more.
                         return Taken { bytes, blocked: false };
                     }
-                    *self = Self::Http2(Box::new(http.in_http2()));
+                    *self = Self::Http2(Box::new(Http2Conversation::new(http.scheme())));
                     continue;
                 }
                 Self::Http2(http) => converse(&mut **http, rest, scratch, sink, member),

@@ -1,7 +1,10 @@
 //! HTTP/2 over real sockets: frames out, frames in.
 
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 mod common;
 
+use std::io::Read as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +23,7 @@ fn ask(
     let requests: Vec<_> = wanted
         .iter()
         .map(|(method, target, _)| {
-            let (target, length) = ([HeadPart::Text(*target)], PayloadLength::Varying);
+            let (target, length) = ([HeadPart::Text(target)], PayloadLength::Varying);
             let typed = [("content-type", vec![HeadPart::Text("text/plain")])];
             Http2Request::with_holes("http", method, &target, "a", &typed, false, length).unwrap()
         })
@@ -36,7 +39,7 @@ fn ask(
         client.send(&out);
         out.clear();
         let mut piece = vec![0; 65_536];
-        let count = std::io::Read::read(&mut client.0, &mut piece).unwrap();
+        let count = client.0.read(&mut piece).unwrap();
         assert!(count > 0, "the connection ended, {missing} replies missing");
         carry.extend_from_slice(&piece[..count]);
         let mut offset = 0;

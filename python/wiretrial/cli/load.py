@@ -125,7 +125,16 @@ def load(
             rich_help_panel=screen.LOAD,
         ),
     ] = Overflow.WAIT,
-    depth: options.DepthOrStreams = "1",
+    depth: Annotated[
+        str,
+        typer.Option(
+            "--depth",
+            "--streams",
+            metavar="K",
+            help="Most requests in flight per connection; over HTTP/2, its streams.",
+            rich_help_panel=screen.LOAD,
+        ),
+    ] = "1",
     pack: options.Pack = "1",
     requests_per_connection: options.PerConnection = None,
     payload: options.PayloadSize = None,
@@ -137,7 +146,14 @@ def load(
     deflate: options.Compressed = False,
     deflate_with: options.Compression = None,
     greetings: options.Greetings = "0",
-    http: options.HttpVersion = options.HttpVersions.ONE,
+    http: Annotated[
+        options.HttpVersions,
+        typer.Option(
+            "--http",
+            help="Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte.",
+            rich_help_panel=screen.LOAD,
+        ),
+    ] = options.HttpVersions.ONE,
     method: options.Method = None,
     header: options.Headers = None,
     variable: options.Variables = None,

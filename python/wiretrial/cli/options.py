@@ -87,16 +87,6 @@ Depth = Annotated[
         rich_help_panel=screen.LOAD,
     ),
 ]
-DepthOrStreams = Annotated[
-    str,
-    typer.Option(
-        "--depth",
-        "--streams",
-        metavar="K",
-        help="Most requests in flight per connection; over HTTP/2, its streams.",
-        rich_help_panel=screen.LOAD,
-    ),
-]
 Pack = Annotated[
     str,
     typer.Option(
@@ -145,14 +135,6 @@ JsonText = Annotated[
 Text = Annotated[
     bool,
     typer.Option("--text", help="WebSocket: send text frames.", rich_help_panel=screen.SOCKETS),
-]
-HttpVersion = Annotated[
-    HttpVersions,
-    typer.Option(
-        "--http",
-        help="Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte.",
-        rich_help_panel=screen.LOAD,
-    ),
 ]
 Method = Annotated[
     str | None,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shape::document::ShapeDocument;
 use super::traffic::document::TrafficDocument;
+pub use super::version::HttpVersionDocument;
 
 /// The `schema` member of every plan.
 pub const PLAN_SCHEMA: &str = "wiretrial-plan";
@@ -97,24 +98,11 @@ pub struct TargetDocument {
     pub expect: ExpectDocument,
 }
 
-/// Versions of HTTP.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum HttpVersionDocument {
-    /// HTTP/1.1.
-    #[default]
-    #[serde(rename = "1.1")]
-    One,
-    /// HTTP/2.
-    #[serde(rename = "2")]
-    Two,
-}
-
 /// HTTP parts of a request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpDocument {
-    /// The version that is spoken (http, https): HTTP/2 is agreed on by ALPN, and without TLS spoken from the first
-    /// byte. Its streams are `load.depth`.
+    /// What is spoken (http, https): 2 by ALPN, without TLS from the first byte. Its streams are `load.depth`.
     pub version: HttpVersionDocument,
     /// Request method; null: `GET` without a payload, `POST` with one.
     pub method: Option<String>,

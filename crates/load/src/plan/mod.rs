@@ -14,6 +14,7 @@ mod rule;
 pub mod shape;
 mod target;
 pub mod traffic;
+mod version;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

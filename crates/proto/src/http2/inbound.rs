@@ -3,7 +3,7 @@
 //! Knows which fields may stand where; must not know streams. What is malformed is the stream's
 //! error, not the connection's.
 
-use super::hpack::FieldList;
+use crate::fields::FieldList;
 use crate::head::scan;
 
 /// About the connection, which HTTP/2 says in other ways (section 8.2.2).

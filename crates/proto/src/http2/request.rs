@@ -184,7 +184,8 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http2::hpack::{FieldList, HpackDecoder};
+    use crate::fields::FieldList;
+    use crate::http2::hpack::HpackDecoder;
 
     fn fields(request: &Http2Request, length: u64, fill: Option<&Fill<'_>>) -> Vec<String> {
         let mut block = Vec::new();

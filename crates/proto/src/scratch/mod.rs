@@ -6,7 +6,7 @@ mod known;
 
 pub(crate) use known::{KnownHead, Verdict};
 
-use crate::http2::hpack::FieldList;
+use crate::fields::FieldList;
 
 /// What codecs share, so that one serves all connections of a thread: room for payload that does
 /// not stand in the input as it is, in which nothing stays between two calls, and what was last

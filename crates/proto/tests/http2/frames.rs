@@ -1,6 +1,7 @@
 //! Frames, written by hand, and read for people.
 
-use wiretrial_proto::http2::hpack::{FieldList, HpackDecoder, Secrecy, write_field};
+use wiretrial_proto::FieldList;
+use wiretrial_proto::http2::hpack::{HpackDecoder, Secrecy, write_field};
 
 pub(crate) const DATA: u8 = 0;
 pub(crate) const HEADERS: u8 = 1;

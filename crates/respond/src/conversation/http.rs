@@ -10,20 +10,12 @@ use wiretrial_proto::http1::{BodyLength, DateField, Http1Server};
 use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
 use wiretrial_proto::{ProtocolError, Scratch, ServerCodec as _, ServerEvent, ServerRequest, Step};
 
-use super::Conversation;
-use super::http2::Http2Conversation;
-use crate::content::{MESSAGE, PAGE, RECEIVED, message_by_id, pattern_from};
+use super::{Conversation, STREAM_AHEAD};
+use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id, pattern_from};
 use crate::hub::Member;
 use crate::route::{Method, Route, WebSocketRoute, decoded};
 use crate::sink::{Ending, Reply, Sink};
 use crate::verdict::{Scheme, Verdict, demanded_fields};
-
-/// A pattern is generated until this many bytes wait to go out.
-pub(super) const STREAM_AHEAD: usize = 256 * 1024;
-
-pub(super) const TEXT: &str = "text/plain; charset=utf-8";
-pub(super) const BYTES: &str = "application/octet-stream";
-pub(super) const JSON: &str = "application/json";
 
 #[derive(Debug)]
 pub(crate) struct HttpConversation {
@@ -62,9 +54,9 @@ pub(crate) enum Upgrade {
 }
 
 impl HttpConversation {
-    /// The same in HTTP/2, where the client turned out to speak that.
-    pub(crate) fn in_http2(&self) -> Http2Conversation {
-        Http2Conversation::new(self.scheme)
+    /// The scheme that its requests are for.
+    pub(crate) fn scheme(&self) -> Scheme {
+        self.scheme
     }
 
     /// Was nothing asked yet?

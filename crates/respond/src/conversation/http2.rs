@@ -12,9 +12,8 @@ use std::ops::ControlFlow;
 use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server};
 use wiretrial_proto::{Condition, ProtocolError, Scratch, Step};
 
-use super::Conversation;
-use super::http::{BYTES, JSON, STREAM_AHEAD, TEXT};
-use crate::content::{MESSAGE, PAGE, RECEIVED, message_by_id, pattern_from};
+use super::{Conversation, STREAM_AHEAD};
+use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id, pattern_from};
 use crate::hub::Member;
 use crate::route::{Method, Route, decoded};
 use crate::sink::{Ending, Reply, Sink};

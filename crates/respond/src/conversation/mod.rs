@@ -18,6 +18,9 @@ use wiretrial_proto::{ProtocolError, Scratch, Step};
 use crate::hub::{Member, Memberships, Notice};
 use crate::sink::{BACKLOG_LIMIT, Ending, Sink};
 
+/// A pattern is generated until this many bytes wait to go out.
+pub(crate) const STREAM_AHEAD: usize = 256 * 1024;
+
 /// One side of a conversation in one protocol. [`converse`] drives it.
 pub(crate) trait Conversation {
     /// What the client did, as far as the answers depend on it.

@@ -3,8 +3,9 @@
 //! Knows how frames follow each other, content and fields; must not know what a field means.
 
 use super::{Broken, Connection, Happened, Side, broken};
+use crate::fields::FieldList;
 use crate::http2::frame::{self, ACK, END_HEADERS, END_STREAM, ErrorCode, FrameHead, HEAD, Kind};
-use crate::http2::hpack::{FieldList, HpackError};
+use crate::http2::hpack::HpackError;
 use crate::{ErrorClass, Step};
 
 /// The longest block of fields, as it comes, bytes.

@@ -2,9 +2,9 @@
 //!
 //! Knows representations and the table that they change; must not know which fields are allowed.
 
-use super::fields::FieldList;
 use super::table::DynamicTable;
 use super::{HpackError, OVERHEAD, huffman, integer};
+use crate::fields::FieldList;
 
 /// One direction of one connection: what the peer's encoder has indexed.
 #[derive(Debug)]

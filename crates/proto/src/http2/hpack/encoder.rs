@@ -82,7 +82,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::http2::hpack::{FieldList, HpackDecoder};
+    use crate::fields::FieldList;
+    use crate::http2::hpack::HpackDecoder;
 
     fn written(name: &str, value: &str, secrecy: Secrecy) -> Vec<u8> {
         let mut out = Vec::new();

@@ -4,7 +4,7 @@
 //! field means.
 //!
 //! ```text
-//! decoder -> table, fields, huffman, integer;   encoder -> table, huffman, integer
+//! decoder -> table, huffman, integer;   encoder -> table, huffman, integer
 //! ```
 //!
 //! The encoder never uses the dynamic table: what it wrote once is right on every connection and at
@@ -13,7 +13,6 @@
 
 mod decoder;
 mod encoder;
-mod fields;
 mod huffman;
 mod integer;
 mod table;
@@ -21,7 +20,6 @@ mod table;
 pub use decoder::HpackDecoder;
 pub use encoder::{Secrecy, write_field, write_table_size};
 pub(super) use encoder::{write_name, write_value, write_value_head};
-pub use fields::FieldList;
 
 /// What a field costs in a table beside its name and its value (RFC 7541 section 4.1), bytes.
 pub(super) const OVERHEAD: usize = 32;
