@@ -93,6 +93,7 @@ def compare(
         ),
     ] = False,
     seed: options.OrderSeed = None,
+    label: options.Labels = None,
     keep_secrets: options.KeepSecrets = False,
     results: options.Results = names.RESULTS,
     resume: options.Resume = None,
@@ -118,6 +119,8 @@ def compare(
     if resume:
         if contestants:
             raise UsageProblem("--resume takes its contestants from DIR", "leave them out")
+        if label:
+            raise UsageProblem("--resume takes its labels from DIR", "leave --label out")
         return comparing.resume(resume, wanted, asked.header, details=details)
     if not contestants:
         raise UsageProblem("nothing to measure", "name URLs or subjects, such as ws nginx")
@@ -138,6 +141,7 @@ def compare(
             isolate=isolate,
             allow_errors=allow_errors,
             keeps_secrets=keep_secrets,
+            labels=tuple(label or ()),
         ),
         results,
         details=details,

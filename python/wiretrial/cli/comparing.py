@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wiretrial import quantities, redaction, suggest
-from wiretrial.cli import output, progress, sending, urls, workload
+from wiretrial.cli import labels, output, progress, sending, urls, workload
 from wiretrial.cli.comparing_traffic import Played, spoken
 from wiretrial.cli.learning import Learning
 from wiretrial.cli.options import COMPARED_CONNECTIONS, Asked, Loop, Security
@@ -62,6 +62,7 @@ class Trials:
     isolate: bool
     allow_errors: str
     keeps_secrets: bool
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ def compare(
         generator_threads=quantities.count(trials.threads, "--threads", most=1024),
         allow_errors=quantities.share(trials.allow_errors, "--allow-errors"),
         keeps_secrets=trials.keeps_secrets,
+        labels=labels.wanted(trials.labels),
     )
     study = Learning.of(asked).learnt_of_study(priming.primed(study))
     folder = progress.begin(study, results)

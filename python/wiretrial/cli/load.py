@@ -220,6 +220,7 @@ def load(
             rich_help_panel=screen.OUTPUT,
         ),
     ] = False,
+    label: options.Labels = None,
     keep_secrets: options.KeepSecrets = False,
     format_: options.FormatOption = Format.TEXT,
     metrics: options.MetricsTo = None,
@@ -282,5 +283,6 @@ def load(
             page=page,
             is_soak=soak,
             metrics=metrics,
+            labels=tuple(label or ()),
         ),
     )

@@ -9,7 +9,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from wiretrial import quantities, redaction
 from wiretrial.cli import (
     fleet_wanted,
     interrupts,
+    labels,
     output,
     reports,
     staging,
@@ -125,6 +126,7 @@ class Kept:
     """Drift is told, however short the run is."""
     metrics: str | None = None
     """Where they go while it runs, as it was typed."""
+    labels: tuple[str, ...] = ()
 
 
 def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
@@ -132,6 +134,7 @@ def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
     many = FleetWanted.of(fleet)
     allowed = quantities.share(kept.allow_errors, "--allow-errors")
     parts = address.parse_all(typed.servers)
+    called = labels.wanted(kept.labels)
     plan, wanted = planned(typed, many)
     opening.require_length(parts, plan.stop.duration_ns)
     metrics = Metrics(kept.metrics)
@@ -156,6 +159,7 @@ def load(typed: Typed, fleet: Fleet, kept: Kept) -> int:
                     is_soak=kept.is_soak,
                     parts=parts,
                     metrics=metrics,
+                    called=called,
                 )
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
@@ -283,11 +287,12 @@ def run_one(
     parts: Sequence[Address] = (),
     rest_s: float = REST_S,
     metrics: Metrics | None = None,
+    called: Mapping[str, str] | None = None,
 ) -> tuple[Trial, int | None]:
     """The record of one run, and the signal that ended it early, where one did.
 
     `parts`: what is watched of the application; `rest_s`: how long before the load.
-    `metrics`: where they go while it runs.
+    `metrics`: where they go while it runs. `called`: its labels.
     """
     target = wanted.address
     server = listeners.of_url(target.url)
@@ -333,6 +338,7 @@ def run_one(
         "load",
         facts.collect(),
         command=shlex.join(("wiretrial", *sys.argv[1:])),
+        labels=called,
     )
     return trial, interrupt.number
 

@@ -302,6 +302,16 @@ KeepSecrets = Annotated[
         rich_help_panel=screen.OUTPUT,
     ),
 ]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="KEY=VALUE",
+        help="Label to keep with the result: commit=3f2a91c. Repeatable. [the CI service's commit]",
+        show_default=False,
+        rich_help_panel=screen.OUTPUT,
+    ),
+]
 PerConnection = Annotated[
     str | None,
     typer.Option(

@@ -158,6 +158,7 @@ def run(
             autocompletion=names.results,
         ),
     ] = None,
+    label: options.Labels = None,
     details: options.Details = False,
     keep_secrets: options.KeepSecrets = False,
     fleet: options.FleetAddress = None,
@@ -174,7 +175,7 @@ def run(
     return studying.run(
         studying.Source(name, resume, again, add_occasion),
         choice,
-        studying.Extent(trials, budget, seed),
+        studying.Extent(trials, budget, seed, tuple(label or ())),
         results,
         prefix,
         many,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wiretrial import quantities
-from wiretrial.cli import fleet_wanted, output, progress
+from wiretrial.cli import fleet_wanted, labels, output, progress
 from wiretrial.cli.exporting import Metrics
 from wiretrial.cli.fleet_wanted import FleetWanted
 from wiretrial.cli.learning import Learning
@@ -76,11 +76,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Extent:
-    """How much of it runs, and in which order."""
+    """How much of it runs, in which order, and what it is called."""
 
     trials: str | None
     budget: str | None
     seed: int | None
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,10 @@ def run(
             "no study is named",
             "name one of `wiretrial study list`, or use --resume DIR or --from REPORT",
         )
+    continued = source.resume or source.added_to
+    if continued and extent.labels:
+        raise UsageProblem(f"{continued} has its labels already", "leave --label out")
+    called = labels.wanted(extent.labels)
     many = FleetWanted.of(fleet)
     shown = Shown(details, Metrics(metrics))
     use_prefix(prefix)
@@ -207,7 +212,8 @@ def run(
     if limit is not None:
         study = estimate.within(study, limit, quick_study)
     output.say(_plan(study))
-    study = Learning().learnt_of_study(study)
+    # Those of a report that is measured again were of another day.
+    study = Learning().learnt_of_study(study).model_copy(update={"labels": called})
     return _measure(study, lambda: progress.begin(study, results), many, shown)
 
 

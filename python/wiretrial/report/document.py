@@ -35,6 +35,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "load": plan.load.model_dump(mode="json", by_alias=True),
         "secrets": _secrets(trial),
         "command": trial.command,
+        "labels": dict(trial.labels),
         "started_at": trial.started_at,
         "engine": start.engine,
         "addresses": list(start.addresses),

@@ -94,6 +94,7 @@ def _study(trials: Sequence[Trial], command: str) -> Section:
         ("Engine", ", ".join(sorted({t.start.engine for t in trials if not t.driven}))),
         ("Libraries", ", ".join(sorted({t.driven.library for t in trials if t.driven}))),
         ("Warm-up rule", ", ".join(sorted({t.window.rule for t in trials}))),
+        ("Labels", ", ".join(sorted({f"{k}={v}" for t in trials for k, v in t.labels.items()}))),
         ("Run again", command),
     ]
     return Section("Study", ("Fact", "Value"), tuple(row for row in rows if row[1]))

@@ -238,6 +238,8 @@ class Trial(_Part):
     """Wall clock, ISO 8601, for people."""
     command: str | None = None
     """What a person types to run a load again; None: it is a study's trial, which knows its own."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """What its user calls what was measured, such as `commit`: 3f2a91c."""
     plan: Plan
     start: Start
     intervals: tuple[Interval, ...]
@@ -284,6 +286,15 @@ class Trial(_Part):
         if command is None or info.data.get("keeps_secrets"):
             return command
         return redaction.command_line(command)
+
+    @field_validator("labels")
+    @classmethod
+    def _labels_without_secrets(
+        cls, labels: dict[str, str], info: ValidationInfo
+    ) -> dict[str, str]:
+        if info.data.get("keeps_secrets"):
+            return labels
+        return {key: redaction.text(value) for key, value in labels.items()}
 
     @property
     def server(self) -> SubjectFacts | None:

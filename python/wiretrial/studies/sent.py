@@ -83,6 +83,7 @@ def record(
     study_digest: str = "",
     slot: Slot | None = None,
     command: str | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Trial:
     """The trial of what was sent. `slot`: its place in a study of several."""
     slot = slot or Slot(0, 0, scenario.name, 0)
@@ -97,6 +98,7 @@ def record(
         order_seed=slot.order_seed,
         scenario=scenario.model_copy(update={"environment": environment}),
         command=command,
+        labels=dict(labels or {}),
         machine=Machine(facts={**machine, **troubles}),
         **told,
     )

@@ -33,7 +33,7 @@ OUTSIDE = "extra"
 
 _WORDING = (
     *("title", "question", "command", "trials", "baselines", "together", "claims", "chart"),
-    *("adoption", "only", "allow_errors", "keeps_secrets", "learning"),
+    *("adoption", "only", "allow_errors", "keeps_secrets", "labels", "learning"),
 )
 """What a study says, allows and keeps, and how often it measures: more trials are the same."""
 
@@ -256,6 +256,8 @@ class Study(Part):
     """Patterns that chose these scenarios among those of its document; none: all were wanted."""
     keeps_secrets: bool = False
     """Whether its secrets are kept with its results: without them it can't be gone on with."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """What its user calls what is measured, such as `commit`: 3f2a91c."""
     learning: Learning | None = None
     """What its servers are asked before the first trial. None: nothing, or it was learned."""
 
@@ -292,6 +294,7 @@ class Study(Part):
             "title": redaction.text(self.title),
             "question": redaction.text(self.question),
             "command": redaction.command_line(self.command),
+            "labels": {key: redaction.text(value) for key, value in self.labels.items()},
             "cases": tuple(case.redacted() for case in self.cases),
         }
         return self.model_copy(update=shown)

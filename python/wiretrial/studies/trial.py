@@ -53,6 +53,7 @@ def recorded(stand: Stand, slot: Slot, ran: Sent, case: Case | None = None) -> T
         {**bench.machine, **apart, **pacing},
         study_digest=bench.study.digest(),
         slot=slot,
+        labels=bench.study.labels,
     )
 
 
