@@ -39,3 +39,38 @@ class GateForm(StrEnum):
     TEXT = "text"
     JSON = "json"
     MARKDOWN = "markdown"
+
+
+class TrendForm(StrEnum):
+    """How results over time are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+class TimeUnit(StrEnum):
+    """The unit of a log's values."""
+
+    NS = "ns"
+    US = "us"
+    MS = "ms"
+    S = "s"
+
+
+class TrendMetric(StrEnum):
+    """The figures that are followed over time."""
+
+    P50 = "p50"
+    P99 = "p99"
+    CPU = "cpu"
+    THROUGHPUT = "throughput"
+    MEMORY = "memory"
+
+
+class TrendStep(StrEnum):
+    """What a point of a trend is."""
+
+    RESULT = "result"
+    COMMIT = "commit"
+    DAY = "day"

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from wiretrial.cli import names, options
-from wiretrial.cli.forms import ExportForm
+from wiretrial.cli.forms import ExportForm, TimeUnit
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -44,7 +44,12 @@ IMPORT_EXAMPLES = """\b
 Examples:
   ./mine --benchmark_out=mine.json --benchmark_out_format=json --benchmark_repetitions=10
   wiretrial results import mine.json
+  wiretrial results import k6-summary.json --name checkout --at 2026-01-31 --label commit=3f2a91c
+  wiretrial results import dev/bench/data.js
   wiretrial results import studies/game-bots/results/trials.jsonl.xz
+
+Imported figures stand in `wiretrial trend`, marked as imported; those of Google Benchmark also in
+`wiretrial results compare`.
 """
 
 PUSH_EXAMPLES = """\b
@@ -174,18 +179,54 @@ def export(
     return results_exchange.export(source, form, metric, file)
 
 
-@app.add("import", "Import kept trials, or figures of Google Benchmark.", epilog=IMPORT_EXAMPLES)
+@app.add("import", "Import kept trials, or the results of other tools.", epilog=IMPORT_EXAMPLES)
 def import_(
     source: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Kept trials (.jsonl.xz), or Google Benchmark's JSON."),
+        typer.Argument(
+            metavar="FILE",
+            help="Kept trials (.jsonl.xz), Google Benchmark's JSON, a summary of k6, a log of "
+            "HdrHistogram, or github-action-benchmark's data.js.",
+        ),
     ],
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="What was measured: k6 and HdrHistogram don't say it. [the file's name]",
+            show_default=False,
+        ),
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="When it was measured: 2026-01-31, 2026-01-31T12:00. [as its file tells]",
+            show_default=False,
+        ),
+    ] = None,
+    unit: Annotated[
+        TimeUnit, typer.Option("--unit", help="Unit of a log's values (HdrHistogram only).")
+    ] = TimeUnit.NS,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            metavar="KEY=VALUE",
+            help="Label to keep with it: commit=3f2a91c. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     results: options.Results = names.RESULTS,
 ) -> int:
-    """Import what a study keeps as a folder of results, or figures of Google Benchmark."""
-    from wiretrial.cli import results_exchange
+    """Import what a study keeps as a folder of results, or what another tool measured."""
+    from wiretrial.cli import results_import
 
-    return results_exchange.import_(source, results)
+    return results_import.import_(
+        source, results_import.Told(name, at, unit.value, tuple(label or ())), results
+    )
 
 
 @app.add("push", "Copy results to a team's store in PostgreSQL.", epilog=PUSH_EXAMPLES)

@@ -67,18 +67,6 @@ def _keep(source: Path, file: Path | None) -> int:
     return EXIT_GOOD
 
 
-def import_(source: Path, results: Path) -> int:
-    """Keeps figures of Google Benchmark, or unpacks the trials that a study keeps."""
-    if source.name.endswith(kept.SUFFIX):
-        folder = kept.unpack(source, results).folder
-        output.emit(f"{len(ResultsFolder.open(folder).paths())} trials are in {folder}", None)
-        return EXIT_GOOD
-    found = imported.read_google_benchmark(source)
-    folder = imported.keep(results, "imported", found).folder
-    output.emit(f"{len(found.series)} benchmarks are in {folder}", None)
-    return EXIT_GOOD
-
-
 def compare(new: Path, old: Path, format_: Format) -> int:
     """Compares two results, scenario by scenario."""
     (left, short_left), (right, short_right) = _figures(new), _figures(old)
