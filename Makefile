@@ -158,6 +158,11 @@ kills: build  ## kill -9 a running study KILLS (100) times
 aa: build  ## count false differences in AA_SUITES (100) suites: an hour
 	$(BIN)/python -m bench.aa $(AA_SUITES)
 
+.PHONY: trend
+trend: build  ## find a step of 5 % in 30 commits of a real server, and none in 30 equal ones: 5 minutes
+	$(BIN)/python -m bench.trend
+	$(BIN)/python -m bench.trend --step 0
+
 .PHONY: bench
 bench: bench-peers bench-limits  ## measure all of docs/performance.md (bench/README.md)
 

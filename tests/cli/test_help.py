@@ -58,6 +58,7 @@ COMMANDS: list[tuple[str, ...]] = [
     ("study", "show"),
     ("study", "run"),
     ("gate",),
+    ("trend",),
     ("link",),
     ("link", "list"),
     ("link", "run"),

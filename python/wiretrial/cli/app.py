@@ -53,6 +53,7 @@ class Commands(screen.FirstScreen):
         ),
         "report": Entry(screen.RESULTS, "Make the report of stored trials again."),
         "gate": Entry(screen.RESULTS, "Check a result against thresholds, for CI."),
+        "trend": Entry(screen.RESULTS, "Follow scenarios over commits or days: since when slower?"),
         "serve": Entry(screen.RESULTS, "Show results and the running study in a web browser."),
         "site": Entry(screen.RESULTS, "Make pages of kept studies and results, to publish them."),
         "results": Entry(

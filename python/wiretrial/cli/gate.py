@@ -11,8 +11,9 @@ from typing import Annotated
 import typer
 
 from wiretrial.cli import names
-from wiretrial.cli.forms import GateForm
+from wiretrial.cli.forms import GateForm, TrendMetric
 from wiretrial.cli.screen import Face
+from wiretrial.errors import UsageProblem
 
 EXAMPLES = """\b
 Examples:
@@ -21,6 +22,7 @@ Examples:
   wiretrial gate NEW --baseline OLD --threshold 'server.cpu <= 1.05x @ ws*' --junit gate.xml
   wiretrial gate NEW --baseline OLD --threshold 'throughput >= 0.95x' --format markdown
   wiretrial gate NEW --against ws --threshold 'throughput >= 0.95x @ ./mine'
+  wiretrial gate results/echo-20260102-120000 --trend 10
 
   wiretrial gate load.json --threshold 'throughput >= 10k'
 
@@ -63,6 +65,23 @@ def gate(
             help="Scenario of DIR that `0.95x` is relative to, in pairs within each block.",
         ),
     ] = None,
+    trend: Annotated[
+        str | None,
+        typer.Option(
+            "--trend",
+            metavar="N",
+            help="Break if a scenario became worse within the last N results of the same folder.",
+            show_default=False,
+        ),
+    ] = None,
+    metric: Annotated[
+        TrendMetric | None,
+        typer.Option(
+            "--metric",
+            help="Figure that --trend follows. [what each scenario is ranked by]",
+            show_default=False,
+        ),
+    ] = None,
     form: Annotated[GateForm, typer.Option("--format", help="Form of the result.")] = GateForm.TEXT,
     junit: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML to FILE, too.")
@@ -71,4 +90,13 @@ def gate(
     """Check a result against bounds: each is kept, broken, or can't be told from the data."""
     from wiretrial.cli import gating
 
-    return gating.gate(result, threshold or (), gating.Against(baseline, against), form, junit)
+    if metric and trend is None:
+        raise UsageProblem("--metric is of --trend", "leave it out, or name --trend N")
+    return gating.gate(
+        result,
+        threshold or (),
+        gating.Against(baseline, against),
+        form,
+        junit,
+        gating.Over(trend, metric.value if metric else None) if trend is not None else None,
+    )

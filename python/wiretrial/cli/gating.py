@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from wiretrial import quantities
 from wiretrial.cli import output
 from wiretrial.cli.forms import GateForm
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, UsageProblem
 from wiretrial.report import gate as gates
 from wiretrial.report.gate import Row, Threshold
-from wiretrial.results import absent, imported
+from wiretrial.report.trend import found, held, points
+from wiretrial.report.trend.briefs import SHORT
+from wiretrial.results import absent, history, imported
 from wiretrial.results.model import Scenario
 from wiretrial.results.store import ResultsFolder, read_all
 from wiretrial.stats.gate import Decision, Unit
@@ -31,12 +34,21 @@ class Against:
     scenario: str | None
 
 
+@dataclass(frozen=True)
+class Over:
+    """How many of the last results may not have become worse, and in which figure."""
+
+    last: str
+    metric: str | None = None
+
+
 def gate(
     result: Path,
     thresholds: Sequence[str],
     relative: Against,
     form: GateForm,
     junit: Path | None,
+    trend: Over | None = None,
 ) -> int:
     """Judges each bound; the exit code tells whether all are kept."""
     if junit:
@@ -44,7 +56,11 @@ def gate(
     bounds = [gates.parse(text) for text in thresholds]
     if relative.baseline and relative.scenario:
         raise UsageProblem("--baseline and --against exclude each other", "keep one")
-    rows = _decided(result, relative.baseline, bounds, relative.scenario)
+    rows: list[Row] = []
+    if bounds or trend is None:
+        rows += _decided(result, relative.baseline, bounds, relative.scenario)
+    if trend:
+        rows += _followed(result, trend)
     if junit:
         output.emit(_junit(rows), junit)
     output.emit(_WRITERS[form](rows), None)
@@ -71,6 +87,28 @@ def _decided(
         *asked.only_before(study, trials, before),
     )
     return gates.decide(trials, before, bounds, missing, against)
+
+
+def _followed(result: Path, trend: Over) -> list[Row]:
+    """A row for each scenario of the result, from the results before it in the same folder."""
+    last = quantities.count(trend.last, "--trend", most=found.MOST_POINTS)
+    if not result.exists():
+        raise UsageProblem(f"there is no result {result}", "name one of `wiretrial results list`")
+    place = result.resolve()
+    read = history.read(place.parent, SHORT)
+    own = next((one for one in read.results if one.name == place.name), None)
+    if own is None:
+        raise UsageProblem(
+            f"--trend: {result} is no result in a folder of results",
+            "name one that `wiretrial results list` shows",
+        )
+    lines = points.lines(read.results, points.Asked(metric=trend.metric))
+    rows = list(held.rows(lines, own.name, last))
+    if not rows:
+        raise UsageProblem(
+            f"--trend: {result} has no such figure", "choose another one with --metric"
+        )
+    return rows
 
 
 def _with_goals(

@@ -69,17 +69,17 @@ def index(listed: Sequence[Listed], base: str, wanted: str = "") -> str:
         'placeholder="study, subject or date" aria-label="Filter results">'
         "<button>Filter</button></form>"
         '<form class="bar" id="pair" action="beside"><button>Side by side</button>'
-        '<span class="muted">Choose two results below.</span></form>'
+        '<span class="muted">Choose two results below.</span> <a href="trend">Over time</a></form>'
         '<div id="list">{}</div>'
     )
-    return _page("wiretrial", page.format(base, wanted, body), "")
+    return whole("wiretrial", page.format(base, wanted, body), "")
 
 
 def beside(names: Sequence[str]) -> str:
     """The reports of two results in two columns; of another number, what to do."""
     if len(names) != 2:
         text = Markup('<p><a href="./">All results</a></p><p>Choose two results, not {}.</p>')
-        return _page("Side by side", text.format(len(names)), "")
+        return whole("Side by side", text.format(len(names)), "")
     frames = Markup("").join(
         Markup(
             '<div><p><a href="{0}">{1}</a></p><iframe title="{1}" src="{0}/report"></iframe></div>'
@@ -90,7 +90,7 @@ def beside(names: Sequence[str]) -> str:
         '<p><a href="./">All results</a></p><header><h1>Side by side</h1></header>'
         '<div class="beside">{}</div>'
     )
-    return _page("Side by side", body.format(frames), "")
+    return whole("Side by side", body.format(frames), "")
 
 
 def ordered(listed: Sequence[Listed]) -> list[Listed]:
@@ -111,7 +111,7 @@ def running(name: str, title: str, state: State, report: str | None) -> str:
         '<p><a href="./">All results</a></p><header><h1>{}</h1></header>'
         '<div id="now" aria-live="polite">{}</div><div id="course">{}</div>{}'
     ).format(title, now(state), charts.drawn(state.lines), frame)
-    return _page(title, body, name)
+    return whole(title, body, name)
 
 
 def now(state: State) -> Markup:
@@ -182,7 +182,8 @@ def _left(seconds: float | None) -> str:
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
-def _page(title: str, body: Markup, watched: str) -> str:
+def whole(title: str, body: Markup, watched: str) -> str:
+    """A page. `watched`: the result whose changes it follows; empty: all of them."""
     assets = files("wiretrial.live").joinpath("assets")
     report = files("wiretrial.report").joinpath("assets/report.css").read_text("utf-8")
     style = report + assets.joinpath("live.css").read_text("utf-8")

@@ -83,6 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _page(self, path: str, query: Mapping[str, Sequence[str]]) -> str | None:
         if not path:
             return self.server.site.index(query.get("q", [""])[0])
+        if path == "trend":
+            return self.server.site.trends(query.get("q", [""])[0], query.get("metric", [""])[0])
         if path == "beside" and "name" in query:
             return self.server.site.beside(query.get("name", ()))
         name, _, rest = path.partition("/")

@@ -10,15 +10,19 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wiretrial.errors import StoreError
 from wiretrial.live import pages
 from wiretrial.live.pages import Listed
-from wiretrial.results import absent, adoption, answers, beacon, imported
+from wiretrial.results import absent, adoption, answers, beacon, history, imported
 from wiretrial.results.files import STUDY_FILE
 from wiretrial.results.index import Index, Row
 from wiretrial.results.store import ResultsFolder, folders, loads
 from wiretrial.studies import spec
+
+if TYPE_CHECKING:
+    from wiretrial.report.trend.found import Judged
 
 MakeReport = Callable[[ResultsFolder], str]
 """The report's page of what is stored in a folder."""
@@ -48,6 +52,7 @@ class Site:
         self._make_report = make_report
         self._make_load = make_load
         self._made: dict[str, tuple[Mark, str]] = {}
+        self._followed: dict[str, tuple[object, tuple[Judged, ...], tuple[str, ...]]] = {}
         self._lock = threading.Lock()
 
     def index(self, wanted: str = "") -> str:
@@ -58,6 +63,26 @@ class Site:
         """Results beside each other; None where one of them is not there."""
         known = [name for name in names if self._folder(name) or self._load(name)]
         return pages.beside(known) if len(known) == len(names) else None
+
+    def trends(self, wanted: str, metric: str) -> str | None:
+        """Results over time that have each word of `wanted`; None: no such figure is followed."""
+        # What draws pictures is imported where pictures are wanted.
+        from wiretrial.live import trends
+        from wiretrial.report.trend import found, points
+        from wiretrial.report.trend.briefs import SHORT
+
+        if metric and metric not in points.FIGURES:
+            return None
+        mark = history.mark(self.base)
+        with self._lock:
+            known = self._followed.get(metric)
+            if known is None or known[0] != mark:
+                read = history.read(self.base, SHORT)
+                lines = points.lines(read.results, points.Asked(metric=metric or None))
+                judged = tuple(found.judge(line) for line in lines)
+                known = (mark, judged, read.problems)
+                self._followed[metric] = known
+        return trends.trends(known[1], known[2], wanted, metric)
 
     def listed(self) -> list[Listed]:
         """Every result in short."""

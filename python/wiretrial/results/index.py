@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,9 @@ CREATE TABLE IF NOT EXISTS trial (
     position INTEGER, scenario TEXT, subject TEXT, protocol TEXT, started_at TEXT, verdict TEXT,
     bottleneck TEXT, ok INTEGER, errors INTEGER
 )
+"""
+_BRIEFS = """
+CREATE TABLE IF NOT EXISTS brief (path TEXT PRIMARY KEY, modified_ns INTEGER, form TEXT, text TEXT)
 """
 
 
@@ -70,6 +73,27 @@ class Index:
             )
             return [Row(*row) for row in found]
 
+    def briefs(self, form: str) -> dict[str, str]:
+        """What is kept of trials as they are now, by path: texts of this form."""
+        with self._connection() as database:
+            return dict(
+                database.execute(
+                    "SELECT brief.path, text FROM brief JOIN trial ON trial.path = brief.path"
+                    " AND trial.modified_ns = brief.modified_ns WHERE form = ?",
+                    (form,),
+                )
+            )
+
+    def keep_briefs(self, form: str, texts: Mapping[str, str]) -> None:
+        """Keeps a text of each of these trials, by path."""
+        rows = [(path, form, text, path) for path, text in texts.items()]
+        with self._connection() as database:
+            database.executemany(
+                "INSERT OR REPLACE INTO brief SELECT ?, modified_ns, ?, ? FROM trial"
+                " WHERE path = ?",
+                rows,
+            )
+
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         path = self.base / INDEX_FILE
@@ -107,6 +131,7 @@ class Index:
             database.execute(f"INSERT OR REPLACE INTO trial VALUES ({marks})", row)
         gone = [(name,) for name in known if name not in seen]
         database.executemany("DELETE FROM trial WHERE path = ?", gone)
+        database.execute("DELETE FROM brief WHERE path NOT IN (SELECT path FROM trial)")
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -116,6 +141,7 @@ def _open(path: Path) -> sqlite3.Connection:
         if layout not in (0, _LAYOUT):
             raise sqlite3.DatabaseError(f"layout {layout}")
         database.execute(_TABLE)
+        database.execute(_BRIEFS)
         database.execute(f"PRAGMA user_version = {_LAYOUT}")
         database.commit()
     except sqlite3.Error:

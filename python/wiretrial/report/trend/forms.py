@@ -1,0 +1,142 @@
+"""Trends as text, Markdown and JSON.
+
+Knows how they are laid out; must not know how changes are found.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from wiretrial.report import units
+from wiretrial.report.trend import words
+from wiretrial.report.trend.found import Judged, Step
+from wiretrial.report.trend.points import Point
+from wiretrial.stats.change import ALPHA
+
+SCHEMA = "wiretrial-trend"
+MARKS = {"worse": "❌", "better": "✅"}
+NARROWEST = 60
+
+
+def text(found: Sequence[Judged], problems: Sequence[str], width: int) -> str:
+    """For a terminal: lines with changes for the worse first."""
+    parts = ["\n".join(_lines(one, max(width, NARROWEST))) for one in ordered(found)]
+    ends = [line for told in (words.RATE, *problems) for line in _wrapped(told, width, "", "  ")]
+    return "\n\n".join([*parts, "\n".join(ends)])
+
+
+def markdown(found: Sequence[Judged], problems: Sequence[str]) -> str:
+    """A table of all lines, and a sentence for each change."""
+    rows = ["| scenario | figure | results | found |", "|---|---|---|---|"]
+    said: list[str] = []
+    for one in ordered(found):
+        line = one.line
+        changes = [f"{MARKS[step.kind]} {words.change_in_short(step)}" for step in one.changes]
+        cells = (
+            line.scenario,
+            line.title,
+            str(len(line.points)),
+            "<br>".join(changes) or words.verdict(one),
+        )
+        rows.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
+        told = [*(words.sentence(line, step) for step in one.steps), *one.notes]
+        said += [f"- {_cell(line.scenario)}: {_cell(sentence)}." for sentence in told]
+    return "\n".join([*rows, "", *said, "", words.RATE, *problems]) + "\n"
+
+
+def document(found: Sequence[Judged], problems: Sequence[str]) -> dict[str, Any]:
+    """For programs."""
+    return {
+        "schema": SCHEMA,
+        "version": 1,
+        "false_alarms": ALPHA,
+        "lines": [_document(one) for one in found],
+        "problems": list(problems),
+    }
+
+
+def ordered(found: Sequence[Judged]) -> list[Judged]:
+    """Those that became worse first, the rest as they come."""
+    return sorted(found, key=lambda one: not any(step.kind == "worse" for step in one.changes))
+
+
+def _lines(one: Judged, width: int) -> Iterator[str]:
+    yield from _wrapped(words.head(one.line), width, "", "  ")
+    for step in one.steps:
+        yield from _wrapped(words.sentence(one.line, step), width, "  ", "    ")
+        if step.kind in ("worse", "better"):
+            between = f"between {step.before.result} and {step.after.result}"
+            yield from _wrapped(between, width, "    ", "    ")
+    told = [words.verdict(one), *one.notes]
+    for sentence in filter(None, told):
+        yield from _wrapped(sentence, width, "  ", "    ")
+
+
+def _wrapped(sentence: str, width: int, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        sentence,
+        width,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _document(one: Judged) -> dict[str, Any]:
+    line = one.line
+    return {
+        "study": line.study,
+        "scenario": line.scenario,
+        "figure": line.figure,
+        "unit": "ns" if units.MICROSECONDS in line.units else line.units[0].name,
+        "higher_is_better": line.higher_is_better,
+        "tested": one.tested,
+        "resolution": one.resolution,
+        "points": [_point(point) for point in line.points],
+        "steps": [_step(step) for step in one.steps],
+        "notes": list(one.notes),
+    }
+
+
+def _point(point: Point) -> dict[str, Any]:
+    return {
+        "result": point.result,
+        "at": point.at,
+        "revision": point.revision,
+        "value": point.value,
+        "low": point.low,
+        "high": point.high,
+        "trials": point.trials,
+        "bound": point.bound,
+        "reference": point.reference,
+        "boot": point.boot,
+        "imported_from": point.imported,
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "kind": step.kind,
+        "before": {"result": step.before.result, "revision": step.before.revision},
+        "after": {
+            "result": step.after.result,
+            "revision": step.after.revision,
+            "at": step.after.at,
+        },
+        "levels": list(step.values),
+        "ratio": step.ratio,
+        "low": step.low,
+        "high": step.high,
+        "p": step.p,
+        "results": list(step.results),
+        "reference": step.reference,
+        "net": step.net,
+        "differs": list(step.differs),
+    }
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "∣").replace("\n", " ")
