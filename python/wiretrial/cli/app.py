@@ -49,7 +49,7 @@ class Commands(screen.FirstScreen):
         ),
         "traffic": Entry(
             screen.CATALOGUE,
-            "Requests of your own application: check files, make them from others.",
+            "Requests of your own application: check and make files.",
         ),
         "report": Entry(screen.RESULTS, "Make the report of stored trials again."),
         "gate": Entry(screen.RESULTS, "Check a result against thresholds, for CI."),
