@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import names, options
+from wiretrial.cli import names, options, options_kept
 from wiretrial.cli.screen import Face
 from wiretrial.errors import UsageProblem
 
@@ -93,8 +93,8 @@ def compare(
         ),
     ] = False,
     seed: options.OrderSeed = None,
-    label: options.Labels = None,
-    keep_secrets: options.KeepSecrets = False,
+    label: options_kept.Labels = None,
+    keep_secrets: options_kept.KeepSecrets = False,
     results: options.Results = names.RESULTS,
     resume: options.Resume = None,
     details: options.Details = False,

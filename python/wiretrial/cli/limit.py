@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options, screen
+from wiretrial.cli import options, options_kept, screen
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -146,7 +146,7 @@ def limit(
     fleet_certificates: options.FleetCertificates = None,
     fleet_agents: options.FleetAgents = None,
     on_agent_loss: options.AgentLoss = None,
-    keep_secrets: options.KeepSecrets = False,
+    keep_secrets: options_kept.KeepSecrets = False,
     format_: options.FormatOption = Format.TEXT,
     file: options.ToFile = None,
     page: options.ToPage = None,

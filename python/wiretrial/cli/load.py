@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options, screen
+from wiretrial.cli import options, options_kept, screen
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -220,10 +220,10 @@ def load(
             rich_help_panel=screen.OUTPUT,
         ),
     ] = False,
-    label: options.Labels = None,
-    keep_secrets: options.KeepSecrets = False,
+    label: options_kept.Labels = None,
+    keep_secrets: options_kept.KeepSecrets = False,
     format_: options.FormatOption = Format.TEXT,
-    metrics: options.MetricsTo = None,
+    metrics: options_kept.MetricsTo = None,
     file: options.ToFile = None,
     page: options.ToPage = None,
 ) -> int:

@@ -294,24 +294,6 @@ Sources = Annotated[
         rich_help_panel=screen.GENERATOR,
     ),
 ]
-KeepSecrets = Annotated[
-    bool,
-    typer.Option(
-        "--keep-secrets",
-        help="Keep tokens, passwords and cookies of headers and URLs in the result. [redacted]",
-        rich_help_panel=screen.OUTPUT,
-    ),
-]
-Labels = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--label",
-        metavar="KEY=VALUE",
-        help="Label to keep with the result: commit=3f2a91c. Repeatable. [the CI service's commit]",
-        show_default=False,
-        rich_help_panel=screen.OUTPUT,
-    ),
-]
 PerConnection = Annotated[
     str | None,
     typer.Option(
@@ -338,17 +320,6 @@ Resume = Annotated[
 OrderSeed = Annotated[
     int | None,
     typer.Option("--seed", min=0, help="Seed of the order of trials. [random, recorded]"),
-]
-MetricsTo = Annotated[
-    str | None,
-    typer.Option(
-        "--metrics",
-        metavar="KIND:URL",
-        help="Send live metrics there, once a second: otlp:URL (OTLP over HTTP) or prometheus:URL "
-        "(remote write).",
-        show_default=False,
-        rich_help_panel=screen.OUTPUT,
-    ),
 ]
 WarmUp = Annotated[
     str,

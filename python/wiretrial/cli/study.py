@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import names, options
+from wiretrial.cli import names, options, options_kept
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -158,14 +158,14 @@ def run(
             autocompletion=names.results,
         ),
     ] = None,
-    label: options.Labels = None,
+    label: options_kept.Labels = None,
     details: options.Details = False,
-    keep_secrets: options.KeepSecrets = False,
+    keep_secrets: options_kept.KeepSecrets = False,
     fleet: options.FleetAddress = None,
     fleet_certificates: options.FleetCertificates = None,
     fleet_agents: options.FleetAgents = None,
     on_agent_loss: options.AgentLoss = None,
-    metrics: options.MetricsTo = None,
+    metrics: options_kept.MetricsTo = None,
 ) -> int:
     """Run a study, trial by trial. Each is stored at once, so that --resume can continue."""
     from wiretrial.cli import studying
