@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -144,15 +144,11 @@ class SshHost:
 
     def sessions(self) -> list[psutil.Process]:
         """What runs on it by ssh: the logins, and the programs that they began."""
-        return [
-            one
-            for one in psutil.Process(self.sshd.pid).children(recursive=True)
-            if one.status() != psutil.STATUS_ZOMBIE
-        ]
+        return [one for one in psutil.Process(self.sshd.pid).children(recursive=True) if runs(one)]
 
     def observers(self) -> list[psutil.Process]:
         """The observers among them."""
-        return [one for one in self.sessions() if "observe" in one.cmdline()]
+        return [one for one in self.sessions() if runs(one, "observe")]
 
     def cut(self) -> None:
         """Takes the cable out: nothing goes either way, and nobody is told."""
@@ -193,8 +189,18 @@ def ssh_host(folder: Path, mounts: Sequence[str] = ("exec", "exec")) -> Iterator
             yield host
         finally:
             for one in host.sessions():
-                one.kill()
+                with suppress(psutil.NoSuchProcess):
+                    one.kill()
             ended(sshd)
+
+
+def runs(process: psutil.Process, word: str | None = None) -> bool:
+    """Whether it has not ended, and has this word on its command line."""
+    try:
+        alive = process.status() != psutil.STATUS_ZOMBIE
+        return alive and (word is None or word in process.cmdline())
+    except psutil.NoSuchProcess:
+        return False
 
 
 def wait_until(holds: Callable[[], bool], what: str) -> None:
