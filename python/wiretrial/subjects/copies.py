@@ -77,8 +77,8 @@ class Copies:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The first process of each copy: what an observer adds up."""
-        return tuple(server.pid for server in self.servers)
+        """What an observer adds up: of each copy, the processes that it is."""
+        return tuple(pid for server in self.servers for pid in server.watched)
 
     def wait_ready(self, claims: Sequence[tuple[ContractName, Protocol]] | None = None) -> None:
         """Returns when every copy keeps these contracts: None, all of its."""

@@ -49,6 +49,14 @@ def free_ports(
     return ports
 
 
+def claim(port: int, host: str, whose: str) -> None:
+    """Takes the one port that a server can listen on; until `release`."""
+    if not _claim(port, [host]):
+        raise SubjectFailed(
+            f"port {port} of {host}, on which {whose} listens, is in use", "end what listens there"
+        )
+
+
 def release(ports: Iterable[int]) -> None:
     """Gives up what is claimed of these; once their server has ended, or never started."""
     for port in ports:

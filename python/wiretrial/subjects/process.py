@@ -7,6 +7,7 @@ gone, however that came about.
 
 from __future__ import annotations
 
+import http.client
 import os
 import select
 import shutil
@@ -26,10 +27,11 @@ from wiretrial.subjects import certificates, runfolder
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.contracts import probe
 from wiretrial.subjects.endpoint import Endpoint
-from wiretrial.subjects.ports import free_ports, release
+from wiretrial.subjects.ports import claim, free_ports, release
 from wiretrial.subjects.spec import (
     PORT_OF,
     TRAFFIC,
+    WATCHED,
     ConfigurationName,
     ContractName,
     Protocol,
@@ -80,8 +82,7 @@ class Server(Closing):
         self.delay_ms = delay_ms
         self.isolation = isolation
         self.host = host or (isolation.addresses[0] if isolation else LOOPBACK)
-        names = subject.spec.port_names()
-        self.ports = dict(ports or free_ports([self.host], names, isolation))
+        self.ports = dict(ports or _ports(subject, self.host, isolation))
         self.folder = runfolder.make(subject.spec.name)
         self.certificate = certificates.make(self.folder, self.host)
         chosen = subject.configuration(configuration)
@@ -144,9 +145,23 @@ class Server(Closing):
             delay_ms=self.delay_ms,
         )
 
+    @property
+    def watched(self) -> tuple[int, ...]:
+        """The processes whose CPU and memory are its own, with all that descends from them."""
+        if not self.subject.spec.readiness.watched:
+            return (self.pid,)
+        told = (self.folder / WATCHED).read_text(encoding="ascii").split()
+        if not told or not all(Path("/proc", pid).is_dir() for pid in told):
+            raise SubjectFailed(
+                f"{self.subject.spec.name}: the processes to watch are gone ({' '.join(told)})",
+                "see what it prints when it is run by hand",
+            )
+        return tuple(map(int, told))
+
     def wait_ready(self, claims: Sequence[tuple[ContractName, Protocol]] | None = None) -> None:
         """Returns when every port answers, and on it the contracts that are wanted: None, all."""
         self.wait_ports()
+        self._wait_answer()
         for contract, protocol in self.subject.spec.claims() if claims is None else claims:
             # The engine rehearses traffic before it sends any.
             if contract != TRAFFIC:
@@ -193,6 +208,38 @@ class Server(Closing):
         last = self.last_words()
         return f"{how} ({last})" if last else how
 
+    def _wait_answer(self) -> None:
+        """Returns when it answers what `[readiness]` asks, and has told what to watch."""
+        wanted = self.subject.spec.readiness
+        deadline = time.monotonic() + wanted.deadline_s
+        while wanted.path and not (last := self._answers(wanted.path)).startswith("2"):
+            self._require_time(deadline, f"answers GET {wanted.path} with {last}")
+        while wanted.watched and not (self.folder / WATCHED).is_file():
+            self._require_time(deadline, "does not tell which processes to watch")
+
+    def _answers(self, path: str) -> str:
+        """The status of its reply to a GET, or why there is none."""
+        connection = http.client.HTTPConnection(self.host, self.ports["port"], timeout=1.0)
+        try:
+            connection.request("GET", path)
+            return str(connection.getresponse().status)
+        except (OSError, http.client.HTTPException) as error:
+            return f"no reply ({str(error) or type(error).__name__})"
+        finally:
+            connection.close()
+
+    def _require_time(self, deadline: float, what: str) -> None:
+        """Waits a little; raises where the server has ended, or had its time."""
+        if how := self.ended():
+            raise SubjectFailed(f"{self.subject.spec.name} ended at its start: {how}")
+        if time.monotonic() >= deadline:
+            limit = self.subject.spec.readiness.deadline_s
+            raise SubjectFailed(
+                f"{self.subject.spec.name} {what} after {limit:g} s",
+                "raise [readiness] deadline_s, or run it by hand",
+            )
+        time.sleep(READY_PAUSE_S)
+
     def _wait_port(self, port: int, deadline: float) -> None:
         while True:
             how = self.ended()
@@ -211,3 +258,14 @@ class Server(Closing):
                         "raise [readiness] deadline_s, or run it by hand",
                     ) from error
             time.sleep(READY_PAUSE_S)
+
+
+def _ports(subject: Subject, host: str, isolation: Namespace | None) -> dict[str, int]:
+    """A port for each placeholder: the subject's own one, or a free one."""
+    names, own = subject.spec.port_names(), subject.spec.port
+    if own is None:
+        return free_ports([host], names, isolation)
+    if isolation is None:
+        claim(own, host, subject.spec.name)
+    others = [name for name in names if name != "port"]
+    return {"port": own, **free_ports([host], others, isolation)}

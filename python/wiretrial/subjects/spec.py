@@ -22,6 +22,8 @@ from wiretrial.words import HTTP
 SPEC_FILE = SUBJECTS.document
 SHARED = "_shared"
 """The catalogue's folder of sources that several subjects use."""
+WATCHED = "watched"
+"""The file of a run folder in which a command tells which processes to watch."""
 LEFTOVERS = frozenset({"node_modules", "__pycache__", "target", "build"})
 """Folders that tools leave beside sources."""
 
@@ -218,6 +220,11 @@ class Readiness(_Record):
     """When a subject counts as started: its ports answer and its contract holds."""
 
     deadline_s: float = Field(default=10.0, gt=0, le=600)
+    path: str | None = None
+    """It answers a GET of this with a status of 2xx before, where it speaks HTTP."""
+    watched: bool = False
+    """Its command writes `{run}/watched` before: the ids of the processes to watch, where they are
+    not its own, as those of a container."""
 
 
 class Spec(_Record):
@@ -239,6 +246,8 @@ class Spec(_Record):
     """How a client driver can use connections; a server has none."""
     least_threads: int = Field(default=1, ge=1)
     """With fewer not even one exchange is answered; it is verified with so many."""
+    port: int | None = Field(default=None, ge=1, le=65_535)
+    """The `{port}` on which it listens in any case; None: it is told a free one."""
     max_threads: int | None = Field(default=None, ge=1)
     """Threads that it can use at most; None: as many as it is told."""
     priming_s: float = Field(default=0, ge=0, le=60)
