@@ -23,10 +23,18 @@ Model = TypeVar("Model", bound=BaseModel)
 def read_toml(path: Path, model: type[Model], missing: str) -> Model:
     """The document in `path`; `missing` says what to do where it can't be opened."""
     try:
-        with path.open("rb") as file:
-            return model.model_validate(tomllib.load(file))
+        content = path.read_bytes()
     except OSError as error:
         raise UsageProblem(f"{path}: {error.strerror}", missing) from error
+    return parse_toml(content, model, str(path))
+
+
+def parse_toml(content: bytes, model: type[Model], path: str) -> Model:
+    """The document that is the content of the file called `path`."""
+    try:
+        return model.model_validate(tomllib.loads(content.decode()))
+    except UnicodeDecodeError as error:
+        raise UsageProblem(f"{path} is not UTF-8", "save it as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
         raise UsageProblem(f"{path}: {error}", "correct the TOML") from error
     except ValidationError as error:

@@ -96,6 +96,15 @@ WITHIN = "subject"
 """The level that says whose levels a group compares, where it does not compare subjects."""
 
 
+class Revision(_Part):
+    """Which state of a repository a server was made from."""
+
+    commit: str
+    """The whole id."""
+    dirty: bool = False
+    """Whether tracked files had changes that are in no commit."""
+
+
 class SubjectFacts(_Part):
     """What ran as the subject, and where."""
 
@@ -103,6 +112,8 @@ class SubjectFacts(_Part):
     version: str
     language: str
     digest: str | None = None
+    revision: Revision | None = None
+    """None: it is no server of one's own, or was made from no repository."""
     command: tuple[str, ...] = ()
     threads: int | None = None
     cpus: tuple[int, ...] = ()

@@ -22,6 +22,7 @@ from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects.copies import Copies
 from wiretrial.subjects.endpoint import Endpoint
 from wiretrial.subjects.process import Server
+from wiretrial.subjects.spec import ContractName, Protocol
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,6 @@ class Bench:
             )
             running = None
             if ready:
-                assert case.contract is not None
                 found, number = ready.answering, case.copies
                 if number == FIT:
                     number = preflight.copies_for(case.load.connections)
@@ -65,9 +65,14 @@ class Bench:
                     host=engine.server_host,
                     delay_ms=case.delay_ms,
                 )
-                stack.enter_context(copies).wait_ready([(case.contract, case.protocol)])
+                stack.enter_context(copies).wait_ready(_claims(case))
                 running = Running(copies, case, found, cpus.server)
             yield Stand(self, case, ready, cpus, isolation, running)
+
+
+def _claims(case: Case) -> list[tuple[ContractName, Protocol]]:
+    """What must hold before it is asked; a server of one's own claims nothing."""
+    return [(case.contract, case.protocol)] if case.contract else []
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ from wiretrial.engine import Engine
 from wiretrial.errors import SubjectFailed, SubjectUnavailable, UsageProblem
 from wiretrial.machine import preflight
 from wiretrial.results.adoption import Adopted
-from wiretrial.results.model import SubjectFacts
+from wiretrial.results.model import Revision, SubjectFacts
 from wiretrial.studies import admission, environments
 from wiretrial.studies.events import Event, Preparing, Unavailable, Weighed
 from wiretrial.studies.spec import Case, Study
-from wiretrial.subjects import build, registry, verification
+from wiretrial.subjects import build, own_build, registry, verification
 from wiretrial.subjects.build import Build
+from wiretrial.subjects.own import Own
 from wiretrial.subjects.spec import ConfigurationName, Subject
 from wiretrial.subjects.verification import Verification
 
@@ -36,6 +37,8 @@ class Ready:
     build: Build
     server: Ready | None = None
     """Who answers, where the subject is a client driver."""
+    own: Own | None = None
+    """What it was made from, where it is a server of one's own."""
 
     @property
     def answering(self) -> Ready:
@@ -51,13 +54,14 @@ class Ready:
             digest=self.build.digest,
             # As the recipe gives it: ports and folders change from trial to trial.
             command=self.subject.configuration(configuration).command,
+            revision=_revision(self.own),
             **more,
         )
 
 
 def require_named(study: Study) -> None:
     """Refuses a study of subjects, or of configurations, that do not exist."""
-    named = (name for case in study.cases if case.url is None for name in _names(case))
+    named = (name for case in study.cases if not (case.url or case.own) for name in _names(case))
     for subject, configuration in dict.fromkeys(named):
         registry.find(subject).configuration(configuration)
 
@@ -95,7 +99,11 @@ def prepare(
     no_place = environments.refusals((case.scenario.environment for case in cases), engine.binary)
     found: dict[_Name, _Found] = {}
     subjects = {case.scenario.subject for case in cases}
-    for name in dict.fromkeys(name for case in cases for name in _names(case)):
+    owned = {name: case.own for case in cases if case.own for name in _names(case)}
+    for name, own in owned.items():
+        found[name] = yield from _build(name[0], own)
+    others = (name for case in cases if not case.own for name in _names(case))
+    for name in dict.fromkeys(others):
         found[name] = yield from _look(
             name,
             engine,
@@ -185,6 +193,11 @@ def adopted(subject: Subject, built: Build | None) -> Adopted:
     )
 
 
+def _revision(own: Own | None) -> Revision | None:
+    found = own.revision if own else None
+    return Revision(commit=found.commit, dirty=found.dirty) if found else None
+
+
 _Name = tuple[str, ConfigurationName]
 
 
@@ -196,12 +209,13 @@ class _Found:
     build: Build | None = None
     verified: Verification | None = None
     reason: str | None = None
+    own: Own | None = None
 
     def ready(self, server: Ready | None = None) -> Ready:
         """The same for a scenario that it may be measured for."""
         assert self.subject is not None
         assert self.build is not None
-        return Ready(self.subject, self.build, server)
+        return Ready(self.subject, self.build, server, self.own)
 
 
 def _names(case: Case) -> Iterator[_Name]:
@@ -237,13 +251,22 @@ def _look(
     return _Found(subject, built, verified)
 
 
+def _build(called: str, own: Own) -> Generator[Event, None, _Found]:
+    """The server of one's own, built."""
+    yield Preparing(called, "build")
+    built = own_build.built(own)
+    return _Found(built.subject, built.build, own=own)
+
+
 def _refusal(case: Case, subject: _Found, servers: Sequence[_Found]) -> str | None:
     """Why those who are there can't be measured for it; None: they can."""
     name = case.scenario.name
     assert subject.subject is not None
-    assert subject.verified is not None
     if subject.subject.spec.kind != case.subject_kind:
         return f"{name} is not measured: {case.scenario.subject} is no {case.subject_kind}"
+    if case.own:
+        # Its first trial learns its replies, or rehearses its traffic.
+        return None
     for answering in servers or (subject,):
         if answering.verified is None:
             return f"{name} is not measured: {answering.reason}"
@@ -251,4 +274,5 @@ def _refusal(case: Case, subject: _Found, servers: Sequence[_Found]) -> str | No
         refused = admission.unclaimed(case, answering.subject.spec)
         if refused := refused or admission.refusal(case, answering.verified):
             return refused
+    assert subject.verified is not None
     return admission.driver_refusal(case, subject.verified)

@@ -72,7 +72,7 @@ def without_pause(plan: Plan, length_ns: int, sources: tuple[str, ...]) -> Plan:
 
 
 def _primed(study: Study, case: Case) -> Case:
-    if case.url or case.sending or case.is_held or _has_unique_rows(case):
+    if case.url or case.own or case.sending or case.is_held or _has_unique_rows(case):
         return case
     wanted_ns = round(_priming_s(case.scenario.subject) * NS_PER_S)
     return case.model_copy(update={"priming_ns": min(wanted_ns, study.duration_of(case))})

@@ -22,6 +22,7 @@ from wiretrial.results import redacted
 from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
 from wiretrial.studies.fields import Fit, IPv6, Knee, Part
+from wiretrial.subjects.own import Own
 from wiretrial.subjects.spec import ConfigurationName, ContractName, Mode, Protocol
 
 STUDY_SCHEMA: Final = "wiretrial-study"
@@ -101,6 +102,9 @@ class Case(Part):
     scenario: Scenario
     url: str | None = None
     """An own server's URL, which is not started here; None: the scenario's subject is."""
+    own: Own | None = None
+    """A server of one's own, built and started here; None: the subject is of the catalogue, or a
+    folder with a `subject.toml`."""
     protocol: Protocol
     path: str = ""
     contract: ContractName | None = None
@@ -279,6 +283,8 @@ class Study(Part):
                     "__all__": {
                         "trials": True,
                         "occasions": True,
+                        # Where there is none, studies are what they were before there was any.
+                        **({} if any(case.own for case in self.cases) else {"own": True}),
                         "scenario": dict.fromkeys(_TOLD, True),
                     }
                 },

@@ -10,6 +10,7 @@ from pathlib import Path
 from wiretrial import suggest
 from wiretrial.catalogues import SUBJECTS
 from wiretrial.errors import UsageProblem
+from wiretrial.subjects import own
 from wiretrial.subjects.spec import Subject, load
 
 
@@ -29,7 +30,7 @@ def find(name: str) -> Subject:
     raise UsageProblem(
         f"there is no subject {name!r}",
         f"write ./{name} for the folder"
-        if SUBJECTS.is_one(Path(name))
+        if SUBJECTS.is_one(Path(name)) or own.is_one(Path(name))
         else suggest.remedy(
             name,
             (folder.name for folder in SUBJECTS.members()),
