@@ -176,3 +176,16 @@ print(*(name for name in {HEAVY!r} if name in sys.modules), file=sys.stderr)
     )
     assert done.stderr.split() == []
     assert done.returncode == 0
+
+
+def test_revisions_are_offered(offered: Offered, tmp_path: Path) -> None:
+    assert offered("compare", ".", "--at", "") == []
+    git = tmp_path / ".git"
+    for name in ("heads/main", "heads/fix/one", "tags/v1"):
+        (git / "refs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (git / "refs" / name).touch()
+    packed = "# pack-refs with: peeled\n0f refs/tags/v0\n^0e\n0f refs/remotes/origin/main\n"
+    (git / "packed-refs").write_text(packed, encoding="utf-8")
+    found = offered("compare", ".", "--at", "")
+    assert found == ["fix/one", "main", "origin/main", "v0", "v1"]
+    assert offered("compare", ".", "--at", "v") == ["v0", "v1"]

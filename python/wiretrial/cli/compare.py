@@ -1,4 +1,4 @@
-"""`wiretrial compare A B …`: interleaved trials of own URLs and subjects, and a verdict.
+"""`wiretrial compare A B …`: interleaved trials of own servers, URLs and subjects, and a verdict.
 
 Knows the options; must not know how servers are compared.
 """
@@ -16,16 +16,29 @@ from wiretrial.errors import UsageProblem
 
 EXAMPLES = """\b
 Examples:
+  wiretrial compare ./a ./b                     two checkouts of your own server
+  wiretrial compare . --at main --at HEAD       two revisions of it, each built once
+  wiretrial compare . --at main --margin 5% --junit compare.xml --markdown summary.md
+  wiretrial compare ./a ./b --build make --command './server --port {port}'
+  wiretrial compare image:shop:1.4@8080 image:shop:1.5@8080 --path /items
+  wiretrial compare 'compose:old.yml#web:8080' 'compose:new.yml#web:8080'
   wiretrial compare reference ws --protocol ws
   wiretrial compare ws ws:tuned ./mine --protocol http -c 64 --trials 10
   wiretrial compare http://127.0.0.1:8080/ http://127.0.0.1:8081/ -d 5s
   wiretrial compare --traffic shop.toml http://127.0.0.1:8080 http://127.0.0.1:8081
   wiretrial compare --resume results/compare-20260101-120000
 
-A subject is a name of `wiretrial subject list` or a folder, with `:tuned` for its tuned
-configuration. A URL is a server of your own; it is not started or stopped. With --traffic the
-sessions of a file go to each server, whose address takes the place of `base`.
+A folder with a `wiretrial.toml` (build, command, path or traffic) is a server of your own: it is
+built, and started anew for each trial. With one --at, that revision is compared with the folder as
+it stands. A subject is a name of `wiretrial subject list` or a folder with a `subject.toml`, with
+`:tuned` for its tuned configuration. A URL is a server that runs; it is not started or stopped.
+With --traffic the sessions of a file go to each server, whose address takes the place of `base`.
+
+Exit: 0 measured; with --margin: 0 no server is slower than the first by more, 3 one is,
+4 the data cannot tell. 1 a build or a server failed, 2 usage.
 """
+
+OWN, JUDGED = "Servers of your own", "Verdict"
 
 app = Face()
 
@@ -35,8 +48,9 @@ def compare(
     contestants: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="URL|SUBJECT[:tuned]...",
-            help="Servers to measure, one or more.",
+            metavar="SERVER",
+            help="Servers to measure, one or more: a folder, a URL, SUBJECT[:tuned],"
+            " image:NAME[@PORT], compose:FILE#SERVICE:PORT.",
             show_default=False,
             autocompletion=names.subjects,
         ),
@@ -58,6 +72,76 @@ def compare(
         ),
     ] = None,
     variable: options.Variables = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--at",
+            metavar="REVISION",
+            help="Git revision of the folder to build and measure: a branch, a tag, an id."
+            " Repeatable.",
+            rich_help_panel=OWN,
+            autocompletion=names.revisions,
+        ),
+    ] = None,
+    build: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--build",
+            metavar="LINE",
+            help="Shell line that builds the server, in its folder. Repeatable.",
+            rich_help_panel=OWN,
+        ),
+    ] = None,
+    command: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--command",
+            metavar="LINE",
+            help="Shell line that starts the server: {port} is a free port, also in $PORT."
+            " Without a folder, each command is a server.",
+            rich_help_panel=OWN,
+        ),
+    ] = None,
+    port: Annotated[
+        str | None,
+        typer.Option(
+            "--port",
+            metavar="N",
+            help="Port of a server that can't be told one.",
+            rich_help_panel=OWN,
+        ),
+    ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option("--path", metavar="PATH", help="Path to request. [/]", rich_help_panel=OWN),
+    ] = None,
+    margin: Annotated[
+        str | None,
+        typer.Option(
+            "--margin",
+            metavar="SHARE",
+            help="Fail if a server is slower than the first one by more than this: 5%.",
+            rich_help_panel=JUDGED,
+        ),
+    ] = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option(
+            "--junit",
+            metavar="FILE",
+            help="Write the verdict on the margin as JUnit XML.",
+            rich_help_panel=JUDGED,
+        ),
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            "--markdown",
+            metavar="FILE",
+            help="Write a summary for a pull request as Markdown.",
+            rich_help_panel=JUDGED,
+        ),
+    ] = None,
     trials: Annotated[
         str | None, typer.Option("--trials", metavar="N", help="Trials of each server. [5]")
     ] = None,
@@ -104,6 +188,8 @@ def compare(
     A single server is measured with its interval, without a rank.
     """
     from wiretrial.cli import comparing
+    from wiretrial.cli.comparing_own import Typed
+    from wiretrial.cli.comparing_verdict import Verdict
 
     wanted = options.trials_of(trials)
     asked = options.Asked(
@@ -116,16 +202,18 @@ def compare(
         expect_status=expect_status,
         learns=not no_learn,
     )
+    own = Typed(tuple(build or ()), tuple(command or ()), tuple(at or ()), port, path)
+    verdict = Verdict(margin, junit, markdown)
     if resume:
-        if contestants:
+        if contestants or own.given():
             raise UsageProblem("--resume takes its contestants from DIR", "leave them out")
         if label:
             raise UsageProblem("--resume takes its labels from DIR", "leave --label out")
-        return comparing.resume(resume, wanted, asked.header, details=details)
-    if not contestants:
+        return comparing.resume(resume, wanted, asked.header, verdict, details=details)
+    if not contestants and not command and not at:
         raise UsageProblem("nothing to measure", "name URLs or subjects, such as ws nginx")
     return comparing.compare(
-        contestants,
+        contestants or (),
         protocol,
         comparing.File(traffic, tuple(variable or ())),
         options.Loop(connections, depth, pack, rate, requests_per_connection),
@@ -143,6 +231,8 @@ def compare(
             keeps_secrets=keep_secrets,
             labels=tuple(label or ()),
         ),
+        own,
+        verdict,
         results,
         details=details,
     )

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wiretrial import quantities, redaction, suggest
-from wiretrial.cli import labels, output, progress, sending, urls, workload
+from wiretrial.cli import comparing_own, labels, output, progress, sending, urls, workload
+from wiretrial.cli.comparing_own import Side
 from wiretrial.cli.comparing_traffic import Played, spoken
+from wiretrial.cli.comparing_verdict import Verdict
 from wiretrial.cli.learning import Learning
 from wiretrial.cli.options import COMPARED_CONNECTIONS, Asked, Loop, Security
+from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import namespaces
 from wiretrial.plan import (
@@ -36,7 +39,7 @@ from wiretrial.results.model import Scenario
 from wiretrial.studies import priming
 from wiretrial.studies.contracts import COMPARED, FRESH_SOURCES, PATHS
 from wiretrial.studies.spec import Case, Study
-from wiretrial.subjects import registry
+from wiretrial.subjects import own_build, registry
 from wiretrial.subjects.spec import (
     PROTOCOLS_OF,
     ConfigurationName,
@@ -73,10 +76,20 @@ class File:
     variables: tuple[str, ...]
 
 
-def resume(folder: Path, trials: int | None, header: Sequence[str], *, details: bool) -> int:
+def resume(
+    folder: Path,
+    trials: int | None,
+    header: Sequence[str],
+    verdict: Verdict,
+    *,
+    details: bool,
+) -> int:
     """Goes on with a comparison; `header` brings back the secrets, which its document lacks."""
+    verdict.require()
     given = workload.headers_of(header, None)
-    return progress.run(*progress.resume(folder, NAME, trials, given), details=details)
+    study, results = progress.resume(folder, NAME, trials, given)
+    verdict.require_two(len(study.cases))
+    return verdict.judged(results, progress.run(study, results, details=details))
 
 
 def compare(
@@ -87,29 +100,35 @@ def compare(
     asked: Asked,
     security: Security,
     trials: Trials,
+    own: comparing_own.Typed,
+    verdict: Verdict,
     results: Path,
     *,
     details: bool,
 ) -> int:
-    """Measures them in turn, and reports."""
+    """Measures them in turn, reports, and judges where that is asked for."""
+    verdict.require()
     seed = secrets.randbits(32) if trials.seed is None else trials.seed
     if file.path is None and file.variables:
         raise UsageProblem("--variable is of traffic files", "leave it out, or name --traffic FILE")
-    if (security.insecure or security.cacert) and not any(map(_is_url, contestants)):
+    sides = comparing_own.sides(contestants, own)
+    verdict.require_two(len(sides))
+    if (security.insecure or security.cacert) and not any(map(_is_url, sides)):
         raise UsageProblem(
             "--insecure and --cacert are for URLs",
             "leave them out: subjects get certificates that are trusted",
         )
-    shown = [name if trials.keeps_secrets else redaction.text(name) for name in contestants]
-    named = tuple(zip(_named(shown), contestants, strict=True))
+    shown = [side.shown if trials.keeps_secrets else redaction.text(side.shown) for side in sides]
+    named = tuple(zip(_named(shown), sides, strict=True))
     tls = workload.tls_of(security)
-    if file.path is None:
+    if file.path is not None and own.path is not None:
+        raise UsageProblem("--path and --traffic exclude each other", "keep one")
+    path = file.path or _own_traffic(sides, own)
+    if path is None:
         cases = _of_one_message(named, protocol, loop, asked, tls)
     else:
         timed = trials.duration is not None
-        played = Played(
-            file.path, file.variables, loop, asked, COMPARED_CONNECTIONS, is_timed=timed
-        )
+        played = Played(path, file.variables, loop, asked, COMPARED_CONNECTIONS, is_timed=timed)
         cases = _of_traffic(named, protocol, played, tls)
     study = Study(
         name=NAME,
@@ -130,37 +149,42 @@ def compare(
         labels=labels.wanted(trials.labels),
     )
     study = Learning.of(asked).learnt_of_study(priming.primed(study))
+    for case in study.cases:
+        if case.own:
+            own_build.require_start(case.own, Engine.find(), output.say)
     folder = progress.begin(study, results)
     for line in sending.lines(study.cases):
         output.say(line)
-    return progress.run(study, folder, details=details)
+    return verdict.judged(folder, progress.run(study, folder, details=details))
 
 
-_Named = Sequence[tuple[str, str]]
-"""What each contestant is called, and how it was typed."""
+_Named = Sequence[tuple[str, Side]]
+"""What each contestant is called, and what was typed."""
 
 
 def _of_one_message(
     named: _Named, protocol: str | None, loop: Loop, asked: Asked, tls: Tls
 ) -> tuple[Case, ...]:
     load = workload.load_of(loop)
-    common = _common([contestant for _, contestant in named], protocol)
+    common = _common([side for _, side in named], protocol)
     return tuple(_case(*one, common, load, asked, tls) for one in named)
 
 
 def _of_traffic(named: _Named, protocol: str | None, played: Played, tls: Tls) -> tuple[Case, ...]:
     over = played.require()
-    subjects = [one.partition(":")[0] for _, one in named if not _is_url(one)]
+    subjects = [one.shown.partition(":")[0] for _, one in named if _is_subject(one)]
     if protocol and not subjects:
         raise UsageProblem("--protocol is for subjects", "the URLs' schemes say it already")
     shared = spoken(subjects, protocol, over)
     cases = []
-    for name, contestant in named:
-        if shared is None or _is_url(contestant):
-            cases.append(played.of_url(name, contestant, tls, over))
+    for name, side in named:
+        if side.own:
+            cases.append(played.of_own(name, side.shown, side.own, over))
+        elif shared is None or _is_url(side):
+            cases.append(played.of_url(name, side.shown, tls, over))
         else:
-            configuration = _subject(contestant)[1]
-            subject = contestant.partition(":")[0]
+            configuration = _subject(side.shown)[1]
+            subject = side.shown.partition(":")[0]
             cases.append(played.of_subject(name, subject, configuration, shared))
     return tuple(cases)
 
@@ -191,13 +215,29 @@ def _named(contestants: Sequence[str]) -> Iterator[str]:
         yield f"{contestant} ({before + 1})" if before else contestant
 
 
-def _is_url(contestant: str) -> bool:
-    return urls.is_meant(contestant, workload.SCHEMES)
+def _own_traffic(sides: Sequence[Side], typed: comparing_own.Typed) -> Path | None:
+    """The first file that a server of one's own names: all are sent the same."""
+    if typed.path is not None:
+        return None
+    return next((side.traffic for side in sides if side.traffic), None)
 
 
-def _common(contestants: Sequence[str], wanted: str | None) -> _Common | None:
+def _is_url(side: Side) -> bool:
+    return side.own is None and urls.is_meant(side.shown, workload.SCHEMES)
+
+
+def _is_subject(side: Side) -> bool:
+    return side.own is None and not _is_url(side)
+
+
+def _common(sides: Sequence[Side], wanted: str | None) -> _Common | None:
     """A protocol and contract that all subjects keep; None where there are only URLs."""
-    specs = [_subject(contestant)[0] for contestant in contestants if not _is_url(contestant)]
+    specs = [_subject(side.shown)[0] for side in sides if _is_subject(side)]
+    if specs and any(side.own for side in sides):
+        raise UsageProblem(
+            "servers of your own are asked for a path, and subjects keep contracts",
+            "name the requests: --traffic FILE",
+        )
     if not specs:
         if wanted:
             raise UsageProblem("--protocol is for subjects", "the URLs' schemes say it already")
@@ -233,10 +273,23 @@ def _subject(contestant: str) -> tuple[Spec, ConfigurationName]:
 
 
 def _case(
-    name: str, contestant: str, common: _Common | None, load: Load, asked: Asked, tls: Tls
+    name: str, side: Side, common: _Common | None, load: Load, asked: Asked, tls: Tls
 ) -> Case:
-    fresh = load.requests_per_connection is not None
-    if _is_url(contestant):
+    fresh, contestant = load.requests_per_connection is not None, side.shown
+    if side.own:
+        spoken_here = side.own.protocol
+        return Case(
+            scenario=_scenario(name, contestant, "default", spoken_here, load),
+            own=side.own,
+            protocol=spoken_here,
+            path=side.own.path,
+            http=workload.http_of(spoken_here, asked),
+            message=workload.message_of(spoken_here, asked),
+            expect=_expected(asked, AutoContent()),
+            load=load,
+            sources=FRESH_SOURCES if fresh else (),
+        )
+    if _is_url(side):
         target = urls.parse(contestant, workload.SCHEMES)
         return Case(
             scenario=_scenario(name, redaction.text(contestant), "default", target.protocol, load),

@@ -18,6 +18,7 @@ from wiretrial.results.model import Scenario
 from wiretrial.studies import sessions
 from wiretrial.studies.spec import Case
 from wiretrial.subjects import registry
+from wiretrial.subjects.own import PLAIN, Own
 from wiretrial.subjects.spec import PROTOCOLS_OF, TRAFFIC, ConfigurationName, Protocol
 from wiretrial.traffic import loads
 from wiretrial.traffic.compiler import compile_at
@@ -64,6 +65,19 @@ class Played:
         """The same at a server that is started here."""
         case = self._case(name, subject, configuration, protocol, None)
         return case.model_copy(update={"contract": TRAFFIC, "path": "/"})
+
+    def of_own(self, name: str, subject: str, own: Own, over: Sequence[Protocol]) -> Case:
+        """The same at a server of the user's own that is started here."""
+        protocol = next((one for one in over if one in PLAIN), None)
+        if protocol is None:
+            raise UsageProblem(
+                f"{self.path} goes over {' and '.join(over)}, and a server of your own is"
+                f" asked over {', '.join(PLAIN)}",
+                "change `base` in the file, or start the server yourself and name its URL",
+            )
+        case = self._case(name, subject, "default", protocol, None)
+        spoken_here = own.model_copy(update={"protocol": protocol})
+        return case.model_copy(update={"contract": TRAFFIC, "path": "/", "own": spoken_here})
 
     def _case(
         self,

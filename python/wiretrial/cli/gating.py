@@ -25,6 +25,8 @@ from wiretrial.results.store import ResultsFolder, read_all
 from wiretrial.stats.gate import Decision, Unit
 from wiretrial.studies import asked, spec
 
+SUITE = "wiretrial gate"
+
 
 @dataclass(frozen=True)
 class Against:
@@ -62,12 +64,24 @@ def gate(
     if trend:
         rows += _followed(result, trend)
     if junit:
-        output.emit(_junit(rows), junit)
+        output.emit(as_junit(rows, SUITE), junit)
     output.emit(_WRITERS[form](rows), None)
+    return exit_code(rows)
+
+
+def exit_code(rows: Sequence[Row]) -> int:
+    """Whether all are kept; what is broken comes before what can't be told."""
     outcomes = Counter(row.outcome for row in rows)
     if outcomes["broken"] or outcomes["missing"]:
         return EXIT_GATE
     return EXIT_INVALID if outcomes["cannot tell"] else EXIT_GOOD
+
+
+def relative(results: ResultsFolder, bound: Threshold, against: str) -> list[Row]:
+    """One bound between the scenarios of a result, of which `against` is the other side."""
+    study, trials = spec.parse(results.document()), results.trials()
+    missing = asked.missing(study, trials, absent.read(results))
+    return gates.decide(trials, [], [bound], missing, against)
 
 
 def _decided(
@@ -124,7 +138,8 @@ def _with_goals(
     return found
 
 
-def _text(rows: Sequence[Row]) -> str:
+def as_text(rows: Sequence[Row]) -> str:
+    """A line for each bound, and their sum."""
     width = max(len(row.scenario) for row in rows)
     bound = max(len(row.threshold.text) for row in rows)
     lines = [
@@ -173,7 +188,8 @@ def _needed(decision: Decision | None, unit: Unit) -> int | None:
     return decision.needed if decision and decision.unit == unit else None
 
 
-def _markdown(rows: Sequence[Row]) -> str:
+def as_markdown(rows: Sequence[Row]) -> str:
+    """Their sum, and a table."""
     marks = {
         "kept": "✅ kept",
         "broken": "❌ broken",
@@ -187,11 +203,12 @@ def _markdown(rows: Sequence[Row]) -> str:
     return "\n".join([f"**{_sum(rows)}**", "", *lines])
 
 
-def _junit(rows: Sequence[Row]) -> str:
+def as_junit(rows: Sequence[Row], suite_name: str) -> str:
+    """A test case for each bound: a failure where it is broken, an error where none can tell."""
     outcomes = Counter(row.outcome for row in rows)
     suite = ElementTree.Element(
         "testsuite",
-        name="wiretrial gate",
+        name=suite_name,
         tests=str(len(rows)),
         failures=str(outcomes["broken"] + outcomes["missing"]),
         errors=str(outcomes["cannot tell"]),
@@ -211,4 +228,4 @@ def _junit(rows: Sequence[Row]) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
-_WRITERS = {GateForm.TEXT: _text, GateForm.JSON: _json, GateForm.MARKDOWN: _markdown}
+_WRITERS = {GateForm.TEXT: as_text, GateForm.JSON: _json, GateForm.MARKDOWN: as_markdown}
