@@ -75,7 +75,12 @@ fn run(tells_heads: bool, pieces: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
                 Some(Event::Failed { tag, error }) => format!("{} {error:?}", once(tag)),
                 Some(Event::Unprocessed { tag }) => format!("{} unprocessed", once(tag)),
                 Some(Event::Head(head)) => {
-                    format!("{:?} {} {:?}", head.tag, head.status, head.fields().collect::<Vec<_>>())
+                    format!(
+                        "{:?} {} {:?}",
+                        head.tag,
+                        head.status,
+                        head.fields().collect::<Vec<_>>()
+                    )
                 }
                 Some(other) => format!("{other:?}"),
             });
@@ -98,7 +103,8 @@ fn client(tells_heads: bool) -> Http2Client {
         request("HEAD", PayloadLength::None),
         request("POST", PayloadLength::Varying),
     ]);
-    let limits = Http2Limits { stream_window: 300, connection_window: 65_535, ..Default::default() };
+    let limits =
+        Http2Limits { stream_window: 300, connection_window: 65_535, ..Default::default() };
     let mut client = match tells_heads {
         false => Http2Client::new(requests, limits),
         true => Http2Client::telling_heads(requests, limits),

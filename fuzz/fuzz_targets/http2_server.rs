@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 
 use libfuzzer_sys::fuzz_target;
-use wiretrial_proto::Scratch;
 use wiretrial_proto::FieldList;
+use wiretrial_proto::Scratch;
 use wiretrial_proto::http2::hpack::HpackDecoder;
 use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server, PREFACE};
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 import pytest
 
 from tests.report import synthetic_trend
-from wiretrial.report import units
+from wiretrial.report import indexed, units
 from wiretrial.report.canvas import NARROW, WIDE, Frame, inline_svg
 from wiretrial.report.trend import briefs, forms, found, held, points, terms, words
 from wiretrial.report.trend.points import Asked, Line, Point
 from wiretrial.report.views import trend as view
 from wiretrial.results.history import Result
-from wiretrial.results.model import Trial
+from wiretrial.results.model import Revision, Trial
 
 MACHINE = {"CPU": "one", "kernel": "6.1", "engine": "0.1.0"}
 
@@ -273,6 +273,24 @@ def test_without_a_label_the_subject_s_version_is_the_revision() -> None:
     one = synthetic_trend.trial(0, 1.0, day=0)
     (made,) = points.lines([result("r", one)], Asked())
     assert made.points[0].revision == "0.1.0"
+
+
+def test_a_server_built_from_a_repository_needs_no_label() -> None:
+    one = synthetic_trend.trial(0, 1.0, day=0)
+    assert one.subject is not None
+
+    def at(commit: str, *, dirty: bool = False, label: str | None = None) -> Trial:
+        built = {"revision": Revision(commit=commit, dirty=dirty)}
+        labels = {"commit": label} if label else {}
+        subject = one.subject.model_copy(update=built) if one.subject else None
+        return one.model_copy(update={"subject": subject, "labels": labels})
+
+    told = [at("3f2a"), at("3f2a", label="mine"), at("3f2a", dirty=True)]
+    revisions = [
+        points.lines([result("r", trial)], Asked())[0].points[0].revision for trial in told
+    ]
+    assert revisions == ["3f2a", "mine", "0.1.0"], "changes that are in no commit have none"
+    assert [indexed.row(trial).commit for trial in told] == ["3f2a", "mine", None]
 
 
 def test_results_are_joined_by_commit_and_by_day() -> None:

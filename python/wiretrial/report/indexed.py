@@ -104,7 +104,6 @@ def row(trial: Trial) -> Indexed:
     told = ((metric, metric.of(measured)) for metric in METRICS)
     known = {metric: value for metric, value in told if value is not None and math.isfinite(value)}
     is_bound = trial.judgement.verdict == "client-bound"
-    commit = facts.get("commit")
     return Indexed(
         study=trial.study,
         study_digest=trial.study_digest,
@@ -122,7 +121,7 @@ def row(trial: Trial) -> Indexed:
         started_at=trial.started_at,
         day=day(trial.started_at),
         versions=_versions(trial),
-        commit=commit if isinstance(commit, str) else None,
+        commit=trial.named.get("commit"),
         verdict=trial.judgement.verdict,
         bottleneck=trial.judgement.bottleneck,
         ok=counters.ok,

@@ -274,6 +274,14 @@ class Trial(_Part):
     warnings: tuple[Warning, ...] = ()
     machine: Machine = Field(default_factory=Machine)
 
+    @property
+    def named(self) -> dict[str, str]:
+        """Its labels; `commit` is its server's own where its user named none."""
+        revision = self.subject.revision if self.subject else None
+        if revision is None or revision.dirty:
+            return self.labels
+        return {"commit": revision.commit, **self.labels}
+
     @field_validator("plan")
     @classmethod
     def _plan_without_secrets(cls, plan: Plan, info: ValidationInfo) -> Plan:

@@ -39,7 +39,7 @@ def of(trial: Trial) -> Brief:
         is_client_bound=trial.judgement.verdict == "client-bound",
         is_driven=measured.is_driven,
         ranked_by=ranked.key,
-        labels=trial.labels,
+        labels=trial.named,
         version=trial.subject.version if trial.subject else None,
         boot=terms.boot(trial),
         terms=terms.of(trial),
