@@ -6,9 +6,15 @@ nanoseconds, all sizes bytes. A test compares these models with the engine's sch
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from wiretrial.plan_shape import Shape
 from wiretrial.plan_traffic import Traffic
@@ -31,9 +37,17 @@ class Http(_Part):
     """HTTP parts of a request. `method` None: GET without a payload, POST with one."""
 
     version: HttpVersion = "1.1"
-    """2: HTTP/2, whose streams are `load.depth`."""
+    """2: HTTP/2, whose streams are `load.depth`. The other is not written, so that plans and the
+    digests of studies are what they were before there were two."""
     method: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_usual_version(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = write(self)
+        if self.version == "1.1":
+            written.pop("version", None)
+        return written
 
 
 class Tls(_Part):

@@ -46,7 +46,13 @@ fn every_row_names_tests_and_every_test_has_a_row() {
     let quoted = text.split('`').skip(1).step_by(2);
     let named: BTreeSet<String> =
         quoted.filter(|words| words.matches('_').count() >= 3).map(str::to_owned).collect();
-    let all = tests_in(&["crates/engine/tests", "tests/cli", "tests/lab"]);
+    let all = tests_in(&[
+        "crates/engine/tests",
+        "tests/cli",
+        "tests/lab",
+        "tests/observers",
+        "tests/team",
+    ]);
     let missing: Vec<_> = named.difference(&all).collect();
     assert!(missing.is_empty(), "named in docs/faults.md and not there: {missing:?}");
     let mut ours = tests_in(&["crates/engine/tests/faults"]);
