@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler
 
 import pytest
@@ -71,6 +71,14 @@ def arrived() -> list[int]:
     return [int(one) for body in RECEIVED for one in body.split()]
 
 
+def until(holds: Callable[[], bool], limit_s: float = 20) -> None:
+    """Waits for what the sender's own thread brings about."""
+    end = time.monotonic() + limit_s
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def test_all_is_sent_in_order_and_counted(url: str) -> None:
     told = sending(url, 100).close()
     assert arrived() == list(range(100))
@@ -86,8 +94,7 @@ def test_what_may_pass_is_tried_again(
     monkeypatch.setattr(sender, "FIRST_REST_S", 0.05)
     STATUSES.extend([status, status])
     made = sending(url, 5)
-    while len(arrived()) < 5:
-        time.sleep(0.01)
+    until(lambda: len(arrived()) >= 5)
     told = made.close()
     assert arrived() == list(range(5))
     assert (told.sent, told.lost) == (5 * POINTS, 0)
@@ -96,8 +103,7 @@ def test_what_may_pass_is_tried_again(
 def test_what_is_refused_for_good_is_lost_and_the_next_is_sent(url: str) -> None:
     STATUSES.append(400)
     made = sending(url, 1)
-    while STATUSES:
-        time.sleep(0.01)
+    until(lambda: not STATUSES)
     made.put(batch(7))
     told = made.close()
     assert arrived() == [7]
@@ -141,8 +147,7 @@ def test_what_waits_is_bounded_and_the_oldest_goes_first(
     monkeypatch.setattr(sender, "MOST_WAITING", 10)
     STATUSES.append(503)
     made = sending(url, 1)
-    while STATUSES:
-        time.sleep(0.01)
+    until(lambda: not STATUSES)
     for number in range(1, 31):
         made.put(batch(number))
     told = made.close()
