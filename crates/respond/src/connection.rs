@@ -7,7 +7,7 @@ use std::mem;
 use std::sync::Arc;
 
 use wiretrial_net::clock::monotonic_ns;
-use wiretrial_net::{Alpn, Driver, Fill, Ready, Transport};
+use wiretrial_net::{Driver, Fill, Ready, Transport};
 use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
 
@@ -314,9 +314,7 @@ impl Connection {
     /// Gives input to the conversation; returns how many bytes of it were taken.
     fn converse(&mut self, input: &mut [u8], resources: &mut Resources<'_>) -> usize {
         let Resources { shared, counters, staging, scratch, member } = resources;
-        if self.transport.agreed() == Some(Alpn::Http2) {
-            self.protocol.agree_on_http2();
-        }
+        self.protocol.agree(|| self.transport.agreed());
         let out = if self.stage.is_some() { &mut **staging } else { self.transport.out() };
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
         let taken = self.protocol.take(input, scratch, &mut sink, member);

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use wiretrial_net::Alpn;
 use wiretrial_proto::Scratch;
 use wiretrial_proto::http1::DateField;
 use wiretrial_proto::http2::PREFACE;
@@ -83,10 +84,12 @@ impl Protocol {
         }
     }
 
-    /// HTTP/2 was agreed on before the first byte, so that nothing else may come.
-    pub(crate) fn agree_on_http2(&mut self) {
+    /// Where HTTP/2 was agreed on before the first byte, nothing else may come.
+    #[inline]
+    pub(crate) fn agree(&mut self, agreed: impl FnOnce() -> Option<Alpn>) {
         if let Self::Http(http) = self
             && http.is_fresh()
+            && agreed() == Some(Alpn::Http2)
         {
             *self = Self::Http2(Box::new(Http2Conversation::new(http.scheme())));
         }

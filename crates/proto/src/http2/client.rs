@@ -26,8 +26,6 @@ pub struct Http2Client {
     tells_heads: bool,
     /// The stream whose reply was over with its head, which was told.
     over: Option<u32>,
-    /// Streams that the peer allows, as was told last.
-    room: u32,
     /// Messages that the peer refused since it last replied to one.
     refused: u32,
     /// Where requests are encoded.
@@ -67,7 +65,6 @@ impl Http2Client {
             state: State::Opening,
             tells_heads: false,
             over: None,
-            room: u32::MAX,
             refused: 0,
             block: Vec::new(),
         }
@@ -76,12 +73,6 @@ impl Http2Client {
     /// The same, and it tells of the head of each reply.
     pub fn telling_heads(requests: Arc<[Http2Request]>, limits: Http2Limits) -> Self {
         Self { tells_heads: true, ..Self::new(requests, limits) }
-    }
-
-    /// The peer may have changed how many streams it allows: it is told where it has.
-    fn told_room(&mut self) -> Option<Event<'static>> {
-        let room = self.connection.peer.max_concurrent_streams;
-        (std::mem::replace(&mut self.room, room) != room).then_some(Event::Room)
     }
 
     /// How often a window was the limit so far.
@@ -161,10 +152,9 @@ impl ClientSession for Http2Client {
                 }
                 Some(Happened::Wrong { id, code, detail }) => self.fail(id, code, detail, out),
                 Some(Happened::Reset { id, code }) => self.reset(id, code),
-                Some(Happened::Room) => self.told_room(),
+                Some(Happened::Room) => Some(Event::Room),
                 Some(Happened::Settled) => {
                     self.state = State::Open;
-                    self.room = self.connection.peer.max_concurrent_streams;
                     Some(Event::Open)
                 }
                 Some(Happened::Leaving) => self.leaving(),

@@ -131,7 +131,8 @@ impl<M> Identified for Stream<M> {
 pub(super) enum Happened<'a> {
     /// The peer's first settings.
     Settled,
-    /// The peer allows another number of streams, or content of ours that waited has gone.
+    /// To a client: the peer allows another number of streams. To a server: some content that
+    /// waited has gone.
     Room,
     /// Fields on a stream, which the caller's list holds now.
     Fields { id: u32, is_end: bool },

@@ -110,9 +110,10 @@ impl Http2Server {
             let event = match step.event {
                 None => return Ok(Step { consumed, event: None }),
                 Some(Happened::Fields { id, is_end }) => match self.fields(id, is_end, scratch) {
-                    Ok(Came::Request) => {
+                    Ok(Came::Request(length)) => {
                         self.ended = is_end.then_some(id);
-                        return Ok(Step { consumed, event: request(id, is_end, scratch) });
+                        let event = request(id, length, is_end, scratch);
+                        return Ok(Step { consumed, event });
                     }
                     Ok(Came::Trailers) => Some(Http2Event::End { stream: id }),
                     Err(()) => self.gone(id, Some(ErrorCode::ProtocolError), out),
@@ -229,13 +230,14 @@ impl Http2Server {
                 .filter(|_| is_end)
                 .ok_or(());
         }
-        let request = inbound::request(&scratch.fields, false).map_err(|_| ())?;
+        let content_length =
+            inbound::request(&scratch.fields, false).map_err(|_| ())?.content_length;
         stream.has_head = true;
-        stream.missing = request.content_length;
+        stream.missing = content_length;
         if is_end {
             stream.takes(0, true).map_err(|_| ())?;
         }
-        Ok(Came::Request)
+        Ok(Came::Request(content_length))
     }
 
     /// There is nobody to be answered on this stream; with a code, for what the client did there.
@@ -263,17 +265,19 @@ impl Http2Server {
 
 /// What fields were.
 enum Came {
-    Request,
+    /// The head of a request, with the length of its content where it tells it.
+    Request(Option<u64>),
     Trailers,
 }
 
-fn request(stream: u32, is_end: bool, scratch: &Scratch) -> Option<Http2Event<'_>> {
-    let request = inbound::request(&scratch.fields, false).ok()?;
-    Some(Http2Event::Request {
-        stream,
-        method: request.method,
-        target: request.path,
-        content_length: request.content_length,
-        is_end,
-    })
+/// A request whose fields were looked at.
+fn request(
+    stream: u32,
+    content_length: Option<u64>,
+    is_end: bool,
+    scratch: &Scratch,
+) -> Option<Http2Event<'_>> {
+    let text = |name: &[u8]| str::from_utf8(scratch.fields.get(name)?).ok();
+    let (method, target) = (text(b":method")?, text(b":path"));
+    Some(Http2Event::Request { stream, method, target, content_length, is_end })
 }

@@ -256,21 +256,17 @@ impl Http2Conversation {
         sink: &mut Sink<'_>,
     ) {
         let digits = length.map(|length| length.to_string());
-        let mut fields: Vec<(String, &[u8])> = Vec::new();
-        if !kind.is_empty() {
-            fields.push(("content-type".to_owned(), kind.as_bytes()));
-        }
-        if let Some(digits) = &digits {
-            fields.push(("content-length".to_owned(), digits.as_bytes()));
-        }
-        for (name, value) in lines.lines().filter_map(|line| line.split_once(": ")) {
-            let name = name.to_ascii_lowercase();
-            // What HTTP/1.1 says of its connection means nothing here.
-            if !matches!(name.as_str(), "upgrade" | "connection") {
-                fields.push((name, value.as_bytes()));
-            }
-        }
-        let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let named = lines.lines().filter_map(|line| line.split_once(": ")).map(|(name, value)| {
+            // Names are in lower case here.
+            (name.to_ascii_lowercase(), value.as_bytes())
+        });
+        // What HTTP/1.1 says of its connection means nothing here.
+        let further: Vec<_> =
+            named.filter(|(name, _)| !matches!(name.as_str(), "upgrade" | "connection")).collect();
+        let kind = (!kind.is_empty()).then_some(("content-type", kind.as_bytes()));
+        let length = digits.as_ref().map(|digits| ("content-length", digits.as_bytes()));
+        let further = further.iter().map(|(name, value)| (name.as_str(), *value));
+        let fields: Vec<_> = kind.into_iter().chain(length).chain(further).collect();
         self.codec.respond(stream, status, &fields, is_end, sink.out);
     }
 

@@ -70,8 +70,11 @@ impl<M: Default> Connection<M> {
         if !std::mem::replace(&mut self.reading.is_settled, true) {
             return Ok(Some(Happened::Settled));
         }
-        let is_changed = before.max_concurrent_streams != self.peer.max_concurrent_streams;
-        Ok((is_changed || has_gone).then_some(Happened::Room))
+        let has_room = match self.side {
+            Side::Client => before.max_concurrent_streams != self.peer.max_concurrent_streams,
+            Side::Server => has_gone,
+        };
+        Ok(has_room.then_some(Happened::Room))
     }
 
     /// The peer takes its leave: it goes on with what it has begun, and nothing else (section 6.8).
@@ -116,7 +119,8 @@ impl<M: Default> Connection<M> {
                 return wrong(ErrorCode::FlowControlError, detail);
             }
         }
-        Ok(self.send_held(out).then_some(Happened::Room))
+        let has_room = self.send_held(out) && self.side == Side::Server;
+        Ok(has_room.then_some(Happened::Room))
     }
 
     fn reset(&mut self, id: u32, payload: &[u8]) -> Told {

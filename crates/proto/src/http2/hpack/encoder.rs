@@ -22,7 +22,7 @@ pub fn write_field(name: &[u8], value: &[u8], secrecy: Secrecy, out: &mut Vec<u8
         integer::write(index, 7, 0x80, out);
         return;
     }
-    write_name(name, secrecy, out);
+    write_placed(place, name, secrecy, out);
     write_string(value, out);
 }
 
@@ -41,11 +41,16 @@ pub(in crate::http2) fn write_value(
 
 /// Appends what goes before a value: how it is to be treated, and the name.
 pub(in crate::http2) fn write_name(name: &[u8], secrecy: Secrecy, out: &mut Vec<u8>) {
+    write_placed(table::place(name, b""), name, secrecy, out);
+}
+
+/// The same of a name whose place in the static table is known.
+fn write_placed(place: Place, name: &[u8], secrecy: Secrecy, out: &mut Vec<u8>) {
     let flags = match secrecy {
         Secrecy::Plain => 0,
         Secrecy::Never => 0x10,
     };
-    match table::place(name, b"") {
+    match place {
         Place::Whole(index) | Place::Name(index) => integer::write(index, 4, flags, out),
         Place::None => {
             out.push(flags);
