@@ -122,14 +122,6 @@ def node_exporter() -> Iterator[str]:
     ports.release([port])
 
 
-def until(holds: Any, limit_s: float = LIMIT_S) -> None:
-    """Waits until something holds."""
-    ends = time.monotonic() + limit_s
-    while not holds():
-        assert time.monotonic() < ends, "it did not come about in time"
-        time.sleep(0.1)
-
-
 @contextmanager
 def _running(command: Sequence[str], ready: str) -> Iterator[None]:
     process = subprocess.Popen(

@@ -7,21 +7,23 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.cli.conftest import LAUNCHER, ROOT
+from tests.waiting import until
 from wiretrial import launch
 from wiretrial.engine import Engine
 from wiretrial.fleet import commands, own
 from wiretrial.fleet.security import Address, Certificates
 
 DEADLINE_S = 90.0
+wait_until = partial(until, limit_s=DEADLINE_S)
 ENGINE = "wiretrial-engine"
 
 
@@ -151,14 +153,6 @@ def wiretrial(stack: ExitStack, *arguments: str, cwd: Path) -> subprocess.Popen[
 
     stack.callback(over)
     return process
-
-
-def wait_until(holds: Callable[[], bool], what: str, limit_s: float = DEADLINE_S) -> None:
-    """Returns when something holds; fails when it never does."""
-    deadline = time.monotonic() + limit_s
-    while not holds():
-        assert time.monotonic() < deadline, f"not so in {limit_s:g} s: {what}"
-        time.sleep(0.05)
 
 
 def is_gone(process: psutil.Process) -> bool:

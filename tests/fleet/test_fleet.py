@@ -180,7 +180,7 @@ def test_whoever_led_the_load_is_killed_and_nothing_goes_on(
 ) -> None:
     run, engines = begin(cluster, engine, stack, tmp_path)
     (run if what == "client" else cluster.scheduler).kill()
-    wait_until(lambda: all(map(is_gone, engines)), "all engines are gone", LEASE_S + 20)
+    wait_until(lambda: all(map(is_gone, engines)), "all engines are gone", limit_s=LEASE_S + 20)
     if what == "scheduler":
         result = told(run)
         assert result["verdict"] == "partial"

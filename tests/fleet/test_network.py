@@ -94,7 +94,7 @@ def test_a_cut_cable_loses_one_agent_whose_load_ends_by_itself(
     (cut_off,) = engines_below(cluster.agents[1].pid)
     network.cut(network.hosts[1])
     # Nobody can tell it anything any more: its lease ends it.
-    wait_until(lambda: is_gone(cut_off), "the engine is gone", LEASE_S + 10)
+    wait_until(lambda: is_gone(cut_off), "the engine is gone", limit_s=LEASE_S + 10)
     result = told(run)
     assert result["verdict"] == "partial"
     assert [bool(agent["lost"]) for agent in result["agents"]] == [False, True, False]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from tests.cli.conftest import serving
+from tests.waiting import until
 from wiretrial.metrics import families, sender
 from wiretrial.metrics.families import Batch, Labels, Value
 from wiretrial.metrics.sender import Account, Sender
@@ -69,14 +70,6 @@ def sending(url: str, count: int) -> Sender:
 
 def arrived() -> list[int]:
     return [int(one) for body in RECEIVED for one in body.split()]
-
-
-def until(holds: Callable[[], bool], limit_s: float = 20) -> None:
-    """Waits for what the sender's own thread brings about."""
-    end = time.monotonic() + limit_s
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_all_is_sent_in_order_and_counted(url: str) -> None:

@@ -10,8 +10,7 @@ import http.client
 import os
 import shutil
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ import pytest
 
 from tests.fleet.conftest import ended, started
 from tests.lab.test_isolation import may_isolate
+from tests.waiting import until
 from wiretrial import launch
 from wiretrial.engine import Engine
 from wiretrial.fleet import own
@@ -183,7 +183,7 @@ def ssh_host(folder: Path, mounts: Sequence[str] = ("exec", "exec")) -> Iterator
             )
         host = SshHost(folder, namespace, sshd)
         try:
-            wait_until(lambda: own.listens(host.address, PORT) or sshd.poll() is not None, "sshd")
+            until(lambda: own.listens(host.address, PORT) or sshd.poll() is not None, "sshd")
             if sshd.poll() is not None:
                 pytest.skip(f"no sshd here: {(folder / 'sshd.log').read_text(encoding='utf-8')}")
             yield host
@@ -201,14 +201,6 @@ def runs(process: psutil.Process, word: str | None = None) -> bool:
         return alive and (word is None or word in process.cmdline())
     except psutil.NoSuchProcess:
         return False
-
-
-def wait_until(holds: Callable[[], bool], what: str) -> None:
-    """Returns when something holds; fails when it never does."""
-    deadline = time.monotonic() + LIMIT_S
-    while not holds():
-        assert time.monotonic() < deadline, f"not so in {LIMIT_S:g} s: {what}"
-        time.sleep(0.05)
 
 
 def _write(folder: Path, address: str) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.observers.conftest import Start
-from tests.prometheus import Labels, Points, Served, node_exporter, prometheus, until
+from tests.prometheus import Labels, Points, Served, node_exporter, prometheus
+from tests.waiting import until
 from wiretrial.cli import app
 from wiretrial.errors import EXIT_GOOD, EXIT_INVALID, ObserverFailed, UsageProblem
 from wiretrial.observers import address, coarse, cost

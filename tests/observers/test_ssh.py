@@ -27,8 +27,8 @@ from tests.observers.ssh_host import (
     ask,
     needs_ssh,
     ssh_host,
-    wait_until,
 )
+from tests.waiting import until
 from wiretrial.engine import Engine
 from wiretrial.errors import ObserverFailed
 from wiretrial.observers import address, far, opening, ssh
@@ -158,7 +158,7 @@ def test_a_process_is_watched_and_nothing_stays_on_its_host(
         assert mark.round_trip_ns > 0
         assert mark.at_ns >= asked[name] - found.clock_error_ns
     assert 0 < found.clock_error_ns <= max(one.round_trip_ns for one in found.marks)
-    wait_until(lambda: host.sessions() == [], "nothing of ours runs there")
+    until(lambda: host.sessions() == [], "nothing of ours runs there")
     assert host.files() == []
 
 
@@ -197,7 +197,7 @@ def test_a_connection_that_is_there_is_shared_and_left_alone(
     words = [*host.ssh.split(), "-M", "-N", SHARED]
     with subprocess.Popen(words, stdin=subprocess.DEVNULL) as master:
         try:
-            wait_until((host.folder / "shared").exists, "the connection stands")
+            until((host.folder / "shared").exists, "the connection stands")
             logins = len(host.sessions())
             with opened(engine, f"ssh://{SHARED}/pid/{server.pid}") as watch:
                 watch.start()
@@ -365,7 +365,7 @@ def test_what_can_t_be_watched_is_refused_in_a_line(
         line = refused(engine, text)
     for one in words:
         assert one in line
-    wait_until(lambda: host.sessions() == [], "nothing of ours runs there")
+    until(lambda: host.sessions() == [], "nothing of ours runs there")
     assert host.files() == []
 
 
@@ -398,7 +398,7 @@ def test_a_connection_that_ends_while_the_engine_is_sent_leaves_nothing(
         with pytest.raises(ObserverFailed, match="no answer in 2 s"):
             reached.begin(["observe", "--host"])
         assert host.files() == []
-    wait_until(lambda: host.sessions() == [], "nothing of ours runs there")
+    until(lambda: host.sessions() == [], "nothing of ours runs there")
     assert host.files() == []
 
 

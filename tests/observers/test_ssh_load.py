@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from tests.fleet.conftest import engines_below, wiretrial
-from tests.observers.ssh_host import NAME, Served, SshHost, needs_ssh, ssh_host, wait_until
+from tests.observers.ssh_host import NAME, Served, SshHost, needs_ssh, ssh_host
+from tests.waiting import until
 from wiretrial.engine import Engine
 from wiretrial.observers import ssh
 
@@ -91,7 +92,7 @@ def test_a_host_that_is_cut_off_leaves_the_load_its_result(
     server = Served(stack, None, engine)
     address = f"far=ssh://{NAME}/pid/{server.pid}"
     run = load(stack, tmp_path, server.url, "-d", "6s", "--server", address)
-    wait_until(lambda: bool(host.observers() and engines_below(run.pid)), "it is loaded")
+    until(lambda: bool(host.observers() and engines_below(run.pid)), "it is loaded")
     time.sleep(2)
     host.cut()
     found = told(run)
@@ -107,7 +108,7 @@ def test_a_login_that_is_ended_leaves_the_load_its_result(
     server = Served(stack, host, engine)
     address = f"far=ssh://{NAME}/pid/{server.pid}"
     run = load(stack, tmp_path, server.url, "-d", "6s", "--server", address)
-    wait_until(lambda: bool(host.observers() and engines_below(run.pid)), "it is loaded")
+    until(lambda: bool(host.observers() and engines_below(run.pid)), "it is loaded")
     time.sleep(1)
     for one in host.sessions():
         one.kill()

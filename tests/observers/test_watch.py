@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.observers.conftest import Limited, Start
+from tests.waiting import until
 from wiretrial.engine import Engine
 from wiretrial.errors import ObserverFailed
 from wiretrial.observers import address, local, opening
@@ -23,13 +23,6 @@ SECOND_NS = 1_000_000_000
 
 def watch(engine: Engine, *texts: str, every_ns: int = 50_000_000) -> ObserveWatch:
     return local.watch(address.parse_all(texts), engine.binary, every_ns)
-
-
-def until(holds: Callable[[], bool], limit_s: float = 20) -> None:
-    end = time.monotonic() + limit_s
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_counters_grow_from_mark_to_mark(engine: Engine, burner: Start) -> None:

@@ -11,15 +11,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from tests import postgres
+from tests import postgres, waiting
 from tests.cli.conftest import LIMIT_S, command
 from tests.postgres import CRASHED, Cluster
 from tests.team.conftest import Run, Team, contents, environment, study, with_roles
@@ -37,14 +37,7 @@ COPYING = (
 )
 OURS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'wiretrial'"
 BIG_BYTES = 64_000_000
-
-
-def until(true: Callable[[], bool], pause_s: float = 0.05) -> None:
-    """Waits for something that must come."""
-    deadline = time.monotonic() + LIMIT_OF_NOTICE_S
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(pause_s)
+until = partial(waiting.until, limit_s=LIMIT_OF_NOTICE_S)
 
 
 @contextmanager
