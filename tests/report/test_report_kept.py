@@ -112,6 +112,21 @@ def test_where_there_is_little_room_fewer_intervals_are_kept(
         kept_trials.pack(results, 1000)
 
 
+def test_where_there_is_less_room_quantiles_are_kept_and_tell_the_same(
+    results: ResultsFolder, tmp_path: Path
+) -> None:
+    *_, fewest, pictures, figures = (
+        kept_trials.packed(results, trials) for trials in kept_trials.smaller(results)
+    )
+    assert len(fewest) > len(pictures) > len(figures)
+    path = tmp_path / "outlined.jsonl.xz"
+    path.write_bytes(kept_trials.pack(results, len(pictures)))
+    assert path.read_bytes() == pictures
+    again = kept.unpack(path, tmp_path)
+    whole, unpacked = (found.of_report(reports.whole(one)) for one in (results, again))
+    assert unpacked == whole
+
+
 def test_a_search_keeps_all_of_its_intervals() -> None:
     (trial,) = demo_trials(blocks=1, shapes=DEMO[:1])
     scenario = trial.scenario.model_copy(update={"search": "knee"})

@@ -8,10 +8,10 @@ what the pages say.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from wiretrial.errors import StoreError
-from wiretrial.report import coarse, merged
+from wiretrial.report import coarse, merged, outlined
 from wiretrial.report.exports import table
 from wiretrial.results import absent, adoption, kept
 from wiretrial.results.model import Trial
@@ -20,29 +20,40 @@ from wiretrial.results.store import ResultsFolder
 MOST_BYTES = 3 * 1024 * 1024
 INTERVALS = (1_000_000, 20, 8, 3, 1)
 """How many are left of each part of a run, tried in this order."""
+OUTLINES = (outlined.PICTURES, outlined.FIGURES)
+"""Then distributions keep these quantiles only, with the fewest intervals."""
 
 
 def pack(results: ResultsFolder, most_bytes: int = MOST_BYTES) -> bytes:
     """The file, with as many intervals as fit into `most_bytes`.
 
-    A window has one histogram of each metric in any case.
+    A window has one histogram of each metric in any case; where that is too much, its outline.
     """
-    trials = results.trials()
-    if not trials:
-        raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
-    small = [merged.of(trial) for trial in trials]
-    for most in INTERVALS:
-        packed = _packed(results, [coarse.of(trial, most) for trial in small])
-        if len(packed) <= most_bytes:
-            return packed
+    for trials in smaller(results):
+        found = packed(results, trials)
+        if len(found) <= most_bytes:
+            return found
     raise StoreError(
-        f"{results.folder}: its {len(trials)} trials take {len(packed):,} bytes, more than"
+        f"{results.folder}: its {len(trials)} trials take {len(found):,} bytes, more than"
         f" {most_bytes:,}",
         "keep fewer trials or scenarios",
     )
 
 
-def _packed(results: ResultsFolder, trials: Sequence[Trial]) -> bytes:
+def smaller(results: ResultsFolder) -> Iterator[list[Trial]]:
+    """The trials of a study, smaller each time; raises `StoreError` where there are none."""
+    trials = [merged.of(trial) for trial in results.trials()]
+    if not trials:
+        raise StoreError(f"{results.folder} holds no trial yet", "measure some first")
+    for most in INTERVALS:
+        fewer = [coarse.of(trial, most) for trial in trials]
+        yield fewer
+    for shares in OUTLINES:
+        yield [outlined.of(trial, shares) for trial in fewer]
+
+
+def packed(results: ResultsFolder, trials: Sequence[Trial]) -> bytes:
+    """The file with these trials."""
     adopted = adoption.read(results)
     head = kept.Head(
         study=json.loads(results.document()),
