@@ -81,6 +81,30 @@ def test_what_does_not_depend_on_their_number_is_apart() -> None:
     assert span == "6 trials at 1,000 to 10,000 connections"
 
 
+def over_occasions(*each: float) -> list[Trial]:
+    """Days on which a connection weighed so much."""
+    return [
+        trial(
+            connections, block, BASE + weight * connections, KERNEL_EACH * connections
+        ).model_copy(update={"occasion": occasion})
+        for occasion, weight in enumerate(each)
+        for connections in (1_000, 10_000)
+        for block in range(3)
+    ]
+
+
+def test_each_occasion_counts_as_one_value() -> None:
+    # Student's t of 2 degrees is 4.303: 300 ± 4.303 x 20 / sqrt(3).
+    ((_, user, _, span),) = slopes(over_occasions(280, 300, 320))
+    assert user == "300 (250 to 350)"
+    assert span == "18 trials at 1,000 to 10,000 connections"
+
+
+def test_two_occasions_have_no_interval() -> None:
+    ((_, user, *_),) = slopes(over_occasions(280, 320))
+    assert user == "300"
+
+
 def test_every_form_of_the_report_shows_it() -> None:
     found = report(held_at([1_000, 10_000]))
     forms = (

@@ -51,6 +51,25 @@ def test_intervals_hold_the_truth_in_about_95_percent() -> None:
         assert 0.92 <= count / suites <= 0.98
 
 
+def test_intervals_over_occasions_hold_the_truth_where_days_differ() -> None:
+    held, blind, suites = 0, 0, 300
+    for suite in range(suites):
+        draw = random.Random(suite)
+        days = [
+            trials(0.03, 7 * suite + day, byte=0.2 * (1 + draw.gauss(0, 0.1))) for day in (0, 1, 2)
+        ]
+        costs, sizes, connections = ([x for day in days for x in day[i]] for i in range(3))
+        occasions = [day for day in (0, 1, 2) for _ in days[day][0]]
+        model = fit(costs, sizes, connections, occasions=occasions)
+        alike = fit(costs, sizes, connections)
+        assert model.per_byte is not None
+        assert alike.per_byte is not None
+        held += model.per_byte.low <= 0.2 <= model.per_byte.high
+        blind += alike.per_byte.low <= 0.2 <= alike.per_byte.high
+    assert 0.92 <= held / suites <= 0.98
+    assert blind / suites < 0.7
+
+
 def test_prices_are_not_too_low_where_trials_scatter() -> None:
     # Weights of observed costs find up to 9 % less than the truth here.
     found = [fit(*trials(0.2, seed)) for seed in range(1000)]

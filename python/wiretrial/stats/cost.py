@@ -5,7 +5,8 @@ square of the cost that is fitted to it: a large message must not drown a small 
 the observed costs would favour what came out low by chance, and price all of it up to 9 % too low
 at a scatter of 20 %. Fitted costs and weights are found in turn (quasi-likelihood with the variance
 as the square of the mean: McCullagh and Nelder, *Generalized Linear Models*, 2nd ed., 8.3 and 9.2).
-Intervals are Student's, n - p degrees of freedom.
+Intervals are Student's, n - p degrees of freedom. Over several occasions each occasion's own
+prices count as one value: its trials share what the day adds (`stats.occasions`).
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean, stdev
 
 from wiretrial.stats import student
+from wiretrial.stats.occasions import ENOUGH
 
 CONFIDENCE = 0.95
 SPREAD = 1.5
@@ -53,16 +56,43 @@ class CostModel:
 
 
 def fit(
-    cost_ns: Sequence[float], sizes: Sequence[float], connections: Sequence[float]
+    cost_ns: Sequence[float],
+    sizes: Sequence[float],
+    connections: Sequence[float],
+    *,
+    occasions: Sequence[int] = (),
 ) -> CostModel:
     """The model of trials: the cost of a message, its bytes, the connections that stood.
 
-    Raises ValueError where a cost is not positive, or fewer than two trials more than prices stand.
+    `occasions`: on which one each was observed; left out: all on the same. Two of them give no
+    interval: its edges are infinite then. Raises ValueError where a cost is not positive, or where
+    fewer than two trials more than prices stand, of any occasion.
     """
-    import numpy as np
-
     if not len(cost_ns) == len(sizes) == len(connections):
         raise ValueError("each observation needs a cost, a size and a number of connections")
+    groups: dict[int, list[int]] = {}
+    for place, occasion in enumerate(occasions or [0] * len(cost_ns)):
+        groups.setdefault(occasion, []).append(place)
+    models = [
+        _fit(*([series[place] for place in places] for series in (cost_ns, sizes, connections)))
+        for places in groups.values()
+    ] or [_fit((), (), ())]
+    if len(models) == 1:
+        return models[0]
+    return CostModel(
+        base=_over([model.base for model in models]),
+        per_byte=_over_all([model.per_byte for model in models]),
+        per_connection=_over_all([model.per_connection for model in models]),
+        scatter=math.sqrt(fmean(model.scatter**2 for model in models)),
+        observations=len(cost_ns),
+    )
+
+
+def _fit(
+    cost_ns: Sequence[float], sizes: Sequence[float], connections: Sequence[float]
+) -> CostModel:
+    import numpy as np
+
     if not cost_ns or min(cost_ns) <= 0:
         raise ValueError("a cost model needs positive costs")
     varying = [series for series in (sizes, connections) if _varies(series)]
@@ -107,3 +137,20 @@ def fit(
 
 def _varies(series: Sequence[float]) -> bool:
     return max(series) >= SPREAD * max(min(series), 1)
+
+
+def _over_all(prices: Sequence[Coefficient | None]) -> Coefficient | None:
+    """None where an occasion lacks the price."""
+    found = [price for price in prices if price is not None]
+    return _over(found) if len(found) == len(prices) else None
+
+
+def _over(prices: Sequence[Coefficient]) -> Coefficient:
+    """One price of several occasions, each of which counts as one value."""
+    values = [price.value for price in prices]
+    centre = fmean(values)
+    if len(values) < ENOUGH:
+        return Coefficient(centre, -math.inf, math.inf)
+    reach = student.quantile((1 + CONFIDENCE) / 2, len(values) - 1) * stdev(values)
+    reach /= math.sqrt(len(values))
+    return Coefficient(centre, centre - reach, centre + reach)

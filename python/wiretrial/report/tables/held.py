@@ -5,6 +5,7 @@ Knows which figures belong there; must not know how a table is drawn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -52,7 +53,8 @@ SLOPES_TITLE = "Memory of one more connection"
 SLOPE_COLUMNS = (*words("Server"), *figures("User, bytes", "Kernel, bytes"), *words("From"))
 SLOPES_KEY = (
     "The slope of the growth over all numbers of connections that were held, with what does not"
-    " depend on their number apart; weighted least squares, 95 % intervals. –: lost in the noise,"
+    " depend on their number apart; weighted least squares, 95 % intervals, over occasions where"
+    " there are three or more. –: lost in the noise,"
     " memory did not grow in each trial."
 )
 
@@ -121,6 +123,7 @@ class _Grown:
 
     connections: int
     bytes: float
+    occasion: int
 
 
 def _slope_row(label: str, trials: Sequence[Trial]) -> Iterator[tuple[Cell, ...]]:
@@ -142,6 +145,7 @@ def _slope(trials: Sequence[Trial], of: Callable[[PerConnection], float | None])
             [one.bytes for one in grown],
             [0.0] * len(grown),
             [float(one.connections) for one in grown],
+            occasions=[one.occasion for one in grown],
         )
     except ValueError:
         # Too few trials, their number of connections does not vary, or memory did not grow in one
@@ -150,6 +154,8 @@ def _slope(trials: Sequence[Trial], of: Callable[[PerConnection], float | None])
     each = model.per_connection
     if each is None:
         return None
+    if math.isinf(each.high):
+        return Cell(units.significant(each.value), value=each.value)
     low, high = (units.significant(max(edge, 0.0)) for edge in (each.low, each.high))
     return Cell(
         units.significant(each.value),
@@ -166,4 +172,4 @@ def _grown(trial: Trial, of: Callable[[PerConnection], float | None]) -> _Grown 
     if each is None:
         return None
     connections = trial.plan.load.connections
-    return _Grown(connections, each * connections)
+    return _Grown(connections, each * connections, trial.occasion)
