@@ -8,7 +8,7 @@ import random
 import pytest
 
 from wiretrial.stats.bounds import Bound
-from wiretrial.stats.gate import bounded, of_pairs, of_ratio, of_share, of_values
+from wiretrial.stats.gate import bounded, of_pairs, of_ratio, of_share, of_shares, of_values
 
 
 def test_a_bound_far_from_the_values_is_decided() -> None:
@@ -187,3 +187,27 @@ def test_the_interval_of_a_share_is_clopper_and_pearson_s() -> None:
     none = of_share(0, 100, 0.5)
     assert (none.value, none.low) == (0, 0)
     assert math.isclose(none.high or 0, 1 - 0.025 ** (1 / 100), rel_tol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parts", "outcome"),
+    [
+        ([(0, 10_000), (1, 10_000), (0, 10_000)], "kept"),
+        # Together 60 of 30,000 would be kept; one day alone breaks it.
+        ([(0, 10_000), (60, 10_000), (0, 10_000)], "cannot tell"),
+        ([(60, 10_000), (70, 10_000)], "broken"),
+        ([(2, 10_000)], "kept"),
+    ],
+)
+def test_failures_of_a_day_are_held_day_by_day(parts: list[tuple[int, int]], outcome: str) -> None:
+    found = of_shares(parts, 0.003)
+    assert found.outcome == outcome
+    assert found.value == sum(count for count, _ in parts) / sum(total for _, total in parts)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.value <= found.high
+
+
+def test_any_failure_of_any_day_breaks_a_bound_of_none() -> None:
+    assert of_shares([(0, 100), (1, 100)], 0.0).outcome == "broken"
+    assert of_shares([(0, 100), (0, 100)], 0.0).outcome == "kept"

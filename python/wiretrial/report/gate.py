@@ -29,7 +29,7 @@ from wiretrial.stats.gate import (
     of_one,
     of_pairs,
     of_ratio,
-    of_share,
+    of_shares,
     of_values,
 )
 
@@ -369,10 +369,14 @@ def _of_errors(
     counted: Callable[[Measured], tuple[int, int]],
 ) -> Row:
     what = words.of_all(run.trial.scenario.protocol for run in runs)
-    failed, sent = (sum(counts) for counts in zip(*map(counted, runs), strict=True))
+    by_occasion: dict[int, list[tuple[int, int]]] = {}
+    for run in runs:
+        by_occasion.setdefault(run.trial.occasion, []).append(counted(run))
+    each = [(sum(f for f, _ in part), sum(s for _, s in part)) for part in by_occasion.values()]
+    failed, sent = sum(f for f, _ in each), sum(s for _, s in each)
     if not sent:
         return _lacking(scenario, threshold, f"no {what.one} was sent")
-    decision = of_share(failed, sent, threshold.bound)
+    decision = of_shares([part for part in each if part[1]], threshold.bound)
     text = f"{failed:,} of {sent:,} {what.many} failed"
     if failed:
         text += f", {_percents(decision)}"

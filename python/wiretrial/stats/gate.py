@@ -81,6 +81,24 @@ def of_share(count: int, total: int, bound: float) -> Decision:
     return Decision(outcome, count / total, low, high, None)
 
 
+def of_shares(parts: Sequence[tuple[int, int]], bound: float) -> Decision:
+    """Holds the shares of several occasions, each (count, total), against an upper bound.
+
+    What fails on one day fails together, so the counts of all days are not one count: the bound is
+    kept or broken where each day by itself says so. The interval reaches over all of theirs. A
+    bound of 0 is broken by any failure.
+    """
+    if len(parts) == 1 or not bound:
+        return of_share(sum(count for count, _ in parts), sum(total for _, total in parts), bound)
+    each = [of_share(count, total, bound) for count, total in parts]
+    value = sum(count for count, _ in parts) / sum(total for _, total in parts)
+    low = min(one.low or 0.0 for one in each)
+    high = max(1.0 if one.high is None else one.high for one in each)
+    outcomes = {one.outcome for one in each}
+    outcome: Outcome = outcomes.pop() if len(outcomes) == 1 else "cannot tell"
+    return Decision(outcome, value, low, high, None, "occasions")
+
+
 def of_one(value: float, bound: float, *, at_least: bool) -> Decision:
     """Holds the value of one run against a bound on that run. It says nothing of another run."""
     keeps = value >= bound if at_least else value <= bound
