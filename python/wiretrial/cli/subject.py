@@ -45,6 +45,7 @@ VERIFY_EXAMPLES = """\b
 Examples:
   wiretrial subject verify ./mine
   wiretrial subject verify --all --page subjects.md
+  wiretrial subject verify nginx --page subjects.md
   wiretrial subject verify crow --prefix /opt/crow --format json
 """
 
@@ -156,7 +157,11 @@ def verify(
     ] = False,
     page_file: Annotated[
         Path | None,
-        typer.Option("--page", metavar="FILE", help="Write the findings as Markdown, too."),
+        typer.Option(
+            "--page",
+            metavar="FILE",
+            help="Write the findings as Markdown, too; for named subjects, into a page that exists.",
+        ),
     ] = None,
 ) -> int:
     """Check every contract that subjects claim, on every protocol, in each configuration.

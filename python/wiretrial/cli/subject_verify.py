@@ -23,7 +23,7 @@ from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, SubjectFailed, SubjectUnava
 from wiretrial.machine import facts
 from wiretrial.subjects import verification
 from wiretrial.subjects.build import Build
-from wiretrial.subjects.page import Entry, page
+from wiretrial.subjects.page import Entry, page, renewed
 from wiretrial.subjects.spec import TRAFFIC, ConfigurationName, Subject
 from wiretrial.subjects.verification import Verification
 from wiretrial.subjects.verify import Outcome
@@ -61,8 +61,15 @@ def verify(
     for problem in bench.problems:
         output.say(problem)
     if page_file:
-        output.emit(page(bench.entries, facts.system() or "this machine"), page_file)
+        output.emit(_page(bench.entries, page_file, is_part=bool(wanted.names)), page_file)
     return EXIT_FAILED if bench.problems else EXIT_GOOD
+
+
+def _page(entries: list[Entry], file: Path, *, is_part: bool) -> str:
+    """The page of these subjects; of a part, what the file says of all others stays."""
+    system = facts.system() or "this machine"
+    old = file.read_text(encoding="utf-8") if is_part and file.is_file() else ""
+    return renewed(old, entries, system) if old else page(entries, system)
 
 
 @dataclass(frozen=True)

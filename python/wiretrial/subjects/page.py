@@ -5,15 +5,19 @@ Pure: knows what was found; must not know how it was found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
+from wiretrial.errors import UsageProblem
 from wiretrial.subjects.build import Build
-from wiretrial.subjects.footprint import BASE
+from wiretrial.subjects.footprint import BASE, Weight
 from wiretrial.subjects.spec import ConfigurationName, Spec
 from wiretrial.subjects.verification import Verification
 
 NOTHING = "–"
+Kind = Literal["server", "client"]
 INTRODUCTION = """\
 # Subjects
 
@@ -25,6 +29,23 @@ verified to do.
 
 This page is written by `make catalogue` from what was installed and verified on {system}.
 """
+_SAID = (
+    "A part that fails is written down in the subject and proved anew by every verification;"
+    " where a workload needs it, the subject is not measured.\n"
+)
+
+
+Row = tuple[str, ...]
+
+TITLES: Mapping[Kind, str] = {"server": "Servers", "client": "Client libraries"}
+WEIGHT = "### What they weigh"
+LIMITS = "## What does not hold"
+MISSING = "## What could not be had here"
+_WEIGHED = ("subject", "dependencies", "MB", "program, kB", "build, s", "CPU, s", "lines")
+_LIMITED = ("subject", "part", "where", "why")
+_MISSED = ("subject", "why, and what to do")
+_NAME = re.compile(r"\[([^]]+)\]")
+_CELLS = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True)
@@ -37,26 +58,93 @@ class Entry:
     verified: Mapping[ConfigurationName, Verification]
 
 
+@dataclass
+class _Rows:
+    """What the page's tables hold."""
+
+    what: dict[Kind, list[Row]] = field(default_factory=lambda: {kind: [] for kind in TITLES})
+    weight: dict[Kind, list[Row]] = field(default_factory=lambda: {kind: [] for kind in TITLES})
+    limits: list[Row] = field(default_factory=list)
+    missing: list[Row] = field(default_factory=list)
+
+    def tables(self) -> Iterator[list[Row]]:
+        """All of them."""
+        yield from (*self.what.values(), *self.weight.values(), self.limits, self.missing)
+
+
 def page(entries: Sequence[Entry], system: str) -> str:
     """The whole page."""
-    servers = [entry for entry in entries if entry.spec.kind == "server"]
-    clients = [entry for entry in entries if entry.spec.kind == "client"]
+    return _text(_rows(entries), system)
+
+
+def renewed(old: str, entries: Sequence[Entry], system: str) -> str:
+    """The page `old` with what it says of these subjects said anew; of all others it stays.
+
+    Raises `UsageProblem` where it is no such page, or tells of another system.
+    """
+    if not old.startswith(INTRODUCTION.format(system=system)):
+        raise UsageProblem(
+            f"the page is not one of subjects that were verified on {system}",
+            "name another file, or write it anew with --all",
+        )
+    rows, new = _read(old), _rows(entries)
+    names = {entry.spec.name for entry in entries}
+    for kept, added in zip(rows.tables(), new.tables(), strict=True):
+        kept[:] = [row for row in kept if _subject(row) not in names] + added
+        kept.sort(key=_subject)
+    return _text(rows, system)
+
+
+def _rows(entries: Sequence[Entry]) -> _Rows:
+    rows = _Rows()
+    for entry in entries:
+        rows.what[entry.spec.kind].append(_row(entry))
+        if entry.build is None:
+            rows.missing.append((entry.spec.name, entry.reason or "it was not installed"))
+        else:
+            rows.weight[entry.spec.kind].append(_weight(entry.spec.name, entry.build.weight))
+        rows.limits += _limits(entry)
+    for table in rows.tables():
+        table[:] = [tuple(map(_cell, row)) for row in table]
+    return rows
+
+
+def _text(rows: _Rows, system: str) -> str:
     parts = [INTRODUCTION.format(system=system)]
-    for title, found in (("Servers", servers), ("Client libraries", clients)):
-        if found:
-            parts += [f"## {title}\n", _what(found), f"### What they weigh\n\n{_base()}\n"]
-            parts.append(_weight(found))
-    parts += ["## What does not hold\n", _limits(entries)]
-    missing = [entry for entry in entries if entry.build is None]
-    if missing:
-        parts += ["## What could not be had here\n", _missing(missing)]
+    for kind, title in TITLES.items():
+        if rows.what[kind]:
+            keeps = "contracts" if kind == "server" else "connections"
+            head = ("subject", "version", "language", "licence", "speaks", keeps, "verified")
+            parts += [f"## {title}\n", _table(head, rows.what[kind])]
+            parts += [f"{WEIGHT}\n\n{_base()}\n", _table(_WEIGHED, rows.weight[kind])]
+    held = f"{_SAID}\n{_table(_LIMITED, rows.limits)}" if rows.limits else "Everything holds.\n"
+    parts += [f"{LIMITS}\n", held]
+    if rows.missing:
+        parts += [f"{MISSING}\n", _table(_MISSED, rows.missing)]
     return "\n".join(parts)
 
 
-def _what(entries: Sequence[Entry]) -> str:
-    keeps = "contracts" if entries[0].spec.kind == "server" else "connections"
-    head = ("subject", "version", "language", "licence", "speaks", keeps, "verified")
-    return _table(head, [_row(entry) for entry in entries])
+def _read(text: str) -> _Rows:
+    """The rows of a page."""
+    rows, kind, into = _Rows(), None, None
+    kinds = {f"## {title}": kind for kind, title in TITLES.items()}
+    for line in text.splitlines():
+        if line in kinds:
+            kind = kinds[line]
+            into = rows.what[kind]
+        elif line == WEIGHT and kind:
+            into = rows.weight[kind]
+        elif line in (LIMITS, MISSING):
+            into = rows.limits if line == LIMITS else rows.missing
+        elif line.startswith("| ") and not line.startswith("| subject |") and into is not None:
+            into.append(tuple(cell.strip() for cell in _CELLS.split(line)[1:-1]))
+    return rows
+
+
+def _subject(row: Row) -> str:
+    """Whose row it is: the first cell names it, as a link in the first table."""
+    named = _NAME.match(row[0])
+    return named[1] if named else row[0]
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
@@ -87,63 +175,39 @@ def _base() -> str:
     )
 
 
-def _weight(entries: Sequence[Entry]) -> str:
-    head = ("subject", "dependencies", "MB", "program, kB", "build, s", "CPU, s", "lines")
-    rows = []
-    for entry in entries:
-        if entry.build is None:
-            continue
-        weight = entry.build.weight
-        rows.append(
-            (
-                entry.spec.name,
-                _figure(weight.dependencies, lambda n: f"{n:,.0f}"),
-                _figure(weight.dependency_bytes, lambda n: f"{n / 1e6:,.1f}"),
-                _figure(
-                    weight.stripped_bytes or weight.artefact_bytes, lambda n: f"{n / 1e3:,.0f}"
-                ),
-                _figure(weight.build_wall_ns, lambda n: f"{n / 1e9:.1f}"),
-                _figure(weight.build_cpu_ns, lambda n: f"{n / 1e9:.1f}"),
-                _figure(weight.service_lines, lambda n: f"{n:,.0f}"),
-            )
-        )
-    return _table(head, rows)
+def _weight(name: str, weight: Weight) -> Row:
+    return (
+        name,
+        _figure(weight.dependencies, lambda n: f"{n:,.0f}"),
+        _figure(weight.dependency_bytes, lambda n: f"{n / 1e6:,.1f}"),
+        _figure(weight.stripped_bytes or weight.artefact_bytes, lambda n: f"{n / 1e3:,.0f}"),
+        _figure(weight.build_wall_ns, lambda n: f"{n / 1e9:.1f}"),
+        _figure(weight.build_cpu_ns, lambda n: f"{n / 1e9:.1f}"),
+        _figure(weight.service_lines, lambda n: f"{n:,.0f}"),
+    )
 
 
 def _figure(value: int | None, form: Callable[[float], str]) -> str:
     return NOTHING if value is None else form(value)
 
 
-def _limits(entries: Sequence[Entry]) -> str:
-    rows = [
+def _limits(entry: Entry) -> list[Row]:
+    return [
         (
             entry.spec.name,
             limit.part,
             ", ".join((*limit.contracts, *limit.protocols, *limit.configurations)) or "all",
             limit.why,
         )
-        for entry in entries
         for limit in entry.spec.limits
     ]
-    if not rows:
-        return "Everything holds.\n"
-    said = (
-        "A part that fails is written down in the subject and proved anew by every verification;"
-        " where a workload needs it, the subject is not measured.\n"
-    )
-    return f"{said}\n{_table(('subject', 'part', 'where', 'why'), rows)}"
 
 
-def _missing(entries: Sequence[Entry]) -> str:
-    return _table(
-        ("subject", "why, and what to do"),
-        [(entry.spec.name, entry.reason or "it was not installed") for entry in entries],
-    )
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _table(head: Row, rows: Sequence[Row]) -> str:
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    for row in rows:
-        cells = (" ".join(cell.replace("|", "\\|").split()) for cell in row)
-        lines.append(f"| {' | '.join(cells)} |")
+    lines += [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join(lines) + "\n"
