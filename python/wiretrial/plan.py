@@ -22,8 +22,10 @@ from wiretrial.plan_traffic import Traffic
 PLAN_SCHEMA: Final = "wiretrial-plan"
 PLAN_VERSION: Final = 1
 
-SECURE: Final = frozenset({"https", "wss", "tls", "socketio+wss", "styx+wss", "styx+json+wss"})
-"""The schemes of targets that are spoken to inside TLS."""
+SECURE: Final = frozenset(
+    {"https", "h2", "wss", "tls", "socketio+wss", "styx+wss", "styx+json+wss"}
+)
+"""The protocols that are spoken inside TLS."""
 
 
 HttpVersion = Literal["1.1", "2"]

@@ -28,11 +28,13 @@ REQUEST: Final = Noun("request", "requests")
 ROUTE: Final = Noun("route", "routes")
 STEP: Final = Noun("step", "steps")
 HTTP: Final = ("http", "https")
+MULTIPLEXED: Final = ("h2c", "h2")
+"""HTTP/2, without TLS and inside it."""
 
 
 def of(protocol: str) -> Noun:
     """Of one protocol."""
-    return REQUEST if protocol in HTTP else MESSAGE
+    return REQUEST if protocol in (*HTTP, *MULTIPLEXED) else MESSAGE
 
 
 def part_of(what: Noun) -> Noun:

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import SECURE
+from wiretrial.plan import SECURE, HttpVersion
 from wiretrial.subjects import registry, spec
 
 GOOD = """
@@ -85,13 +85,13 @@ def test_only_known_placeholders_are_filled() -> None:
 
 
 def test_the_protocols_inside_tls_are_those_whose_names_say_so() -> None:
-    named = {one for one in get_args(spec.Protocol) if one.endswith(("https", "wss", "tls"))}
+    named = {one for one in get_args(spec.Protocol) if one.endswith(("https", "h2", "wss", "tls"))}
     assert named == SECURE
 
 
-KINDS = {"server": 34, "client": 16}
+KINDS = {"server": 45, "client": 16}
 """The systems of the five studies and twelve of today's, one of them with an article's handler too;
-the table servers of the game come with theirs."""
+the table servers of the game come with theirs; eleven that speak HTTP/2."""
 
 
 def test_the_catalogue_is_whole() -> None:
@@ -113,3 +113,21 @@ def test_an_unknown_subject_is_told_with_the_known_ones() -> None:
     with pytest.raises(UsageProblem) as refused:
         registry.find("ngnix")
     assert "nginx" in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("scheme", "version", "protocol"),
+    [
+        ("http", "1.1", "http"),
+        ("http", "2", "h2c"),
+        ("https", "2", "h2"),
+        ("ws", "2", "ws"),
+    ],
+)
+def test_http_2_has_names_of_its_own_and_the_schemes_of_http(
+    scheme: spec.Protocol, version: HttpVersion, protocol: spec.Protocol
+) -> None:
+    assert spec.over(scheme, version) == protocol
+    assert spec.scheme(protocol) == scheme
+    assert spec.version_of(protocol) == ("1.1" if protocol == scheme else "2")
+    assert spec.PORT_OF[protocol] == spec.PORT_OF[scheme]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from wiretrial.errors import SubjectFailed
 from wiretrial.plan import Load, SequencePayload
 from wiretrial.studies import admission
 from wiretrial.studies.contracts import case
-from wiretrial.subjects import build, contracts, endpoint, registry, verification
+from wiretrial.subjects import build, checks_streams, contracts, endpoint, registry, verification
+from wiretrial.subjects.checks import Setting
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.spec import (
     SPEC_FILE,
@@ -125,7 +127,13 @@ def problems(
 
 @pytest.mark.parametrize(
     ("name", "configuration"),
-    [("reference", "default"), ("ws", "tuned"), ("nginx", "default"), ("nginx", "tuned")],
+    [
+        ("reference", "default"),
+        ("reference-http2", "default"),
+        ("ws", "tuned"),
+        ("nginx", "default"),
+        ("nginx", "tuned"),
+    ],
 )
 def test_a_subject_keeps_every_contract_that_it_claims(
     engine: Engine, children: Children, name: str, configuration: ConfigurationName
@@ -159,6 +167,34 @@ def test_a_server_that_answers_wrong_is_found_out(
     assert problems(subject, engine, "http-echo", "http", "many")
     assert problems(subject, engine, "ws-echo", "ws", "many")
     assert problems(subject, engine, "raw-echo", "tcp", "many")
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    ("fault", "part"),
+    [("wrong", "many"), ("truncate", "pipelining"), ("reset", "many")],
+)
+def test_a_server_that_answers_wrong_over_http_2_is_found_out(
+    engine: Engine, tmp_path: Path, fault: str, part: Part
+) -> None:
+    own(tmp_path, "--fault", f"{fault}@7")
+    file = tmp_path / SPEC_FILE
+    text = file.read_text(encoding="utf-8").replace('"http", "ws"', '"h2c"')
+    file.write_text(text.replace(', "ws-echo"', ""), encoding="utf-8")
+    subject = registry.find(f"{tmp_path}/")
+    assert problems(subject, engine, "http-echo", "h2c", part)
+    built = build.install(subject, engine.binary)
+
+    @contextmanager
+    def start(_: Setting) -> Iterator[Server]:
+        with Server(subject, built, "default", engine=engine.binary) as server:
+            server.wait_ports()
+            yield server
+
+    # The engine that measures finds it, too.
+    by_engine = list(checks_streams.verify(subject.spec, "default", start, engine))
+    assert {one.protocol for one in by_engine} == {"h2c"}
+    assert all(one.problem for one in by_engine)
 
 
 def test_a_pool_that_keeps_its_contract_passes(engine: Engine, tmp_path: Path) -> None:

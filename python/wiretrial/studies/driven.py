@@ -25,9 +25,10 @@ from wiretrial.studies.plans import plan_of
 from wiretrial.studies.sent import Sent, Troubles, now
 from wiretrial.studies.spec import Case, Driving
 from wiretrial.studies.told import Told
+from wiretrial.subjects.any_connection import connect
 from wiretrial.subjects.driver import SCHEMA, Driver, Job
 from wiretrial.subjects.endpoint import Broken, Endpoint
-from wiretrial.subjects.http_connection import HTTP_ERRORS, HttpConnection, Request
+from wiretrial.subjects.http_connection import HTTP_ERRORS, Request
 from wiretrial.subjects.observe import Observer
 from wiretrial.words import HTTP
 
@@ -140,7 +141,7 @@ def _job(case: Case, driving: Driving, endpoint: Endpoint, scratch: Path) -> Job
 def _page(endpoint: Endpoint, path: str) -> bytes:
     """What the server has there, and every reply must be."""
     try:
-        with HttpConnection(endpoint) as connection:
+        with connect(endpoint) as connection:
             return connection.exchange(Request("GET", path)).content
     except (OSError, Broken, *HTTP_ERRORS) as error:
         raise SubjectFailed(f"{endpoint.url(path)} can't be fetched: {error}") from error

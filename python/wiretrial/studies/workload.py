@@ -30,6 +30,7 @@ from wiretrial.studies.ways import Label
 from wiretrial.studies.wording import Level
 from wiretrial.subjects.spec import (
     DRIVEN,
+    HTTP2,
     PROTOCOLS_OF,
     TRAFFIC,
     ContractName,
@@ -126,6 +127,8 @@ class Workload(Part):
             if protocol not in PROTOCOLS_OF[self.contract]:
                 known = ", ".join(PROTOCOLS_OF[self.contract])
                 raise ValueError(f"{self.contract} is not kept over {protocol}, but over {known}")
+            if protocol in HTTP2:
+                raise ValueError(f"{protocol} is not measured yet: write {HTTP2[protocol]}")
         if (self.family is None) != (self.label is None):
             raise ValueError("`family` and `label` go together")
         return self

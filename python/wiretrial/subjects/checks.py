@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+from wiretrial.plan import HttpVersion
 from wiretrial.subjects.endpoint import Broken, Endpoint, expect
 from wiretrial.subjects.spec import Part
 
@@ -35,6 +36,9 @@ class Setting:
 STANDARD = Setting()
 SEVERAL_THREADS = Setting(threads=2)
 
+HTTP_1: frozenset[HttpVersion] = frozenset({"1.1"})
+HTTP_2: frozenset[HttpVersion] = frozenset({"2"})
+
 
 @dataclass(frozen=True)
 class Check:
@@ -46,6 +50,8 @@ class Check:
     setting: Setting = STANDARD
     inside_tls: bool = True
     """False where TLS has no counterpart of what is checked."""
+    http: frozenset[HttpVersion] = HTTP_1 | HTTP_2
+    """Versions of HTTP that have what is checked."""
 
 
 class Conversation(Protocol):

@@ -17,10 +17,11 @@ from pathlib import Path
 from wiretrial.errors import SubjectFailed
 from wiretrial.plan import SECURE
 from wiretrial.subjects import build, certificates, registry
+from wiretrial.subjects.any_connection import connect
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.driver import Driver, Ended, Job, Repetition
 from wiretrial.subjects.endpoint import Broken, Endpoint, expect
-from wiretrial.subjects.http_connection import HttpConnection, Request
+from wiretrial.subjects.http_connection import Request
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.relay import Relay
 from wiretrial.subjects.spec import ConfigurationName, Mode, Part, Protocol, Subject
@@ -240,7 +241,7 @@ def _one_line(ended: Ended, though: str) -> None:
 
 
 def _content(endpoint: Endpoint) -> bytes:
-    with HttpConnection(endpoint) as connection:
+    with connect(endpoint) as connection:
         return connection.exchange(Request("GET", PAGE_PATH)).content
 
 

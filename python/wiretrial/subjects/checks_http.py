@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 
 from wiretrial.subjects import http_parts
+from wiretrial.subjects.any_connection import connect
 from wiretrial.subjects.checks import Check
 from wiretrial.subjects.endpoint import Endpoint, expect, payload
-from wiretrial.subjects.http_connection import Answer, HttpConnection, Request
+from wiretrial.subjects.http_connection import Answer, Request
 
 ECHO_PATH = "/echo"
 MESSAGE_PATH = "/message"
@@ -51,7 +52,7 @@ def expect_json(answer: Answer) -> object:
 
 def _head(endpoint: Endpoint) -> None:
     head = Request("HEAD", MESSAGE_PATH)
-    with HttpConnection(endpoint) as connection:
+    with connect(endpoint) as connection:
         answer = connection.exchange(head)
         expect(not answer.content, f"{head} has a body")
         # A body after all would be taken for the next answer.

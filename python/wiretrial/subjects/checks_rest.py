@@ -11,10 +11,11 @@ from contextlib import ExitStack
 from threading import Barrier
 
 from wiretrial.subjects import http_parts
+from wiretrial.subjects.any_connection import connect
 from wiretrial.subjects.checks import Check, Setting
 from wiretrial.subjects.checks_http import WRONG_PATH
 from wiretrial.subjects.endpoint import Endpoint, expect, payload
-from wiretrial.subjects.http_connection import Answer, HttpConnection, Request
+from wiretrial.subjects.http_connection import Answer, Connection, Request
 
 TEST_PATH = "/test"
 STATUS_PATH = "/test/status"
@@ -69,7 +70,7 @@ def _text(method: str, path: str, body: bytes, wanted: bytes) -> Request:
 
 
 def _routes(endpoint: Endpoint) -> None:
-    with HttpConnection(endpoint) as connection:
+    with connect(endpoint) as connection:
         for request in (
             _test(payload(64)),
             _status(),
@@ -82,7 +83,7 @@ def _routes(endpoint: Endpoint) -> None:
 
 
 def _delay(endpoint: Endpoint) -> None:
-    with HttpConnection(endpoint) as connection:
+    with connect(endpoint) as connection:
         for seed in range(3):
             began = time.monotonic()
             connection.exchange(_test(payload(64, seed)))
@@ -116,14 +117,14 @@ def _together(endpoint: Endpoint, clients: int) -> list[float]:
     """When each of several simultaneous requests was answered: ms after the first was sent."""
     everybody = Barrier(clients)
 
-    def ask(connection: HttpConnection) -> tuple[float, float]:
+    def ask(connection: Connection) -> tuple[float, float]:
         everybody.wait()
         sent = time.monotonic()
         connection.exchange(_test(payload(64)))
         return sent, time.monotonic()
 
     with ExitStack() as stack:
-        connections = [stack.enter_context(HttpConnection(endpoint)) for _ in range(clients)]
+        connections = [stack.enter_context(connect(endpoint)) for _ in range(clients)]
         times = list(stack.enter_context(ThreadPoolExecutor(clients)).map(ask, connections))
     first = min(sent for sent, _ in times)
     return sorted((done - first) * 1e3 for _, done in times)

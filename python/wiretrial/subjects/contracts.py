@@ -26,7 +26,7 @@ from wiretrial.subjects import (
 from wiretrial.subjects.checks import Check, address
 from wiretrial.subjects.endpoint import Broken, Endpoint, Late
 from wiretrial.subjects.http_connection import HTTP_ERRORS
-from wiretrial.subjects.spec import ContractName, Protocol
+from wiretrial.subjects.spec import HTTP2, ContractName, Protocol, version_of
 from wiretrial.words import HTTP
 
 _SOURCES = (
@@ -51,7 +51,7 @@ def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
     if contract == "table":
         over_websocket = protocol.endswith(("+ws", "+wss"))
         found = checks_table.MESSAGE if over_websocket else checks_table.STREAM
-    elif protocol in HTTP:
+    elif protocol in HTTP or protocol in HTTP2:
         found = _OVER_HTTP[contract]
     elif protocol in ("socketio+ws", "socketio+wss"):
         found = _OVER_SOCKETIO[contract]
@@ -62,7 +62,12 @@ def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
     else:
         found = checks_raw.ECHO
     asked = (*found, address())
-    return tuple(check for check in asked if check.inside_tls or protocol not in SECURE)
+    version = version_of(protocol)
+    return tuple(
+        check
+        for check in asked
+        if (check.inside_tls or protocol not in SECURE) and version in check.http
+    )
 
 
 def problem(check: Check, endpoint: Endpoint) -> str | None:

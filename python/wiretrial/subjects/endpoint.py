@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from wiretrial.plan import SECURE
-from wiretrial.subjects.spec import Protocol
+from wiretrial.subjects.spec import HTTP2, Protocol, scheme
 
 DEADLINE_S = 10.0
 """No answer of a check may take longer, where nothing else is said."""
@@ -45,17 +45,20 @@ class Endpoint(BaseModel):
     """No answer may take longer."""
 
     def __str__(self) -> str:
-        return self.url()
+        return f"{self.protocol} at {self.url()}" if self.protocol in HTTP2 else self.url()
 
     def url(self, path: str = "") -> str:
         """The URL of `path` here."""
-        return f"{self.protocol}://{self.host}:{self.port}{path}"
+        return f"{scheme(self.protocol)}://{self.host}:{self.port}{path}"
 
     def tls(self) -> ssl.SSLContext | None:
         """How to verify this server; None without TLS."""
         if self.protocol not in SECURE:
             return None
-        return ssl.create_default_context(cafile=str(self.authority) if self.authority else None)
+        context = ssl.create_default_context(cafile=str(self.authority) if self.authority else None)
+        if self.protocol in HTTP2:
+            context.set_alpn_protocols([self.protocol])
+        return context
 
     def connect(self) -> socket.socket:
         """A connected socket, inside TLS where the protocol says so."""
@@ -64,10 +67,14 @@ class Endpoint(BaseModel):
         if context is None:
             return plain
         try:
-            return context.wrap_socket(plain, server_hostname=self.host)
+            secure = context.wrap_socket(plain, server_hostname=self.host)
         except OSError:
             plain.close()
             raise
+        if self.protocol in HTTP2 and secure.selected_alpn_protocol() != self.protocol:
+            secure.close()
+            raise Broken(f"TLS did not agree on {self.protocol} (ALPN)")
+        return secure
 
     def connect_plain(self) -> socket.socket:
         """A connected socket, without TLS even where the protocol asks for it."""

@@ -150,7 +150,11 @@ def _locked_crates(work: Path) -> int:
 
 
 def _go_modules(work: Path) -> int:
-    lines = (work / "go.sum").read_text(encoding="utf-8").splitlines()
+    locked = work / "go.sum"
+    if not locked.is_file():
+        # Of the standard library alone.
+        return 0
+    lines = locked.read_text(encoding="utf-8").splitlines()
     return len({line.split()[0] for line in lines if "/go.mod " not in line})
 
 

@@ -1,12 +1,14 @@
-"""HTTP/1.1 as the checks speak it: requests with their right answers, on one kept connection.
+"""HTTP as the checks speak it: requests with their right answers, on one kept connection.
 
-Knows requests, answers and `http.client`; must not know routes.
+Knows requests, answers and, for HTTP/1.1, `http.client`; must not know routes.
 """
 
 from __future__ import annotations
 
 import http.client
 import io
+import socket as sockets
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -39,15 +41,25 @@ class Request:
     right: Callable[[Answer], None] = lambda _answer: None
     """Raises where the answer is wrong."""
     close: bool = False
-    """Whether it asks for the end of the connection."""
+    """Whether it asks for the end of the connection (HTTP/1.1)."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
 
+    @property
+    def has_length(self) -> bool:
+        """Whether it says how long its body is."""
+        return bool(self.body) or self.method not in NO_BODY
+
+    def in_pieces(self, count: int) -> list[bytes]:
+        """Its body in that many pieces."""
+        step = -(-len(self.body) // count)
+        return [self.body[at : at + step] for at in range(0, len(self.body), step)]
+
     def encode(self, endpoint: Endpoint) -> bytes:
-        """The request as it goes over the wire."""
+        """The request as it goes over the wire in HTTP/1.1."""
         lines = [f"{self.method} {self.path} HTTP/1.1", f"Host: {endpoint.host}:{endpoint.port}"]
-        if self.body or self.method not in NO_BODY:
+        if self.has_length:
             lines += [f"Content-Length: {len(self.body)}", "Content-Type: text/plain"]
         if self.close:
             lines.append("Connection: close")
@@ -59,30 +71,55 @@ class Request:
             f"{self} HTTP/1.1\r\nHost: {endpoint.host}:{endpoint.port}\r\n"
             "Transfer-Encoding: chunked\r\nContent-Type: text/plain\r\n\r\n"
         ).encode()
-        step = -(-len(self.body) // chunks)
-        pieces = [self.body[at : at + step] for at in range(0, len(self.body), step)]
-        return head + b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in [*pieces, b""])
+        pieces = [*self.in_pieces(chunks), b""]
+        return head + b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
 
 
-class HttpConnection:
-    """One kept connection. A server that closes it between requests is seen, not papered over."""
+class Connection(ABC):
+    """One kept connection. A server that closes it between requests is seen, not papered over.
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self.endpoint = endpoint
-        self.socket = endpoint.connect()
-        self._reader = _KeptReader(self.socket.makefile("rb", buffering=0))
+    A context manager; leaving it drops the connection.
+    """
+
+    endpoint: Endpoint
+    socket: sockets.socket
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # As long as a reader of it is open, a socket stays open too.
-        self._reader.raw.close()
-        self.socket.close()
+        self.release().close()
+
+    @abstractmethod
+    def encode(self, *requests: Request) -> bytes:
+        """The requests as they go over the wire, behind what begins the connection.
+
+        Whoever encodes them has to send them: their answers are expected.
+        """
+
+    @abstractmethod
+    def send_in_chunks(self, request: Request, chunks: int) -> None:
+        """Sends a request with its body in so many pieces, and does not say how long it is."""
+
+    @abstractmethod
+    def receive_any(self, method: str) -> Answer:
+        """Reads the answer to the oldest request that has none yet, right or wrong."""
+
+    def end_sending(self) -> None:
+        """Ends our side; not inside TLS, which has no such thing."""
+        self.socket.shutdown(sockets.SHUT_WR)
+
+    @abstractmethod
+    def says_something(self) -> bool:
+        """Whether the server answers more, rather than closes; raises where it is silent."""
+
+    def release(self) -> sockets.socket:
+        """Its socket, which is the caller's from now on."""
+        return self.socket
 
     def send(self, *requests: Request) -> None:
         """Sends requests, all in one piece."""
-        self.socket.sendall(b"".join(request.encode(self.endpoint) for request in requests))
+        self.socket.sendall(self.encode(*requests))
 
     def receive(self, request: Request) -> Answer:
         """Reads one answer; raises unless it is the right one to `request`."""
@@ -91,43 +128,50 @@ class HttpConnection:
         request.right(answer)
         return answer
 
+    def exchange(self, request: Request) -> Answer:
+        """One request and its right answer."""
+        self.send(request)
+        return self.receive(request)
+
+
+class Http1Connection(Connection):
+    """A connection of HTTP/1.1."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.socket = endpoint.connect()
+        self._reader = _KeptReader(self.socket.makefile("rb", buffering=0))
+
+    def release(self) -> sockets.socket:
+        # As long as a reader of it is open, a socket stays open too.
+        self._reader.raw.close()
+        return self.socket
+
+    def encode(self, *requests: Request) -> bytes:
+        return b"".join(request.encode(self.endpoint) for request in requests)
+
+    def send_in_chunks(self, request: Request, chunks: int) -> None:
+        self.socket.sendall(request.encode_in_chunks(self.endpoint, chunks))
+
     def receive_any(self, method: str) -> Answer:
-        """Reads one answer, right or wrong."""
         response = http.client.HTTPResponse(_ReadBy(self._reader), method=method)  # type: ignore[arg-type]
         with closing(response):
             response.begin()
             content = response.read()
             return Answer(
                 status=response.status,
-                kind=response.headers.get("Content-Type", "").partition(";")[0].strip().lower(),
+                kind=media_type(response.headers.get("Content-Type", "")),
                 content=content,
                 will_close=response.will_close,
             )
 
-    def exchange(self, request: Request) -> Answer:
-        """One request and its right answer."""
-        self.send(request)
-        return self.receive(request)
-
     def says_something(self) -> bool:
-        """Whether the server sends anything more, rather than closes; raises where it is silent."""
         return self._reader.peek(1) != b""
 
 
-class HttpConversation(HttpConnection):
-    """A conversation of numbered requests."""
-
-    def __init__(self, endpoint: Endpoint, sample: Callable[[int], Request]) -> None:
-        super().__init__(endpoint)
-        self._sample = sample
-
-    def ask(self, *numbers: int) -> None:
-        """Sends the requests with these numbers, all in one piece."""
-        self.send(*(self._sample(number) for number in numbers))
-
-    def hear(self, number: int) -> None:
-        """Reads one answer; raises unless it is the right one to the request of this number."""
-        self.receive(self._sample(number))
+def media_type(field: str) -> str:
+    """What a `Content-Type` says, without parameters."""
+    return field.partition(";")[0].strip().lower()
 
 
 class _KeptReader(io.BufferedReader):

@@ -1,6 +1,6 @@
 """The parts that every HTTP contract has, for whatever a contract's requests are.
 
-Knows HTTP's own rules; must not know routes.
+Knows HTTP's own rules, in both versions; must not know routes.
 """
 
 from __future__ import annotations
@@ -9,12 +9,17 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from wiretrial.subjects import checks
-from wiretrial.subjects.checks import Check
+from wiretrial.subjects.any_connection import HttpConversation, connect
+from wiretrial.subjects.checks import HTTP_1, HTTP_2, Check
 from wiretrial.subjects.endpoint import Endpoint, expect
-from wiretrial.subjects.http_connection import HttpConnection, HttpConversation, Request
+from wiretrial.subjects.http_connection import Request
 from wiretrial.subjects.spec import Part
+
+if TYPE_CHECKING:
+    from wiretrial.subjects.http2_connection import Http2Connection
 
 REQUESTS_AT_ONCE = 20
 CHUNKS = 7
@@ -43,9 +48,19 @@ def parts(
         Check("routes", "unknown routes", _refused(sample, unknown_routes, NO_SUCH_ROUTE)),
         Check("methods", "wrong methods", _refused(sample, wrong_methods, NO_SUCH_METHOD)),
         Check("pieces", "request in pieces", _in_pieces(sample)),
-        Check("close", "close", _close(sample)),
+        Check("close", "close", _close(sample), http=HTTP_1),
+        Check("close", "our end of stream", _left(sample), inside_tls=False, http=HTTP_2),
+        Check("ping", "ping", _ping(sample), http=HTTP_2),
         *checks.half_open(begin, _half(sample)),
-        Check("half-open", "a peer that has said all", _said_all(sample), inside_tls=False),
+        Check("half-open", "peers that read nothing", _starving(sample), http=HTTP_2),
+        Check(
+            "half-open",
+            "a peer that has said all",
+            _said_all(sample),
+            inside_tls=False,
+            # A connection of HTTP/2 has one end, not one on each side.
+            http=HTTP_1,
+        ),
         *checks.concurrency(begin),
     )
 
@@ -54,7 +69,7 @@ def body(name: Part, what: str, request: Request) -> Check:
     """One more exchange, with another body."""
 
     def check(endpoint: Endpoint) -> None:
-        with HttpConnection(endpoint) as connection:
+        with connect(endpoint) as connection:
             connection.exchange(request)
 
     return Check(name, what, check)
@@ -64,8 +79,8 @@ def chunked(request: Request) -> Check:
     """A body of which nobody knows the length beforehand."""
 
     def check(endpoint: Endpoint) -> None:
-        with HttpConnection(endpoint) as connection:
-            connection.socket.sendall(request.encode_in_chunks(endpoint, CHUNKS))
+        with connect(endpoint) as connection:
+            connection.send_in_chunks(request, CHUNKS)
             connection.receive(request)
 
     return Check("pieces", f"a body in {CHUNKS} chunks", check)
@@ -78,7 +93,7 @@ def _refused(
 
     def check(endpoint: Endpoint) -> None:
         for number, request in enumerate(requests):
-            with HttpConnection(endpoint) as connection:
+            with connect(endpoint) as connection:
                 connection.send(request)
                 answer = connection.receive_any(request.method)
                 wanted = " or ".join(str(status) for status in allowed)
@@ -98,9 +113,9 @@ def _in_pieces(sample: Sample) -> Callable[[Endpoint], None]:
 
     def check(endpoint: Endpoint) -> None:
         request = sample(0)
-        whole = request.encode(endpoint)
-        middle = len(whole) // 2
-        with HttpConnection(endpoint) as connection:
+        with connect(endpoint) as connection:
+            whole = connection.encode(request)
+            middle = len(whole) // 2
             for at in range(middle):
                 connection.socket.sendall(whole[at : at + 1])
                 if at < PIECES_APART:
@@ -114,7 +129,7 @@ def _in_pieces(sample: Sample) -> Callable[[Endpoint], None]:
 def _close(sample: Sample) -> Callable[[Endpoint], None]:
     def check(endpoint: Endpoint) -> None:
         request = replace(sample(0), close=True)
-        with HttpConnection(endpoint) as connection:
+        with connect(endpoint) as connection:
             answer = connection.exchange(request)
             expect(answer.will_close, "`Connection: close` was not answered in kind")
             expect(not connection.says_something(), "more came after `Connection: close`")
@@ -122,12 +137,65 @@ def _close(sample: Sample) -> Callable[[Endpoint], None]:
     return check
 
 
+def _left(sample: Sample) -> Callable[[Endpoint], None]:
+    """Who says GOAWAY and ends its side sees the server end its own."""
+
+    def check(endpoint: Endpoint) -> None:
+        connection = _multiplexed(endpoint)
+        with connection:
+            connection.exchange(sample(0))
+            connection.leave()
+            connection.end_sending()
+            expect(not connection.says_something(), "more came after GOAWAY")
+
+    return check
+
+
+def _ping(sample: Sample) -> Callable[[Endpoint], None]:
+    """A ping is acknowledged, between requests and while one is answered."""
+
+    def check(endpoint: Endpoint) -> None:
+        connection = _multiplexed(endpoint)
+        with connection:
+            connection.exchange(sample(0))
+            connection.ping()
+            connection.send(sample(1))
+            connection.ping()
+            connection.receive(sample(1))
+
+    return check
+
+
+def _starving(sample: Sample) -> Callable[[Endpoint], None]:
+    """Peers whose windows let nothing through keep nobody else from an answer."""
+
+    def check(endpoint: Endpoint) -> None:
+        starving = [_multiplexed(endpoint, 0) for _ in range(checks.PEERS)]
+        try:
+            for one in starving:
+                one.send(*(sample(number) for number in range(REQUESTS_AT_ONCE)))
+            with connect(endpoint) as connection:
+                connection.exchange(sample(0))
+        finally:
+            for one in starving:
+                one.release().close()
+
+    return check
+
+
+def _multiplexed(endpoint: Endpoint, window: int | None = None) -> Http2Connection:
+    """A connection of HTTP/2."""
+    from wiretrial.subjects.http2_connection import USUAL_WINDOW, Http2Connection
+
+    return Http2Connection(endpoint, USUAL_WINDOW if window is None else window)
+
+
 def _half(sample: Sample) -> checks.HalfWay:
     def half_way(endpoint: Endpoint) -> socket.socket:
-        whole = sample(0).encode(endpoint)
-        connection = endpoint.connect()
-        connection.sendall(whole[: len(whole) // 2])
-        return connection
+        connection = connect(endpoint)
+        whole = connection.encode(sample(0))
+        connection.socket.sendall(whole[: len(whole) // 2])
+        return connection.release()
 
     return half_way
 
@@ -137,9 +205,9 @@ def _said_all(sample: Sample) -> Callable[[Endpoint], None]:
 
     def check(endpoint: Endpoint) -> None:
         request = sample(0)
-        with HttpConnection(endpoint) as connection:
+        with connect(endpoint) as connection:
             connection.send(request)
-            connection.socket.shutdown(socket.SHUT_WR)
+            connection.end_sending()
             if connection.says_something():
                 connection.receive(request)
 

@@ -17,6 +17,7 @@ from wiretrial import suggest
 from wiretrial.catalogues import SUBJECTS
 from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
+from wiretrial.plan import HttpVersion
 from wiretrial.words import HTTP
 
 SPEC_FILE = SUBJECTS.document
@@ -30,6 +31,8 @@ LEFTOVERS = frozenset({"node_modules", "__pycache__", "target", "build"})
 Protocol = Literal[
     "http",
     "https",
+    "h2c",
+    "h2",
     "ws",
     "wss",
     "tcp",
@@ -52,13 +55,16 @@ ConfigurationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.
 """`default` and `tuned` are compared; any other shows an artefact on purpose."""
 Mode = Literal["kept", "fresh"]
 
+HTTP2: dict[Protocol, Protocol] = {"h2c": "http", "h2": "https"}
+"""HTTP/2 by prior knowledge and inside TLS, named as ALPN names them; the schemes of their URLs."""
+
 PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
-    "http-echo": HTTP,
-    "static": HTTP,
+    "http-echo": (*HTTP, *HTTP2),
+    "static": (*HTTP, *HTTP2),
     "ws-echo": ("ws", "wss", "socketio+ws", "socketio+wss"),
     "ws-broadcast": ("ws", "wss"),
-    "rest": HTTP,
-    "rpc": (*HTTP, "socketio+ws", "socketio+wss"),
+    "rest": (*HTTP, *HTTP2),
+    "rpc": (*HTTP, *HTTP2, "socketio+ws", "socketio+wss"),
     "raw-echo": ("tcp", "tls"),
     "traffic": (*HTTP, "ws", "wss", "socketio+ws", "socketio+wss"),
     "table": (*("styx", "styx+json", "styx+ws", "styx+wss", "styx+json+ws", "styx+json+wss"),),
@@ -70,9 +76,11 @@ DRIVEN: tuple[ContractName, ...] = ("http-echo", "static", "ws-echo", "raw-echo"
 
 PORT_OF: dict[Protocol, str] = {
     "http": "port",
+    "h2c": "port",
     "ws": "port",
     "socketio+ws": "port",
     "https": "tls_port",
+    "h2": "tls_port",
     "wss": "tls_port",
     "socketio+wss": "tls_port",
     "tcp": "raw_port",
@@ -391,6 +399,23 @@ def load(folder: Path) -> Subject:
     """Reads the subject in `folder`."""
     spec = read_toml(folder / SPEC_FILE, Spec, f"a subject is a folder with a {SPEC_FILE}")
     return Subject(spec=spec, folder=folder.resolve())
+
+
+def scheme(protocol: Protocol) -> str:
+    """The scheme of its URLs: not a name of its own for HTTP/2."""
+    return HTTP2.get(protocol, protocol)
+
+
+def version_of(protocol: Protocol) -> HttpVersion:
+    """The version of HTTP, which is the usual one for all that is not HTTP/2."""
+    return "2" if protocol in HTTP2 else "1.1"
+
+
+def over(protocol: Protocol, version: HttpVersion) -> Protocol:
+    """The protocol that a URL with the scheme `protocol` is spoken to in, in a version of HTTP."""
+    if version == "1.1":
+        return protocol
+    return next((name for name, of in HTTP2.items() if of == protocol), protocol)
 
 
 def fill(text: str, values: dict[str, str]) -> str:

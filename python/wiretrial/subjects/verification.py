@@ -20,11 +20,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wiretrial.engine import Engine
 from wiretrial.machine import pinning
-from wiretrial.subjects import checks_driver, checks_traffic, contracts
+from wiretrial.subjects import checks_driver, checks_streams, checks_traffic, contracts
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.checks import Setting
 from wiretrial.subjects.process import Server
-from wiretrial.subjects.spec import ConfigurationName, ContractName, Part, Protocol, Subject
+from wiretrial.subjects.spec import (
+    HTTP2,
+    ConfigurationName,
+    ContractName,
+    Part,
+    Protocol,
+    Subject,
+)
 from wiretrial.subjects.verify import Outcome, problems, verify
 
 SCHEMA: Final = "wiretrial-verified"
@@ -157,12 +164,14 @@ def _server_outcomes(
             yield server
 
     yield from verify(subject.spec, configuration, start)
+    yield from checks_streams.verify(subject.spec, configuration, start, Engine(engine))
     yield from checks_traffic.verify(subject, configuration, start, Engine(engine))
 
 
 def _key(subject: Subject, build: Build, configuration: ConfigurationName, engine: Path) -> _Key:
     command = subject.configuration(configuration).command
-    runs_engine = subject.spec.traffic or any("{engine}" in word for word in command)
+    asks = subject.spec.traffic or any(protocol in HTTP2 for protocol in subject.spec.speaks)
+    runs_engine = asks or any("{engine}" in word for word in command)
     return _Key(
         digest=build.digest,
         version=build.version,

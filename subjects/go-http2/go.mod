@@ -1,0 +1,3 @@
+module wiretrial/subjects/go-http2
+
+go 1.24
