@@ -10,6 +10,7 @@ mod certificates;
 mod chaos;
 mod child;
 mod connections;
+mod early;
 mod endings;
 #[path = "../common/exchanges.rs"]
 mod exchanges;

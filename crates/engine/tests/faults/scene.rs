@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, SupportedProtocolVersion};
 use serde_json::{Value, json};
 use wiretrial_load::measure::snapshot::Interval;
 use wiretrial_respond::Script;
@@ -137,11 +137,20 @@ pub(crate) fn server_config_with(
     certificate: &Certificate,
     protocols: &[&str],
 ) -> Arc<ServerConfig> {
+    server_config_of(certificate, protocols, rustls::DEFAULT_VERSIONS)
+}
+
+/// The same, for one that speaks these versions of TLS.
+pub(crate) fn server_config_of(
+    certificate: &Certificate,
+    protocols: &[&str],
+    versions: &[&'static SupportedProtocolVersion],
+) -> Arc<ServerConfig> {
     let chain = CertificateDer::from_pem_file(&certificate.cert).expect("a certificate");
     let key = PrivateKeyDer::from_pem_file(&certificate.key).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .expect("versions")
         .with_no_client_auth()
         .with_single_cert(vec![chain], key);

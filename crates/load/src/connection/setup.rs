@@ -42,6 +42,12 @@ impl Connection {
             return false;
         }
         buffers.lend(link.transport.out());
+        self.start(has_tls, now, recorder)
+    }
+
+    /// Says what the protocol begins with. True: messages may be sent.
+    pub(super) fn start(&mut self, has_tls: bool, now: Nanos, recorder: &mut Recorder) -> bool {
+        let Some(link) = &mut self.link else { return false };
         link.session.start(link.transport.out());
         let is_open = link.session.is_open();
         if has_tls {
