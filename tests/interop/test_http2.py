@@ -1,0 +1,152 @@
+"""HTTP/2 with what other people wrote: servers under our load, clients against our server."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.process import Process
+from tests.interop import chromium
+from tests.interop.conftest import lacking, program
+from tests.interop.parts import Both, Load, Scheme
+from tests.interop.test_our_server import good, run
+from wiretrial.engine import Engine
+from wiretrial.errors import SubjectUnavailable
+from wiretrial.subjects import build, registry
+from wiretrial.subjects.certificates import Certificate
+from wiretrial.subjects.process import Server
+
+HERE = Path(__file__).resolve().parent
+WEB: list[Scheme] = ["http", "https"]
+ECHOING = ["node-http2", "go-http2", "hypercorn"]
+LARGE = "200000"
+
+BROWSED = """async () => {
+  const asked = Array.from({ length: 50 }, async (_, at) => {
+    const body = "x".repeat(1000 + at);
+    const response = await fetch(`/echo?${at}`, { method: "POST", body });
+    return (await response.text()) === body;
+  });
+  const right = (await Promise.all(asked)).every(Boolean);
+  const spoken = performance.getEntriesByType("resource").map((one) => one.nextHopProtocol);
+  return [right, ...new Set(spoken)];
+}"""
+
+
+@contextlib.contextmanager
+def subject(name: str, engine: Engine) -> Iterator[Both]:
+    """A server of the catalogue, over HTTP/2."""
+    chosen = registry.find(name)
+    try:
+        built = build.install(chosen, engine.binary)
+    except SubjectUnavailable as error:
+        lacking(error.line())
+        raise
+    with Server(chosen, built, "default", engine=engine.binary) as server:
+        server.wait_ready([(chosen.spec.contracts[0], "h2c"), (chosen.spec.contracts[0], "h2")])
+        plain, secure = server.endpoint("h2c"), server.endpoint("h2")
+        yield Both(
+            plain=f"{plain.host}:{plain.port}",
+            secure=f"{secure.host}:{secure.port}",
+            certificate=server.certificate,
+        )
+
+
+@pytest.fixture(scope="module", params=["nginx-http2", *ECHOING])
+def server(request: pytest.FixtureRequest, engine: Engine) -> Iterator[tuple[str, Both]]:
+    with subject(request.param, engine) as both:
+        yield request.param, both
+
+
+@pytest.mark.parametrize("scheme", WEB)
+@pytest.mark.parametrize("streams", ["1", "16"])
+def test_our_client_reads(
+    server: tuple[str, Both], streams: str, scheme: Scheme, load: Load
+) -> None:
+    summary = load(server[1], scheme, "/message", "--http", "2", "--depth", streams)
+    assert summary.connections.opened == 3
+
+
+@pytest.mark.parametrize("scheme", WEB)
+@pytest.mark.parametrize("size", ["1000", LARGE])
+def test_our_client_uploads(
+    server: tuple[str, Both], size: str, scheme: Scheme, load: Load
+) -> None:
+    name, both = server
+    if name not in ECHOING:
+        pytest.skip(f"{name} serves files, and echoes nothing")
+    flags = ["--method", "POST", "--payload", size, "--expect", "echo", "--http", "2"]
+    load(both, scheme, "/echo", *flags, "--depth", "8")
+
+
+@pytest.fixture(scope="module")
+def reference(
+    engine: Engine, certificate: Certificate, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Both]:
+    command = [str(engine.binary), "respond", "--http2"]
+    command += ["--http", "127.0.0.1:0", "--https", "127.0.0.1:0"]
+    command += ["--cert", str(certificate.chain), "--key", str(certificate.key)]
+    with Process(command, log=tmp_path_factory.mktemp("reference") / "log") as server:
+        yield Both.told_by(server, certificate)
+
+
+def curl(reference: Both, *arguments: str) -> str:
+    trust = ["--cacert", str(reference.certificate.authority)]
+    quiet = ["--silent", "--show-error", "--noproxy", "*", "--max-time", "30"]
+    return run([program("curl", "curl"), *quiet, *trust, "--http2-prior-knowledge", *arguments])
+
+
+@pytest.mark.parametrize("scheme", WEB)
+def test_curl(reference: Both, scheme: Scheme, tmp_path: Path) -> None:
+    url = reference.url(scheme, "/message")
+    # From the first byte, curl 7.88 can't use a connection twice: no server understands it then.
+    urls = [url] if scheme == "http" else [url, url]
+    told = curl(reference, "--fail", "-w", "%{http_version} %{num_connects}\n", *urls)
+    assert [one[64:] for one in told.splitlines()] == ["2 1", "2 0"][: len(urls)]
+    assert "content-length: 64" in curl(reference, "--head", url)
+    sent = tmp_path / "sent"
+    sent.write_bytes(bytes(index % 251 for index in range(1 << 20)))
+    back = tmp_path / "back"
+    upload = ["--data-binary", f"@{sent}", "--output", str(back)]
+    curl(reference, "--fail", *upload, reference.url(scheme, "/echo"))
+    assert back.read_bytes() == sent.read_bytes()
+
+
+@pytest.mark.parametrize("scheme", WEB)
+def test_nghttp(reference: Both, scheme: Scheme) -> None:
+    nghttp = program("nghttp", "nghttp2-client")
+    told = run([nghttp, "--stat", "--null-out", "-m", "20", reference.url(scheme, "/message")])
+    assert told.count(" 200 ") == 20
+
+
+@pytest.mark.parametrize("scheme", WEB)
+def test_h2load(reference: Both, scheme: Scheme) -> None:
+    h2load = program("h2load", "nghttp2-client")
+    told = run([h2load, "-n", "2000", "-c", "4", "-m", "32", reference.url(scheme, "/message")])
+    assert "2000 succeeded, 0 failed, 0 errored, 0 timeout" in told
+
+
+@pytest.mark.parametrize("scheme", WEB)
+def test_node(reference: Both, scheme: Scheme) -> None:
+    command = [program("node", "Node"), str(HERE / "http2_client.cjs"), reference.url(scheme)]
+    output = run([*command, str(reference.certificate.authority)])
+    wanted = {"get", "head", "streams", "post-large", "not-found", "cancelled", "ping"}
+    assert good(output) == wanted
+
+
+def test_java(reference: Both) -> None:
+    # Without TLS it asks for an upgrade, which HTTP/2 has given up.
+    command = [program("java", "a JDK"), str(HERE / "Http2Client.java"), reference.url("https")]
+    output = run([*command, str(reference.certificate.authority)])
+    assert good(output) == {"get", "post", "post-large", "streams"}
+
+
+def test_chromium(reference: Both, tmp_path: Path) -> None:
+    binary = program("chromium", "Debian's chromium")
+    with chromium.page(binary, reference.certificate.chain, tmp_path) as page:
+        page.open(reference.url("https", "/"))
+        assert page.run(f"({BROWSED})()") == [True, "h2"], json.dumps(page.problems)
