@@ -160,7 +160,7 @@ def verify(
         typer.Option(
             "--page",
             metavar="FILE",
-            help="Write the findings as Markdown, too; for named subjects, into a page that exists.",
+            help="Write the findings as Markdown, too; of named subjects, into an old page.",
         ),
     ] = None,
 ) -> int:
