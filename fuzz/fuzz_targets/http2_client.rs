@@ -77,7 +77,7 @@ fn run(tells_heads: bool, pieces: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
                 }
                 Some(Event::Failed { tag, error }) => format!("{} {error:?}", once(tag)),
                 Some(Event::Unprocessed { tag }) => format!("{} unprocessed", once(tag)),
-                Some(Event::Head(head)) => {
+                Some(Event::Head(head) | Event::Trailers(head)) => {
                     format!(
                         "{:?} {} {:?}",
                         head.tag,

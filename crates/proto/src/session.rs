@@ -171,6 +171,9 @@ pub enum Event<'a> {
     Room,
     /// The head of a reply, before anything else of it; only where the session tells of heads.
     Head(ReplyHead<'a>),
+    /// Fields behind the content of a reply, which follows at once; only where the session tells of
+    /// heads.
+    Trailers(ReplyHead<'a>),
     /// A piece of a reply's payload, not the last.
     Chunk {
         /// Which message the reply answers.
@@ -203,12 +206,12 @@ pub enum Event<'a> {
     Close(Close),
 }
 
-/// The head of a reply that follows.
+/// The head of a reply that follows, or the fields behind its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyHead<'a> {
     /// Which message it answers.
     pub tag: Tag,
-    /// HTTP status.
+    /// HTTP status of the reply.
     pub status: u16,
     pub(crate) fields: HeadFields<'a>,
 }

@@ -220,6 +220,8 @@ impl Connection {
                 };
                 begun.first_byte.get_or_insert(received.at);
             }
+            // Who judges has heard them.
+            Event::Trailers(_) => {}
             Event::Chunk { tag, piece } => {
                 let Some((number, begun)) = self.begun(*tag) else {
                     received.ending = Some(self.unasked(piece));

@@ -111,7 +111,11 @@ impl<'p> FirstReply<'p> {
                 let text = "the server refused the request before it looked at it";
                 return Err((Class::Closed, text.to_owned()));
             }
-            Event::Open | Event::Room | Event::Delivery(_) | Event::Bulletin(_) => {}
+            Event::Open
+            | Event::Room
+            | Event::Trailers(_)
+            | Event::Delivery(_)
+            | Event::Bulletin(_) => {}
         }
         Ok(())
     }

@@ -22,9 +22,9 @@ pub struct Http2Client {
     connection: Connection<Asked>,
     requests: Arc<[Http2Request]>,
     state: State,
-    /// The head of each reply is reported.
+    /// The head of each reply is reported, and the fields behind its content.
     tells_heads: bool,
-    /// The stream whose reply was over with its head, which was told.
+    /// The stream whose reply was over with fields that were told.
     over: Option<u32>,
     /// Messages that the peer refused since it last replied to one.
     refused: u32,
@@ -52,8 +52,16 @@ struct Asked {
     status: u16,
     /// The reply has no content, whatever its head says.
     is_head: bool,
-    /// The reply's head was told.
-    is_told: bool,
+}
+
+/// Which fields came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Came {
+    /// Of a head that another one follows.
+    Interim,
+    Head,
+    /// Behind the content.
+    Trailers,
 }
 
 impl Http2Client {
@@ -70,7 +78,7 @@ impl Http2Client {
         }
     }
 
-    /// The same, and it tells of the head of each reply.
+    /// The same, and it tells of the head of each reply, and of the fields behind its content.
     pub fn telling_heads(requests: Arc<[Http2Request]>, limits: Http2Limits) -> Self {
         Self { tells_heads: true, ..Self::new(requests, limits) }
     }
@@ -136,15 +144,17 @@ impl ClientSession for Http2Client {
             consumed += step.consumed;
             let event = match step.event {
                 None => return Ok(Step { consumed, event: None }),
-                Some(Happened::Fields { id, is_end }) => {
-                    let told = self.fields(id, is_end, scratch, out);
-                    if told.is_none() && self.tells_heads && self.is_head_of(id) {
+                Some(Happened::Fields { id, is_end }) => match self.fields(id, is_end, scratch, out)
+                {
+                    Ok(came @ (Came::Head | Came::Trailers)) if self.tells_heads => {
                         self.over = is_end.then_some(id);
-                        let event = Some(self.head(id, scratch));
+                        let event = Some(self.told(id, came, scratch));
                         return Ok(Step { consumed, event });
                     }
-                    told
-                }
+                    Ok(_) if is_end => self.replied(id, &[], out),
+                    Ok(_) => None,
+                    Err(failed) => failed,
+                },
                 Some(Happened::Content { id, piece, is_end: true }) => self.replied(id, piece, out),
                 Some(Happened::Content { id, piece, .. }) => {
                     let tag = self.tag(id);
@@ -199,12 +209,13 @@ impl Http2Client {
         is_end: bool,
         scratch: &Scratch,
         out: &mut Vec<u8>,
-    ) -> Option<Event<'static>> {
-        let stream = self.connection.stream(id)?;
+    ) -> Result<Came, Option<Event<'static>>> {
+        let stream = self.connection.stream(id).ok_or(None)?;
         let checked = if stream.has_head {
             let found = inbound::trailers(&scratch.fields).map_err(|malformed| malformed.0);
             let goes_on = Err("fields inside a reply's content");
-            if is_end { found.and_then(|()| stream.takes(0, true)) } else { goes_on }
+            let found = if is_end { found.and_then(|()| stream.takes(0, true)) } else { goes_on };
+            found.map(|()| Came::Trailers)
         } else {
             let found = inbound::response(&scratch.fields).map_err(|malformed| malformed.0);
             found.and_then(|response| {
@@ -214,32 +225,24 @@ impl Http2Client {
                 let has_none = stream.message.is_head || matches!(response.status, 204 | 304);
                 stream.missing = if has_none { Some(0) } else { response.content_length };
                 check_interim(response, is_end)?;
-                if is_end { stream.takes(0, true) } else { Ok(()) }
+                if is_end {
+                    stream.takes(0, true)?;
+                }
+                Ok(if is_final { Came::Head } else { Came::Interim })
             })
         };
-        let has_head = stream.has_head;
-        match checked {
-            Err(detail) => self.fail(id, ErrorCode::ProtocolError, detail, out),
-            Ok(()) if is_end && !(self.tells_heads && self.is_head_of(id)) => {
-                debug_assert!(has_head, "an interim head ends nothing");
-                self.replied(id, &[], out)
-            }
-            Ok(()) => None,
-        }
+        checked.map_err(|detail| self.fail(id, ErrorCode::ProtocolError, detail, out))
     }
 
-    /// Is what was just read on this stream the final head of its reply?
-    fn is_head_of(&mut self, id: u32) -> bool {
-        self.connection.stream(id).is_some_and(|stream| stream.has_head && !stream.message.is_told)
-    }
-
-    fn head<'a>(&mut self, id: u32, scratch: &'a Scratch) -> Event<'a> {
-        let asked = self.connection.stream(id).map(|stream| {
-            stream.message.is_told = true;
-            stream.message
-        });
+    /// The fields that just came on this stream, for those who are told of them.
+    fn told<'a>(&mut self, id: u32, came: Came, scratch: &'a Scratch) -> Event<'a> {
+        let asked = self.connection.stream(id).map(|stream| stream.message);
         let Asked { number, status, .. } = asked.unwrap_or_default();
-        Event::Head(ReplyHead::of_list(Tag::Number(number), status, &scratch.fields))
+        let fields = ReplyHead::of_list(Tag::Number(number), status, &scratch.fields);
+        match came {
+            Came::Trailers => Event::Trailers(fields),
+            Came::Interim | Came::Head => Event::Head(fields),
+        }
     }
 
     fn tag(&mut self, id: u32) -> Option<Tag> {

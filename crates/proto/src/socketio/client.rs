@@ -98,6 +98,7 @@ impl SocketIoClient {
             | Some(
                 Event::Room
                 | Event::Head(_)
+                | Event::Trailers(_)
                 | Event::Failed { .. }
                 | Event::Delivery(_)
                 | Event::Bulletin(_)

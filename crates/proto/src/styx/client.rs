@@ -209,6 +209,7 @@ impl StyxClient {
                 Some(
                     Event::Room
                     | Event::Head(_)
+                    | Event::Trailers(_)
                     | Event::Failed { .. }
                     | Event::Delivery(_)
                     | Event::Bulletin(_)

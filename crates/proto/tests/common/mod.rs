@@ -282,7 +282,7 @@ impl Notes {
         let seen = match event {
             Event::Open => Seen::Open,
             Event::Room => Seen::Room,
-            Event::Head(head) => panic!("nobody asked for heads: {head:?}"),
+            Event::Head(head) | Event::Trailers(head) => panic!("nobody asked for heads: {head:?}"),
             Event::Chunk { piece, .. } => return self.piece(piece),
             Event::Reply(reply) => Seen::Reply {
                 status: reply.status,

@@ -75,13 +75,14 @@ fn play(client: &mut Http2Client, pieces: &[&[u8]]) -> Seen {
                     content.entry(number(tag)).or_default().extend_from_slice(piece);
                     continue;
                 }
-                Some(Event::Head(head)) => {
+                Some(event @ (Event::Head(head) | Event::Trailers(head))) => {
                     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
                     let fields: Vec<_> = head
                         .fields()
                         .map(|(name, value)| text(name) + "=" + &text(value))
                         .collect();
-                    format!("head {} {} {}", number(head.tag), head.status, fields.join(" "))
+                    let what = if matches!(event, Event::Head(_)) { "head" } else { "trailers" };
+                    format!("{what} {} {} {}", number(head.tag), head.status, fields.join(" "))
                 }
                 Some(Event::Reply(reply)) => {
                     let number = number(reply.tag);
@@ -178,8 +179,13 @@ fn heads_are_told_with_their_fields() {
         headers(END, 3, &[":status=301", "location=/b"]),
     ];
     let seen = check(fresh, &bytes.concat());
-    let wanted =
-        ["head 10 200 a=b", "reply 10 200 'one'", "head 11 301 location=/b", "reply 11 301 ''"];
+    let wanted = [
+        "head 10 200 a=b",
+        "trailers 10 200 grpc-status=0",
+        "reply 10 200 'one'",
+        "head 11 301 location=/b",
+        "reply 11 301 ''",
+    ];
     assert_eq!(seen.events, wanted);
 }
 
