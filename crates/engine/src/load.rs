@@ -14,6 +14,7 @@ use wiretrial_load::plan::document::{
     PollerDocument, SourceDocument, StageDocument, StopDocument, StyxDocument, TargetDocument,
     TlsDocument, WebSocketDocument,
 };
+use wiretrial_load::plan::grpc::document::GrpcDocument;
 use wiretrial_load::{Control, Refusal, RunError};
 use wiretrial_respond::DeflateConfig;
 
@@ -123,6 +124,7 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
             lobby: flags.lobby,
             ..StyxDocument::default()
         },
+        grpc: GrpcDocument::default(),
         message: MessageDocument {
             kind: if flags.text || flags.json.is_some() {
                 MessageKind::Text
@@ -159,7 +161,8 @@ fn source(flags: &LoadFlags) -> Result<SourceDocument, Failed> {
         return Ok(SourceDocument::Template { text: text.clone() });
     }
     let Some(payload) = &flags.payload else {
-        let none = ["http", "styx", "socketio"].iter().any(|scheme| flags.url.starts_with(scheme));
+        let none =
+            ["http", "styx", "socketio", "grpc"].iter().any(|scheme| flags.url.starts_with(scheme));
         return Ok(if none {
             SourceDocument::None
         } else {

@@ -212,7 +212,7 @@ fn one_message(plan: &Plan) -> Result<Option<Box<OneMessage>>, Refusal> {
         return Ok(None);
     }
     let target = &plan.target;
-    if target.url.scheme != Scheme::Http {
+    if target.url.scheme != Scheme::Http || target.grpc.is_some() {
         let text =
             format!("'{}' can't be asked: ask http and https URLs, or traffic", target.url.text);
         return Err(PlanError(text).into());

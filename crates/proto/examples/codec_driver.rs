@@ -105,6 +105,7 @@ const fn name(class: ErrorClass) -> &'static str {
         ErrorClass::Reset => "reset",
         ErrorClass::Upgrade => "upgrade",
         ErrorClass::Mismatch => "mismatch",
+        ErrorClass::NoStatus => "no_status",
         ErrorClass::Protocol => "protocol",
     }
 }

@@ -33,6 +33,8 @@ pub enum ErrorClass {
     /// The upgrade was answered with something else than 101, or with a wrong accept; or a login, a
     /// seat, a namespace was refused.
     Upgrade,
+    /// A reply of gRPC without the status of its call.
+    NoStatus,
     /// The peer has broken one message off, and goes on with the others.
     Reset,
     /// What came belongs to no message that there is.

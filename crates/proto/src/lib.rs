@@ -8,6 +8,7 @@
 pub mod codec;
 mod error;
 mod fields;
+pub mod grpc;
 mod head;
 pub mod http1;
 pub mod http2;

@@ -11,6 +11,7 @@ mod delays;
 mod deliveries;
 mod due;
 mod errors;
+mod grpc;
 mod http2;
 mod lifecycle;
 mod long;

@@ -2,6 +2,7 @@
 //!
 //! Knows what is expected; must not know how bytes became a reply.
 
+use wiretrial_proto::grpc::Status;
 use wiretrial_proto::{MessageKind, Reply};
 
 use super::ledger::{Begun, Pending};
@@ -9,6 +10,7 @@ use super::{Ending, Judged, Witness};
 use crate::clock::Nanos;
 use crate::deliveries::Deliveries;
 use crate::measure::{Class, Recorder, Timeline};
+use crate::plan::grpc::GrpcPlan;
 use crate::source::{Payloads, Verifier};
 
 /// What is said of a reply to a message that was not sent yet.
@@ -20,6 +22,8 @@ pub(crate) struct Expected<'w, W> {
     pub(crate) witness: W,
     pub(crate) verifier: &'w Verifier,
     pub(crate) status: Option<u16>,
+    /// Replies are those of calls of gRPC.
+    pub(crate) calls: Option<GrpcPlan>,
     pub(crate) kind: Option<MessageKind>,
     pub(crate) open_loop: bool,
     pub(crate) payloads: &'w mut Payloads,
@@ -31,8 +35,20 @@ pub(crate) struct Expected<'w, W> {
 impl<'w, W> Expected<'w, W> {
     /// The same, and somebody else hears it.
     pub(crate) fn heard_by<V>(self, witness: V) -> Expected<'w, V> {
-        let Self { verifier, status, kind, open_loop, payloads, recorder, deliveries, .. } = self;
-        Expected { witness, verifier, status, kind, open_loop, payloads, recorder, deliveries }
+        let Self {
+            verifier, status, calls, kind, open_loop, payloads, recorder, deliveries, ..
+        } = self;
+        Expected {
+            witness,
+            verifier,
+            status,
+            calls,
+            kind,
+            open_loop,
+            payloads,
+            recorder,
+            deliveries,
+        }
     }
 }
 
@@ -127,9 +143,18 @@ pub(super) fn judge<W: Witness>(
     received.done += 1;
 
     let elapsed = now - pending.sent;
-    if expected.status.is_some_and(|status| status != reply.status) {
+    let mut is_late = false;
+    if let Some(calls) = &expected.calls {
+        recorder.status(reply.status);
+        is_late = calls.is_late(elapsed);
+    }
+    if is_late {
+        recorder.failure(Class::Deadline, elapsed);
+        recorder.example(Class::Deadline, || late(elapsed, reply.status));
+    } else if expected.status.is_some_and(|status| status != reply.status) {
         recorder.failure(Class::Status, elapsed);
-        recorder.example(Class::Status, || status(reply.status));
+        let is_call = expected.calls.is_some();
+        recorder.example(Class::Status, || status(reply.status, is_call));
     } else if let Err(mismatch) = content {
         recorder.failure(Class::Mismatch, elapsed);
         recorder.example(Class::Mismatch, || format!("{mismatch}{}", verifier.remedy()));
@@ -154,8 +179,19 @@ fn foreseen(timeline: &Timeline, recorder: &mut Recorder) {
     recorder.example(Class::Protocol, || FORESEEN.to_owned());
 }
 
-fn status(status: u16) -> String {
+/// A reply that came too late.
+#[cold]
+fn late(elapsed: Nanos, status: u16) -> String {
+    let ms = elapsed.0 / 1_000_000;
+    format!(
+        "a reply {ms} ms after its call was sent, behind its deadline, status {}",
+        Status(status)
+    )
+}
+
+fn status(status: u16, is_call: bool) -> String {
     match status {
+        _ if is_call => format!("status {}", Status(status)),
         301 | 302 | 303 | 307 | 308 => {
             format!("status {status}, a redirect, which is not followed: load what it points to")
         }

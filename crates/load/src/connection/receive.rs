@@ -1,6 +1,7 @@
 //! From bytes to events to outcomes: fill, decode, take in.
 
 use wiretrial_net::{Driver, Fill, Transport};
+use wiretrial_proto::grpc::{Status, decoded};
 use wiretrial_proto::{ClientSession as _, Delivery, Event, ProtocolError, Reply, Scratch, Tag};
 
 use super::ledger::{Begun, Ledger, Pending};
@@ -10,6 +11,7 @@ use crate::clock::Nanos;
 use crate::measure::{Arrival, Class, Metric, Recorder, Timeline};
 use crate::mutation::{self, Mutation};
 use crate::outgoing::Outgoing;
+use crate::plan::grpc::GrpcPlan;
 use crate::source::excerpt as shown;
 
 /// What to do about a message that comes before anything was asked.
@@ -230,9 +232,15 @@ impl Connection {
                 expected.recorder.bytes.payload_received += piece.len() as u64;
                 begun.first_byte.get_or_insert(received.at);
                 expected.verifier.update(&mut begun.progress, number, piece, expected.payloads);
+                if expected.calls.is_some_and(|calls| calls.streams()) {
+                    let (count, since) = begun.messages.piece(piece, received.at);
+                    expected.recorder.messages(count, since);
+                }
             }
             Event::Reply(reply) => self.reply(reply, received, expected),
-            Event::Failed { tag, error } => self.failed(*tag, error, received, expected.recorder),
+            Event::Failed { tag, error } => {
+                self.failed(*tag, error, received, expected.recorder, expected.calls);
+            }
             Event::Delivery(copy) => self.delivery(copy, received, expected),
             Event::Bulletin(bulletin) => expected.recorder.bulletin(bulletin),
             Event::Unprocessed { tag } => self.unprocessed(*tag, received, expected.recorder),
@@ -294,6 +302,7 @@ impl Connection {
         error: &ProtocolError,
         received: &mut Received,
         recorder: &mut Recorder,
+        calls: Option<GrpcPlan>,
     ) {
         let pending = match (&mut self.ledger, tag) {
             // To refuse is to answer: the peer is there.
@@ -309,8 +318,10 @@ impl Connection {
             partial.reply.clear();
         }
         received.done += 1;
-        let class = Class::from(error.class);
-        recorder.failure(class, received.at - pending.sent);
+        let elapsed = received.at - pending.sent;
+        let is_late = calls.is_some_and(|calls| calls.is_late(elapsed));
+        let class = if is_late { Class::Deadline } else { Class::from(error.class) };
+        recorder.failure(class, elapsed);
         recorder.example(class, || error.to_string());
     }
 
@@ -392,6 +403,12 @@ impl Connection {
                     received.ending = Some(self.unasked(reply.payload));
                     return;
                 };
+                let is_wrong = expected.status != Some(reply.status);
+                if let Some(calls) = expected.calls.filter(|_| is_wrong)
+                    && !calls.is_late(received.at - pending.sent)
+                {
+                    said(self.link.as_ref(), reply.status, expected.recorder);
+                }
                 judge(reply, &pending, begun.as_deref_mut(), received, expected);
                 ledger.note_answered(pending.sent);
                 ledger.give_back(begun);
@@ -438,6 +455,15 @@ impl Connection {
     }
 }
 
+/// What the server said of a call that it did not end as it should have.
+#[cold]
+fn said(link: Option<&Link>, status: u16, recorder: &mut Recorder) {
+    let text = link.map(|link| decoded(link.session.said())).unwrap_or_default();
+    if !text.is_empty() {
+        recorder.example(Class::Status, || format!("status {}: {text}", Status(status)));
+    }
+}
+
 /// The first bytes of what was wrong, for people.
 fn excerpt(bytes: &[u8]) -> String {
     const SHOWN: usize = 24;
@@ -463,7 +489,7 @@ mod tests {
         connection.ledger.push_sent(1, 1, Nanos::ZERO, Nanos(2));
         let (mut received, mut recorder) = (Received::default(), Recorder::default());
         let error = ProtocolError::new(ErrorClass::TooBig, "refused");
-        connection.failed(Tag::Number(1), &error, &mut received, &mut recorder);
+        connection.failed(Tag::Number(1), &error, &mut received, &mut recorder, None);
         let Ledger::Numbered(ledger) = &connection.ledger else { panic!("it is numbered") };
         assert!(ledger.len() == 1 && ledger.has_answered_since(Nanos(2)));
         assert!(received.done == 1 && received.ending.is_none());

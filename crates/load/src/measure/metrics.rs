@@ -23,6 +23,8 @@ pub enum Metric {
     FailedTime,
     /// From the instant a message was due to the copy of it at one of its receivers.
     DeliveryTime,
+    /// From one message of a reply to the next one; of the first, from the send of its call.
+    MessageTime,
     /// From the instant a session was due to the end of its last step.
     IterationTime,
     /// From the instant a session was due to its begin.
@@ -32,7 +34,7 @@ pub enum Metric {
 }
 
 /// Number of metrics.
-pub const COUNT: usize = 12;
+pub const COUNT: usize = 13;
 
 /// Metric, name in snapshots, meaning; in the order in which reports show them.
 pub const TABLE: [(Metric, &str, &str); COUNT] = [
@@ -45,6 +47,11 @@ pub const TABLE: [(Metric, &str, &str); COUNT] = [
     (Metric::UpgradeTime, "upgrade_time", "upgrade accepted - transport established"),
     (Metric::FailedTime, "failed_time", "failure seen - sent"),
     (Metric::DeliveryTime, "delivery_time", "copy there - due of its message, each receiver"),
+    (
+        Metric::MessageTime,
+        "message_time",
+        "message - the one before it, or sent; of streams of gRPC",
+    ),
     (Metric::IterationTime, "iteration_time", "last step done - due, of sessions"),
     (Metric::SessionWait, "session_wait", "begun - due, of sessions"),
     (

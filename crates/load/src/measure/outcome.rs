@@ -32,8 +32,12 @@ pub enum Class {
     Utf8,
     /// Bytes that the protocol forbids.
     Protocol,
-    /// A reply with another HTTP status than expected.
+    /// A reply with another status than expected, of HTTP or of gRPC.
     Status,
+    /// A reply of gRPC without the status of its call.
+    NoStatus,
+    /// A reply that came after the deadline of its call.
+    Deadline,
     /// A redirect that is not followed: to another origin, or one too many.
     Redirect,
     /// A reply with wrong content.
@@ -69,7 +73,7 @@ pub enum Arrival {
 
 impl Class {
     /// Every class.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::Refused,
         Self::Reset,
         Self::Unreachable,
@@ -83,6 +87,8 @@ impl Class {
         Self::Utf8,
         Self::Protocol,
         Self::Status,
+        Self::NoStatus,
+        Self::Deadline,
         Self::Redirect,
         Self::Mismatch,
         Self::Capture,
@@ -108,6 +114,8 @@ impl Class {
             Self::Utf8 => "utf8",
             Self::Protocol => "protocol",
             Self::Status => "status",
+            Self::NoStatus => "no_status",
+            Self::Deadline => "deadline",
             Self::Redirect => "redirect",
             Self::Mismatch => "mismatch",
             Self::Capture => "capture",
@@ -126,6 +134,7 @@ impl From<ErrorClass> for Class {
             ErrorClass::HeaderTooLarge => Self::HeaderTooLarge,
             ErrorClass::TooBig => Self::TooBig,
             ErrorClass::Utf8 => Self::Utf8,
+            ErrorClass::NoStatus => Self::NoStatus,
             ErrorClass::Reset => Self::Reset,
             ErrorClass::Mismatch => Self::Mismatch,
             ErrorClass::Upgrade => Self::Upgrade,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use wiretrial_proto::Bulletin;
+use wiretrial_proto::grpc::Status;
 
 use super::figures::TrafficFigures;
 use super::metrics::{self, Metric};
@@ -26,6 +27,12 @@ pub struct Recorder {
     /// Messages with which connections began, and which nobody asked for.
     pub greetings: u64,
     errors: [u64; Class::ALL.len()],
+    /// Replies of gRPC by the status of their call, where it has a name.
+    statuses: [u64; Status::NAMED],
+    /// The same of others.
+    other_statuses: BTreeMap<u16, u64>,
+    /// Messages of replies of gRPC that have several.
+    messages: u64,
     /// Connections asked for.
     pub attempted: u64,
     /// Connections that became ready for requests.
@@ -130,6 +137,26 @@ impl Recorder {
         *count += 1;
     }
 
+    /// A reply of gRPC came, with this status of its call.
+    #[inline]
+    pub fn status(&mut self, status: u16) {
+        match self.statuses.get_mut(usize::from(status)) {
+            Some(count) => *count += 1,
+            None => *self.other_statuses.entry(status).or_default() += 1,
+        }
+    }
+
+    /// So many messages of a reply of gRPC came together, so long after the one before them.
+    pub fn messages(&mut self, count: u32, since: Nanos) {
+        self.messages += u64::from(count);
+        if count > 0 {
+            self.record(Metric::MessageTime, since);
+        }
+        if count > 1 {
+            self.times[Metric::MessageTime as usize].record(Nanos::ZERO, count - 1);
+        }
+    }
+
     /// A message failed after `elapsed`.
     pub fn failure(&mut self, class: Class, elapsed: Nanos) {
         self.errors[class as usize] += 1;
@@ -198,6 +225,13 @@ impl Recorder {
             self.errors[index] += other.errors[index];
             self.failed[index] += other.failed[index];
         }
+        for (mine, theirs) in self.statuses.iter_mut().zip(&other.statuses) {
+            *mine += theirs;
+        }
+        for (status, count) in &other.other_statuses {
+            *self.other_statuses.entry(*status).or_default() += count;
+        }
+        self.messages += other.messages;
         for (reason, count) in &other.closed {
             *self.closed.entry(reason).or_default() += count;
         }
@@ -238,7 +272,16 @@ impl Recorder {
             deliveries: self.deliveries,
             lobby: self.lobby,
             greetings: self.greetings,
+            statuses: self.statuses(),
+            messages: self.messages,
         }
+    }
+
+    fn statuses(&self) -> BTreeMap<String, u64> {
+        let named = self.statuses.iter().zip(0..).map(|(count, status)| (status, *count));
+        let others = self.other_statuses.iter().map(|(status, count)| (*status, *count));
+        let all = named.chain(others).filter(|(_, count)| *count > 0);
+        all.map(|(status, count)| (Status(status).to_string(), count)).collect()
     }
 
     /// As counted in snapshots.
@@ -361,6 +404,24 @@ mod tests {
         assert_eq!((times.len(), times.min()), (3, 1000));
         assert!(times.equivalent(times.max(), 3000));
         assert!(total.histogram(Metric::PacingLag).is_none());
+    }
+
+    #[test]
+    fn statuses_and_messages_of_calls_add_up() {
+        let (mut total, mut part) = (Recorder::default(), Recorder::default());
+        for _ in 0..2 {
+            part.clear();
+            [0, 0, 5, 17, 503].into_iter().for_each(|status| part.status(status));
+            part.messages(3, Nanos(700));
+            part.messages(0, Nanos(1));
+            total.add(&part);
+        }
+        let counters = total.counters(0, 0, 0);
+        let names = ["17", "HTTP 503", "NOT_FOUND", "OK"].map(str::to_owned);
+        assert!(counters.statuses.into_iter().eq(names.into_iter().zip([2, 2, 2, 4])));
+        let times = total.histogram(Metric::MessageTime).expect("recorded");
+        assert_eq!((counters.messages, times.len()), (6, 6));
+        assert_eq!((times.value_at_quantile(0.5), times.count_at(700)), (0, 2));
     }
 
     #[test]

@@ -178,6 +178,17 @@ pub struct Counters {
     /// Messages with which the server began connections by itself, as the plan says; no replies.
     #[serde(default)]
     pub greetings: u64,
+    /// Replies of gRPC by the status of their call, right ones too.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub statuses: BTreeMap<String, u64>,
+    /// Messages of replies of gRPC, where a reply has several.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub messages: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands references over")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Copies of messages of which one send has many receivers (styx), the sender's own included. Over a whole run,

@@ -7,6 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::generator::{GeneratorDocument, PollerDocument};
+use super::grpc::document::{GrpcDocument, WireDocument};
 use super::shape::document::ShapeDocument;
 use super::traffic::document::TrafficDocument;
 pub use super::version::HttpVersionDocument;
@@ -70,7 +72,7 @@ pub struct ShareDocument {
 #[serde(deny_unknown_fields)]
 pub struct TargetDocument {
     /// `http`, `https`, `ws`, `wss`, `tcp` or `tls` URL; `styx`, `styx+json`, `styx+ws`, `styx+json+ws` (`…+wss`);
-    /// `socketio+ws`, `socketio+wss`.
+    /// `socketio+ws`, `socketio+wss`; `grpc`, `grpcs`.
     pub url: String,
     /// Literal addresses to use in turn, `IP:PORT`; empty: the URL's host is resolved once, before the run.
     #[serde(default)]
@@ -90,6 +92,9 @@ pub struct TargetDocument {
     /// Players and tables (styx).
     #[serde(default)]
     pub styx: StyxDocument,
+    /// Calls (grpc, grpcs).
+    #[serde(default, skip_serializing_if = "GrpcDocument::is_default")]
+    pub grpc: GrpcDocument,
     /// What each request carries.
     #[serde(default)]
     pub message: MessageDocument,
@@ -262,6 +267,13 @@ pub enum SourceDocument {
         /// The text.
         text: String,
     },
+    /// Bytes in which the message's sequence number stands, in 16 hexadecimal digits.
+    Numbered {
+        /// The bytes, base64.
+        base64: String,
+        /// Where the numbers begin, bytes.
+        places: Vec<u64>,
+    },
 }
 
 /// What a right reply is.
@@ -310,6 +322,16 @@ pub enum ContentDocument {
     Shaped {
         /// What it is like.
         shape: ShapeDocument,
+    },
+    /// These messages, in this order (grpc).
+    Messages {
+        /// The messages, base64.
+        base64: Vec<String>,
+    },
+    /// Messages in the wire format of Protocol Buffers, each of this form (grpc).
+    Fields {
+        /// What each is like.
+        shape: WireDocument,
     },
 }
 
@@ -464,37 +486,4 @@ impl Default for PhasesDocument {
             interval_ns: 100_000_000,
         }
     }
-}
-
-/// What the generator itself may use.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct GeneratorDocument {
-    /// Worker threads.
-    pub threads: u32,
-    /// CPUs to pin the workers to, in turn; empty: not pinned.
-    pub cpus: Vec<u32>,
-    /// How readiness is learned.
-    pub poller: PollerDocument,
-    /// Poll without sleeping while a message is due soon.
-    pub spin: bool,
-}
-
-impl Default for GeneratorDocument {
-    fn default() -> Self {
-        Self { threads: 1, cpus: Vec::new(), poller: PollerDocument::Auto, spin: false }
-    }
-}
-
-/// How readiness is learned.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum PollerDocument {
-    /// `uring`; `epoll` where there is none, and the `start` line says why.
-    #[default]
-    Auto,
-    /// `io_uring(7)`; a machine without it is refused.
-    Uring,
-    /// epoll(7).
-    Epoll,
 }

@@ -51,6 +51,11 @@ fn content(
         ContentDocument::Broadcast => ContentRule::Broadcast,
         ContentDocument::Fixed { base64 } => ContentRule::Fixed(decode(base64)?),
         ContentDocument::Status => ContentRule::Any,
+        ContentDocument::Messages { .. } | ContentDocument::Fields { .. } => {
+            return wrong(
+                "expect.content: only grpc and grpcs have messages and fields".to_owned(),
+            );
+        }
         ContentDocument::Matching { rules } if rules.is_empty() => {
             return wrong(
                 "expect.content: there is no rule; use 'status' for any reply".to_owned(),

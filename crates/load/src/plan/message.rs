@@ -54,8 +54,25 @@ fn payload_from(source: &SourceDocument, json: bool) -> Result<PayloadPlan, Plan
         }
         SourceDocument::Template { text } if json => template_of_json(text),
         SourceDocument::Template { text } => PayloadPlan::Template(text.clone()),
+        SourceDocument::Numbered { base64, places } => numbered(decode(base64)?, places)?,
     };
     Ok(plan)
+}
+
+/// Bytes with numbers in them, all of them whole and none inside of another.
+fn numbered(bytes: Vec<u8>, places: &[u64]) -> Result<PayloadPlan, PlanError> {
+    let mut begins = places.to_vec();
+    begins.sort_unstable();
+    let width = NUMBER_BYTES as u64;
+    let ends = begins.iter().map(|begin| begin.saturating_add(width));
+    let bounds = begins.iter().skip(1).copied().chain([bytes.len() as u64]);
+    if ends.zip(bounds).any(|(end, bound)| end > bound) {
+        return wrong(format!(
+            "message: a number has {NUMBER_BYTES} digits, and no room for them at one of its places"
+        ));
+    }
+    let places = begins.iter().map(|begin| (*begin as usize, NUMBER_BYTES)).collect();
+    Ok(PayloadPlan::Placed { bytes, places })
 }
 
 /// Where no number stands by itself, it is a text like any other.
@@ -73,7 +90,7 @@ fn fault(payload: &PayloadPlan) -> Option<String> {
     match payload {
         PayloadPlan::None => None,
         PayloadPlan::Sequence(_) => Some("it is letters and digits of a given size".to_owned()),
-        PayloadPlan::Fixed(bytes) => fault_in(bytes),
+        PayloadPlan::Fixed(bytes) | PayloadPlan::Placed { bytes, .. } => fault_in(bytes),
         PayloadPlan::List(list) => list.iter().find_map(|bytes| fault_in(bytes)),
         PayloadPlan::Template(text) => fault_of(&parts(text)),
         PayloadPlan::Json(parts) => fault_of(parts),
@@ -92,7 +109,9 @@ fn is_text(payload: &PayloadPlan) -> bool {
         | PayloadPlan::Sequence(_)
         | PayloadPlan::Template(_)
         | PayloadPlan::Json(_) => true,
-        PayloadPlan::Fixed(bytes) => std::str::from_utf8(bytes).is_ok(),
+        PayloadPlan::Fixed(bytes) | PayloadPlan::Placed { bytes, .. } => {
+            std::str::from_utf8(bytes).is_ok()
+        }
         PayloadPlan::List(list) => list.iter().all(|bytes| std::str::from_utf8(bytes).is_ok()),
     }
 }
@@ -101,7 +120,7 @@ fn is_empty(payload: &PayloadPlan) -> bool {
     match payload {
         PayloadPlan::None | PayloadPlan::Sequence(0) => true,
         PayloadPlan::Sequence(_) | PayloadPlan::Json(_) => false,
-        PayloadPlan::Fixed(bytes) => bytes.is_empty(),
+        PayloadPlan::Fixed(bytes) | PayloadPlan::Placed { bytes, .. } => bytes.is_empty(),
         PayloadPlan::List(list) => list.iter().any(Vec::is_empty),
         PayloadPlan::Template(text) => text.is_empty(),
     }
@@ -136,7 +155,7 @@ fn is_event(payload: &PayloadPlan) -> bool {
     };
     match payload {
         PayloadPlan::None | PayloadPlan::Sequence(_) => false,
-        PayloadPlan::Fixed(bytes) => is_array(bytes),
+        PayloadPlan::Fixed(bytes) | PayloadPlan::Placed { bytes, .. } => is_array(bytes),
         PayloadPlan::List(list) => list.iter().all(|bytes| is_array(bytes)),
         PayloadPlan::Template(text) => is_array(text.replace(PLACEHOLDER, "0").as_bytes()),
         PayloadPlan::Json(parts) => is_array(rendered(parts, "1").as_bytes()),

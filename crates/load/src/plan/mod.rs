@@ -5,6 +5,8 @@
 
 pub mod document;
 mod expect;
+mod generator;
+pub mod grpc;
 mod json_text;
 mod message;
 mod parse;
@@ -21,6 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use document::{PacingDocument, PlanDocument, PollerDocument};
+use grpc::GrpcPlan;
 pub use json_text::JsonPart;
 pub use rule::{JsonPath, Rule, Step};
 use shape::Shape;
@@ -70,6 +73,8 @@ pub struct Target {
     pub text: bool,
     /// Players and tables; none for other protocols.
     pub styx: Option<StyxPlan>,
+    /// Calls of gRPC; none for other protocols.
+    pub grpc: Option<GrpcPlan>,
     /// Compression of WebSocket messages to ask for.
     pub deflate: Option<DeflateConfig>,
     /// Messages of the server's own with which each connection begins.
@@ -136,12 +141,19 @@ pub enum PayloadPlan {
     Template(String),
     /// Text of JSON in which the number stands by itself, so that its length varies.
     Json(Vec<JsonPart>),
+    /// Bytes with the number at these places, each so many digits wide, 16 at most.
+    Placed {
+        /// With any digits there.
+        bytes: Vec<u8>,
+        /// Begin and width of each, behind one another.
+        places: Vec<(usize, usize)>,
+    },
 }
 
 /// What a right reply is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expect {
-    /// HTTP status.
+    /// HTTP status; of gRPC, that of the call.
     pub status: u16,
     /// Content.
     pub content: ContentRule,
@@ -164,6 +176,8 @@ pub enum ContentRule {
     Matching(Vec<Rule>),
     /// JSON of this shape.
     Shaped(Box<Shape>),
+    /// Messages of gRPC like these.
+    Messages(grpc::Messages),
 }
 
 /// How many connections, and who sends next.

@@ -9,7 +9,7 @@ use super::{PlanError, redaction};
 /// Protocol of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// HTTP/1.1: `http`, `https`.
+    /// HTTP: `http`, `https`; and what is spoken over it: `grpc`, `grpcs`.
     Http,
     /// WebSocket: `ws`, `wss`.
     WebSocket,
@@ -37,6 +37,8 @@ pub struct TargetUrl {
     pub text: String,
     /// Protocol.
     pub scheme: Scheme,
+    /// Calls of gRPC, over HTTP/2: `grpc`, `grpcs`.
+    pub grpc: bool,
     /// Inside TLS?
     pub secure: bool,
     /// Host, without brackets.
@@ -50,7 +52,7 @@ pub struct TargetUrl {
 }
 
 const SCHEMES: &str =
-    "http, https, ws, wss, tcp, tls, styx, styx+json, styx+ws, styx+json+ws, socketio+ws";
+    "http, https, ws, wss, tcp, tls, styx, styx+json, styx+ws, styx+json+ws, socketio+ws, grpc";
 /// Where a game server has its packets over WebSocket.
 const STYX_PATH: &str = "/socket";
 
@@ -69,8 +71,8 @@ impl TargetUrl {
         }
         let uri: Uri = text.parse().map_err(|error| wrong(&format!("{error}")))?;
         let (scheme, secure, default_port) = match uri.scheme_str().unwrap_or_default() {
-            "http" => (Scheme::Http, false, Some(80)),
-            "https" => (Scheme::Http, true, Some(443)),
+            "http" | "grpc" => (Scheme::Http, false, Some(80)),
+            "https" | "grpcs" => (Scheme::Http, true, Some(443)),
             "ws" => (Scheme::WebSocket, false, Some(80)),
             "wss" => (Scheme::WebSocket, true, Some(443)),
             "tcp" => (Scheme::Stream, false, None),
@@ -115,6 +117,7 @@ impl TargetUrl {
         Ok(Self {
             text: shown,
             scheme,
+            grpc: matches!(uri.scheme_str(), Some("grpc" | "grpcs")),
             secure,
             host: host.trim_matches(['[', ']']).to_owned(),
             port,

@@ -196,6 +196,7 @@ impl<'p, C: Clock> Exchange<'p, C> {
             // The witness looks at all of this.
             verifier: &Verifier::Any,
             status: None,
+            calls: None,
             kind: None,
             open_loop: false,
             payloads: &mut self.payloads,

@@ -2,11 +2,13 @@
 //!
 //! Knows the plan and what came. Must not know sockets, nor how the reply was asked for.
 
-use wiretrial_proto::{Event, Reply};
+use wiretrial_proto::grpc::{MESSAGE, Status, decoded};
+use wiretrial_proto::{Event, Reply, ReplyHead};
 
 use super::greeting::Greeting;
 use crate::connection::{Ending, Testimony, Witness};
 use crate::measure::Class;
+use crate::plan::grpc::Messages;
 use crate::plan::{ContentRule, Plan, Scheme};
 use crate::source::traffic::is_redirect;
 use crate::source::{Payloads, Progress, Verifier, excerpt};
@@ -40,6 +42,8 @@ pub(super) struct FirstReply<'p> {
     content: Vec<u8>,
     /// Where it leads; empty: nowhere.
     location: Vec<u8>,
+    /// What is said of the status of a call; empty: nothing.
+    said: String,
 }
 
 /// The content of a right first reply.
@@ -66,6 +70,7 @@ impl<'p> FirstReply<'p> {
             progress: Progress::default(),
             content: Vec::new(),
             location: Vec::new(),
+            said: String::new(),
         }
     }
 
@@ -102,7 +107,9 @@ impl<'p> FirstReply<'p> {
                 let text = format!("the server closed with code {}", close.code);
                 return Err((Class::Closed, text));
             }
+            Event::Trailers(head) => self.hear(head),
             Event::Head(head) => {
+                self.hear(head);
                 let mut fields = head.fields();
                 let named = fields.find(|(name, _)| name.eq_ignore_ascii_case(b"location"));
                 self.location = named.map_or(Vec::new(), |(_, value)| value.to_vec());
@@ -111,13 +118,16 @@ impl<'p> FirstReply<'p> {
                 let text = "the server refused the request before it looked at it";
                 return Err((Class::Closed, text.to_owned()));
             }
-            Event::Open
-            | Event::Room
-            | Event::Trailers(_)
-            | Event::Delivery(_)
-            | Event::Bulletin(_) => {}
+            Event::Open | Event::Room | Event::Delivery(_) | Event::Bulletin(_) => {}
         }
         Ok(())
+    }
+
+    /// Keeps what is said of the status of a call.
+    fn hear(&mut self, fields: &ReplyHead<'_>) {
+        let mut all = fields.fields();
+        let text = all.find(|(name, _)| *name == MESSAGE.as_bytes()).map(|(_, value)| value);
+        self.said = text.map_or_else(String::new, |text| format!(": {}", decoded(text)));
     }
 
     fn keep(&mut self, piece: &[u8], payloads: &mut Payloads) -> Result<(), Wrong> {
@@ -145,6 +155,13 @@ impl<'p> FirstReply<'p> {
         if target.url.scheme != Scheme::Http || status == right {
             return Ok(());
         }
+        if target.grpc.is_some() {
+            let (status, right, said) = (Status(status), Status(right), &self.said);
+            let text = format!(
+                "the server answered the call with status {status}, not {right}{said}; check the method and the message, or say which status is right"
+            );
+            return Err((Class::Status, text));
+        }
         if is_redirect(status) && !self.location.is_empty() {
             let to = excerpt(&self.location);
             let text = format!(
@@ -171,6 +188,14 @@ impl<'p> FirstReply<'p> {
                 (Class::Mismatch, text)
             })?;
             self.progress.received = length;
+        }
+        if let Some(calls) = self.plan.target.grpc.filter(|_| self.verifier.is_none()) {
+            let count = Messages { wire: None, count: calls.replies };
+            let counted = Verifier::new(&ContentRule::Messages(count));
+            counted.check(self.number, &self.content, payloads).map_err(|mismatch| {
+                let text = format!("the first reply was not what is expected: {mismatch}");
+                (Class::Mismatch, text)
+            })?;
         }
         self.came = true;
         Ok(())

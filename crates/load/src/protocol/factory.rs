@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use wiretrial_proto::MessageKind;
+use wiretrial_proto::grpc::timeout;
 use wiretrial_proto::http1::{HeadPart, Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
 use wiretrial_proto::raw::RawClient;
@@ -14,6 +15,7 @@ use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 
 use super::Protocol;
 use super::broadcast::{BroadcastClient, Hall};
+use crate::plan::grpc::GrpcPlan;
 use crate::plan::{Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, traffic};
 use crate::source::Payloads;
 use crate::source::traffic::{Opening, Route, Routes};
@@ -33,6 +35,8 @@ pub(crate) enum ProtocolFactory {
     Http(Arc<[RequestHead]>),
     /// The same in HTTP/2; and whether heads of replies are told.
     Http2(Arc<[Http2Request]>, bool),
+    /// Calls of gRPC; and whether heads of replies are told.
+    Grpc(Arc<[Http2Request]>, bool),
     /// Request heads of many routes, with holes.
     Routes(Arc<[RequestHead]>),
     /// The upgrade.
@@ -135,6 +139,10 @@ impl ProtocolFactory {
                     Some(length) => PayloadLength::Fixed(length as u64),
                     None => PayloadLength::Varying,
                 };
+                if let Some(calls) = &target.grpc {
+                    let request = call(target, calls, close)?;
+                    return Ok(Self::Grpc(Arc::from([request]), false));
+                }
                 if target.http2 {
                     let request = http2_request(target, close, length)?;
                     return Ok(Self::Http2(Arc::from([request]), false));
@@ -158,6 +166,7 @@ impl ProtocolFactory {
         match self {
             Self::Http(heads) => Self::Routes(heads),
             Self::Http2(requests, _) => Self::Http2(requests, true),
+            Self::Grpc(requests, _) => Self::Grpc(requests, true),
             other => other,
         }
     }
@@ -172,6 +181,7 @@ impl ProtocolFactory {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
             Self::Http2(requests, _) => http2(requests, true),
+            Self::Grpc(requests, _) => grpc(requests, true),
             _ => self.make(number, entropy, opening),
         }
     }
@@ -188,6 +198,7 @@ impl ProtocolFactory {
             Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
             Self::Routes(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
             Self::Http2(requests, tells_heads) => http2(requests, *tells_heads),
+            Self::Grpc(requests, tells_heads) => grpc(requests, *tells_heads),
             Self::WebSocket(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
             }
@@ -227,6 +238,7 @@ impl ProtocolFactory {
             // A broadcast looks at its copies by itself.
             Self::Http(_)
             | Self::Http2(..)
+            | Self::Grpc(..)
             | Self::Routes(_)
             | Self::Stream
             | Self::Conversation(_)
@@ -241,7 +253,7 @@ impl ProtocolFactory {
     /// Do replies say by number which message they answer?
     pub(crate) fn is_numbered(&self) -> bool {
         // Of HTTP/2 only the codec knows: what stands on the wire is a stream's number.
-        matches!(self, Self::Http2(..)) || self.first_number(0).is_some()
+        matches!(self, Self::Http2(..) | Self::Grpc(..)) || self.first_number(0).is_some()
     }
 
     /// The first number of the messages of the connection with this number, where each connection
@@ -255,6 +267,7 @@ impl ProtocolFactory {
             Self::Broadcast(..) => Some(u64::from(number) << 32),
             Self::Http(_)
             | Self::Http2(..)
+            | Self::Grpc(..)
             | Self::Routes(_)
             | Self::WebSocket(_)
             | Self::Conversation(_)
@@ -312,6 +325,24 @@ fn http2(requests: &Arc<[Http2Request]>, tells_heads: bool) -> Protocol {
     let (requests, limits) = (Arc::clone(requests), Http2Limits::default());
     let made = if tells_heads { Http2Client::telling_heads } else { Http2Client::new };
     Protocol::Http2(Box::new(made(requests, limits)))
+}
+
+fn grpc(requests: &Arc<[Http2Request]>, tells_heads: bool) -> Protocol {
+    let (requests, limits) = (Arc::clone(requests), Http2Limits::default());
+    let made = if tells_heads { Http2Client::telling_heads } else { Http2Client::new };
+    Protocol::Http2(Box::new(made(requests, limits).calling()))
+}
+
+/// A call with what the plan says beside its messages.
+fn call(target: &Target, calls: &GrpcPlan, close: bool) -> Result<Http2Request, PlanError> {
+    let url = &target.url;
+    let deadline = calls.deadline.map(|deadline| timeout(deadline.0));
+    let mut headers: Vec<_> =
+        target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    headers.extend(deadline.as_ref().map(|deadline| ("grpc-timeout", deadline.as_str())));
+    let scheme = if url.secure { "https" } else { "http" };
+    let call = Http2Request::call(scheme, &url.path, &url.authority, &headers, close);
+    call.map_err(|error| PlanError(format!("target.http: {error}")))
 }
 
 fn http2_request(
@@ -373,7 +404,8 @@ fn max_message(target: &Target) -> u64 {
         ContentRule::Learned
         | ContentRule::Any
         | ContentRule::Matching(_)
-        | ContentRule::Shaped(_) => return MAX_INFLATED,
+        | ContentRule::Shaped(_)
+        | ContentRule::Messages(_) => return MAX_INFLATED,
     };
     2 * right as u64 + SLACK
 }

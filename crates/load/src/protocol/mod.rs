@@ -60,6 +60,14 @@ impl Protocol {
         agreed.map(ToString::to_string)
     }
 
+    /// What the server said of the last call of gRPC that it did not end with OK, as it stands in its field.
+    pub(crate) fn said(&self) -> &[u8] {
+        match self {
+            Self::Http2(session) => session.said(),
+            _ => &[],
+        }
+    }
+
     /// The connection has ended, on purpose or, inside TLS, for a reason that nobody vouches for:
     /// as [`ClientSession::end`], but then nobody knows whether a reply that only the end completes
     /// is all there (RFC 9112 section 9.8).

@@ -14,6 +14,7 @@ mod shape;
 mod template;
 pub mod traffic;
 mod verify;
+mod wire;
 
 pub use excerpt::excerpt;
 pub(crate) use long::LONG;

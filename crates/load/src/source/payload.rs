@@ -32,6 +32,9 @@ impl Payloads {
             PayloadPlan::Sequence(length) => Kind::Template(Template::of_length(*length)),
             PayloadPlan::Template(text) => Kind::Template(Template::from_text(text)),
             PayloadPlan::Json(parts) => Kind::Json(JsonText::new(parts)),
+            PayloadPlan::Placed { bytes, places } => {
+                Kind::Template(Template::with_places(bytes.clone(), places.clone()))
+            }
         };
         let longest = kind.longest();
         Self { kind, longest }

@@ -48,6 +48,11 @@ impl Template {
         Self { bytes, places, digits: Digits::default() }
     }
 
+    /// These bytes, with places that begin there and are so wide.
+    pub(super) fn with_places(bytes: Vec<u8>, places: Vec<(usize, usize)>) -> Self {
+        Self { bytes, places, digits: Digits::default() }
+    }
+
     /// The bytes for this sequence number. A place narrower than 16 digits takes the last ones.
     #[inline]
     pub(super) fn write(&mut self, seq: u64) -> &[u8] {

@@ -7,7 +7,9 @@ use super::Payloads;
 use super::excerpt::escaped;
 use super::rules::Rules;
 use super::template::same;
+use super::wire::Come;
 use crate::plan::ContentRule;
+use crate::plan::grpc::Messages;
 
 /// What is shown of a difference: bytes before it, which are right, and from it on.
 const BEFORE: usize = 24;
@@ -31,6 +33,8 @@ pub enum Verifier {
     Any,
     /// Content in which rules hold.
     Matching(Arc<Rules>),
+    /// Messages of gRPC.
+    Messages(Arc<Messages>),
 }
 
 /// How far the current reply of one connection has come.
@@ -42,6 +46,8 @@ pub struct Progress {
     mismatch: Option<Box<Mismatch>>,
     /// What came, where the whole of it is looked at.
     content: Vec<u8>,
+    /// Messages of gRPC.
+    come: Come,
 }
 
 impl Progress {
@@ -50,6 +56,7 @@ impl Progress {
         self.received = 0;
         self.mismatch = None;
         self.content.clear();
+        self.come.clear();
     }
 }
 
@@ -83,6 +90,7 @@ impl Verifier {
             ContentRule::Any => Self::Any,
             ContentRule::Matching(rules) => Self::Matching(Arc::new(Rules::new(rules))),
             ContentRule::Shaped(shape) => Self::Matching(Arc::new(Rules::shaped(shape))),
+            ContentRule::Messages(messages) => Self::Messages(Arc::new(messages.clone())),
         }
     }
 
@@ -109,7 +117,7 @@ impl Verifier {
             Self::Echo => payloads.is(seq, reply),
             Self::Fixed(bytes) | Self::Learned(bytes) => same(bytes, reply),
             Self::Any => true,
-            Self::Matching(_) => false,
+            Self::Matching(_) | Self::Messages(_) => false,
         }
     }
 
@@ -138,6 +146,11 @@ impl Verifier {
         let offset = progress.received;
         progress.received += piece.len() as u64;
         if progress.mismatch.is_some() || matches!(self, Self::Any) {
+            return;
+        }
+        if let Self::Messages(messages) = self {
+            let told = progress.come.piece(messages, piece, &mut progress.content);
+            progress.mismatch = told.err().map(|fault| Box::new(Mismatch::Rule(fault)));
             return;
         }
         if matches!(self, Self::Matching(_)) {
@@ -178,6 +191,7 @@ impl Verifier {
     ) -> Result<(), Box<Mismatch>> {
         let received = std::mem::take(&mut progress.received);
         if let Some(mismatch) = progress.mismatch.take() {
+            progress.clear();
             return Err(mismatch);
         }
         match self {
@@ -187,6 +201,11 @@ impl Verifier {
                 // Its room is kept, for the next one.
                 progress.content.clear();
                 return result;
+            }
+            Self::Messages(messages) => {
+                let told = progress.come.finish(messages);
+                progress.clear();
+                return told.map_err(|fault| Box::new(Mismatch::Rule(fault)));
             }
             Self::Echo | Self::Fixed(_) | Self::Learned(_) => {}
         }
@@ -233,7 +252,7 @@ impl Verifier {
         match self {
             Self::Echo => payloads.length(seq) as u64,
             Self::Fixed(bytes) | Self::Learned(bytes) => bytes.len() as u64,
-            Self::Any | Self::Matching(_) => 0,
+            Self::Any | Self::Matching(_) | Self::Messages(_) => 0,
         }
     }
 
@@ -244,7 +263,7 @@ impl Verifier {
             Self::Fixed(bytes) | Self::Learned(bytes) => {
                 bytes.get(offset as usize..).unwrap_or_default()
             }
-            Self::Any | Self::Matching(_) => &[],
+            Self::Any | Self::Matching(_) | Self::Messages(_) => &[],
         }
     }
 

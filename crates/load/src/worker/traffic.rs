@@ -310,6 +310,7 @@ impl<M: Machine> Worker<M> {
             witness: Nobody,
             verifier: &self.setup.verifier,
             status: self.setup.status,
+            calls: self.setup.plan.target.grpc,
             kind: self.setup.kind,
             open_loop,
             payloads: &mut self.payloads,

@@ -4,10 +4,12 @@
 
 use std::sync::Arc;
 
+use super::call;
 use super::connection::{Broken, Connection, Happened, Http2Limits, Side, WindowUse};
 use super::frame::{self, ErrorCode, PREFACE};
 use super::inbound::{self, Response};
 use super::request::Http2Request;
+use crate::grpc::{Deframer, MESSAGE};
 use crate::{
     ClientSession, ErrorClass, Event, Message, MessageKind, ProtocolError, Reply, ReplyHead,
     Scratch, Step, Tag,
@@ -24,6 +26,10 @@ pub struct Http2Client {
     state: State,
     /// The head of each reply is reported, and the fields behind its content.
     tells_heads: bool,
+    /// Replies are those of calls of gRPC.
+    is_grpc: bool,
+    /// What was said of the last status of a call that was not OK, as it came.
+    said: Vec<u8>,
     /// The stream whose reply was over with fields that were told.
     over: Option<u32>,
     /// Messages that the peer refused since it last replied to one.
@@ -48,10 +54,12 @@ enum State {
 #[derive(Debug, Clone, Copy, Default)]
 struct Asked {
     number: u64,
-    /// The reply's; 0: its head has not come.
+    /// The reply's; 0: its head has not come. Of gRPC, the call's.
     status: u16,
     /// The reply has no content, whatever its head says.
     is_head: bool,
+    /// Of gRPC: where the messages of its content are.
+    frames: Deframer,
 }
 
 /// Which fields came.
@@ -72,6 +80,8 @@ impl Http2Client {
             requests,
             state: State::Opening,
             tells_heads: false,
+            is_grpc: false,
+            said: Vec::new(),
             over: None,
             refused: 0,
             block: Vec::new(),
@@ -81,6 +91,18 @@ impl Http2Client {
     /// The same, and it tells of the head of each reply, and of the fields behind its content.
     pub fn telling_heads(requests: Arc<[Http2Request]>, limits: Http2Limits) -> Self {
         Self { tells_heads: true, ..Self::new(requests, limits) }
+    }
+
+    /// The same, and what it asks are calls of gRPC: a reply's status is that of its call, or that of HTTP
+    /// where that says more. Content is as it came, its messages behind their prefixes.
+    #[must_use]
+    pub fn calling(self) -> Self {
+        Self { is_grpc: true, ..self }
+    }
+
+    /// What the server said of the last call that it did not end with OK, as it stands in its field.
+    pub fn said(&self) -> &[u8] {
+        &self.said
     }
 
     /// How often a window was the limit so far.
@@ -144,22 +166,23 @@ impl ClientSession for Http2Client {
             consumed += step.consumed;
             let event = match step.event {
                 None => return Ok(Step { consumed, event: None }),
-                Some(Happened::Fields { id, is_end }) => match self.fields(id, is_end, scratch, out)
-                {
-                    Ok(came @ (Came::Head | Came::Trailers)) if self.tells_heads => {
-                        self.over = is_end.then_some(id);
-                        let event = Some(self.told(id, came, scratch));
-                        return Ok(Step { consumed, event });
+                Some(Happened::Fields { id, is_end }) => {
+                    match self.fields(id, is_end, scratch, out) {
+                        Ok(came @ (Came::Head | Came::Trailers)) if self.tells_heads => {
+                            self.over = is_end.then_some(id);
+                            let event = Some(self.told(id, came, scratch));
+                            return Ok(Step { consumed, event });
+                        }
+                        Ok(_) if is_end => self.replied(id, &[], out),
+                        Ok(_) => None,
+                        Err(failed) => failed,
                     }
-                    Ok(_) if is_end => self.replied(id, &[], out),
-                    Ok(_) => None,
-                    Err(failed) => failed,
-                },
-                Some(Happened::Content { id, piece, is_end: true }) => self.replied(id, piece, out),
-                Some(Happened::Content { id, piece, .. }) => {
-                    let tag = self.tag(id);
-                    tag.map(|tag| Event::Chunk { tag, piece })
                 }
+                Some(Happened::Content { id, piece, is_end }) => match self.look_at(id, piece) {
+                    Err(detail) => self.fail(id, ErrorCode::ProtocolError, detail, out),
+                    Ok(()) if is_end => self.replied(id, piece, out),
+                    Ok(()) => self.tag(id).map(|tag| Event::Chunk { tag, piece }),
+                },
                 Some(Happened::Wrong { id, code, detail }) => self.fail(id, code, detail, out),
                 Some(Happened::Reset { id, code }) => self.reset(id, code),
                 Some(Happened::Room) => Some(Event::Room),
@@ -210,12 +233,19 @@ impl Http2Client {
         scratch: &Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Came, Option<Event<'static>>> {
+        let is_grpc = self.is_grpc;
         let stream = self.connection.stream(id).ok_or(None)?;
         let checked = if stream.has_head {
             let found = inbound::trailers(&scratch.fields).map_err(|malformed| malformed.0);
             let goes_on = Err("fields inside a reply's content");
             let found = if is_end { found.and_then(|()| stream.takes(0, true)) } else { goes_on };
-            found.map(|()| Came::Trailers)
+            let Asked { status, frames, .. } = &mut stream.message;
+            found.and_then(|()| {
+                if is_grpc {
+                    *status = call::trailers(*status, *frames, &scratch.fields)?;
+                }
+                Ok(Came::Trailers)
+            })
         } else {
             let found = inbound::response(&scratch.fields).map_err(|malformed| malformed.0);
             found.and_then(|response| {
@@ -228,16 +258,40 @@ impl Http2Client {
                 if is_end {
                     stream.takes(0, true)?;
                 }
+                if is_grpc && is_final {
+                    stream.message.status = call::head(response.status, &scratch.fields, is_end)?;
+                }
                 Ok(if is_final { Came::Head } else { Came::Interim })
             })
         };
+        let status = stream.message.status;
+        if is_grpc && is_end && !matches!(status, 0 | call::MISSING) {
+            self.said.clear();
+            let text = scratch.fields.get(MESSAGE.as_bytes());
+            self.said.extend_from_slice(text.unwrap_or_default());
+        }
         checked.map_err(|detail| self.fail(id, ErrorCode::ProtocolError, detail, out))
+    }
+
+    /// Looks where the messages of a call are in a piece of its reply.
+    #[inline]
+    fn look_at(&mut self, id: u32, piece: &[u8]) -> Result<(), &'static str> {
+        if !self.is_grpc {
+            return Ok(());
+        }
+        let stream = self.connection.stream(id).map(|stream| &mut stream.message);
+        match stream {
+            // What another server than one of gRPC says has none.
+            Some(Asked { status: call::MISSING, frames, .. }) => frames.pass(piece).map(|_| ()),
+            _ => Ok(()),
+        }
     }
 
     /// The fields that just came on this stream, for those who are told of them.
     fn told<'a>(&mut self, id: u32, came: Came, scratch: &'a Scratch) -> Event<'a> {
         let asked = self.connection.stream(id).map(|stream| stream.message);
         let Asked { number, status, .. } = asked.unwrap_or_default();
+        let status = if status == call::MISSING { 200 } else { status };
         let fields = ReplyHead::of_list(Tag::Number(number), status, &scratch.fields);
         match came {
             Came::Trailers => Event::Trailers(fields),
@@ -253,12 +307,18 @@ impl Http2Client {
     #[inline]
     fn replied<'a>(&mut self, id: u32, payload: &'a [u8], out: &mut Vec<u8>) -> Option<Event<'a>> {
         let Asked { number, status, .. } = self.connection.finish(id, out)?;
+        let tag = Tag::Number(number);
         self.refused = 0;
         let last = self.state == State::Leaving && self.connection.is_done();
         if last {
             self.state = State::Closed;
         }
-        let (tag, kind) = (Tag::Number(number), MessageKind::Body);
+        if status == call::MISSING {
+            let detail = "a reply without the status of its call: no grpc-status in its trailers";
+            let error = ProtocolError::new(ErrorClass::NoStatus, detail);
+            return Some(Event::Failed { tag, error });
+        }
+        let kind = MessageKind::Body;
         Some(Event::Reply(Reply { tag, status, kind, payload, last }))
     }
 

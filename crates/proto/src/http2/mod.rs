@@ -5,9 +5,10 @@
 //!
 //! ```text
 //! client, server -> connection -> streams, settings -> frame, hpack
-//! client -> request;   client, server -> inbound
+//! client -> request, call;   client, server -> inbound
 //! ```
 
+mod call;
 mod client;
 mod connection;
 mod frame;

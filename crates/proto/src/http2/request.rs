@@ -5,6 +5,7 @@
 
 use super::hpack::{Secrecy, write_field, write_value, write_value_head};
 use crate::Fill;
+use crate::grpc::CONTENT_TYPE;
 use crate::http1::{BadRequest, HeadPart, PayloadLength, RequestHead};
 
 /// What must not be indexed on the way.
@@ -50,17 +51,7 @@ impl Http2Request {
         payload: PayloadLength,
     ) -> Result<Self, BadRequest> {
         RequestHead::with_holes(method, target, authority, headers, close, payload)?;
-        let mut made = Parts::default();
-        for (name, value) in [(":method", method), (":scheme", scheme), (":authority", authority)] {
-            made.field(name, &[HeadPart::Text(value)], Secrecy::Plain);
-        }
-        made.field(":path", target, Secrecy::Plain);
-        for (name, value) in headers {
-            let name = name.to_ascii_lowercase();
-            let is_secret = SECRETS.contains(&name.as_str());
-            let secrecy = if is_secret { Secrecy::Never } else { Secrecy::Plain };
-            made.field(&name, &crate::http1::trimmed(value), secrecy);
-        }
+        let mut made = Parts::of(scheme, method, target, authority, headers);
         match payload {
             PayloadLength::Fixed(length) => {
                 made.field(
@@ -79,6 +70,37 @@ impl Http2Request {
             holes: made.holes,
             length: payload,
             is_head: method == "HEAD",
+            closes: close,
+        })
+    }
+
+    /// A call of gRPC: a POST whose content has no length, and a client that takes trailers. Its type may be
+    /// said among the headers.
+    ///
+    /// # Errors
+    /// As [`with_holes`](Self::with_holes).
+    pub fn call(
+        scheme: &str,
+        target: &str,
+        authority: &str,
+        headers: &[(&str, &str)],
+        close: bool,
+    ) -> Result<Self, BadRequest> {
+        let text = |text| vec![HeadPart::Text(text)];
+        let mut all: Vec<_> = Vec::with_capacity(headers.len() + 1);
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+            all.push(("content-type", text(CONTENT_TYPE)));
+        }
+        all.extend(headers.iter().map(|(name, value)| (*name, text(value))));
+        let target = text(target);
+        RequestHead::with_holes("POST", &target, authority, &all, close, PayloadLength::Varying)?;
+        let mut made = Parts::of(scheme, "POST", &target, authority, &all);
+        made.field("te", &text("trailers"), Secrecy::Plain);
+        Ok(Self {
+            parts: made.parts.into_boxed_slice(),
+            holes: 0,
+            length: PayloadLength::None,
+            is_head: false,
             closes: close,
         })
     }
@@ -148,6 +170,28 @@ struct Parts {
 }
 
 impl Parts {
+    /// What every request says.
+    fn of(
+        scheme: &str,
+        method: &str,
+        target: &[HeadPart<'_>],
+        authority: &str,
+        headers: &[(&str, Vec<HeadPart<'_>>)],
+    ) -> Self {
+        let mut made = Self::default();
+        for (name, value) in [(":method", method), (":scheme", scheme), (":authority", authority)] {
+            made.field(name, &[HeadPart::Text(value)], Secrecy::Plain);
+        }
+        made.field(":path", target, Secrecy::Plain);
+        for (name, value) in headers {
+            let name = name.to_ascii_lowercase();
+            let is_secret = SECRETS.contains(&name.as_str());
+            let secrecy = if is_secret { Secrecy::Never } else { Secrecy::Plain };
+            made.field(&name, &crate::http1::trimmed(value), secrecy);
+        }
+        made
+    }
+
     fn field(&mut self, name: &str, value: &[HeadPart<'_>], secrecy: Secrecy) {
         let holes = value.iter().filter(|part| matches!(part, HeadPart::Hole)).count();
         if holes == 0 {
@@ -223,6 +267,20 @@ mod tests {
             ]
         );
         assert_eq!(request.parts.len(), 1, "one block, that is copied");
+    }
+
+    #[test]
+    fn a_call_takes_trailers_and_says_no_length() {
+        let made = |headers: &[(&str, &str)]| {
+            let call = Http2Request::call("http", "/p.S/M", "a:1", headers, false);
+            call.map(|call| fields(&call, 5, None))
+        };
+        let begin = [":method=POST", ":scheme=http", ":authority=a:1", ":path=/p.S/M"];
+        let typed = ["content-type=application/grpc", "grpc-timeout=1S", "te=trailers"];
+        assert_eq!(made(&[("grpc-timeout", "1S")]).unwrap(), [&begin[..], &typed].concat());
+        let own = made(&[("Content-Type", "application/grpc+proto")]).unwrap();
+        assert_eq!(own[4..], ["content-type=application/grpc+proto", "te=trailers"]);
+        assert!(made(&[("te", "gzip")]).is_err());
     }
 
     #[test]

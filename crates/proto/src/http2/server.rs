@@ -6,6 +6,7 @@ use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
 use super::hpack::{Secrecy, write_field};
 use super::inbound;
+use crate::grpc;
 use crate::{ErrorClass, ProtocolError, Scratch, Step};
 
 /// HTTP/2 as a server speaks it, one connection.
@@ -42,6 +43,8 @@ pub enum Http2Event<'a> {
         target: Option<&'a str>,
         /// Length of the content, where the head tells it.
         content_length: Option<u64>,
+        /// It is a call of gRPC, by the type of its content.
+        is_call: bool,
         /// There is none: the request is complete, and `End` follows at once.
         is_end: bool,
     },
@@ -178,6 +181,20 @@ impl Http2Server {
         is_wanted
     }
 
+    /// Appends fields behind the content of an answer, which they end, once all of it has gone. Names are in lower
+    /// case. False: the client does not want it any more.
+    pub fn trailers(&mut self, stream: u32, fields: &[(&str, &[u8])], out: &mut Vec<u8>) -> bool {
+        if self.connection.stream(stream).is_none() {
+            return false;
+        }
+        self.block.clear();
+        for (name, value) in fields {
+            write_field(name.as_bytes(), value, Secrecy::Plain, &mut self.block);
+        }
+        self.connection.send_trailers(stream, &self.block, out);
+        true
+    }
+
     /// Ends a stream without an answer, or in the middle of one.
     pub fn reset(&mut self, stream: u32, code: ErrorCode, out: &mut Vec<u8>) {
         self.connection.give_up(stream, code, out);
@@ -279,5 +296,6 @@ fn request(
 ) -> Option<Http2Event<'_>> {
     let text = |name: &[u8]| str::from_utf8(scratch.fields.get(name)?).ok();
     let (method, target) = (text(b":method")?, text(b":path"));
-    Some(Http2Event::Request { stream, method, target, content_length, is_end })
+    let is_call = scratch.fields.get(b"content-type").is_some_and(grpc::is_grpc);
+    Some(Http2Event::Request { stream, method, target, content_length, is_call, is_end })
 }

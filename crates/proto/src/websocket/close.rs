@@ -78,6 +78,7 @@ pub(super) fn code_for(class: ErrorClass) -> u16 {
         | ErrorClass::HeaderTooLarge
         | ErrorClass::Mismatch
         | ErrorClass::Upgrade
+        | ErrorClass::NoStatus
         | ErrorClass::Protocol => 1002,
     }
 }

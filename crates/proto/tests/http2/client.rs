@@ -11,9 +11,9 @@ use super::frames::*;
 
 /// What the server's bytes came to: events in words, and what the client said to them.
 #[derive(Debug, PartialEq, Eq, Default)]
-struct Seen {
-    events: Vec<String>,
-    out: Vec<u8>,
+pub(super) struct Seen {
+    pub(super) events: Vec<String>,
+    pub(super) out: Vec<u8>,
 }
 
 fn requests() -> Arc<[Http2Request]> {
@@ -107,7 +107,7 @@ fn play(client: &mut Http2Client, pieces: &[&[u8]]) -> Seen {
 }
 
 /// Plays bytes whole, byte by byte, and cut in two everywhere; all must come to the same.
-fn check(fresh: impl Fn() -> Http2Client, bytes: &[u8]) -> Seen {
+pub(super) fn check(fresh: impl Fn() -> Http2Client, bytes: &[u8]) -> Seen {
     let whole = play(&mut fresh(), &[bytes]);
     let single: Vec<_> = bytes.chunks(1).collect();
     assert_eq!(play(&mut fresh(), &single), whole, "byte by byte");

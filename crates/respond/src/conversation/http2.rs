@@ -9,9 +9,11 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
+use wiretrial_proto::grpc::{self, CONTENT_TYPE, STATUS};
 use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server};
 use wiretrial_proto::{Condition, ProtocolError, Scratch, Step};
 
+use super::grpc::{Answered, Call};
 use super::{Conversation, STREAM_AHEAD};
 use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id, pattern_from};
 use crate::hub::Member;
@@ -46,6 +48,8 @@ enum Answer {
     Echo(Reply),
     /// The same once it is complete, behind what stands here; of this type.
     Kept(Vec<u8>, &'static str),
+    /// A call of gRPC; where its messages come back as they come, with the answer that has begun.
+    Call(Box<Call>, Option<Reply>),
     /// The pattern from this offset on.
     Pattern { offset: u64, length: u64, reply: Reply },
 }
@@ -102,7 +106,10 @@ impl Conversation for Http2Conversation {
         _member: &mut Member<'_>,
     ) -> ControlFlow<Infallible> {
         match *event {
-            Http2Event::Request { stream, method, target, content_length, is_end } => {
+            Http2Event::Request { stream, method: "POST", target, is_call: true, .. } => {
+                self.begin_call(stream, target.unwrap_or_default(), sink);
+            }
+            Http2Event::Request { stream, method, target, content_length, is_end, .. } => {
                 let (method, target) = (Method::of(method), target.unwrap_or_default());
                 if is_end || Route::of(target).takes_body() {
                     self.answer(stream, method, target, content_length, sink);
@@ -117,11 +124,21 @@ impl Conversation for Http2Conversation {
                     self.codec.content(stream, piece, false, sink.out);
                 }
                 Some(Answer::Kept(kept, _)) => kept.extend_from_slice(piece),
+                Some(Answer::Call(call, flowing)) => {
+                    let flows = flowing.is_some();
+                    if call.piece(piece, !flows) && flows {
+                        self.codec.content(stream, piece, false, sink.out);
+                    }
+                }
                 _ => {}
             },
             Http2Event::End { stream } => self.end(stream, sink),
             Http2Event::Gone { stream } => {
-                if let Some(Answer::Echo(reply) | Answer::Pattern { reply, .. }) = self.take(stream)
+                if let Some(
+                    Answer::Echo(reply)
+                    | Answer::Pattern { reply, .. }
+                    | Answer::Call(_, Some(reply)),
+                ) = self.take(stream)
                 {
                     sink.end(reply);
                 }
@@ -291,6 +308,53 @@ impl Http2Conversation {
         self.open.push(Open { stream, answer: Answer::Echo(reply) });
     }
 
+    /// A call begins. With a script its answer is written when it is complete.
+    fn begin_call(&mut self, stream: u32, target: &str, sink: &mut Sink<'_>) {
+        let call = Box::new(Call::of(target));
+        self.answers = self.answers.saturating_add(1);
+        let flows = call.flows() && !sink.is_staged();
+        let begun = flows.then(|| sink.begin());
+        if flows {
+            let kind = [("content-type", CONTENT_TYPE.as_bytes())];
+            self.codec.respond(stream, 200, &kind, false, sink.out);
+        }
+        self.open.push(Open { stream, answer: Answer::Call(call, begun) });
+    }
+
+    /// A call is complete.
+    fn end_call(&mut self, stream: u32, call: &Call, begun: Option<Reply>, sink: &mut Sink<'_>) {
+        let is_head_gone = begun.is_some();
+        let mut reply = begun.unwrap_or_else(|| sink.begin());
+        let Answered { mut content, status } = call.answer(reply.fails());
+        reply.alter(&mut content);
+        let kind = ("content-type", CONTENT_TYPE.as_bytes());
+        let fields: Vec<_> = status
+            .iter()
+            .flat_map(|(status, said)| {
+                let said = (!said.is_empty()).then_some((grpc::MESSAGE, said.as_bytes()));
+                [(STATUS, status.as_bytes())].into_iter().chain(said)
+            })
+            .collect();
+        let is_bare = fields.is_empty();
+        if !is_head_gone && content.is_empty() && !is_bare {
+            // Nothing stands between the head and what is behind the content: they are one.
+            let all: Vec<_> = [kind].into_iter().chain(fields).collect();
+            self.codec.respond(stream, 200, &all, true, sink.out);
+        } else {
+            if !is_head_gone {
+                self.codec.respond(stream, 200, &[kind], false, sink.out);
+            }
+            if is_bare || !content.is_empty() {
+                self.codec.content(stream, &content, is_bare, sink.out);
+            }
+            if !is_bare {
+                self.codec.trailers(stream, &fields, sink.out);
+            }
+        }
+        sink.end(reply);
+        self.complete(sink);
+    }
+
     fn begin_pattern(
         &mut self,
         stream: u32,
@@ -365,6 +429,11 @@ impl Http2Conversation {
                         (200, kind, content)
                     };
                     self.give(stream, reply, status, kind, "", &content, Method::Post, sink);
+                }
+            }
+            Some(Answer::Call(..)) => {
+                if let Some(Answer::Call(call, begun)) = self.take(stream) {
+                    self.end_call(stream, &call, begun, sink);
                 }
             }
             // It is answered, or goes on by itself; what is left of the request was discarded.

@@ -12,6 +12,8 @@ mod numbered;
 pub(crate) use in_order::InOrder;
 pub(crate) use numbered::Numbered;
 
+use wiretrial_proto::grpc::Deframer;
+
 use crate::clock::Nanos;
 use crate::source::Progress;
 
@@ -29,13 +31,37 @@ pub(crate) struct Begun {
     pub(crate) progress: Progress,
     /// When it began to come; none: it has not.
     pub(crate) first_byte: Option<Nanos>,
+    /// Its messages, where each has a time of its own.
+    pub(crate) messages: Messages,
 }
 
 impl Begun {
     /// It is over: what is kept is memory.
     pub(super) fn clear(&mut self) {
         self.first_byte = None;
+        self.messages = Messages::default();
         self.progress.clear();
+    }
+}
+
+/// Messages of a reply of gRPC.
+#[derive(Debug, Default)]
+pub(crate) struct Messages {
+    frames: Deframer,
+    /// When the last one came, or the call was sent.
+    last: Nanos,
+}
+
+impl Messages {
+    /// A piece of the reply came: how many messages ended with it, and how long after the one before them, or after
+    /// the call was sent.
+    pub(crate) fn piece(&mut self, piece: &[u8], now: Nanos) -> (u32, Nanos) {
+        // What is no message the session has refused.
+        let count = self.frames.pass(piece).unwrap_or_default();
+        if count == 0 {
+            return (0, Nanos::ZERO);
+        }
+        (count, now - std::mem::replace(&mut self.last, now))
     }
 }
 

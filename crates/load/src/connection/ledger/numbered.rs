@@ -129,8 +129,12 @@ impl Numbered {
         let place = self.place(number)?;
         let place = if mutation::is(Mutation::PieceToOldest) { 0 } else { place };
         let spare = &mut self.spare;
-        let begun =
-            self.entries[place].begun.get_or_insert_with(|| spare.pop().unwrap_or_default());
+        let Entry { pending, begun, .. } = &mut self.entries[place];
+        let begun = begun.get_or_insert_with(|| {
+            let mut begun = spare.pop().unwrap_or_default();
+            begun.messages.last = pending.sent;
+            begun
+        });
         Some(begun)
     }
 

@@ -7,17 +7,26 @@ use crate::plan::document::{
     DeflateDocument, HttpVersionDocument, MessageKind, StyxDocument, TargetDocument,
 };
 use crate::plan::expect::expect;
+use crate::plan::grpc;
 use crate::plan::message::payload;
 use crate::plan::{PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan};
 
 pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
     let url = TargetUrl::parse(&document.url)?;
-    let payload = payload(&document.message, &url)?;
+    let mut payload = payload(&document.message, &url)?;
+    let grpc = grpc::grpc(&document.grpc, &url)?;
+    if let Some(grpc) = &grpc {
+        calls(&document)?;
+        payload = grpc::payload(grpc, payload)?;
+    }
     let styx = match url.scheme {
         Scheme::Styx(..) => Some(styx(document.styx)?),
         _ => None,
     };
-    let expect = expect(&document.expect, &url, &payload)?;
+    let expect = match &grpc {
+        Some(grpc) => grpc::expect(grpc, document.grpc.status, &document.expect)?,
+        None => expect(&document.expect, &url, &payload)?,
+    };
     let method = document.http.method.unwrap_or_else(|| {
         if payload == PayloadPlan::None { "GET".to_owned() } else { "POST".to_owned() }
     });
@@ -26,7 +35,7 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         sources: parse_all(&document.sources, "sources", "an IP address, e.g. 127.0.1.1")?,
         method,
         headers: document.http.headers,
-        http2: http2(document.http.version, url.scheme)?,
+        http2: http2(document.http.version, url.scheme)? || url.grpc,
         tls: url.secure.then(|| TlsPlan {
             insecure: document.tls.insecure,
             ca_file: document.tls.ca_file.map(Into::into),
@@ -35,12 +44,24 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         }),
         text: document.message.kind == MessageKind::Text,
         styx,
+        grpc,
         deflate: deflate(document.websocket.deflate, url.scheme)?,
         greetings: greetings(document.websocket.greetings, url.scheme)?,
         payload,
         expect,
         url,
     })
+}
+
+/// A call is a POST over HTTP/2, whatever else could be said.
+fn calls(document: &TargetDocument) -> Result<(), PlanError> {
+    if document.http.method.as_deref().is_some_and(|method| method != "POST") {
+        return wrong("http.method: a call is a POST; leave the method out".to_owned());
+    }
+    if document.message.kind == MessageKind::Text || document.message.is_json {
+        return wrong("message: messages of gRPC are bytes; leave kind and is_json out".to_owned());
+    }
+    Ok(())
 }
 
 fn http2(version: HttpVersionDocument, scheme: Scheme) -> Result<bool, PlanError> {

@@ -26,7 +26,7 @@ pub(super) fn origin_alone(target: &TargetDocument) -> Result<(), PlanError> {
 /// Is it one, of which each route has its own path?
 pub(super) fn is_origin(url: &TargetUrl) -> Result<(), PlanError> {
     let is_bare = match url.scheme {
-        Scheme::Http | Scheme::WebSocket => url.path == "/",
+        Scheme::Http | Scheme::WebSocket => url.path == "/" && !url.grpc,
         Scheme::SocketIo => url.path == socketio::TARGET,
         _ => false,
     };

@@ -21,6 +21,8 @@ struct Content {
     gone: usize,
     /// Nothing comes behind it.
     is_end: bool,
+    /// What ends the stream behind it, where that is a block of fields.
+    trailers: Option<Vec<u8>>,
 }
 
 impl Held {
@@ -52,7 +54,21 @@ impl<M: Default> Connection<M> {
         self.windows.sends_held += u64::from(!stream.is_held);
         stream.is_held = true;
         let bytes = content[gone..].to_vec();
-        self.held.queue.push_back(Content { id, bytes, gone: 0, is_end });
+        self.held.queue.push_back(Content { id, bytes, gone: 0, is_end, trailers: None });
+    }
+
+    /// Appends a block of fields that ends a stream, behind its content that has no room yet.
+    pub(in crate::http2) fn send_trailers(&mut self, id: u32, block: &[u8], out: &mut Vec<u8>) {
+        let Some(stream) = self.streams.get_mut(id) else { return };
+        if stream.is_held {
+            stream.we_end = true;
+            let trailers = Some(block.to_vec());
+            let content = Content { id, bytes: Vec::new(), gone: 0, is_end: false, trailers };
+            self.held.queue.push_back(content);
+            return;
+        }
+        frame::write_block(id, frame::END_STREAM, block, self.peer.max_frame as usize, out);
+        self.note_end(id, true, out);
     }
 
     /// Bytes that wait for a window.
@@ -73,6 +89,10 @@ impl<M: Default> Connection<M> {
                 content.gone += self.send_some(content.id, rest, content.is_end, out);
             }
             let is_over = is_first && content.gone == content.bytes.len();
+            if let Some(block) = content.trailers.as_ref().filter(|_| is_over) {
+                let most = self.peer.max_frame as usize;
+                frame::write_block(content.id, frame::END_STREAM, block, most, out);
+            }
             if !is_over {
                 left.push_back(content);
             }

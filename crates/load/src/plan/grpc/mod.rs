@@ -1,0 +1,184 @@
+//! Calls of gRPC, once all that is said of them makes sense.
+//!
+//! Knows the rules for calls, their payloads and what right replies are. Must not know replies.
+
+pub mod document;
+mod wire;
+
+use wiretrial_proto::grpc::framed;
+
+use super::document::{ContentDocument, ExpectDocument};
+use super::message::decode;
+use super::{ContentRule, Expect, PLACEHOLDER, PayloadPlan, PlanError, TargetUrl};
+use crate::clock::Nanos;
+use crate::plan::NUMBER_BYTES;
+use document::{GrpcDocument, KindDocument};
+
+pub use document::{SignedDocument as Signed, WireTypeDocument as WireType};
+pub(crate) use wire::varint;
+pub use wire::{Field, Message, Wire};
+
+/// The status of a call that has succeeded.
+const OK: u16 = 0;
+
+/// Calls of one method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GrpcPlan {
+    /// Who sends how many messages in a call.
+    pub kind: KindDocument,
+    /// How long a call may take.
+    pub deadline: Option<Nanos>,
+    /// How many messages a right reply has, from and to and with.
+    pub replies: (u32, u32),
+}
+
+impl GrpcPlan {
+    /// Does the server send several messages, so that each has a time of its own?
+    pub fn streams(&self) -> bool {
+        matches!(self.kind, KindDocument::Server | KindDocument::Bidi)
+    }
+
+    /// Has a call that took so long missed its deadline?
+    pub fn is_late(&self, elapsed: Nanos) -> bool {
+        self.deadline.is_some_and(|deadline| elapsed > deadline)
+    }
+
+    /// Does the client send several messages in a call?
+    fn sends_several(&self) -> bool {
+        matches!(self.kind, KindDocument::Client | KindDocument::Bidi)
+    }
+}
+
+/// What a right message of a reply is, and how many there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Messages {
+    /// What each is like; none: anything.
+    pub wire: Option<Wire>,
+    /// How many there are, from and to and with.
+    pub count: (u32, u32),
+}
+
+fn wrong<T>(what: impl Into<String>) -> Result<T, PlanError> {
+    Err(PlanError(what.into()))
+}
+
+/// The calls that a plan makes; none: it makes none.
+pub(super) fn grpc(
+    document: &GrpcDocument,
+    url: &TargetUrl,
+) -> Result<Option<GrpcPlan>, PlanError> {
+    if !url.grpc {
+        if document.is_default() {
+            return Ok(None);
+        }
+        return wrong("grpc: only grpc:// and grpcs:// make calls; leave it out");
+    }
+    let path = url.path.split('?').next().unwrap_or_default();
+    if !matches!(path.split('/').collect::<Vec<_>>()[..], ["", service, method] if !service.is_empty() && !method.is_empty())
+    {
+        return wrong(format!(
+            "'{}' names no method: its path is /package.Service/Method",
+            url.text
+        ));
+    }
+    let GrpcDocument { kind, deadline_ns, status, replies } = document;
+    if *status > 16 {
+        return wrong(format!("grpc.status: {status} is none, 0 (OK) to 16 (UNAUTHENTICATED)"));
+    }
+    if *deadline_ns == Some(0) {
+        return wrong("grpc.deadline_ns: no call is done within no time");
+    }
+    let usual = match kind {
+        KindDocument::Unary | KindDocument::Client => (1, Some(1)),
+        KindDocument::Server | KindDocument::Bidi => (0, None),
+    };
+    let (least, most) = replies.unwrap_or(usual);
+    let most = most.unwrap_or(u32::MAX);
+    if least > most {
+        return wrong(format!("grpc.replies: {least} to {most} messages: exchange them"));
+    }
+    let deadline = deadline_ns.map(Nanos);
+    Ok(Some(GrpcPlan { kind: *kind, deadline, replies: (least, most) }))
+}
+
+/// Payloads as they go: each message behind its prefix, all of a call one after the other.
+pub(super) fn payload(plan: &GrpcPlan, payload: PayloadPlan) -> Result<PayloadPlan, PlanError> {
+    let one = |bytes: &[u8]| frames([bytes]);
+    Ok(match payload {
+        PayloadPlan::None => PayloadPlan::Fixed(one(&[])?),
+        PayloadPlan::Fixed(bytes) => PayloadPlan::Fixed(one(&bytes)?),
+        PayloadPlan::List(list) if plan.sends_several() => {
+            PayloadPlan::Fixed(frames(list.iter().map(Vec::as_slice))?)
+        }
+        PayloadPlan::List(list) => {
+            let each = list.iter().map(|bytes| one(bytes));
+            PayloadPlan::List(each.collect::<Result<_, _>>()?)
+        }
+        PayloadPlan::Sequence(length) => {
+            let letters: Vec<u8> = (0..length).map(|at| b'a' + (at % 26) as u8).collect();
+            placed(&letters, &[(0, length.min(NUMBER_BYTES))])?
+        }
+        PayloadPlan::Template(text) => {
+            let mut parts = text.split(PLACEHOLDER);
+            let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+            let mut places = Vec::new();
+            for part in parts {
+                places.push((bytes.len(), NUMBER_BYTES));
+                bytes.extend_from_slice(&[b'0'; NUMBER_BYTES]);
+                bytes.extend_from_slice(part.as_bytes());
+            }
+            placed(&bytes, &places)?
+        }
+        PayloadPlan::Placed { bytes, places } => placed(&bytes, &places)?,
+        PayloadPlan::Json(_) => {
+            return wrong("message: a message of gRPC is no JSON; the laboratory makes its bytes");
+        }
+    })
+}
+
+/// A message in which numbers stand at these places, behind its prefix.
+fn placed(message: &[u8], places: &[(usize, usize)]) -> Result<PayloadPlan, PlanError> {
+    let bytes = frames([message])?;
+    let before = bytes.len() - message.len();
+    let places = places.iter().map(|(begin, width)| (begin + before, *width)).collect();
+    Ok(PayloadPlan::Placed { bytes, places })
+}
+
+fn frames<'a>(messages: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, PlanError> {
+    framed(messages).ok_or_else(|| PlanError("message: a message has 4 GiB at most".to_owned()))
+}
+
+/// What a right reply is. Its status is that of the call.
+pub(super) fn expect(
+    plan: &GrpcPlan,
+    status: u16,
+    document: &ExpectDocument,
+) -> Result<Expect, PlanError> {
+    if document.status != ExpectDocument::default().status {
+        return wrong("expect.status: of a call it is grpc.status; leave it out");
+    }
+    let messages = |wire| ContentRule::Messages(Messages { wire, count: plan.replies });
+    let content = match &document.content {
+        _ if status != OK => ContentRule::Any,
+        ContentDocument::Auto | ContentDocument::Learned => ContentRule::Learned,
+        ContentDocument::Echo => ContentRule::Echo,
+        ContentDocument::Status => messages(None),
+        ContentDocument::Fixed { base64 } => ContentRule::Fixed(frames([&decode(base64)?[..]])?),
+        ContentDocument::Messages { base64 } => {
+            let all = base64.iter().map(|text| decode(text)).collect::<Result<Vec<_>, _>>()?;
+            ContentRule::Fixed(frames(all.iter().map(Vec::as_slice))?)
+        }
+        ContentDocument::Fields { shape } => {
+            let wire = Wire::new(shape);
+            messages(Some(wire.map_err(|fault| PlanError(format!("expect.content: {fault}")))?))
+        }
+        ContentDocument::Broadcast
+        | ContentDocument::Matching { .. }
+        | ContentDocument::Shaped { .. } => {
+            return wrong(
+                "expect.content: messages of gRPC are no text; use fields, messages, fixed, echo, learned or status",
+            );
+        }
+    };
+    Ok(Expect { status, content })
+}

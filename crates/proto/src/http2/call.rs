@@ -1,0 +1,84 @@
+//! A reply as a call of gRPC: whose status stands behind its content.
+//!
+//! Knows the fields and the messages of one reply; must not know streams.
+
+use crate::fields::FieldList;
+use crate::grpc::{self, Deframer};
+
+/// No status has come so far.
+pub(super) const MISSING: u16 = u16::MAX;
+
+/// The status of a call as its reply's head says it: its own where nothing else comes, that of HTTP where
+/// the reply is none of gRPC, and else none yet.
+pub(super) fn head(http: u16, fields: &FieldList, is_end: bool) -> Result<u16, &'static str> {
+    if is_end && let Some(status) = grpc::status_in(fields)? {
+        return Ok(status);
+    }
+    if http != 200 {
+        return Ok(http);
+    }
+    match fields.get(b"content-type") {
+        Some(kind) if grpc::is_grpc(kind) => Ok(MISSING),
+        _ => Err("a reply whose content-type is not application/grpc"),
+    }
+}
+
+/// The same with the fields behind the content.
+pub(super) fn trailers(
+    so_far: u16,
+    frames: Deframer,
+    fields: &FieldList,
+) -> Result<u16, &'static str> {
+    if so_far == MISSING && !frames.is_between() {
+        return Err("the reply ended inside a message");
+    }
+    Ok(grpc::status_in(fields)?.unwrap_or(so_far))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(fields: &[(&str, &str)]) -> FieldList {
+        let mut list = FieldList::default();
+        for (name, value) in fields {
+            list.push(name.as_bytes(), value.as_bytes());
+        }
+        list
+    }
+
+    #[test]
+    fn table_of_heads() {
+        let (kind, html) = (("content-type", "application/grpc"), ("content-type", "text/html"));
+        let (good, bad) = (("grpc-status", "5"), ("grpc-status", "five"));
+        for (http, fields, is_end, status) in [
+            (200, &[kind][..], false, Ok(MISSING)),
+            (200, &[kind], true, Ok(MISSING)),
+            (200, &[kind, good], true, Ok(5)),
+            (200, &[good], true, Ok(5)),
+            (200, &[kind, bad], true, Err(())),
+            // Content follows, and the status behind it counts.
+            (200, &[kind, good], false, Ok(MISSING)),
+            (200, &[html], false, Err(())),
+            (200, &[], true, Err(())),
+            (503, &[html], false, Ok(503)),
+            (404, &[], true, Ok(404)),
+            (500, &[kind, good], true, Ok(5)),
+        ] {
+            let found = head(http, &list(fields), is_end).map_err(|_| ());
+            assert_eq!(found, status, "{http} {fields:?} {is_end}");
+        }
+    }
+
+    #[test]
+    fn table_of_trailers() {
+        let mut open = Deframer::default();
+        open.pass(&[0, 0]).expect("a begin");
+        let status = list(&[("grpc-status", "0")]);
+        assert_eq!(trailers(MISSING, Deframer::default(), &status), Ok(0));
+        assert_eq!(trailers(MISSING, Deframer::default(), &list(&[("a", "b")])), Ok(MISSING));
+        assert_eq!(trailers(503, open, &list(&[])), Ok(503), "its content is none of gRPC's");
+        assert!(trailers(MISSING, open, &status).is_err());
+        assert!(trailers(MISSING, Deframer::default(), &list(&[("grpc-status", "")])).is_err());
+    }
+}

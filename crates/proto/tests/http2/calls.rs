@@ -1,0 +1,124 @@
+//! Calls of gRPC, whose status stands behind the content.
+
+use std::sync::Arc;
+
+use wiretrial_proto::grpc::framed;
+use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
+use wiretrial_proto::{ClientSession as _, Event, Message, Scratch};
+
+use super::client::check;
+use super::frames::*;
+
+/// A client that has made calls number 10, 11, 12 on streams 1, 3, 5.
+fn calls() -> (Http2Client, Vec<u8>) {
+    let call = Http2Request::call("http", "/p.S/M", "h", &[("grpc-timeout", "1S")], false);
+    let requests = Arc::from([call.expect("a call")]);
+    let mut client = Http2Client::new(requests, Http2Limits::default()).calling();
+    let (mut out, mut scratch) = (Vec::new(), Scratch::new());
+    client.start(&mut out);
+    let first = settings(&[]);
+    let step = client.receive(&first, &mut scratch, &mut out).expect("settings");
+    assert!(matches!(step.event, Some(Event::Open)));
+    out.clear();
+    let payload = framed([&b"ab"[..]]).expect("a short one");
+    (10..13).for_each(|number| client.encode(&Message::new(number, &payload), &mut out));
+    (client, out)
+}
+
+/// The head of a reply that goes on.
+fn head(stream: u32) -> Vec<u8> {
+    headers(0, stream, &[":status=200", "content-type=application/grpc+proto"])
+}
+
+fn seen(bytes: &[Vec<u8>]) -> Vec<String> {
+    check(|| calls().0, &bytes.concat()).events
+}
+
+#[test]
+fn a_call_is_a_post_that_takes_trailers() {
+    let (_, out) = calls();
+    let told = told(&out);
+    let begin = "1: headers :method=POST :scheme=http :authority=h :path=/p.S/M \
+                 content-type=application/grpc grpc-timeout=1S te=trailers";
+    assert_eq!(told[0], begin);
+    assert_eq!(told.len(), 6);
+}
+
+#[test]
+fn a_reply_has_the_status_of_its_call() {
+    let message = framed([&b"yes"[..]]).expect("a short one");
+    let two = framed([&b"a"[..], b"b"]).expect("short ones");
+    let events = seen(&[
+        head(3),
+        head(1),
+        frame(DATA, 0, 1, &message),
+        frame(DATA, 0, 3, &two[..7]),
+        headers(END, 1, &["grpc-status=0"]),
+        frame(DATA, 0, 3, &two[7..]),
+        headers(END, 3, &["grpc-status=10", "grpc-message=gone"]),
+        headers(END, 5, &[":status=200", "content-type=application/grpc", "grpc-status=5"]),
+    ]);
+    assert_eq!(
+        events,
+        [
+            "reply 10 0 '\0\0\0\0\u{3}yes'",
+            "reply 11 10 '\0\0\0\0\u{1}a\0\0\0\0\u{1}b'",
+            "reply 12 5 ''",
+        ]
+    );
+}
+
+#[test]
+fn what_is_said_of_a_status_is_kept() {
+    let (mut client, mut out) = calls();
+    let fields = [":status=200", "grpc-status=5", "grpc-message=no%20such"];
+    let bytes = headers(END, 1, &fields);
+    client.receive(&bytes, &mut Scratch::new(), &mut out).expect("a reply");
+    assert_eq!(client.said(), b"no%20such");
+}
+
+#[test]
+fn a_reply_of_http_says_its_own_status() {
+    let events = seen(&[
+        headers(0, 1, &[":status=503", "content-type=text/html"]),
+        frame(DATA, END, 1, b"\x01no message"),
+        headers(END, 3, &[":status=404"]),
+        headers(END, 5, &[":status=500", "grpc-status=13"]),
+    ]);
+    assert_eq!(events, ["reply 10 503 '\u{1}no message'", "reply 11 404 ''", "reply 12 13 ''"]);
+}
+
+#[test]
+fn a_missing_status_is_a_failure_of_its_own() {
+    let message = framed([&b"yes"[..]]).expect("a short one");
+    let events = seen(&[
+        head(1),
+        frame(DATA, END, 1, &message),
+        head(3),
+        frame(DATA, 0, 3, &message),
+        headers(END, 3, &["other=0"]),
+        headers(END, 5, &[":status=200", "content-type=application/grpc"]),
+    ]);
+    assert_eq!(events, ["failed 10 NoStatus", "failed 11 NoStatus", "failed 12 NoStatus"]);
+}
+
+#[test]
+fn what_grpc_forbids_fails_its_call_alone() {
+    let message = framed([&b"yes"[..]]).expect("a short one");
+    let good = |stream| [head(stream), frame(DATA, 0, stream, &message)].concat();
+    for (first, what) in [
+        (headers(0, 1, &[":status=200", "content-type=text/html"]), "another type"),
+        (headers(0, 1, &[":status=200"]), "no type"),
+        ([head(1), frame(DATA, 0, 1, &[1, 0, 0, 0, 0])].concat(), "compressed"),
+        (
+            [head(1), frame(DATA, 0, 1, &message[..6]), headers(END, 1, &["grpc-status=0"])]
+                .concat(),
+            "inside a message",
+        ),
+        ([good(1), headers(END, 1, &["grpc-status=zero"])].concat(), "no number"),
+    ] {
+        let events = seen(&[good(3), first, headers(END, 3, &["grpc-status=0"])]);
+        let right = "reply 11 0 '\0\0\0\0\u{3}yes'";
+        assert_eq!(events, ["failed 10 Protocol", right], "{what}");
+    }
+}
