@@ -24,7 +24,8 @@ CRATES = ROOT / "crates"
 # know nobody.
 LEAVES = {
     *("catalogues", "closing", "documents", "errors", "launch", "plan", "quantities", "redaction"),
-    *("exchange", "goals", "observation", "plan_shape", "plan_traffic", "redaction_traffic"),
+    *("exchange", "goals", "observation", "plan_grpc", "plan_shape", "plan_traffic"),
+    *("redaction_traffic",),
     *("services", "snapshot", "suggest", "words"),
 }
 LEAF_NEEDS = {
@@ -36,9 +37,10 @@ LEAF_NEEDS = {
     "goals": set(),
     "observation": set(),
     "redaction_traffic": {"plan_traffic", "redaction"},
+    "plan_grpc": set(),
     "plan_shape": set(),
     "plan_traffic": {"plan_shape"},
-    "plan": {"plan_shape", "plan_traffic"},
+    "plan": {"plan_grpc", "plan_shape", "plan_traffic"},
     "snapshot": {"plan", "errors"},
     "services": {"errors", "redaction"},
 }

@@ -16,6 +16,7 @@ from pydantic import (
     model_serializer,
 )
 
+from wiretrial.plan_grpc import Grpc, MessageShape
 from wiretrial.plan_shape import Shape
 from wiretrial.plan_traffic import Traffic
 
@@ -23,7 +24,7 @@ PLAN_SCHEMA: Final = "wiretrial-plan"
 PLAN_VERSION: Final = 1
 
 SECURE: Final = frozenset(
-    {"https", "h2", "wss", "tls", "socketio+wss", "styx+wss", "styx+json+wss"}
+    {"https", "h2", "wss", "tls", "grpcs", "socketio+wss", "styx+wss", "styx+json+wss"}
 )
 """The protocols that are spoken inside TLS."""
 
@@ -205,6 +206,20 @@ class ShapedContent(_Part):
     shape: Shape
 
 
+class MessagesContent(_Part):
+    """The messages of a reply of gRPC, exactly these in this order, base64."""
+
+    rule: Literal["messages"] = Field(default="messages", alias="is")
+    base64: tuple[str, ...]
+
+
+class FieldsContent(_Part):
+    """Messages of protobuf of this shape (grpc): each message of a reply is held against it."""
+
+    rule: Literal["fields"] = Field(default="fields", alias="is")
+    shape: MessageShape
+
+
 Content = Annotated[
     AutoContent
     | EchoContent
@@ -213,7 +228,9 @@ Content = Annotated[
     | FixedContent
     | StatusContent
     | MatchingContent
-    | ShapedContent,
+    | ShapedContent
+    | MessagesContent
+    | FieldsContent,
     Field(discriminator="rule"),
 ]
 
@@ -232,11 +249,20 @@ class Target(_Part):
     addresses: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     http: Http = Field(default_factory=Http)
+    grpc: Grpc = Field(default_factory=Grpc)
+    """Of grpc and grpcs; left out where it says nothing, as it is for all others."""
     tls: Tls = Field(default_factory=Tls)
     websocket: WebSocket = Field(default_factory=WebSocket)
     styx: Styx = Field(default_factory=Styx)
     message: Message = Field(default_factory=Message)
     expect: Expect = Field(default_factory=Expect)
+
+    @model_serializer(mode="wrap")
+    def _without_usual_call(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = write(self)
+        if self.grpc == Grpc():
+            written.pop("grpc", None)
+        return written
 
 
 class ClosedLoop(_Part):

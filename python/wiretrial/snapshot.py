@@ -6,9 +6,16 @@ and `end_ns` are offsets from the run's start on the engine's monotonic clock.
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    TypeAdapter,
+    model_serializer,
+)
 
 SNAPSHOT_SCHEMA: Final = "wiretrial-snapshot"
 SNAPSHOT_VERSION: Final = 1
@@ -155,7 +162,11 @@ class Lobby(_Part):
 
 
 class Counters(_Part):
-    """Messages. Over a whole run: sent = ok + the sum of errors + in_flight."""
+    """Messages. Over a whole run: sent = ok + the sum of errors + in_flight.
+
+    `statuses`: replies of gRPC by the name of their status, right ones too. `messages`: those of
+    replies that came whole, where a side streams.
+    """
 
     sent: int = 0
     ok: int = 0
@@ -166,6 +177,17 @@ class Counters(_Part):
     deliveries: Deliveries = Field(default_factory=Deliveries)
     lobby: Lobby = Field(default_factory=Lobby)
     greetings: int = 0
+    statuses: dict[str, int] = Field(default_factory=dict)
+    messages: int = 0
+
+    @model_serializer(mode="wrap")
+    def _without_calls(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """As it was before there was gRPC, where there is none."""
+        written: dict[str, Any] = write(self)
+        for name in ("statuses", "messages"):
+            if not getattr(self, name):
+                written.pop(name, None)
+        return written
 
 
 class Connections(_Part):

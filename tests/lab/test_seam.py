@@ -20,6 +20,7 @@ from wiretrial.plan import (
     Deflate,
     EchoContent,
     Expect,
+    FieldsContent,
     FixedContent,
     FixedPayload,
     GeneratorSettings,
@@ -29,6 +30,7 @@ from wiretrial.plan import (
     ListPayload,
     Load,
     Message,
+    MessagesContent,
     NoPayload,
     OpenLoop,
     Phases,
@@ -44,6 +46,7 @@ from wiretrial.plan import (
     Tls,
     WebSocket,
 )
+from wiretrial.plan_grpc import FieldShape, Grpc, MessageShape
 from wiretrial.plan_shape import Choice, Member, Shape
 from wiretrial.plan_traffic import (
     Back,
@@ -251,6 +254,18 @@ SHAPE = Shape(
     others=Shape(choices=(Choice(of=(Shape(types=("time",)), Shape()), least=1, most=2),)),
 )
 
+REPLY = MessageShape(
+    fields=(
+        FieldShape(number=1, wire="len", least=1, most=1, length=(1, 12), utf8=True),
+        FieldShape(number=2, wire="varint", range=(-5, None), signed="zigzag"),
+        FieldShape(number=3, wire="i64", values=(base64.b64encode(bytes(8)).decode(),)),
+        FieldShape(
+            number=4, wire="len", message=MessageShape(fields=(FieldShape(number=1, wire="i32"),))
+        ),
+    ),
+    others=True,
+)
+
 PLANS = [
     Plan(target=Target(url="tcp://h:1"), load=Load(connections=1), stop=Stop(requests=5)),
     Plan(
@@ -322,6 +337,24 @@ PLANS = [
         target=Target(url="socketio+ws://h/"),
         load=Load(connections=1, executor=AfterResponse(pause_ns=10**9)),
         stop=Stop(duration_ns=10**9),
+    ),
+    *(
+        Plan(
+            target=Target(
+                url=f"grpc://h:1/a.B/{call.kind}",
+                grpc=call,
+                message=Message(source=ListPayload(base64=(TEXT, TEXT))),
+                expect=Expect(content=content),
+            ),
+            load=Load(connections=1),
+            stop=Stop(requests=1),
+        )
+        for call, content in (
+            (Grpc(), LearnedContent()),
+            (Grpc(kind="server", replies=(1, None)), FieldsContent(shape=REPLY)),
+            (Grpc(kind="bidi", deadline_ns=10**9), MessagesContent(base64=(TEXT, TEXT))),
+            (Grpc(kind="client", status=5), EchoContent()),
+        )
     ),
     *(
         plans.plan_of(

@@ -1,0 +1,69 @@
+"""What a call of gRPC is, and what its messages carry, as the engine reads it in a plan.
+
+Knows names, types and defaults; must not know descriptors: fields have numbers and wire types here,
+and no names. A test compares these models with the engine's schema.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+
+CallKind = Literal["unary", "server", "client", "bidi"]
+WireType = Literal["varint", "i64", "len", "i32"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What says nothing is left out: most fields of most shapes say one or two things."""
+        written: dict[str, Any] = write(self)
+        fields = type(self).model_fields
+        return {
+            name: value
+            for name, value in written.items()
+            if fields[name].is_required() or getattr(self, name) != fields[name].default
+        }
+
+
+class Grpc(_Part):
+    """A call. `kind`: which side streams. `deadline_ns` is sent, and later replies are late.
+
+    `status`: the right one, as a number. `replies`: messages of a right reply, from and to; None:
+    one, or any number where the server streams.
+    """
+
+    kind: CallKind = "unary"
+    deadline_ns: int | None = None
+    status: int = 0
+    replies: tuple[int, int | None] | None = None
+
+
+class MessageShape(_Part):
+    """A message of protobuf: its fields, and whether it may have `others`."""
+
+    fields: tuple[FieldShape, ...] = ()
+    others: bool = False
+
+
+class FieldShape(_Part):
+    """A field of a message; all that is said must hold of each occurrence.
+
+    `least`, `most`: how often it occurs; packed elements are one occurrence. `values`: base64 of
+    the raw values of which it is one. `length`: bytes, from and to. `range`: of varints, which are
+    read as `signed` says. `utf8`: it is a text. `message`: what is in it.
+    """
+
+    number: int
+    wire: WireType
+    least: int = 0
+    most: int | None = None
+    values: tuple[str, ...] = ()
+    length: tuple[int, int | None] | None = None
+    range: tuple[int | None, int | None] | None = None
+    signed: Literal["no", "int", "zigzag"] = "no"
+    utf8: bool = False
+    message: MessageShape | None = None
