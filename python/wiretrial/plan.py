@@ -135,8 +135,16 @@ class TemplatePayload(_Part):
     text: str
 
 
+class NumberedPayload(_Part):
+    """Bytes, base64, with the message's number at each of `places`, in 16 hexadecimal digits."""
+
+    source: Literal["numbered"] = Field(default="numbered", alias="from")
+    base64: str
+    places: tuple[int, ...]
+
+
 Payload = Annotated[
-    NoPayload | SequencePayload | FixedPayload | ListPayload | TemplatePayload,
+    NoPayload | SequencePayload | FixedPayload | ListPayload | TemplatePayload | NumberedPayload,
     Field(discriminator="source"),
 ]
 

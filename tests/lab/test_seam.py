@@ -32,6 +32,7 @@ from wiretrial.plan import (
     Message,
     MessagesContent,
     NoPayload,
+    NumberedPayload,
     OpenLoop,
     Phases,
     Plan,
@@ -304,6 +305,10 @@ PLANS = [
             (SequencePayload(bytes=20), EchoContent()),
             (FixedPayload(base64=TEXT), EchoContent()),
             (ListPayload(base64=(TEXT, TEXT)), EchoContent()),
+            (
+                NumberedPayload(base64=base64.b64encode(bytes(20)).decode(), places=(4,)),
+                EchoContent(),
+            ),
         )
     ),
     Plan(
