@@ -18,8 +18,9 @@ WORKERS ?= 4
 FROM ?= 0
 AA_SUITES ?= 100
 CONFORMANCE ?=
-SUBJECTS ?= reference nginx ws uwebsockets gorilla tokio-tungstenite simple-websocket-server \
-  feathers raw-client undici-client httpx-client go-http-client tungstenite-client java-http-client
+SUBJECTS ?= reference reference-http2 nginx ws uwebsockets gorilla tokio-tungstenite \
+  simple-websocket-server feathers raw-client undici-client httpx-client go-http-client \
+  tungstenite-client java-http-client
 BENCH ?=
 SCALE ?= 1000000 --descriptors 20000
 BIN := .venv/bin

@@ -1,6 +1,6 @@
 module wiretrial/subjects/go-http-client
 
-go 1.23.0
+go 1.24.0
 
 require wiretrial/subjects/driver v0.0.0
 

@@ -23,8 +23,13 @@ class HttpClient:
         self._url = options.url
         # Proxies of the environment are none of the experiment's.
         self._client = httpx.Client(
-            verify=options.trust or False, timeout=options.timeout, trust_env=False
+            verify=options.trust or False,
+            timeout=options.timeout,
+            trust_env=False,
+            http1=not options.http2,
+            http2=options.http2,
         )
+        self._http2 = options.http2
         self._stream: object = None
 
     async def open(self) -> None:
@@ -42,6 +47,8 @@ class HttpClient:
             self.opened += 1
         if response.status_code != httpx.codes.OK:
             raise httpx.HTTPError(f"status {response.status_code} instead of 200")
+        if self._http2 and response.http_version != "HTTP/2":
+            raise httpx.HTTPError(f"{response.http_version} instead of HTTP/2")
         return response.content
 
     async def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,10 @@ def test_a_driver_s_clock_and_connections_are_held_against_ours(
     (outcome,) = found.failed()
     assert outcome.check == check
     assert words in str(outcome.problem)
+
+
+def test_a_driver_is_told_of_http_2_and_of_nothing_that_is_usual() -> None:
+    job = Job(url="http://127.0.0.1:80/echo", payload=64, mode="kept", iterations=1)
+    assert "--http" not in job.flags()
+    words = replace(job, http="2").flags()
+    assert words[words.index("--http") + 1] == "2"

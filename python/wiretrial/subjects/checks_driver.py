@@ -24,12 +24,25 @@ from wiretrial.subjects.endpoint import Broken, Endpoint, expect
 from wiretrial.subjects.http_connection import Request
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.relay import Relay
-from wiretrial.subjects.spec import ConfigurationName, Mode, Part, Protocol, Subject
+from wiretrial.subjects.spec import (
+    HTTP2,
+    ConfigurationName,
+    Mode,
+    Part,
+    Protocol,
+    Subject,
+    version_of,
+)
 from wiretrial.subjects.verify import Outcome, outcome_of
 from wiretrial.words import HTTP
 
 REFERENCE = "reference"
-PATHS: dict[Protocol, str] = {"http": "/echo", "https": "/echo", "ws": "/", "wss": "/"}
+REFERENCE_2 = "reference-http2"
+"""The same where it offers HTTP/2 inside TLS."""
+PATHS: dict[Protocol, str] = {
+    **dict.fromkeys((*HTTP, *HTTP2), "/echo"),
+    **dict.fromkeys(("ws", "wss"), "/"),
+}
 PAGE_PATH = "/bytes/612"
 SMALL = 64
 LARGE = 65_536
@@ -50,6 +63,7 @@ class _Place:
     mode: Mode
     endpoint: Endpoint
     """Where the reference server answers rightly."""
+    engine: Path
     faulty: Callable[[str], AbstractContextManager[Server]]
     """Starts one that does wrong, by the name of a fault."""
 
@@ -61,6 +75,7 @@ class _Place:
             mode=self.mode,
             iterations=iterations,
             authority=endpoint.authority if self.protocol in SECURE else None,
+            http=version_of(self.protocol),
         )
 
 
@@ -81,19 +96,19 @@ def verify(
     Where not even one exchange is right, that protocol and mode are not asked further.
     """
     driver = Driver(subject, built, configuration, engine=engine)
-    with _reference(engine) as server:
-        for protocol in subject.spec.speaks:
+    for protocol in subject.spec.speaks:
+        name = REFERENCE_2 if protocol in HTTP2 else REFERENCE
+        with _reference(engine, name) as server:
             for mode in subject.spec.modes:
-                place = _Place(
-                    driver, protocol, mode, server.endpoint(protocol), partial(_faulty, engine)
-                )
+                faulty = partial(_faulty, engine, name)
+                place = _Place(driver, protocol, mode, server.endpoint(protocol), engine, faulty)
                 for check in _CHECKS:
                     if check.protocols and protocol not in check.protocols:
                         continue
-                    name = f"{check.name}, {mode}"
+                    what = f"{check.name}, {mode}"
                     problem = _problem(check, place)
                     claim = (None, protocol)
-                    yield outcome_of(subject.spec, configuration, claim, check.part, name, problem)
+                    yield outcome_of(subject.spec, configuration, claim, check.part, what, problem)
                     if problem and check.part == "exchange":
                         break
 
@@ -157,6 +172,12 @@ def _other_name(place: _Place) -> None:
         _goes_no_further(place, place.job(there), "the certificate was another host's")
 
 
+def _other_version(place: _Place) -> None:
+    with _reference(place.engine, REFERENCE) as server:
+        there = server.endpoint(place.protocol)
+        _goes_no_further(place, place.job(there), "the server offers no HTTP/2")
+
+
 def _refused(place: _Place) -> None:
     with socket.socket() as nobody:
         # Bound, and so nobody else's; not listening, and so refused.
@@ -193,7 +214,7 @@ def _connections(place: _Place) -> None:
 
 _CHECKS: tuple[_Check, ...] = (
     _Check("exchange", "right replies", _exchange),
-    _Check("exchange", "a page", _page, frozenset(HTTP)),
+    _Check("exchange", "a page", _page, frozenset((*HTTP, *HTTP2))),
     _Check("many", "many iterations", _many),
     _Check("large", "64 KiB", _large),
     _Check("connections", "connections", _connections),
@@ -201,6 +222,7 @@ _CHECKS: tuple[_Check, ...] = (
     _Check("wrong-reply", "broken connections", partial(_wrong_reply, fault="reset@7")),
     _Check("authority", "another authority", _other_authority, SECURE),
     _Check("authority", "another host's certificate", _other_name, SECURE),
+    _Check("version", "a server of HTTP/1.1", _other_version, frozenset({"h2"})),
     _Check("refused", "a closed port", _refused),
     _Check("silence", "a silent server", _silence),
 )
@@ -246,9 +268,9 @@ def _content(endpoint: Endpoint) -> bytes:
 
 
 @contextmanager
-def _reference(engine: Path, *flags: str) -> Iterator[Server]:
+def _reference(engine: Path, name: str, *flags: str) -> Iterator[Server]:
     """The reference server, with flags for what it does wrong."""
-    subject = registry.find(REFERENCE)
+    subject = registry.find(name)
     right = subject.configuration("default")
     wrong = right.model_copy(update={"command": (*right.command, *flags)})
     spec = subject.spec.model_copy(update={"configurations": {"default": wrong}})
@@ -260,5 +282,5 @@ def _reference(engine: Path, *flags: str) -> Iterator[Server]:
         yield server
 
 
-def _faulty(engine: Path, fault: str) -> AbstractContextManager[Server]:
-    return _reference(engine, "--fault", fault)
+def _faulty(engine: Path, name: str, fault: str) -> AbstractContextManager[Server]:
+    return _reference(engine, name, "--fault", fault)

@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from wiretrial import launch
 from wiretrial.closing import last_words
 from wiretrial.errors import SubjectFailed
+from wiretrial.plan import HttpVersion
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.spec import ConfigurationName, Mode, Subject, fill
 
@@ -51,12 +52,15 @@ class Job:
     """A file with the right content of the reply to a GET."""
     timeout_s: float = 10.0
     """Bound of one iteration."""
+    http: HttpVersion = "1.1"
 
     def flags(self) -> list[str]:
         """The job as a driver's command line says it."""
         flags = ["--url", self.url, "--payload", str(self.payload), "--mode", self.mode]
         flags += ["--warmup", str(self.warmup), "--iterations", str(self.iterations)]
         flags += ["--repetitions", str(self.repetitions), "--timeout", f"{self.timeout_s:g}"]
+        if self.http != "1.1":
+            flags += ["--http", self.http]
         if self.authority:
             flags += ["--cacert", str(self.authority)]
         if self.expect:

@@ -131,6 +131,7 @@ Part = Literal[
     "lobby",
     "wrong-reply",
     "authority",
+    "version",
     "refused",
     "silence",
     "connections",

@@ -27,6 +27,8 @@ type Options struct {
 	Iterations  int
 	Repetitions int
 	Timeout     time.Duration
+	// HTTP2 asks for HTTP/2 and nothing else.
+	HTTP2 bool
 }
 
 // TLS returns settings of its own for one client, so that no session is taken up again.
@@ -49,6 +51,7 @@ func readOptions(schemes, words []string) (*Options, error) {
 	authority := flags.String("cacert", "", "")
 	page := flags.String("expect", "", "")
 	timeout := flags.Float64("timeout", 10, "")
+	protocol := flags.String("http", "1.1", "")
 	if err := flags.Parse(words); err != nil {
 		return nil, err
 	}
@@ -66,6 +69,8 @@ func readOptions(schemes, words []string) (*Options, error) {
 		return nil, errors.New("--iterations and --repetitions: whole numbers from 1 are needed")
 	case *mode != "kept" && *mode != "fresh":
 		return nil, errors.New("--mode: kept or fresh")
+	case *protocol != "1.1" && *protocol != "2":
+		return nil, errors.New("--http: 1.1 or 2")
 	case !(*timeout > 0 && *timeout <= 1_000_000):
 		return nil, errors.New("--timeout: seconds above 0 are needed, at most 1000000")
 	}
@@ -77,6 +82,7 @@ func readOptions(schemes, words []string) (*Options, error) {
 		Iterations:  *iterations,
 		Repetitions: *repetitions,
 		Timeout:     time.Duration(*timeout * float64(time.Second)),
+		HTTP2:       *protocol == "2",
 	}
 	options.Expected = options.Message
 	if strings.HasPrefix(target.Scheme, "http") && *payload == 0 {

@@ -30,6 +30,8 @@ class Options:
     repetitions: int
     timeout: float
     tuned: bool
+    http2: bool = False
+    """HTTP/2 and nothing else."""
 
 
 def read_options(name: str, library: str, schemes: Sequence[str], words: Sequence[str]) -> Options:
@@ -45,6 +47,7 @@ def read_options(name: str, library: str, schemes: Sequence[str], words: Sequenc
     parser.add_argument("--cacert", type=Path)
     parser.add_argument("--expect", type=Path)
     parser.add_argument("--timeout", type=_seconds, default=10.0)
+    parser.add_argument("--http", choices=("1.1", "2"), default="1.1")
     parser.add_argument("--tuned", action="store_true")
     given = parser.parse_args(words)
     scheme = urlsplit(given.url).scheme
@@ -70,6 +73,7 @@ def read_options(name: str, library: str, schemes: Sequence[str], words: Sequenc
         repetitions=given.repetitions,
         timeout=given.timeout,
         tuned=given.tuned,
+        http2=given.http == "2",
     )
 
 
