@@ -29,10 +29,13 @@ pub(crate) fn tun_set_interface(tun: BorrowedFd<'_>, name: &[u8; NAME_BYTES]) ->
 /// `sched_setscheduler`: the calling thread runs before every ordinary one, at the lowest of the
 /// real-time priorities.
 pub(crate) fn run_first() -> Result<(), Errno> {
-    let priority = libc::sched_param { sched_priority: 1 };
-    // SAFETY: the kernel reads one `sched_param`, which outlives the call; 0 is this thread.
+    // The kernel's `sched_param` is one int. Not by the C library: musl's function always fails
+    // with ENOSYS, and its structure has fields that the kernel does not know.
+    let priority: libc::c_int = 1;
+    // SAFETY: the kernel reads one int, which outlives the call; 0 is this thread.
     let result = unsafe {
-        libc::sched_setscheduler(
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
             0,
             libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK,
             ptr::from_ref(&priority),

@@ -38,7 +38,7 @@ pub(crate) fn epoll_pwait2(
     timeout: Option<Duration>,
 ) -> Result<(), Errno> {
     let timespec = timeout.map(|timeout| libc::timespec {
-        tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_sec: libc::c_long::try_from(timeout.as_secs()).unwrap_or(libc::c_long::MAX),
         tv_nsec: timeout.subsec_nanos().into(),
     });
     events.clear();
