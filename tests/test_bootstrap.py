@@ -143,3 +143,13 @@ def test_without_apt_what_is_missing_is_named(machine: Machine) -> None:
     done = machine.bootstrap("tests")
     assert done.returncode == 1
     assert "missing git nodejs npm, and there is no apt-get: install them by hand" in done.stderr
+
+
+def test_another_system_than_linux_is_told_in_a_line(machine: Machine) -> None:
+    done = machine.bootstrap(OSTYPE="darwin24")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "bootstrap: this is darwin24, and wiretrial needs Linux: use a virtual machine or a"
+        " container (docs/install.md)\n"
+    )
+    assert machine.installed() == []

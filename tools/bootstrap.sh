@@ -12,6 +12,8 @@ needs_cargo=1.88
 
 main() {
   local need packages=()
+  [[ $OSTYPE == linux* ]] ||
+    fail "this is $OSTYPE, and wiretrial needs Linux: use a virtual machine or a container (docs/install.md)"
   want cc gcc libc6-dev
   for need in "${@:2}"; do
     case $need in

@@ -109,9 +109,23 @@ def _common(
 
 def main() -> None:
     """Runs the command line; never returns."""
+    if elsewhere := _other_system():
+        say(f"wiretrial: {elsewhere}")
+        sys.exit(EXIT_FAILED)
     interrupts.raise_on_signal()
     _raise_descriptor_limit()
     sys.exit(run())
+
+
+def _other_system() -> str | None:
+    """What is said where the kernel is none that the engine and the laboratory know."""
+    name = os.uname().sysname
+    if name == "Linux":
+        return None
+    return (
+        f"this is {name}, and wiretrial needs Linux: run it in a virtual machine or a container"
+        " with Linux (docs/install.md)"
+    )
 
 
 def run() -> int:
