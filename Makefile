@@ -22,6 +22,7 @@ SUBJECTS ?= reference reference-http2 nginx ws uwebsockets gorilla tokio-tungste
   simple-websocket-server feathers raw-client undici-client httpx-client go-http-client \
   tungstenite-client java-http-client
 BENCH ?=
+BASE ?=
 SCALE ?= 1000000 --descriptors 20000
 BIN := .venv/bin
 TOOLS := build/tools
@@ -212,9 +213,19 @@ fmt: $(REQUIREMENTS)  ## format Rust and Python
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+.PHONY: wheel
+wheel: $(PACKAGE)  ## build the wheel for this machine in dist/ (from committed files only), and test it installed
+	rm -f dist/wiretrial-*_$(shell uname -m).whl
+	tools/dist.sh $(shell uname -m)
+	WIRETRIAL_WHEEL=$$(ls dist/wiretrial-*_$(shell uname -m).whl) $(BIN)/pytest tests/wheel
+
 .PHONY: dist
-dist: $(REQUIREMENTS)  ## build the wheel in dist/ (from committed files only)
+dist: $(REQUIREMENTS)  ## build the wheels for x86_64 and arm64 in dist/
 	tools/dist.sh
+
+.PHONY: image
+image:  ## build an image of the wheel with podman (BASE=IMAGE or a Debian release; docs/install.md)
+	tools/image.sh $(BASE)
 
 .PHONY: lock
 lock: | bootstrap  ## pin the Python packages again, with hashes

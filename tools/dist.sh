@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Builds the wheels from what is committed: a copy of the tree in which the subjects and
 # studies lie inside the package, where an installed wheel looks. One wheel per architecture;
-# the other one's is cross-compiled, and tried in an emulator where there is one.
+# the other one's is cross-compiled, and tried in an emulator where there is one. The engine is
+# static, so that one wheel is for glibc and musl alike.
 # Usage: tools/dist.sh [x86_64] [aarch64]   (default: both)
+#        tools/dist.sh --lay-out FOLDER [COMMIT]   only copies the tree so (default: HEAD)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,6 +12,10 @@ root=$PWD
 stage=build/dist
 
 main() {
+  if [[ ${1:-} == --lay-out ]]; then
+    lay_out "${2:?a folder}" "${3:-HEAD}"
+    return
+  fi
   local architectures=("$@") architecture
   ((${#architectures[@]} > 0)) || architectures=(x86_64 aarch64)
   for architecture in "${architectures[@]}"; do
@@ -17,7 +23,9 @@ main() {
       fail "unknown architecture '$architecture': x86_64 or aarch64"
     provide_target "$architecture"
   done
-  lay_out
+  rm -rf "$stage"
+  mkdir -p dist
+  lay_out "$stage" HEAD
   for architecture in "${architectures[@]}"; do
     build_wheel "$architecture"
     try_engine "$architecture"
@@ -58,20 +66,21 @@ apt_install() {
     fail "could not install $*"
 }
 
+# lay_out FOLDER COMMIT
 lay_out() {
   local data
-  rm -rf "$stage"
-  mkdir -p "$stage" dist
-  git archive HEAD | tar -x -C "$stage"
+  mkdir -p "$1"
+  git archive "$2" | tar -x -C "$1"
   for data in subjects studies; do
-    mv "$stage/$data" "$stage/python/wiretrial/_$data"
+    mv "$1/$data" "$1/python/wiretrial/_$data"
   done
 }
 
 build_wheel() {
   local target=$1-unknown-linux-gnu flags variable
   # A static libc, so that the engine runs on any Linux, old or bare; and no folder
-  # of this machine in its messages.
+  # of this machine in its messages. The libc is glibc: musl copies and compares memory so slowly
+  # that a message of 16 KiB costs the engine half as much again.
   flags="-C target-feature=+crt-static"
   flags+=" --remap-path-prefix=$root/$stage=wiretrial"
   flags+=" --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=crates"
@@ -80,7 +89,11 @@ build_wheel() {
     export "CARGO_TARGET_${variable^^}_LINKER=$1-linux-gnu-gcc" "CC_$variable=$1-linux-gnu-gcc"
   fi
   (cd "$stage" && RUSTFLAGS=$flags CARGO_TARGET_DIR="$root/target" "$root/.venv/bin/maturin" build \
-    --quiet --profile dist --locked --target "$target" --out "$root/dist")
+    --quiet --profile dist --locked --target "$target" --auditwheel check \
+    --compatibility manylinux_2_17 --out "$root/$stage/wheels")
+  # An engine without libraries is right for musl as well, which maturin says only of one linked with it.
+  "$root/.venv/bin/python" -m wheel tags --platform-tag "+musllinux_1_1_$1" "$stage"/wheels/*_"$1".whl >/dev/null
+  mv "$stage"/wheels/*.musllinux_1_1_"$1".whl dist/
 }
 
 # A thousand verified messages from the engine to itself.

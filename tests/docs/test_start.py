@@ -10,6 +10,7 @@ from tests.docs import tutorial
 from tests.docs.tutorial import Command, Done
 
 SERVER, APPLICATION = Path("docs/start.md"), Path("docs/your-application.md")
+INSTALL = Path("docs/install.md")
 
 # What may come of a command on a machine that is slow or busy: a time is no test's pass or fail.
 GOOD = {
@@ -33,6 +34,11 @@ def test_each_command_of_the_server_s_tutorial_runs(tmp_path: Path) -> None:
     here = tmp_path / "here"
     assert (here / "load.html").exists()
     assert list(here.glob("results/compare-*/report.html"))
+
+
+@pytest.mark.timeout(600)
+def test_each_command_that_tries_an_installation_runs(tmp_path: Path) -> None:
+    require_good(tutorial.followed(INSTALL, tmp_path))
 
 
 @pytest.mark.timeout(600)
