@@ -58,6 +58,7 @@ ROOMS: dict[str, set[str]] = {
     "team": {"report", "results"},
     "traffic": set(),
     "fleet": {"engine", "subjects", "machine", "results", "stats", "warnings"},
+    "calls": {"traffic"},
     "studies": {
         "browser",
         "engine",
@@ -74,7 +75,7 @@ ROOMS: dict[str, set[str]] = {
     "metrics": {"results"},
     "site": {"report", "results", "subjects"},
     "cli": {
-        *("studies", "report", "fleet", "live", "site", "metrics", "team", "traffic"),
+        *("calls", "studies", "report", "fleet", "live", "site", "metrics", "team", "traffic"),
         *("browser", "engine", "observers", "subjects", "machine", "results", "stats", "warnings"),
     },
 }
@@ -91,6 +92,9 @@ LIGHT_PACKAGES = {"typer"}
 
 # Where a distribution's name is not the name of its module.
 IMPORT_NAMES = {
+    "grpcio": "grpc",
+    "grpcio-reflection": "grpc_reflection",
+    "grpcio-tools": "grpc_tools",
     "hdrhistogram": "hdrh",
     "opentelemetry-proto": "opentelemetry",
     "protobuf": "google",

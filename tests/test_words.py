@@ -1,11 +1,11 @@
-"""What is sent: requests of HTTP, messages of everything else."""
+"""What is sent: requests of HTTP, calls of gRPC, messages of everything else."""
 
 from __future__ import annotations
 
 import pytest
 
 from wiretrial import words
-from wiretrial.words import MESSAGE, REQUEST, Noun
+from wiretrial.words import CALL, MESSAGE, REQUEST, Noun
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,7 @@ from wiretrial.words import MESSAGE, REQUEST, Noun
         ("socketio+wss://127.0.0.1:1/", MESSAGE),
         ("tcp://127.0.0.1:1", MESSAGE),
         ("styx+json://127.0.0.1:1", MESSAGE),
+        ("grpcs://127.0.0.1:1/a.B/C", CALL),
     ],
 )
 def test_the_url_says_what_is_sent(url: str, noun: Noun) -> None:
@@ -28,6 +29,7 @@ def test_the_url_says_what_is_sent(url: str, noun: Noun) -> None:
     [
         (["http", "https"], REQUEST),
         (["http", "ws"], MESSAGE),
+        (["grpc", "grpcs"], CALL),
         (["ws"], MESSAGE),
         ([], MESSAGE),
     ],

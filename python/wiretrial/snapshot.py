@@ -45,7 +45,8 @@ class Learned(_Part):
             return f"{begin}: no content"
         unit = "byte" if self.bytes == 1 else "bytes"
         echo = " (an echo of the request)" if self.echo else ""
-        return f"{begin}: {self.bytes:,} {unit}{echo}, {self.excerpt}"
+        shown = f", {self.excerpt}" if self.excerpt else ""
+        return f"{begin}: {self.bytes:,} {unit}{echo}{shown}"
 
 
 class TrafficNames(_Part):

@@ -1,4 +1,4 @@
-"""What is sent is called by its name: HTTP has requests, all else has messages.
+"""What is sent is called by its name: HTTP has requests, gRPC has calls, all else has messages.
 
 Knows protocols by the scheme of their URLs; must not know what is said about them. Whoever names
 what is sent asks here, so that a run, its verdict and its report have the same word.
@@ -25,15 +25,19 @@ class Noun:
 
 MESSAGE: Final = Noun("message", "messages")
 REQUEST: Final = Noun("request", "requests")
+CALL: Final = Noun("call", "calls")
 ROUTE: Final = Noun("route", "routes")
 STEP: Final = Noun("step", "steps")
 HTTP: Final = ("http", "https")
 MULTIPLEXED: Final = ("h2c", "h2")
 """HTTP/2, without TLS and inside it."""
+CALLS: Final = ("grpc", "grpcs")
 
 
 def of(protocol: str) -> Noun:
     """Of one protocol."""
+    if protocol in CALLS:
+        return CALL
     return REQUEST if protocol in (*HTTP, *MULTIPLEXED) else MESSAGE
 
 
@@ -54,4 +58,5 @@ def of_url(url: str) -> Noun:
 
 def of_all(protocols: Iterable[str]) -> Noun:
     """Of several protocols together: requests only where all of them have requests."""
-    return REQUEST if {of(protocol) for protocol in protocols} == {REQUEST} else MESSAGE
+    nouns = {of(protocol) for protocol in protocols}
+    return nouns.pop() if len(nouns) == 1 else MESSAGE

@@ -129,7 +129,9 @@ def test_fish_is_told_each_option_on_a_line_of_its_own(wiretrial: Run) -> None:
         _TYPER_COMPLETE_ARGS="wiretrial load --p",
     )
     told = dict(line.split("\t") for line in done.stdout.splitlines())
-    assert list(told) == ["--pattern", "--pacing", "--pack", "--payload", "--poller"]
+    assert list(told) == [
+        *("--pattern", "--pacing", "--pack", "--payload", "--proto", "--proto-path", "--poller"),
+    ]
     assert told["--pack"].startswith("Messages per write")
 
 

@@ -14,7 +14,7 @@ from wiretrial.cli import app
 
 HEAVY = (
     *("numpy", "scipy", "pydantic", "cryptography", "rich", "vl_convert", "jsonschema"),
-    *("distributed", "dask", "psycopg"),
+    *("distributed", "dask", "psycopg", "google", "grpc", "grpc_tools"),
 )
 
 SHOWS = """

@@ -107,7 +107,7 @@ def test_load_shows_the_common_options_first(wiretrial: Run) -> None:
         *("--format", "-o,", "--report", "-h,"),
     ]
     headings = re.findall(r"^(\w.*):$", shown, re.MULTILINE)
-    assert headings[:3] == [screen.LOAD, screen.STYX, screen.SOCKETS]
+    assert headings[:4] == [screen.LOAD, screen.STYX, screen.GRPC, screen.SOCKETS]
     assert screen.FLEET in headings
 
 

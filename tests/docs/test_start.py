@@ -12,6 +12,9 @@ from tests.docs.tutorial import Command, Done
 SERVER, APPLICATION = Path("docs/start.md"), Path("docs/your-application.md")
 INSTALL = Path("docs/install.md")
 
+
+CALLS = Path("docs/grpc.md")
+
 # What may come of a command on a machine that is slow or busy: a time is no test's pass or fail.
 GOOD = {
     "load": {0, 3, 4},
@@ -51,11 +54,16 @@ def test_each_command_of_the_application_s_tutorial_says_what_the_page_shows(
         assert one.missing() is None, f"{one.command.line}: {one.missing()}\n{one.said}"
 
 
+def test_each_command_of_the_page_about_grpc_runs(tmp_path: Path) -> None:
+    require_good(tutorial.followed(CALLS, tmp_path))
+
+
 @pytest.mark.parametrize(
     ("page", "ways"),
     [
         (SERVER, {"machine", "load", "compare", "report", "gate"}),
         (APPLICATION, {"traffic", "load", "limit", "compare", "gate", "subject"}),
+        (CALLS, {"load"}),
     ],
 )
 def test_a_tutorial_shows_each_way(page: Path, ways: set[str]) -> None:

@@ -66,7 +66,7 @@ def go_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of our client and our server in Go."""
     program("go", "Go")
     # One that is too old still downloads the release that the module asks for.
-    go = toolchains.go_program(toolchains.go_wanted(GO_MODULE), _printed)
+    go = toolchains.go_program(toolchains.go_wanted(GO_MODULE), printed)
     folder = tmp_path_factory.mktemp("go")
     command = [go, "build", "-trimpath", "-buildvcs=false", "-o", f"{folder}/", "./..."]
     done = subprocess.run(
@@ -81,7 +81,8 @@ def go_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _printed(command: Sequence[str], folder: Path | None) -> str:
+def printed(command: Sequence[str], folder: Path | None) -> str:
+    """What a command says."""
     done = subprocess.run(
         list(command), cwd=folder, capture_output=True, text=True, timeout=BUILD_LIMIT_S, check=True
     )

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from pydantic import TypeAdapter
 
+from tests.lab import call_plans
 from wiretrial.engine import Engine
 from wiretrial.exchange import TOLD
 from wiretrial.machine.pinning import Pinning
@@ -20,7 +21,6 @@ from wiretrial.plan import (
     Deflate,
     EchoContent,
     Expect,
-    FieldsContent,
     FixedContent,
     FixedPayload,
     GeneratorSettings,
@@ -30,9 +30,7 @@ from wiretrial.plan import (
     ListPayload,
     Load,
     Message,
-    MessagesContent,
     NoPayload,
-    NumberedPayload,
     OpenLoop,
     Phases,
     Plan,
@@ -47,7 +45,6 @@ from wiretrial.plan import (
     Tls,
     WebSocket,
 )
-from wiretrial.plan_grpc import FieldShape, Grpc, MessageShape
 from wiretrial.plan_shape import Choice, Member, Shape
 from wiretrial.plan_traffic import (
     Back,
@@ -255,18 +252,6 @@ SHAPE = Shape(
     others=Shape(choices=(Choice(of=(Shape(types=("time",)), Shape()), least=1, most=2),)),
 )
 
-REPLY = MessageShape(
-    fields=(
-        FieldShape(number=1, wire="len", least=1, most=1, length=(1, 12), utf8=True),
-        FieldShape(number=2, wire="varint", range=(-5, None), signed="zigzag"),
-        FieldShape(number=3, wire="i64", values=(base64.b64encode(bytes(8)).decode(),)),
-        FieldShape(
-            number=4, wire="len", message=MessageShape(fields=(FieldShape(number=1, wire="i32"),))
-        ),
-    ),
-    others=True,
-)
-
 PLANS = [
     Plan(target=Target(url="tcp://h:1"), load=Load(connections=1), stop=Stop(requests=5)),
     Plan(
@@ -305,10 +290,6 @@ PLANS = [
             (SequencePayload(bytes=20), EchoContent()),
             (FixedPayload(base64=TEXT), EchoContent()),
             (ListPayload(base64=(TEXT, TEXT)), EchoContent()),
-            (
-                NumberedPayload(base64=base64.b64encode(bytes(20)).decode(), places=(4,)),
-                EchoContent(),
-            ),
         )
     ),
     Plan(
@@ -343,24 +324,7 @@ PLANS = [
         load=Load(connections=1, executor=AfterResponse(pause_ns=10**9)),
         stop=Stop(duration_ns=10**9),
     ),
-    *(
-        Plan(
-            target=Target(
-                url=f"grpc://h:1/a.B/{call.kind}",
-                grpc=call,
-                message=Message(source=ListPayload(base64=(TEXT, TEXT))),
-                expect=Expect(content=content),
-            ),
-            load=Load(connections=1),
-            stop=Stop(requests=1),
-        )
-        for call, content in (
-            (Grpc(), LearnedContent()),
-            (Grpc(kind="server", replies=(1, None)), FieldsContent(shape=REPLY)),
-            (Grpc(kind="bidi", deadline_ns=10**9), MessagesContent(base64=(TEXT, TEXT))),
-            (Grpc(kind="client", status=5), EchoContent()),
-        )
-    ),
+    *call_plans.PLANS,
     *(
         plans.plan_of(
             demo.study(5, 1), case, f"{case.protocol}://h:1{case.path}", Pinning((0,), (1,))

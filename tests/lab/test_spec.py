@@ -85,9 +85,9 @@ def test_only_known_placeholders_are_filled() -> None:
 
 
 def test_the_protocols_inside_tls_are_those_whose_names_say_so() -> None:
-    named = {one for one in get_args(spec.Protocol) if one.endswith(("https", "h2", "wss", "tls"))}
-    # Targets of gRPC are no subjects yet.
-    assert named == SECURE - {"grpcs"}
+    inside = ("https", "h2", "wss", "tls", "grpcs")
+    named = {one for one in get_args(spec.Protocol) if one.endswith(inside)}
+    assert named == SECURE
 
 
 KINDS = {"server": 45, "client": 16}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wiretrial.cli import learn_to, output
 from wiretrial.cli.options import Asked
@@ -19,7 +20,10 @@ from wiretrial.results.learned import LearnedRule
 from wiretrial.studies import learned, taught
 from wiretrial.studies.learned import Known
 from wiretrial.studies.spec import Study
-from wiretrial.words import HTTP
+from wiretrial.words import CALLS, HTTP
+
+if TYPE_CHECKING:
+    from wiretrial.calls.methods import Method
 
 SHAPE = "shape"
 """The rule of `--expect` by which only the shape of JSON is learned."""
@@ -46,9 +50,10 @@ class Learning:
 
     def require_fitting(self, protocol: str) -> None:
         """Raises where a shape is asked for of what has none."""
-        if not self.constants and protocol not in HTTP:
+        if not self.constants and protocol not in (*HTTP, *CALLS):
             raise UsageProblem(
-                f"--expect {SHAPE} is of http and https", "use echo, status, @FILE or json:PATH"
+                f"--expect {SHAPE} is of http, https, grpc and grpcs",
+                "use echo, status, @FILE or json:PATH",
             )
 
     def learnt(
@@ -63,6 +68,8 @@ class Learning:
 
         `of_fleet`: others send, and may reach what this machine can't.
         """
+        if wanted.method is not None:
+            return self._of_calls(plan, wanted, wanted.method, of_fleet=of_fleet)
         if not self.is_wanted or not learned.learns(plan):
             if self.file:
                 raise UsageProblem(
@@ -84,6 +91,27 @@ class Learning:
         elif self.file and known.learned:
             learn_to.of_url(self.file, plan.target, known.learned[0])
         return known.plan, replace(wanted, traffic=known.plan.traffic, learned=known.rules)
+
+    def _of_calls(
+        self, plan: Plan, wanted: Wanted, method: Method, *, of_fleet: bool
+    ) -> tuple[Plan, Wanted]:
+        """The same of a method of gRPC."""
+        from wiretrial.cli import grpc_learning
+
+        if not self.is_wanted or not grpc_learning.learns(plan):
+            return plan, wanted
+        try:
+            known = grpc_learning.known(plan, wanted.address, method, constants=self.constants)
+        except EngineFailed as error:
+            if not of_fleet:
+                raise
+            output.say(f"nothing is learned, since the server can't be asked here: {error.line()}")
+            return plan, wanted
+        wanted = replace(wanted, first=known.first)
+        if known.rule is None:
+            return known.plan, wanted
+        output.say(known.rule.line)
+        return known.plan, replace(wanted, learned=(known.rule,))
 
     def learnt_of_study(self, study: Study) -> Study:
         """The same of a study's servers: now where all run already, else before the first trial."""

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options, options_kept, screen
+from wiretrial.cli import options, options_grpc, options_kept, screen
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -125,6 +125,9 @@ def limit(
     deflate: options.Compressed = False,
     deflate_with: options.Compression = None,
     greetings: options.Greetings = "0",
+    proto: options_grpc.Proto = None,
+    proto_path: options_grpc.ProtoPath = None,
+    deadline: options_grpc.Deadline = None,
     method: options.Method = None,
     header: options.Headers = None,
     variable: options.Variables = None,
@@ -188,6 +191,7 @@ def limit(
             deflate, deflate_with, greetings, variables=tuple(variable or ()), follow=follow
         ),
         servers=tuple(server or ()),
+        calls=options_grpc.Calls(tuple(proto or ()), tuple(proto_path or ()), deadline),
     )
     return limiting.limit(
         typed,

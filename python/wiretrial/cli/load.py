@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options, options_kept, screen
+from wiretrial.cli import options, options_grpc, options_kept, screen
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -24,6 +24,7 @@ Examples:
   wiretrial load http://127.0.0.1:8080/ --rate 500 -d 8h --report soak.html
   wiretrial load ws://127.0.0.1:9001 -c 1k -d 30s --payload 20
   wiretrial load ws://127.0.0.1:9001 --payload @chat.json --text --deflate
+  wiretrial load grpc://127.0.0.1:50051/shop.Shop/Find --json '{"name":"tea"}' --streams 10
   wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
   wiretrial load ws://127.0.0.1:9001 -c 100k --threads 6 --sources 127.1.0.0/29 --hold -d 60s
   wiretrial load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
@@ -73,9 +74,9 @@ def load(
         str,
         typer.Argument(
             metavar="URL|FILE",
-            help="http, https, ws, wss, tcp or tls; styx, styx+json, styx+ws or styx+json+ws; "
-            "socketio+ws. Or a traffic file, .toml or .hurl: scenarios of several requests, with "
-            "data, think times and ramps.",
+            help="http, https, ws, wss, tcp or tls; grpc or grpcs (/package.Service/Method); styx, "
+            "styx+json, styx+ws or styx+json+ws; socketio+ws. Or a traffic file, .toml or .hurl: "
+            "scenarios of several requests, with data, think times and ramps.",
         ),
     ],
     connections: options.Connections = "10",
@@ -131,7 +132,7 @@ def load(
             "--depth",
             "--streams",
             metavar="K",
-            help="Most requests in flight per connection; over HTTP/2, its streams.",
+            help="Most requests in flight per connection; over HTTP/2 and gRPC, its streams.",
             rich_help_panel=screen.LOAD,
         ),
     ] = "1",
@@ -142,6 +143,9 @@ def load(
     table_size: options.TableSize = None,
     table_delay: options.TableDelay = None,
     lobby: options.Lobby = False,
+    proto: options_grpc.Proto = None,
+    proto_path: options_grpc.ProtoPath = None,
+    deadline: options_grpc.Deadline = None,
     text: options.Text = False,
     deflate: options.Compressed = False,
     deflate_with: options.Compression = None,
@@ -271,6 +275,7 @@ def load(
             follow=follow,
         ),
         servers=tuple(server or ()),
+        calls=options_grpc.Calls(tuple(proto or ()), tuple(proto_path or ()), deadline),
     )
     return loading.load(
         typed,

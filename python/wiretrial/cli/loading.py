@@ -9,11 +9,11 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from wiretrial import quantities, redaction
 from wiretrial.cli import (
@@ -32,6 +32,7 @@ from wiretrial.cli.fleet_wanted import FleetWanted
 from wiretrial.cli.learning import Learning
 from wiretrial.cli.live import Live
 from wiretrial.cli.options import Asked, Fleet, Loop, Security
+from wiretrial.cli.options_grpc import NO_CALLS, Calls
 from wiretrial.cli.wanted import Wanted
 from wiretrial.engine import Engine
 from wiretrial.errors import (
@@ -39,6 +40,7 @@ from wiretrial.errors import (
     EXIT_GOOD,
     EXIT_INVALID,
     EXIT_SIGNAL,
+    EngineFailed,
     LimitsTooLow,
     UsageProblem,
 )
@@ -46,13 +48,18 @@ from wiretrial.machine import facts, listeners, preflight
 from wiretrial.observers import address, opening
 from wiretrial.observers.address import Address
 from wiretrial.observers.watching import REST_S, Watching
-from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target
+from wiretrial.plan import GeneratorSettings, Phases, Plan, Stop, Target, Tls
 from wiretrial.report import goal_metrics, load_json, load_lines, load_text, run
 from wiretrial.results.model import Scenario, Trial
 from wiretrial.studies import sent
 from wiretrial.studies.recording import Recording
 from wiretrial.traffic import loads
 from wiretrial.traffic.compiler import is_traffic
+from wiretrial.words import CALLS
+
+if TYPE_CHECKING:
+    from wiretrial.calls.methods import Method
+    from wiretrial.cli.grpc_wanted import Call
 
 FAILED = ("invalid", "overloaded")
 """Verdicts that the exit code tells."""
@@ -111,6 +118,7 @@ class Typed:
     further: Further
     servers: tuple[str, ...] = ()
     """Addresses of the application's parts, to be watched."""
+    calls: Calls = NO_CALLS
 
 
 @dataclass(frozen=True)
@@ -248,21 +256,30 @@ def _one_message(typed: Typed, length_ns: int | None, local: tuple[str, ...]) ->
         raise UsageProblem(
             "--follow is of traffic files", "load the URL that the redirect leads to"
         )
+    tls = workload.tls_of(typed.security)
+    called = _called(typed, target, tls)
+    parts = (
+        {
+            "http": workload.http_of(target.protocol, asked),
+            "message": workload.message_of(target.protocol, asked),
+            "expect": workload.expect_of(asked.expect, asked.expect_status),
+        }
+        if called is None
+        else called.parts
+    )
     return Wanted(
         address=target,
         target=Target(
             url=target.url,
             sources=local,
-            http=workload.http_of(target.protocol, asked),
-            tls=workload.tls_of(typed.security),
+            tls=tls,
             websocket=workload.websocket_of(
                 target.protocol, further.deflate, further.deflate_with, further.greetings
             ),
             styx=workload.styx_of(
                 target.protocol, further.table_size, further.table_delay, lobby=further.lobby
             ),
-            message=workload.message_of(target.protocol, asked),
-            expect=workload.expect_of(asked.expect, asked.expect_status),
+            **parts,
         ),
         load=workload.load_of(typed.loop),
         stop=Stop(
@@ -272,7 +289,22 @@ def _one_message(typed: Typed, length_ns: int | None, local: tuple[str, ...]) ->
             else quantities.count(requests, "--requests", most=2**53),
         ),
         workload="from the command line",
+        method=called.method if called else None,
     )
+
+
+def _called(typed: Typed, target: urls.Target, tls: Tls) -> Call | None:
+    """The call, of gRPC; others have none."""
+    if target.protocol not in CALLS:
+        typed.calls.refuse()
+        return None
+    try:
+        from wiretrial.cli import grpc_wanted
+    except ModuleNotFoundError as error:
+        raise UsageProblem(
+            f"gRPC needs {error.name}, which is not installed", "pip install 'wiretrial[grpc]'"
+        ) from error
+    return grpc_wanted.call(target, typed.asked, typed.calls, tls)
 
 
 def run_one(
@@ -299,7 +331,7 @@ def run_one(
     name = f"{wanted.file} at {target.url}" if wanted.file else target.url
     metrics = metrics or Metrics(None)
     metrics.begin(study="load", scenario=name, trial=1, subject=target.url)
-    with _watching(parts, plan, rest_s) as watching:
+    with _naming(wanted.method), _watching(parts, plan, rest_s) as watching:
         with (
             Recording(
                 engine,
@@ -340,7 +372,35 @@ def run_one(
         command=shlex.join(("wiretrial", *sys.argv[1:])),
         labels=called,
     )
-    return trial, interrupt.number
+    return _named(trial, wanted), interrupt.number
+
+
+@contextlib.contextmanager
+def _naming(method: Method | None) -> Iterator[None]:
+    """Has failures of calls name fields, where the engine knows their numbers."""
+    try:
+        yield
+    except LimitsTooLow:
+        raise
+    except EngineFailed as error:
+        if method is None:
+            raise
+        raise EngineFailed(method.named(error.message), error.remedy, error.exit_code) from error
+
+
+def _named(trial: Trial, wanted: Wanted) -> Trial:
+    """The same of the record of calls; the first reply is shown as JSON, and not in bytes."""
+    method, start, summary = wanted.method, trial.start, trial.summary
+    if method is None:
+        return trial
+    first = start.learned and start.learned.model_copy(update={"excerpt": wanted.first})
+    examples = {name: method.named(text) for name, text in summary.examples.items()}
+    return trial.model_copy(
+        update={
+            "start": start.model_copy(update={"learned": first}),
+            "summary": summary.model_copy(update={"examples": examples}),
+        }
+    )
 
 
 def _watching(

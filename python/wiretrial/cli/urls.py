@@ -15,7 +15,7 @@ from wiretrial.cli import foreign
 from wiretrial.errors import UsageProblem
 from wiretrial.subjects.spec import Protocol
 
-DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
+DEFAULT_PORTS = {"http": 80, "ws": 80, "grpc": 80, "https": 443, "wss": 443, "grpcs": 443}
 """Of a scheme, or of what it ends in behind a `+`."""
 ANY_URL = "http://HOST:PORT/PATH"
 HERE = "127.0.0.1"

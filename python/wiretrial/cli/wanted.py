@@ -6,12 +6,16 @@ Knows parts of a plan; must not know how they were spelled.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from wiretrial.cli import urls
 from wiretrial.goals import Goal
 from wiretrial.plan import Load, Stop, Target
 from wiretrial.plan_traffic import Traffic
 from wiretrial.results.learned import LearnedRule
+
+if TYPE_CHECKING:
+    from wiretrial.calls.methods import Method
 
 
 @dataclass(frozen=True)
@@ -29,3 +33,7 @@ class Wanted:
     goals: tuple[Goal, ...] = ()
     learned: tuple[LearnedRule, ...] = ()
     """What was learned from replies before the load."""
+    method: Method | None = None
+    """What is called, of gRPC: a plan has no descriptors."""
+    first: str = ""
+    """The first message of a reply of gRPC, in JSON."""

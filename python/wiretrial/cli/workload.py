@@ -48,12 +48,13 @@ from wiretrial.plan import (
     WebSocket,
 )
 from wiretrial.subjects.spec import Protocol
-from wiretrial.words import HTTP
+from wiretrial.words import CALLS, HTTP
 
 SCHEMES: tuple[Protocol, ...] = (*HTTP, "ws", "wss", "tcp", "tls")
 """What subjects are compared over."""
 LOADED: tuple[Protocol, ...] = (
     *SCHEMES,
+    *CALLS,
     "styx",
     "styx+json",
     "styx+ws",
@@ -117,7 +118,7 @@ def payload_of(protocol: Protocol, size: str | None, json_text: str | None) -> P
             SequencePayload(bytes=DEFAULT_MESSAGE_BYTES) if has_payload(protocol) else NoPayload()
         )
     if size.startswith("@"):
-        return FixedPayload(base64=_base64(_read(size, "--payload")))
+        return FixedPayload(base64=_base64(content_of_file(size, "--payload")))
     wanted = quantities.size_bytes(size, "--payload")
     if wanted == 0 and is_http(protocol):
         return NoPayload()
@@ -338,13 +339,14 @@ def _content(rules: Sequence[str]) -> Content:
         case "broadcast":
             return BroadcastContent()
     if expect.startswith("@"):
-        return FixedContent(base64=_base64(_read(expect, "--expect")))
+        return FixedContent(base64=_base64(content_of_file(expect, "--expect")))
     usual = "use learned, shape, echo, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN"
     known = ("auto", "learned", "shape", "echo", "broadcast", "status")
     raise UsageProblem(f"--expect {expect!r} is no rule", suggest.remedy(expect, known, usual))
 
 
-def _read(argument: str, flag: str) -> bytes:
+def content_of_file(argument: str, flag: str) -> bytes:
+    """What is in the file of `@FILE`."""
     path = Path(argument[1:])
     try:
         return path.read_bytes()

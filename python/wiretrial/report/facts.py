@@ -12,11 +12,11 @@ from typing import Any
 
 import wiretrial
 from wiretrial import words
-from wiretrial.plan import MatchingContent, ShapedContent, StatusContent
+from wiretrial.plan import FieldsContent, MatchingContent, ShapedContent, StatusContent
 from wiretrial.report import units
 from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import SubjectFacts, Trial
-from wiretrial.words import HTTP
+from wiretrial.words import CALLS, HTTP
 
 PLANS, ORDER = "Load plans", "Order of trials"
 
@@ -54,13 +54,18 @@ def verified_words(trial: Trial) -> str:
         return f"{every}verified by what {samples} replies had in common"
     match trial.plan.target.expect.content:
         case StatusContent():
-            is_http = trial.scenario.protocol in HTTP
-            how = f"with status {trial.plan.target.expect.status}" if is_http else "well-formed"
+            how = "well-formed"
+            if trial.scenario.protocol in HTTP:
+                how = f"with status {trial.plan.target.expect.status}"
+            elif trial.scenario.protocol in CALLS:
+                how = "with the right status"
             return f"{every}{how}, content not checked"
         case MatchingContent(rules=rules):
             return f"{every}verified by {units.plural(len(rules), 'rule')}"
         case ShapedContent():
             return f"{every}verified by a schema"
+        case FieldsContent(shape=shape):
+            return f"{every}verified by {units.plural(len(shape.fields), 'field')}"
         case _:
             return f"{every}verified"
 

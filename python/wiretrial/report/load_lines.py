@@ -6,7 +6,7 @@ Knows lines and columns; must not know terminals: width and colour are given. Ti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -179,6 +179,11 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "deliveries", _deliveries(counters.deliveries)
     if trial.plan.target.styx.lobby:
         yield "lobby", _lobby(counters.lobby)
+    if counters.statuses:
+        yield "statuses", _statuses(counters.statuses)
+    if counters.messages:
+        streamed = f"{measured.streamed or 0:,.0f} messages/s of streams"
+        yield "messages", f"{streamed:<{FIGURE}} {counters.messages:,} in all"
     if counters.greetings:
         yield "greetings", f"{counters.greetings:,} read, and not taken for replies"
     if measured.is_open_loop:
@@ -191,6 +196,8 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     yield "service time", _quantiles(measured.service_time)
     if measured.failed and measured.waiting_time.count:
         yield "with failures", _with_failures(measured)
+    if counters.messages:
+        yield "message time", _quantiles(measured.message_time)
     if counters.deliveries.expected:
         yield "delivery time", _quantiles(measured.delivery_time)
     if measured.is_open_loop:
@@ -231,6 +238,12 @@ def _deliveries(copies: Deliveries) -> str:
     }
     told = "".join(f"  {name} {count:,}" for name, count in wrong.items() if count)
     return f"expected {copies.expected:,}  ok {copies.ok:,}  in flight {copies.in_flight:,}{told}"
+
+
+def _statuses(counts: Mapping[str, int]) -> str:
+    """How many replies had which status, the most frequent first."""
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return "  ".join(f"{name} {count:,}" for name, count in ordered)
 
 
 def _lobby(told: Lobby) -> str:

@@ -166,6 +166,16 @@ class Measured:
         return self._histogram("delivery_time")
 
     @cached_property
+    def message_time(self) -> hdr.Hdr:
+        """From one message of a streamed reply to the next; the first since its call was sent."""
+        return self._histogram("message_time")
+
+    @cached_property
+    def streamed(self) -> float | None:
+        """Messages of streams per second, of replies that came whole."""
+        return _per_second(sum(part.counters.messages for part in self._parts), self.counted_ns)
+
+    @cached_property
     def pacing_lag(self) -> hdr.Hdr:
         """sent - due; open loop only."""
         return self._histogram("pacing_lag")

@@ -12,6 +12,7 @@ from wiretrial.plan import (
     FixedPayload,
     ListPayload,
     NoPayload,
+    NumberedPayload,
     Payload,
     SequencePayload,
     TemplatePayload,
@@ -127,7 +128,7 @@ def _bytes(payload: Payload) -> int:
             return 0
         case SequencePayload(bytes=size):
             return size
-        case FixedPayload(base64=content):
+        case FixedPayload(base64=content) | NumberedPayload(base64=content):
             return _longest([content])
         case ListPayload(base64=contents):
             return _longest(contents)

@@ -37,6 +37,8 @@ Protocol = Literal[
     "wss",
     "tcp",
     "tls",
+    "grpc",
+    "grpcs",
     "socketio+ws",
     "socketio+wss",
     "styx",
