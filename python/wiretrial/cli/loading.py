@@ -302,7 +302,7 @@ def _called(typed: Typed, target: urls.Target, tls: Tls) -> Call | None:
         from wiretrial.cli import grpc_wanted
     except ModuleNotFoundError as error:
         raise UsageProblem(
-            f"gRPC needs {error.name}, which is not installed", "pip install 'wiretrial[grpc]'"
+            "gRPC needs protobuf, which is not installed", "pip install 'wiretrial[grpc]'"
         ) from error
     return grpc_wanted.call(target, typed.asked, typed.calls, tls)
 
