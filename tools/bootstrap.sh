@@ -25,6 +25,7 @@ main() {
         if [[ -n ${CI:-} ]]; then
           want curl curl
           want chromium chromium
+          want nghttp nghttp2-client
           # Debian keeps initdb out of PATH; this one comes with it.
           want pg_ctlcluster postgresql
         fi
