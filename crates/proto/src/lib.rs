@@ -17,6 +17,7 @@ pub mod raw;
 mod scratch;
 pub mod session;
 pub mod socketio;
+pub mod sse;
 pub mod styx;
 pub mod websocket;
 
