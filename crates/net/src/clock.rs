@@ -18,3 +18,11 @@ pub fn realtime_ns() -> u64 {
 fn nanoseconds(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
+
+/// Of which start of which machine the monotonic clock is, in hexadecimal digits and dashes; empty
+/// where the kernel does not tell. Instants of two processes are of one clock where this is the same.
+pub fn monotonic_identity() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map(|text| text.trim().to_owned())
+        .unwrap_or_default()
+}

@@ -85,6 +85,8 @@ pub struct ServerRequest<'a> {
     pub expects_continue: bool,
     /// What must hold for the request to be performed.
     pub condition: Condition,
+    /// The last event that the client has of this stream (`Last-Event-ID`, server-sent events).
+    pub last_event_id: Option<&'a [u8]>,
 }
 
 /// A request's condition (RFC 9110 section 13), as far as it matters for a resource that has

@@ -148,11 +148,13 @@ impl Connection {
         if self.state != State::Talking {
             return Next::Wait;
         }
-        let Resources { shared, counters, staging, .. } = &mut context.resources;
+        let Resources { shared, counters, staging, member, .. } = &mut context.resources;
         let out = if self.stage.is_some() { &mut **staging } else { self.transport.out() };
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
-        self.protocol.on_notice(notice, &mut sink);
+        self.protocol.on_notice(notice, &mut sink, member);
         counters.add_requests(sink.requests());
+        let ending = sink.ending();
+        self.conclude(ending);
         if mem::replace(&mut self.notified, true) { Next::Wait } else { Next::Again }
     }
 
@@ -319,14 +321,19 @@ impl Connection {
         let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
         let taken = self.protocol.take(input, scratch, &mut sink, member);
         counters.add_requests(sink.requests());
+        let ending = sink.ending();
         self.blocked = taken.blocked;
-        if let Some(ending) = sink.ending() {
-            self.state = match self.stage {
-                Some(_) => State::Staged(ending),
-                None => State::Finishing(ending),
-            };
-        }
+        self.conclude(ending);
         taken.bytes
+    }
+
+    /// The conversation is over, if it has ended.
+    fn conclude(&mut self, ending: Option<Ending>) {
+        let Some(ending) = ending else { return };
+        self.state = match self.stage {
+            Some(_) => State::Staged(ending),
+            None => State::Finishing(ending),
+        };
     }
 
     /// The client sent its FIN: it gets the answers to its requests, then the server's FIN.

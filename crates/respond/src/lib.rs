@@ -13,6 +13,7 @@
 mod connection;
 mod content;
 mod conversation;
+mod events;
 mod hub;
 mod plan;
 mod protocol;

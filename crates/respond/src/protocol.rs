@@ -136,8 +136,13 @@ impl Protocol {
     }
 
     /// Passes on what the server tells the connection without being asked.
-    pub(crate) fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>) {
-        with!(self, conversation => conversation.on_notice(notice, sink));
+    pub(crate) fn on_notice(
+        &mut self,
+        notice: &Notice,
+        sink: &mut Sink<'_>,
+        member: &mut Member<'_>,
+    ) {
+        with!(self, conversation => conversation.on_notice(notice, sink, member));
     }
 
     /// Appends what is said to the client when the server stops.

@@ -2,6 +2,8 @@
 //!
 //! Knows methods and targets. Must not know how an answer is encoded.
 
+use crate::events::Asked;
+
 /// A request's method, as far as the routes distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
@@ -33,6 +35,8 @@ pub(crate) enum Route<'a> {
     /// This many bytes of the pattern, in chunks.
     Chunked(u64),
     Status(u16),
+    /// A stream of events; none: there is no such one.
+    Events(Option<Asked>),
     /// The server as a whole: `*`.
     Server,
     Unknown,
@@ -84,6 +88,7 @@ impl<'a> Route<'a> {
             "/echo" => return Self::Echo,
             "/test" => return Self::Test,
             "/test/status" => return Self::TestStatus,
+            "/events" => return Self::Events(Asked::of(query(target))),
             _ => {}
         }
         let Some((folder, name)) = path.rsplit_once('/') else {
@@ -163,6 +168,11 @@ pub(crate) fn scheme(target: &str) -> Option<&str> {
     target.split_once("://").map(|(scheme, _)| scheme)
 }
 
+/// The query of a target; empty where there is none.
+fn query(target: &str) -> &str {
+    target.split_once('?').map_or("", |(_, query)| query)
+}
+
 /// The path of a target in origin or absolute form, without the query; at least `/`.
 fn path(target: &str) -> &str {
     let origin = match target.split_once("://") {
@@ -204,6 +214,10 @@ mod tests {
             ("/test", Route::Test),
             ("/test/", Route::Unknown),
             ("/test/status", Route::TestStatus),
+            ("/events", Route::Events(Asked::of(""))),
+            ("http://host/events?rate=1", Route::Events(Asked::of("rate=1"))),
+            ("/events?rate=x", Route::Events(None)),
+            ("/events/", Route::Unknown),
             ("/test/labels/", Route::Unknown),
             ("/test/labels/a%20b?c", Route::TestLabel("a%20b")),
             ("/test/labels/a/b", Route::Unknown),

@@ -5,6 +5,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
+use wiretrial_net::clock::{monotonic_identity, monotonic_ns};
+use wiretrial_proto::sse::CLOCK_FIELD;
 use wiretrial_proto::websocket::DeflateConfig;
 
 use crate::hub::Hub;
@@ -19,6 +21,10 @@ pub(crate) struct Shared {
     /// By thread.
     pub(crate) counters: Vec<Counters>,
     pub(crate) hub: Hub,
+    /// When the server began, nanoseconds of the monotonic clock.
+    pub(crate) epoch: u64,
+    /// Fields of a stream of events, each with its end.
+    pub(crate) event_fields: String,
     replies: AtomicU64,
     sessions: AtomicU64,
     first_request: AtomicU64,
@@ -38,6 +44,11 @@ impl Shared {
             deflate,
             counters: (0..threads).map(|_| Counters::default()).collect(),
             hub: Hub::new(threads),
+            epoch: monotonic_ns(),
+            event_fields: format!(
+                "Cache-Control: no-store\r\n{CLOCK_FIELD}: {}\r\n",
+                monotonic_identity()
+            ),
             replies: AtomicU64::new(0),
             sessions: AtomicU64::new(0),
             first_request: AtomicU64::new(0),

@@ -78,6 +78,7 @@ impl<'a> Inbound<'a> {
             websocket_extensions: Extensions::new(fields),
             expects_continue: noted.expects && version == Version::Http11 && !bodiless,
             condition: noted.condition,
+            last_event_id: noted.last_event_id,
         };
         Ok(Self { request, body, version })
     }
@@ -113,6 +114,7 @@ struct Noted<'a> {
     upgrade: bool,
     version: Option<&'a [u8]>,
     key: Option<&'a [u8]>,
+    last_event_id: Option<&'a [u8]>,
     /// A WebSocket field came more than once.
     repeated: bool,
 }
@@ -139,6 +141,7 @@ impl<'a> Noted<'a> {
             {
                 self.condition = Condition::Missing;
             }
+            13 if field.is("last-event-id") => self.last_event_id = Some(field.value),
             7 if field.is("upgrade") => self.upgrade |= field.has_member("websocket"),
             17 if field.is("sec-websocket-key") => {
                 self.repeated |= self.key.replace(field.value).is_some();

@@ -45,6 +45,8 @@ pub enum Http2Event<'a> {
         content_length: Option<u64>,
         /// It is a call of gRPC, by the type of its content.
         is_call: bool,
+        /// The last event that a client has of this stream (`Last-Event-ID`).
+        last_event_id: Option<&'a [u8]>,
         /// There is none: the request is complete, and `End` follows at once.
         is_end: bool,
     },
@@ -297,5 +299,14 @@ fn request(
     let text = |name: &[u8]| str::from_utf8(scratch.fields.get(name)?).ok();
     let (method, target) = (text(b":method")?, text(b":path"));
     let is_call = scratch.fields.get(b"content-type").is_some_and(grpc::is_grpc);
-    Some(Http2Event::Request { stream, method, target, content_length, is_call, is_end })
+    let last_event_id = scratch.fields.get(b"last-event-id");
+    Some(Http2Event::Request {
+        stream,
+        method,
+        target,
+        content_length,
+        is_call,
+        last_event_id,
+        is_end,
+    })
 }

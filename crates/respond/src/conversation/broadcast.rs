@@ -71,7 +71,7 @@ impl Conversation for BroadcastConversation {
         ControlFlow::Continue(())
     }
 
-    fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>) {
+    fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>, _member: &mut Member<'_>) {
         let Notice::Broadcast(message) = notice else { return };
         let mut reply = sink.begin();
         if reply.alters() {

@@ -6,13 +6,16 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use wiretrial_net::clock::monotonic_ns;
 use wiretrial_proto::http1::{BodyLength, DateField, Http1Server};
+use wiretrial_proto::sse::EVENT_STREAM;
 use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
 use wiretrial_proto::{ProtocolError, Scratch, ServerCodec as _, ServerEvent, ServerRequest, Step};
 
-use super::{Conversation, STREAM_AHEAD};
+use super::{Conversation, STREAM_AHEAD, STREAM_PATIENCE};
 use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id, pattern_from};
-use crate::hub::Member;
+use crate::events::{Asked, EventStream, WRONG};
+use crate::hub::{Member, Notice};
 use crate::route::{Method, Route, WebSocketRoute, decoded};
 use crate::sink::{Ending, Reply, Sink};
 use crate::verdict::{Scheme, Verdict, demanded_fields};
@@ -29,6 +32,8 @@ pub(crate) struct HttpConversation {
     answers: u32,
     /// The current request has a body that may never come.
     uninvited: bool,
+    /// The stream of events that is the current answer; boxed, because there may be a million others.
+    events: Option<Box<EventStream>>,
 }
 
 /// What follows of the current request's answer.
@@ -40,6 +45,8 @@ enum Body {
     Echo,
     /// The pattern from this offset on.
     Pattern { offset: u64, length: u64 },
+    /// Events, each when it is due.
+    Events,
 }
 
 /// The conversation that follows. Its messages are compressed where that was agreed on.
@@ -74,6 +81,7 @@ impl HttpConversation {
             last: None,
             answers: 0,
             uninvited: false,
+            events: None,
         }
     }
 }
@@ -103,14 +111,19 @@ impl Conversation for HttpConversation {
         &mut self,
         event: &mut ServerEvent<'_>,
         sink: &mut Sink<'_>,
-        _member: &mut Member<'_>,
+        member: &mut Member<'_>,
     ) -> ControlFlow<Upgrade> {
         match event {
+            // What is asked behind a stream of events may never have an answer.
+            ServerEvent::Request(_) if self.body == Body::Events => sink.finish(Ending::Early),
             ServerEvent::Request(request) => {
                 if let Some(key) = request.websocket_key {
                     return ControlFlow::Break(accept(key, request, sink));
                 }
                 self.answer(request, sink);
+                if let Some(due) = self.events.as_ref().and_then(|events| events.next_due()) {
+                    member.tell_at(due, 0);
+                }
             }
             ServerEvent::Chunk(piece) => {
                 if self.body == Body::Echo {
@@ -121,6 +134,8 @@ impl Conversation for HttpConversation {
                     sink.settle();
                 }
             }
+            // The stream goes on behind the end of its request.
+            ServerEvent::End if self.body == Body::Events => {}
             ServerEvent::End => {
                 if self.body == Body::Echo {
                     self.codec.body_end(sink.out);
@@ -134,6 +149,44 @@ impl Conversation for HttpConversation {
             ServerEvent::Message(_) | ServerEvent::Close(_) => sink.finish(Ending::Early),
         }
         ControlFlow::Continue(())
+    }
+
+    /// Tells the events that are due.
+    fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>, member: &mut Member<'_>) {
+        let Notice::Due { now, .. } = *notice else { return };
+        let Some(mut events) = self.events.take() else { return };
+        let next = loop {
+            if sink.backlog() >= STREAM_AHEAD {
+                break Some(now + STREAM_PATIENCE);
+            }
+            let Some((number, mut data)) = events.take(now) else { break events.next_due() };
+            let mut reply = sink.begin();
+            reply.alter(&mut data);
+            let mut event = Vec::with_capacity(data.len() + 40);
+            events.write(number, &data, &mut event);
+            self.codec.body_chunk(&event, sink.out);
+            sink.end(reply);
+        };
+        if let Some(due) = next {
+            member.tell_at(due, 0);
+        }
+        if !events.is_over() {
+            self.events = Some(events);
+            return;
+        }
+        self.codec.body_end(sink.out);
+        sink.settle();
+        self.body = Body::Complete;
+        if let Some(ending) = self.last {
+            sink.finish(ending);
+        }
+    }
+
+    /// A stream ends in order.
+    fn go_away(&mut self, out: &mut Vec<u8>) {
+        if self.body == Body::Events {
+            self.codec.body_end(out);
+        }
     }
 }
 
@@ -201,6 +254,10 @@ impl HttpConversation {
             Route::Test => self.begin_echo(TEXT, RECEIVED, request, sink),
             Route::Bytes(length) => self.begin_pattern(method, length, false, sink),
             Route::Chunked(length) => self.begin_pattern(method, length, true, sink),
+            Route::Events(Some(asked)) => {
+                self.begin_events(method, asked, request.last_event_id, sink);
+            }
+            Route::Events(None) => self.give(400, TEXT, "", WRONG, sink),
             // No method is served there.
             Route::Server | Route::Unknown => {}
         }
@@ -216,12 +273,7 @@ impl HttpConversation {
         sink: &mut Sink<'_>,
     ) {
         self.head(status, content_type, BodyLength::Known(body.len() as u64), sink);
-        if !fields.is_empty() {
-            // In front of the empty line that ends the head.
-            sink.out.truncate(sink.out.len() - b"\r\n".len());
-            sink.out.extend_from_slice(fields.as_bytes());
-            sink.out.extend_from_slice(b"\r\n");
-        }
+        add_fields(fields, sink);
         self.say(body, sink);
         self.codec.body_end(sink.out);
         self.complete(sink);
@@ -250,6 +302,29 @@ impl HttpConversation {
         self.head(200, BYTES, framing, sink);
         let length = if method == Method::Head { 0 } else { length };
         self.body = Body::Pattern { offset: 0, length };
+    }
+
+    /// Begins a stream of events, of which the first may be due at once.
+    fn begin_events(
+        &mut self,
+        method: Method,
+        asked: Asked,
+        last_id: Option<&[u8]>,
+        sink: &mut Sink<'_>,
+    ) {
+        let shared = sink.shared();
+        self.head(200, EVENT_STREAM, BodyLength::Chunked, sink);
+        add_fields(&shared.event_fields, sink);
+        if method == Method::Head {
+            self.codec.body_end(sink.out);
+            return self.complete(sink);
+        }
+        let events = EventStream::new(asked, last_id, monotonic_ns(), shared.epoch);
+        let mut greeting = Vec::new();
+        events.greet(&mut greeting);
+        self.codec.body_chunk(&greeting, sink.out);
+        self.complete(sink);
+        (self.body, self.events) = (Body::Events, Some(Box::new(events)));
     }
 
     /// False: there is no room for all of it.
@@ -296,6 +371,16 @@ impl HttpConversation {
         if self.uninvited {
             sink.finish(Ending::Early);
         }
+    }
+}
+
+/// Adds field lines, each with its end, to a head that is complete.
+fn add_fields(fields: &str, sink: &mut Sink<'_>) {
+    if !fields.is_empty() {
+        // In front of the empty line that ends the head.
+        sink.out.truncate(sink.out.len() - b"\r\n".len());
+        sink.out.extend_from_slice(fields.as_bytes());
+        sink.out.extend_from_slice(b"\r\n");
     }
 }
 

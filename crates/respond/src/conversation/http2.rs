@@ -6,6 +6,8 @@
 //! request is complete, so that a fault or a delay is that of one answer: what follows on the
 //! connection waits behind one that is late.
 
+mod events;
+
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
@@ -16,7 +18,8 @@ use wiretrial_proto::{Condition, ProtocolError, Scratch, Step};
 use super::grpc::{Answered, Call};
 use super::{Conversation, STREAM_AHEAD};
 use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id, pattern_from};
-use crate::hub::Member;
+use crate::events::{EventStream, WRONG};
+use crate::hub::{Member, Notice};
 use crate::route::{Method, Route, decoded};
 use crate::sink::{Ending, Reply, Sink};
 use crate::verdict::{Scheme, Verdict, demanded_fields};
@@ -40,6 +43,16 @@ struct Open {
     answer: Answer,
 }
 
+/// What is asked on a stream.
+#[derive(Debug, Clone, Copy)]
+struct Question<'a> {
+    stream: u32,
+    method: Method,
+    target: &'a str,
+    content_length: Option<u64>,
+    last_event_id: Option<&'a [u8]>,
+}
+
 #[derive(Debug)]
 enum Answer {
     /// None before the request is complete: its method and its target.
@@ -52,6 +65,8 @@ enum Answer {
     Call(Box<Call>, Option<Reply>),
     /// The pattern from this offset on.
     Pattern { offset: u64, length: u64, reply: Reply },
+    /// Events, each when it is due.
+    Events(Box<EventStream>),
 }
 
 impl Http2Conversation {
@@ -103,16 +118,26 @@ impl Conversation for Http2Conversation {
         &mut self,
         event: &mut Http2Event<'_>,
         sink: &mut Sink<'_>,
-        _member: &mut Member<'_>,
+        member: &mut Member<'_>,
     ) -> ControlFlow<Infallible> {
         match *event {
             Http2Event::Request { stream, method: "POST", target, is_call: true, .. } => {
                 self.begin_call(stream, target.unwrap_or_default(), sink);
             }
-            Http2Event::Request { stream, method, target, content_length, is_end, .. } => {
+            Http2Event::Request {
+                stream,
+                method,
+                target,
+                content_length,
+                last_event_id,
+                is_end,
+                ..
+            } => {
                 let (method, target) = (Method::of(method), target.unwrap_or_default());
                 if is_end || Route::of(target).takes_body() {
-                    self.answer(stream, method, target, content_length, sink);
+                    let asked = Question { stream, method, target, content_length, last_event_id };
+                    self.answer(&asked, sink);
+                    self.tell_later(stream, member);
                 } else {
                     // Whether it is a request at all is known with its end.
                     let answer = Answer::Asked(method, target.to_owned());
@@ -132,7 +157,13 @@ impl Conversation for Http2Conversation {
                 }
                 _ => {}
             },
-            Http2Event::End { stream } => self.end(stream, sink),
+            Http2Event::End { stream } => {
+                let is_new = matches!(self.find(stream), Some(Answer::Asked(..)));
+                self.end(stream, sink);
+                if is_new {
+                    self.tell_later(stream, member);
+                }
+            }
             Http2Event::Gone { stream } => {
                 if let Some(
                     Answer::Echo(reply)
@@ -149,20 +180,22 @@ impl Conversation for Http2Conversation {
         ControlFlow::Continue(())
     }
 
+    fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>, member: &mut Member<'_>) {
+        if let Notice::Due { stream, now } = *notice {
+            self.tell_events(stream, now, sink, member);
+        }
+    }
+
+    /// Streams of events end in order.
     fn go_away(&mut self, out: &mut Vec<u8>) {
+        self.end_events(out);
         self.codec.leave(out);
     }
 }
 
 impl Http2Conversation {
-    fn answer(
-        &mut self,
-        stream: u32,
-        method: Method,
-        target: &str,
-        content_length: Option<u64>,
-        sink: &mut Sink<'_>,
-    ) {
+    fn answer(&mut self, question: &Question<'_>, sink: &mut Sink<'_>) {
+        let Question { stream, method, target, content_length, last_event_id } = *question;
         let route = Route::of(target);
         let verdict = Verdict::on(target, Condition::None, self.scheme, route, method);
         self.answers = self.answers.saturating_add(1);
@@ -178,7 +211,12 @@ impl Http2Conversation {
             return self.give(stream, reply, 500, TEXT, "", b"scripted fault\n", method, sink);
         }
         let (status, kind, fields, body): (u16, _, _, &[u8]) = match verdict {
-            Verdict::Serve => return self.serve(stream, reply, route, method, sink),
+            Verdict::Serve => {
+                if let (Route::Events(Some(asked)), Method::Get) = (route, method) {
+                    return self.begin_events(stream, reply, asked, last_event_id, sink);
+                }
+                return self.serve(stream, reply, route, method, sink);
+            }
             Verdict::Elsewhere => (421, TEXT, "", b"another scheme's server\n"),
             Verdict::NotImplemented => (501, TEXT, "", b"no such method\n"),
             Verdict::NotFound => (404, TEXT, "", b"no such route\n"),
@@ -222,6 +260,13 @@ impl Http2Conversation {
             Route::Chunked(length) => {
                 return self.begin_pattern(stream, reply, method, length, None, sink);
             }
+            // Only its head is wanted.
+            Route::Events(Some(_)) => {
+                self.event_head(stream, true, sink);
+                sink.end(reply);
+                return self.complete(sink);
+            }
+            Route::Events(None) => (400, TEXT, "", WRONG),
             // Content is echoed elsewhere, and no method is served at the others.
             Route::Echo | Route::Test | Route::Server | Route::Unknown => (404, "", "", b""),
         };
@@ -410,7 +455,12 @@ impl Http2Conversation {
         match self.find(stream) {
             Some(Answer::Asked(..)) => {
                 if let Some(Answer::Asked(method, target)) = self.take(stream) {
-                    self.answer(stream, method, &target, None, sink);
+                    let (content_length, last_event_id) = (None, None);
+                    let target = target.as_str();
+                    self.answer(
+                        &Question { stream, method, target, content_length, last_event_id },
+                        sink,
+                    );
                 }
             }
             Some(Answer::Echo(_)) => {
@@ -437,7 +487,7 @@ impl Http2Conversation {
                 }
             }
             // It is answered, or goes on by itself; what is left of the request was discarded.
-            Some(Answer::Pattern { .. }) | None => {}
+            Some(Answer::Pattern { .. } | Answer::Events(_)) | None => {}
         }
     }
 

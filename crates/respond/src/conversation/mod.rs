@@ -19,8 +19,10 @@ use wiretrial_proto::{ProtocolError, Scratch, Step};
 use crate::hub::{Member, Memberships, Notice};
 use crate::sink::{BACKLOG_LIMIT, Ending, Sink};
 
-/// A pattern is generated until this many bytes wait to go out.
+/// A pattern or a stream of events is generated until this many bytes wait to go out.
 pub(crate) const STREAM_AHEAD: usize = 256 * 1024;
+/// How long a stream of events waits for a client that has as much as that still to read, nanoseconds.
+pub(crate) const STREAM_PATIENCE: u64 = 1_000_000;
 
 /// One side of a conversation in one protocol. [`converse`] drives it.
 pub(crate) trait Conversation {
@@ -62,7 +64,7 @@ pub(crate) trait Conversation {
     fn on_error(&mut self, _start: usize, _sink: &mut Sink<'_>) {}
 
     /// Passes on what the server tells the connection without being asked.
-    fn on_notice(&mut self, _notice: &Notice, _sink: &mut Sink<'_>) {}
+    fn on_notice(&mut self, _notice: &Notice, _sink: &mut Sink<'_>, _member: &mut Member<'_>) {}
 
     /// Appends what is said to the client when the server stops.
     fn go_away(&mut self, _out: &mut Vec<u8>) {}

@@ -122,7 +122,7 @@ impl Conversation for StyxConversation {
         self.codec().refuse(sink.out);
     }
 
-    fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>) {
+    fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>, _member: &mut Member<'_>) {
         match notice {
             Notice::Response(response) => self.pass_on(*response, sink),
             Notice::Lobby(lobby) => {
@@ -130,7 +130,7 @@ impl Conversation for StyxConversation {
                 self.codec().send(&Packet::LobbySnapshot(Lobby::clone(lobby)), sink.out);
                 sink.settle();
             }
-            Notice::Broadcast(_) => {}
+            Notice::Broadcast(_) | Notice::Due { .. } => {}
         }
     }
 

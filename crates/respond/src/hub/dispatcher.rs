@@ -11,6 +11,7 @@ use std::sync::Arc;
 use wiretrial_net::{Key, Waker};
 use wiretrial_proto::styx::LoadResponse;
 
+use super::alarms::Alarms;
 use super::directory::{ConnectionId, Directory};
 use super::lobby::LobbyWatchers;
 use super::mailbox::{Envelope, Mailboxes};
@@ -31,6 +32,7 @@ pub(crate) struct Dispatcher {
     queue: Vec<Envelope>,
     /// Responses that are not due yet.
     delayed: BinaryHeap<Reverse<Delayed>>,
+    alarms: Alarms,
     watchers: LobbyWatchers,
     /// Number of the last delayed response: those due at the same instant go in this order.
     order: u64,
@@ -61,23 +63,25 @@ impl Dispatcher {
             thread,
             queue: Vec::new(),
             delayed: BinaryHeap::new(),
+            alarms: Alarms::default(),
             watchers: LobbyWatchers::default(),
             order: 0,
         }
     }
 
-    /// When a delayed response or a snapshot of the lobby is due.
+    /// When a delayed response, a snapshot of the lobby or a stream's event is due.
     pub(crate) fn next_due(&self) -> Option<u64> {
         let delayed = self.delayed.peek().map(|Reverse(delayed)| delayed.due);
-        [delayed, self.watchers.next_due()].into_iter().flatten().min()
+        [delayed, self.watchers.next_due(), self.alarms.next_due()].into_iter().flatten().min()
     }
 
-    /// Queues what is due by now: delayed responses, then the lobby.
+    /// Queues what is due by now: delayed responses, then streams, then the lobby.
     pub(crate) fn release(&mut self, now: u64, hub: &Hub) {
         while self.delayed.peek().is_some_and(|Reverse(delayed)| delayed.due <= now) {
             let Some(Reverse(delayed)) = self.delayed.pop() else { return };
             self.respond(delayed.response, hub);
         }
+        self.alarms.take_due(now, &mut self.queue);
         if let Some(number) = self.watchers.take_due(now) {
             let lobby = Arc::new(hub.directory.lobby(number));
             let notice = || Notice::Lobby(Arc::clone(&lobby));
@@ -127,6 +131,10 @@ impl Dispatcher {
         hub.directory.each_in_broadcast(|connection| {
             self.post(connection, Notice::Broadcast(Arc::clone(message)), hub);
         });
+    }
+
+    pub(super) fn alarms(&mut self) -> &mut Alarms {
+        &mut self.alarms
     }
 
     pub(super) fn watchers(&mut self) -> &mut LobbyWatchers {

@@ -62,6 +62,11 @@ impl Member<'_> {
         self.dispatcher.broadcast(message, self.hub);
     }
 
+    /// This stream of the connection has something to say at this instant, nanoseconds.
+    pub(crate) fn tell_at(&mut self, due: u64, stream: u32) {
+        self.dispatcher.alarms().set(due, self.key, stream);
+    }
+
     /// From now (nanoseconds) on. Must not watch it yet.
     pub(crate) fn watch_lobby(&mut self, now: u64) {
         self.dispatcher.watchers().add(self.key, now);
@@ -114,6 +119,7 @@ mod tests {
             Notice::Response(response) => (envelope.to.slot, response.seq),
             Notice::Lobby(lobby) => (envelope.to.slot, lobby.seq),
             Notice::Broadcast(message) => (envelope.to.slot, u32::from(message.payload[0])),
+            Notice::Due { stream, .. } => (envelope.to.slot, stream),
         };
         dispatcher.take_queue().into_iter().map(number).collect()
     }

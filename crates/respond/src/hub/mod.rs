@@ -6,6 +6,7 @@
 //! One [`Hub`] serves all threads. A [`Dispatcher`] holds what one thread has to deliver. A
 //! [`Member`] is both of them as one connection uses them.
 
+mod alarms;
 mod directory;
 mod dispatcher;
 mod lobby;

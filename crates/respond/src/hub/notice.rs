@@ -16,6 +16,13 @@ pub(crate) enum Notice {
     Lobby(Arc<Lobby>),
     /// A message to everybody in the broadcast.
     Broadcast(Arc<Broadcast>),
+    /// A stream of the connection has something to say.
+    Due {
+        /// Which one, where a connection has several.
+        stream: u32,
+        /// By when it is due, nanoseconds.
+        now: u64,
+    },
 }
 
 /// A message to everybody in the broadcast.

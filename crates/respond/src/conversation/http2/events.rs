@@ -1,0 +1,86 @@
+//! Streams of events over HTTP/2, of which a connection may have many.
+//!
+//! Knows answers that go on by themselves. Must not know which event is due when.
+
+use wiretrial_net::clock::monotonic_ns;
+use wiretrial_proto::sse::EVENT_STREAM;
+
+use super::{Answer, Http2Conversation, Open};
+use crate::conversation::{STREAM_AHEAD, STREAM_PATIENCE};
+use crate::events::{Asked, EventStream};
+use crate::hub::Member;
+use crate::sink::{Reply, Sink};
+
+impl Http2Conversation {
+    /// Begins a stream of events, of which the first may be due at once.
+    pub(super) fn begin_events(
+        &mut self,
+        stream: u32,
+        reply: Reply,
+        asked: Asked,
+        last_id: Option<&[u8]>,
+        sink: &mut Sink<'_>,
+    ) {
+        let events = EventStream::new(asked, last_id, monotonic_ns(), sink.shared().epoch);
+        self.event_head(stream, false, sink);
+        let mut greeting = Vec::new();
+        events.greet(&mut greeting);
+        self.codec.content(stream, &greeting, false, sink.out);
+        sink.end(reply);
+        self.open.push(Open { stream, answer: Answer::Events(Box::new(events)) });
+    }
+
+    pub(super) fn event_head(&mut self, stream: u32, is_end: bool, sink: &mut Sink<'_>) {
+        let fields = &sink.shared().event_fields;
+        self.head(stream, 200, EVENT_STREAM, fields, None, is_end, sink);
+    }
+
+    /// Sees to it that what is due of a stream of events is told.
+    pub(super) fn tell_later(&mut self, stream: u32, member: &mut Member<'_>) {
+        if let Some(Answer::Events(events)) = self.find(stream)
+            && let Some(due) = events.next_due()
+        {
+            member.tell_at(due, stream);
+        }
+    }
+
+    /// Tells the events of a stream that are due.
+    pub(super) fn tell_events(
+        &mut self,
+        stream: u32,
+        now: u64,
+        sink: &mut Sink<'_>,
+        member: &mut Member<'_>,
+    ) {
+        let found = self.open.iter_mut().find(|open| open.stream == stream);
+        let Some(Open { answer: Answer::Events(events), .. }) = found else { return };
+        let next = loop {
+            if sink.backlog() >= STREAM_AHEAD || self.codec.held() >= STREAM_AHEAD {
+                break Some(now + STREAM_PATIENCE);
+            }
+            let Some((number, mut data)) = events.take(now) else { break events.next_due() };
+            let mut reply = sink.begin();
+            reply.alter(&mut data);
+            let mut event = Vec::with_capacity(data.len() + 40);
+            events.write(number, &data, &mut event);
+            self.codec.content(stream, &event, events.is_over(), sink.out);
+            sink.end(reply);
+        };
+        if let Some(due) = next {
+            member.tell_at(due, stream);
+        }
+        if events.is_over() {
+            self.take(stream);
+            self.complete(sink);
+        }
+    }
+
+    /// Ends all of them.
+    pub(super) fn end_events(&mut self, out: &mut Vec<u8>) {
+        for Open { stream, answer } in &self.open {
+            if matches!(answer, Answer::Events(_)) {
+                self.codec.content(*stream, b"", true, out);
+            }
+        }
+    }
+}
