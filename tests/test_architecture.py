@@ -42,6 +42,7 @@ LEAF_NEEDS = {
     "plan_traffic": {"plan_shape"},
     "plan": {"plan_grpc", "plan_shape", "plan_traffic"},
     "snapshot": {"plan", "errors"},
+    "words": {"plan"},
     "services": {"errors", "redaction"},
 }
 

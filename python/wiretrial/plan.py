@@ -44,12 +44,17 @@ class Http(_Part):
     digests of studies are what they were before there were two."""
     method: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
+    sse: bool = False
+    """Each reply is a stream of events, which is held; a message is an event. Not written either
+    where it is not so."""
 
     @model_serializer(mode="wrap")
     def _without_usual_version(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         written: dict[str, Any] = write(self)
         if self.version == "1.1":
             written.pop("version", None)
+        if not self.sse:
+            written.pop("sse", None)
         return written
 
 

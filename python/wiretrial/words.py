@@ -1,4 +1,5 @@
-"""What is sent is called by its name: HTTP has requests, gRPC has calls, all else has messages.
+"""What is sent is called by its name: HTTP has requests, its streams events, gRPC calls, all else
+messages.
 
 Knows protocols by the scheme of their URLs; must not know what is said about them. Whoever names
 what is sent asks here, so that a run, its verdict and its report have the same word.
@@ -8,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from wiretrial.plan import Target
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Noun:
 MESSAGE: Final = Noun("message", "messages")
 REQUEST: Final = Noun("request", "requests")
 CALL: Final = Noun("call", "calls")
+EVENT: Final = Noun("event", "events")
 ROUTE: Final = Noun("route", "routes")
 STEP: Final = Noun("step", "steps")
 HTTP: Final = ("http", "https")
@@ -54,6 +59,11 @@ def counted(what: Noun) -> Noun:
 def of_url(url: str) -> Noun:
     """Of what is sent to the URL."""
     return of(url.partition("://")[0].lower())
+
+
+def of_target(target: Target) -> Noun:
+    """Of what a plan counts: of streams of events, what they tell."""
+    return EVENT if target.http.sse else of_url(target.url)
 
 
 def of_all(protocols: Iterable[str]) -> Noun:

@@ -255,6 +255,11 @@ SHAPE = Shape(
 PLANS = [
     Plan(target=Target(url="tcp://h:1"), load=Load(connections=1), stop=Stop(requests=5)),
     Plan(
+        target=Target(url="http://h/", http=Http(version="2", sse=True)),
+        load=Load(connections=1, depth=5),
+        stop=Stop(duration_ns=10**9),
+    ),
+    Plan(
         target=Target(
             url="https://h/",
             addresses=("127.0.0.1:443",),

@@ -91,6 +91,7 @@ Examples:
   wiretrial-engine load http://127.0.0.1:8080/ --stages 30s:1k/s,2m:5k/s,30s:0
   wiretrial-engine load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
   wiretrial-engine load socketio+ws://127.0.0.1:8080 --json '[\"get\",\"messages\",\"testing\"]'
+  wiretrial-engine load http://127.0.0.1:8080/events --sse -c 1000
   wiretrial-engine load https://localhost:8443/echo --json '{\"id\":\"{seq}\"}' --expect echo --cacert ca.pem";
 
 const RESPOND_EXAMPLES: &str = "\
@@ -137,7 +138,7 @@ pub(crate) struct LoadFlags {
     #[arg(short = 'n', long, value_parser = count, value_name = "N")]
     pub(crate) requests: Option<u64>,
     /// Hold the connections: one message on each when all stand, then --rate messages per second in turn.
-    #[arg(long, conflicts_with_all = ["requests", "depth", "pack", "requests_per_connection"])]
+    #[arg(long, conflicts_with_all = ["requests", "pack", "requests_per_connection"])]
     pub(crate) hold: bool,
     /// Closed loop: each connection sends again when its reply has come, or all wait for the slowest.
     #[arg(long, value_enum, default_value = "steady", conflicts_with_all = ["hold", "rate", "requests_per_connection"])]
@@ -187,6 +188,9 @@ pub(crate) struct LoadFlags {
     /// Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte. Its streams are --depth.
     #[arg(long, value_enum, default_value = "1.1", value_name = "VERSION")]
     pub(crate) http: HttpVersion,
+    /// Hold a stream of events (text/event-stream) on each connection, over HTTP/2 on each of its streams (--depth). A message is an event; its delay is told where the server stamps it. With --hold streams may be silent.
+    #[arg(long, conflicts_with_all = ["requests", "rate", "pattern", "stages", "pack", "requests_per_connection", "payload", "json"])]
+    pub(crate) sse: bool,
     /// HTTP method.
     #[arg(long)]
     pub(crate) method: Option<String>,

@@ -107,6 +107,7 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
             },
             method: flags.method.clone(),
             headers: flags.headers.iter().map(|header| split(header)).collect::<Result<_, _>>()?,
+            sse: flags.sse,
         },
         tls: TlsDocument {
             insecure: flags.insecure,

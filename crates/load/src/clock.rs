@@ -79,6 +79,11 @@ impl Monotonic {
         Self { origin }
     }
 
+    /// What the machine's own clock says where this one reads zero, nanoseconds.
+    pub const fn origin(&self) -> u64 {
+        self.origin
+    }
+
     /// How long it still reads zero.
     pub fn until_start(&self) -> Nanos {
         Nanos(self.origin) - Nanos(wiretrial_net::clock::monotonic_ns())

@@ -9,6 +9,7 @@ mod outcome;
 mod queue;
 mod receive;
 mod setup;
+mod streams;
 mod witness;
 
 use wiretrial_net::{Driver, NetError, NetErrorClass, Transport};
@@ -19,6 +20,7 @@ pub(crate) use ledger::Ledger;
 pub(crate) use outcome::Expected;
 pub(crate) use outcome::FORESEEN;
 pub(crate) use queue::{Queue, Waiting};
+pub(crate) use streams::SILENT;
 pub(crate) use witness::{Judged, Nobody, Testimony, Witness};
 
 use receive::Partial;
@@ -192,7 +194,11 @@ impl Connection {
         let before = out.len();
         let mut payload_sent = 0;
         let long = payloads.longest() > LONG;
-        for number in (0..u64::from(count)).map(|place| first.wrapping_add(place)) {
+        let mut numbers = (0..u64::from(count)).map(|place| first.wrapping_add(place));
+        if let Some(streams) = payloads.streams() {
+            streams::ask(session, streams, &mut numbers, out);
+        }
+        for number in numbers {
             if long {
                 let outgoing = &mut self.partial.get_or_insert_default().outgoing;
                 // Nothing may stand between its pieces.

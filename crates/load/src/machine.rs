@@ -3,6 +3,7 @@
 //! Knows which figures there are; must not know what is made of them. A simulated run has a
 //! machine of its own, so that the same seed gives the same snapshots.
 
+use wiretrial_net::clock::monotonic_identity;
 use wiretrial_net::machine;
 
 use crate::clock::{Clock, Monotonic};
@@ -17,6 +18,9 @@ pub(crate) trait Machine: Clock + Clone {
     fn process_cpu_ns(&self) -> (u64, u64);
     /// The most memory that the process has held, bytes.
     fn peak_rss_bytes(&self) -> u64;
+    /// What its clock is called, by which its instants are known to be comparable with others, and what it
+    /// said at offset 0 of the run, nanoseconds. Empty: they are comparable with none.
+    fn identity(&self) -> (String, u64);
 }
 
 impl Machine for Monotonic {
@@ -34,5 +38,9 @@ impl Machine for Monotonic {
 
     fn peak_rss_bytes(&self) -> u64 {
         machine::peak_rss_bytes()
+    }
+
+    fn identity(&self) -> (String, u64) {
+        (monotonic_identity(), self.origin())
     }
 }

@@ -123,6 +123,8 @@ pub(crate) fn prepare(
     let (verifier, learned) = match routes {
         // Each route has its own.
         Some(_) => (Verifier::Any, None),
+        // Each event is held to the rule; none is an example.
+        None if plan.target.sse => (Verifier::new(&plan.target.expect.content), None),
         None => answer.verifier(&plan.target.expect.content),
     };
     Ok(Setup {

@@ -119,7 +119,7 @@ class Levels:
         reached = Measured(trial).throughput or 0.0
         if not trial.summary.counters.ok:
             raise MeasurementInvalid(
-                f"no {words.of_url(self.plan.target.url).one} was answered rightly:"
+                f"no {words.of_target(self.plan.target).one} was answered rightly:"
                 f" {trial.judgement.evidence}",
                 "see why with `wiretrial load`",
             )
@@ -136,7 +136,7 @@ class Levels:
     def _unit(self) -> str:
         if self.plan.traffic is not None:
             return "sessions/s"
-        return f"{words.of_url(self.plan.target.url).many}/s"
+        return f"{words.of_target(self.plan.target).many}/s"
 
     @property
     def _counts_failed(self) -> bool:

@@ -67,7 +67,7 @@ class Live:
             heading or redaction.url(plan.target.url),
             None if length is None else length + plan.phases.warmup_ns,
             plan.stop.requests,
-            words.of_url(plan.target.url),
+            words.of_target(plan.target),
             further,
         )
 

@@ -29,6 +29,7 @@ Examples:
   wiretrial load ws://127.0.0.1:9001 -c 100k --threads 6 --sources 127.1.0.0/29 --hold -d 60s
   wiretrial load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
   wiretrial load socketio+ws://127.0.0.1:8080 --json '["get","messages","testing"]'
+  wiretrial load http://127.0.0.1:8080/events --sse -c 1k -d 30s
   wiretrial load tcp://127.0.0.1:7000 -n 1m --depth 16 --format json -o result.json
   wiretrial load http://127.0.0.1:8080/ -d 30s --report load.html
   wiretrial load http://127.0.0.1:8080/ --server app=pid:4711 --server db=podman:postgres
@@ -158,6 +159,15 @@ def load(
             rich_help_panel=screen.LOAD,
         ),
     ] = options.HttpVersions.ONE,
+    sse: Annotated[
+        bool,
+        typer.Option(
+            "--sse",
+            help="Hold streams of events (text/event-stream), one per connection, over HTTP/2 "
+            "--streams. With --hold they may be silent.",
+            rich_help_panel=screen.LOAD,
+        ),
+    ] = False,
     method: options.Method = None,
     header: options.Headers = None,
     variable: options.Variables = None,
@@ -260,6 +270,7 @@ def load(
             learns=not no_learn,
             learn_to=learn_to,
             http=http,
+            sse=sse,
         ),
         options.Security(insecure, cacert, server_name, resumption),
         loading.Extent(duration, requests, warmup, timeout, connect_timeout),

@@ -198,6 +198,8 @@ def planned(typed: Typed, many: FleetWanted | None) -> tuple[Plan, Wanted]:
         length_ns = workload.length_ns(extent.duration) if extent.duration else usual
     local = quantities.addresses(generator.sources, "--sources") if generator.sources else ()
     if is_traffic(typed.url):
+        if typed.asked.sse:
+            raise UsageProblem("--sse is of one URL", "leave it out, or name a URL")
         wanted = traffic_wanted.wanted(
             *(Path(typed.url), typed.further.variables, loop, typed.asked, typed.security),
             *(length_ns, extent.requests, local),
@@ -252,6 +254,8 @@ def _one_message(typed: Typed, length_ns: int | None, local: tuple[str, ...]) ->
     if further.variables:
         raise UsageProblem("--variable is of traffic files", "leave it out, or name a file")
     Learning.of(asked).require_fitting(target.protocol)
+    if asked.sse:
+        workload.require_streams(typed.loop, asked, requests)
     if further.follow is not None:
         raise UsageProblem(
             "--follow is of traffic files", "load the URL that the redirect leads to"
@@ -281,7 +285,7 @@ def _one_message(typed: Typed, length_ns: int | None, local: tuple[str, ...]) ->
             ),
             **parts,
         ),
-        load=workload.load_of(typed.loop),
+        load=workload.load_of(typed.loop, is_sse=asked.sse),
         stop=Stop(
             duration_ns=length_ns,
             requests=None

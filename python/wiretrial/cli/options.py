@@ -451,6 +451,8 @@ class Asked:
     learn_to: Path | None = None
     """The file that gets what was learned."""
     http: HttpVersions = HttpVersions.ONE
+    sse: bool = False
+    """Whether replies are streams of events, which are held."""
 
 
 @dataclass(frozen=True)

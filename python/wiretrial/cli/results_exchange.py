@@ -33,6 +33,7 @@ METRICS = (
     "upgrade_time",
     "failed_time",
     "delivery_time",
+    "message_time",
 )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from wiretrial import quantities, suggest
 from wiretrial.cli import foreign, staging, urls
 from wiretrial.cli.content import PLACEHOLDER, require_json
-from wiretrial.cli.options import STEADY, Asked, Loop, Security
+from wiretrial.cli.options import STEADY, Asked, HttpVersions, Loop, Security
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import (
     RULE,
@@ -153,6 +153,8 @@ def headers_of(lines: Sequence[str], json_text: str | None) -> tuple[tuple[str, 
 def http_of(protocol: Protocol, asked: Asked) -> Http:
     """Method and headers; only where the protocol has them."""
     method, header = asked.method, asked.header
+    if asked.sse and not is_http(protocol):
+        raise UsageProblem("--sse is for http and https", "leave it out")
     if protocol in ("tcp", "tls", "styx", "styx+json"):
         if method or header:
             raise UsageProblem(f"{protocol} has no methods or headers", "leave them out")
@@ -163,6 +165,7 @@ def http_of(protocol: Protocol, asked: Asked) -> Http:
         version=asked.http.value,
         method=method.upper() if method else None,
         headers=headers_of(header, asked.json if is_http(protocol) else None),
+        sse=asked.sse,
     )
 
 
@@ -238,7 +241,36 @@ def tls_of(security: Security) -> Tls:
     )
 
 
-def load_of(loop: Loop) -> Load:
+def require_streams(loop: Loop, asked: Asked, requests: str | None) -> None:
+    """Raises where streams of events are asked for with what they don't have."""
+    if requests is not None:
+        raise UsageProblem("--sse and -n exclude each other", "say how long they are held: -d 60s")
+    if loop.rate is not None or loop.stages is not None or loop.pattern != STEADY:
+        raise UsageProblem(
+            "--sse: the server decides when an event comes",
+            "leave --rate, --stages and --pattern out",
+        )
+    if loop.requests_per_connection is not None or loop.pack != "1":
+        raise UsageProblem(
+            "--sse holds streams throughout", "leave --pack and --requests-per-connection out"
+        )
+    if loop.depth != "1" and asked.http is HttpVersions.ONE:
+        raise UsageProblem(
+            f"--streams {loop.depth}: over HTTP/1.1 a connection carries one stream of events",
+            "use --http 2, or more connections",
+        )
+    if asked.payload is not None or asked.json is not None or asked.method not in (None, "GET"):
+        raise UsageProblem(
+            "--sse asks by GET, without a payload", "leave --payload, --json and --method out"
+        )
+    if any(rule in ("echo", "learned", "shape", "broadcast") for rule in asked.expect):
+        raise UsageProblem(
+            f"--expect {asked.expect[0]} is of replies, which events are not",
+            "use status, , json:PATH=VALUE or regex:PATTERN",
+        )
+
+
+def load_of(loop: Loop, *, is_sse: bool = False) -> Load:
     """How many connections, and who sends next."""
     in_flight = quantities.count(loop.depth, "--depth")
     together = quantities.count(loop.pack, "--pack")
@@ -248,7 +280,7 @@ def load_of(loop: Loop) -> Load:
             f"use --depth {max(in_flight // together, 1) * together}",
         )
     staged = staging.of(loop)
-    executor = _executor(_at_most(loop, staged), in_flight, together)
+    executor = _executor(_at_most(loop, staged), in_flight, together, is_sse=is_sse)
     fresh = loop.requests_per_connection
     return Load(
         connections=int(staged.most)
@@ -273,7 +305,7 @@ def _at_most(loop: Loop, staged: staging.Staged | None) -> Loop:
 
 
 def _executor(
-    loop: Loop, in_flight: int, together: int
+    loop: Loop, in_flight: int, together: int, *, is_sse: bool
 ) -> ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst:
     """Who sends next."""
     fresh = loop.requests_per_connection is not None
@@ -290,7 +322,7 @@ def _executor(
             )
         return RandomBurst()
     if loop.hold:
-        if in_flight > 1 or fresh:
+        if (in_flight > 1 and not is_sse) or fresh:
             raise UsageProblem(
                 "--hold keeps connections, with one message at a time",
                 "leave --depth, --pack and --requests-per-connection out",

@@ -106,7 +106,7 @@ class FleetRun(Closing):
 
     def progress(self) -> Sequence[str]:
         """A line for each agent, the slowest first: what it told last. Of many, only some."""
-        what = words.of_url(self.plan.target.url)
+        what = words.of_target(self.plan.target)
         known = sorted(self._last.items(), key=lambda item: _rate(item[1]))
         lines = [
             f"  {_rate(last):>12,.0f} {what.many}/s   {last.connections.open:,} connections"

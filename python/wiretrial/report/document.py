@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from wiretrial import redaction
-from wiretrial.report import drift
+from wiretrial.report import drift, load_words
 from wiretrial.report.measures import Measured
 from wiretrial.report.tables import watched
 from wiretrial.results import quantiles
@@ -126,7 +126,7 @@ def _with_failures(measured: Measured) -> dict[str, Any] | None:
         return None
     times = measured.waiting_time
     return {
-        "of": "response_time" if measured.from_due else "service_time",
+        "of": load_words.waited(measured).replace(" ", "_"),
         "failed": measured.failed,
         **{
             key: quantiles.of_all(times, measured.failed, q)

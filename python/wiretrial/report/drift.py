@@ -98,7 +98,7 @@ def _steps(inside: Sequence[Interval]) -> list[Sequence[Interval]]:
 def _quantities(
     trial: Trial, steps: Sequence[Sequence[Interval]], length_ns: int
 ) -> Iterator[Quantity]:
-    what = words.of_url(trial.plan.target.url)
+    what = words.of_target(trial.plan.target)
     from_due = Measured(trial).from_due
     series = (
         ("throughput", units.rates(what), _throughput(steps)),

@@ -119,6 +119,8 @@ def _errors(trial: Trial) -> Iterable[tuple[str, str]]:
 def _sending(trial: Trial) -> list[str]:
     """Who sends next, in words."""
     what, stages = load_words.noun(trial), load_words.stages(trial)
+    if trial.plan.target.http.sse:
+        return ["streams of events, held"]
     match trial.plan.load.executor:
         case ClosedLoop():
             return ["closed loop"] if stages is None else [f"closed loop: {stages}"]
@@ -193,16 +195,26 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
         yield "response time", _quantiles(measured.response_time) + grows
     elif measured.from_due:
         yield "response time", _quantiles(measured.response_time)
-    yield "service time", _quantiles(measured.service_time)
+    if measured.hears_events:
+        yield "event gap", _quantiles(measured.message_time)
+        if not measured.delivery_time.count:
+            yield (
+                "delivery time",
+                "not known: only the reference server on this machine stamps events",
+            )
+    else:
+        yield "service time", _quantiles(measured.service_time)
     if measured.failed and measured.waiting_time.count:
         yield "with failures", _with_failures(measured)
     if counters.messages:
         yield "message time", _quantiles(measured.message_time)
-    if counters.deliveries.expected:
+    if counters.deliveries.expected or measured.delivery_time.count:
         yield "delivery time", _quantiles(measured.delivery_time)
     if measured.is_open_loop:
         yield "pacing lag", _quantiles(measured.pacing_lag)
     yield "connections", _connections(trial, measured)
+    if measured.hears_events and isinstance(trial.plan.load.executor, Hold):
+        yield "memory", _memory(trial, measured)
     if trial.start.deflate:
         yield "compression", _compression(trial.summary.bytes)
     yield "cost", _cost(trial, measured)
@@ -214,7 +226,7 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
 def _with_failures(measured: Measured) -> str:
     """The quantiles of the time that clients waited, with failed messages as slower than any."""
     times, failed = measured.waiting_time, measured.failed
-    of = "response" if measured.from_due else "service"
+    of = load_words.waited(measured)
     parts: list[str] = []
     for q in quantiles.SHOWN.values():
         if quantiles.withheld(times.count, q):
@@ -225,7 +237,7 @@ def _with_failures(measured: Measured) -> str:
             break
         parts.append(f"{quantiles.name(q)} {_time(value)}")
     told = "   ".join(parts) or "too few messages for a quantile"
-    return f"{told}   ({of} time, a failed message as slower than any reply)"
+    return f"{told}   ({of}, a failed message as slower than any reply)"
 
 
 def _deliveries(copies: Deliveries) -> str:
@@ -315,6 +327,19 @@ def _cost(trial: Trial, measured: Measured) -> str:
         if octets is not None:
             parts.append(f"{units.trimmed(octets)} B {way}")
     return ", ".join(parts) or "unknown"
+
+
+def _memory(trial: Trial, measured: Measured) -> str:
+    """What streams that are held take at both ends, as far as that is known."""
+    peak, streams = trial.summary.generator.peak_rss_bytes, trial.summary.counters.in_flight
+    text = f"generator {units.fitting(units.BYTES, [peak]).text(peak)} at its peak"
+    if streams:
+        text += f", {units.trimmed(peak / streams)} B/stream ({streams:,} streams)"
+    each = measured.per_connection(lambda grown: grown.pss_bytes)
+    if each is not None:
+        of_stream = each / trial.plan.load.depth
+        text += f", server {units.trimmed(of_stream)} B/stream beside the kernel's"
+    return text
 
 
 def _clocks(fleet: Fleet) -> str:

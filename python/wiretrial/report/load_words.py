@@ -17,7 +17,7 @@ TOLD = (0.5, 0.99)
 
 def sent(trial: Trial) -> words.Noun:
     """What is sent."""
-    return words.of_url(trial.plan.target.url)
+    return words.of_target(trial.plan.target)
 
 
 def noun(trial: Trial) -> str:
@@ -47,10 +47,10 @@ def stages(trial: Trial) -> str | None:
 
 def found(trial: Trial) -> str:
     """`88,000 verified requests/s; service time p50 95.0 µs, p99 252 µs; no request failed.`"""
-    measured, what = Measured(trial), words.of_url(trial.plan.target.url)
+    measured, what = Measured(trial), sent(trial)
     errors = sum(trial.summary.counters.errors.values())
     least = "At least " if trial.judgement.verdict == "client-bound" else ""
-    kind = "response time" if measured.from_due else "service time"
+    kind = waited(measured)
     told = [f"{least}{measured.throughput or 0:,.0f} verified {what.many}/s"]
     if measured.is_opening:
         told = [f"{measured.connect_rate or 0:,.0f} connections/s opened"]
@@ -61,9 +61,16 @@ def found(trial: Trial) -> str:
     ]
     if times:
         told.append(f"{kind} {', '.join(times)}")
-    sent = trial.summary.counters.sent
-    failed = f"{errors:,} of {sent:,} {what.many} failed" if errors else f"no {what.one} failed"
+    of = trial.summary.counters.sent
+    failed = f"{errors:,} of {of:,} {what.many} failed" if errors else f"no {what.one} failed"
     return f"{'; '.join((*told, failed))}."
+
+
+def waited(measured: Measured) -> str:
+    """What the time is called that is told first."""
+    if measured.hears_events:
+        return "delivery time"
+    return "response time" if measured.from_due else "service time"
 
 
 def judged(trial: Trial) -> str:

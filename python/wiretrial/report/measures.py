@@ -167,7 +167,7 @@ class Measured:
 
     @cached_property
     def message_time(self) -> hdr.Hdr:
-        """From one message of a streamed reply to the next; the first since its call was sent."""
+        """From one message of a streamed reply, or event, to the next; see docs/statistics.md."""
         return self._histogram("message_time")
 
     @cached_property
@@ -193,8 +193,18 @@ class Measured:
 
     @property
     def waiting_time(self) -> hdr.Hdr:
-        """Response time of an open loop, or with a pool of connections; service time of others."""
+        """Response time of an open loop, or with a pool of connections; service time of others.
+
+        Of streams of events the delivery time, where the server stamps its events.
+        """
+        if self.hears_events:
+            return self.delivery_time
         return self.response_time if self.from_due else self.service_time
+
+    @property
+    def hears_events(self) -> bool:
+        """Whether what comes are events of streams, which answer nothing."""
+        return self.trial.plan.target.http.sse
 
     @cached_property
     def round_trip_ns(self) -> float | None:

@@ -85,7 +85,7 @@ def course(trial: Trial, most: int = MOST) -> Course | None:
         times=told(steps),
         window=((window.start_ns - begin) / 1e9, (window.end_ns - begin) / 1e9),
         from_due=from_due,
-        what=words.of_url(trial.plan.target.url),
+        what=words.of_target(trial.plan.target),
         stages=tuple(_stages(trial)),
     )
 

@@ -87,7 +87,7 @@ def _result(model: ReportModel) -> str:
 
 
 def _headline(trial: Trial) -> str:
-    measured, what = Measured(trial), words.of_url(trial.plan.target.url).many
+    measured, what = Measured(trial), words.of_target(trial.plan.target).many
     if measured.is_opening:
         return f"{measured.connect_rate or 0:,.0f} connections/s"
     least = "at least " if trial.judgement.verdict == "client-bound" else ""

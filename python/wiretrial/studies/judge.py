@@ -115,6 +115,11 @@ def is_opening(plan: Plan) -> bool:
     return isinstance(plan.load.executor, Hold) and plan.stop.is_counted
 
 
+def _holds_streams(plan: Plan) -> bool:
+    """Whether streams of events are held that may be silent."""
+    return plan.target.http.sse and isinstance(plan.load.executor, Hold)
+
+
 def judge(
     intervals: Sequence[Interval], summary: Summary, window: Window, plan: Plan, known: Known
 ) -> Judgement:
@@ -125,8 +130,12 @@ def judge(
     shown = _evidence(inside, summary, plan, known, offered)
     who, evidence = bottleneck.find(shown)
     verdict: Verdict = "valid"
-    what = words.of_url(plan.target.url)
-    problem = _problem(summary, inside, known, what, is_counted=plan.stop.is_counted)
+    what = words.of_target(plan.target)
+    problem = _problem(
+        *(summary, inside, known, what),
+        is_counted=plan.stop.is_counted,
+        may_be_silent=_holds_streams(plan),
+    )
     if problem and (misfit := misfits.words(known.learned, plan, summary)):
         problem = f"{problem}; {misfit}"
     if is_opening(plan):
@@ -197,6 +206,7 @@ def _problem(
     what: Noun,
     *,
     is_counted: bool,
+    may_be_silent: bool = False,
 ) -> str | None:
     if known.server_died:
         return f"the server died in the middle: {known.server_died}"
@@ -211,8 +221,10 @@ def _problem(
         return lost
     if summary.end == "interrupted":
         return None
+    if may_be_silent and summary.counters.in_flight:
+        return None
     if not summary.counters.ok:
-        return f"no {what.one} was answered"
+        return f"no {what.one} {'came' if what == words.EVENT else 'was answered'}"
     disturbed = sum(interval.disturbed for interval in inside)
     if disturbed > KEPT_FROM_RUNNING * len(inside):
         return f"the generator was kept from running in {disturbed} of {len(inside)} intervals"
@@ -288,7 +300,7 @@ def _lost(told: Deliveries | Lobby, wrong: str) -> list[str]:
 def _unheld(summary: Summary, plan: Plan, known: Known) -> str | None:
     """Why connections were not all opened and held; None: each answered its message."""
     # How long a message took, and whether the generator was kept from asking, is no matter.
-    what = words.of_url(plan.target.url)
+    what = words.of_target(plan.target)
     if problem := _problem(summary, (), known, what, is_counted=True):
         return problem
     left = summary.connections.closed.get("server", 0)
@@ -319,7 +331,7 @@ def _evidence(
     on_cpu = sum(i.generator.cpu_user_ns + i.generator.cpu_system_ns for i in inside)
     queued = sum(interval.generator.run_queue_ns for interval in inside)
     return Evidence(
-        what=words.of_url(plan.target.url),
+        what=words.of_target(plan.target),
         load=plan.load,
         offered=offered,
         is_opening=is_opening(plan),

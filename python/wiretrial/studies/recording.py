@@ -162,7 +162,7 @@ class Recording:
     @property
     def _what(self) -> Noun:
         """What is sent."""
-        return words.of_url(self.plan.target.url)
+        return words.of_target(self.plan.target)
 
     @property
     def server_died(self) -> bool:

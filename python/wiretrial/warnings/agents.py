@@ -36,7 +36,7 @@ def lost(trial: Trial) -> Iterator[Warning]:
 def stands_out(trial: Trial) -> Iterator[Warning]:
     """Agents that reached less, or waited longer, than the others did."""
     agents = trial.fleet.agents if trial.fleet else ()
-    what = words.of_url(trial.plan.target.url).many
+    what = words.of_target(trial.plan.target).many
     whole = [_Figures.of(one) for one in agents if one.summary and not one.loss]
     for own in whole:
         others = [one for one in whole if one is not own]

@@ -79,7 +79,7 @@ def of_occasions(trials: Sequence[Trial]) -> tuple[Warning, ...]:
 
 def _errors(trial: Trial) -> Iterator[Warning]:
     errors = {name: n for name, n in trial.summary.counters.errors.items() if n}
-    what = words.of_url(trial.plan.target.url)
+    what = words.of_target(trial.plan.target)
     if errors:
         yield warn(
             Code.ERRORS,

@@ -21,4 +21,5 @@ mod outcome;
 #[path = "../common/rig.rs"]
 mod rig;
 mod socketio;
+mod sse;
 mod sums;

@@ -189,7 +189,7 @@ fn late(elapsed: Nanos, status: u16) -> String {
     )
 }
 
-fn status(status: u16, is_call: bool) -> String {
+pub(super) fn status(status: u16, is_call: bool) -> String {
     match status {
         _ if is_call => format!("status {}", Status(status)),
         301 | 302 | 303 | 307 | 308 => {

@@ -209,6 +209,9 @@ impl Connection {
         if self.greetings > 0 && self.greeted(event, received, expected.recorder) {
             return;
         }
+        if self.stream(event, received, expected) {
+            return;
+        }
         match event {
             Event::Open => {
                 self.step_done(Metric::UpgradeTime, received.at, expected.recorder);

@@ -17,13 +17,15 @@ pub enum Metric {
     ConnectTime,
     /// From the established TCP connection to the end of the TLS handshake.
     TlsTime,
-    /// From the end of transport set-up to the accepted WebSocket upgrade.
+    /// From the end of transport set-up to the accepted WebSocket upgrade; from the request for a stream of events to
+    /// its head.
     UpgradeTime,
     /// From the send to the failure, of messages that failed.
     FailedTime,
     /// From the instant a message was due to the copy of it at one of its receivers.
     DeliveryTime,
-    /// From one message of a reply to the next one; of the first, from the send of its call.
+    /// From one message of a reply, or event of a stream, to the next one; of the first, from the send of its call, or
+    /// the head of its stream.
     MessageTime,
     /// From the instant a session was due to the end of its last step.
     IterationTime,
@@ -50,7 +52,7 @@ pub const TABLE: [(Metric, &str, &str); COUNT] = [
     (
         Metric::MessageTime,
         "message_time",
-        "message - the one before it, or sent; of streams of gRPC",
+        "message - the one before it, or sent; of streams of gRPC and of events",
     ),
     (Metric::IterationTime, "iteration_time", "last step done - due, of sessions"),
     (Metric::SessionWait, "session_wait", "begun - due, of sessions"),

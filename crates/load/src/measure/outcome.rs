@@ -42,6 +42,10 @@ pub enum Class {
     Redirect,
     /// A reply with wrong content.
     Mismatch,
+    /// An event was left out, as the numbers of those that came show.
+    Missing,
+    /// An event came again, or behind a later one.
+    Order,
     /// A reply without what a later request needs.
     Capture,
     /// No row of data was left for a session.
@@ -73,7 +77,7 @@ pub enum Arrival {
 
 impl Class {
     /// Every class.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::Refused,
         Self::Reset,
         Self::Unreachable,
@@ -91,6 +95,8 @@ impl Class {
         Self::Deadline,
         Self::Redirect,
         Self::Mismatch,
+        Self::Missing,
+        Self::Order,
         Self::Capture,
         Self::Feed,
         Self::Closed,
@@ -118,6 +124,8 @@ impl Class {
             Self::Deadline => "deadline",
             Self::Redirect => "redirect",
             Self::Mismatch => "mismatch",
+            Self::Missing => "missing",
+            Self::Order => "order",
             Self::Capture => "capture",
             Self::Feed => "feed",
             Self::Closed => "closed",

@@ -90,6 +90,18 @@ impl Recorder {
         }
     }
 
+    /// An event of a stream was right, and another one is awaited.
+    pub fn event(&mut self) {
+        self.ok += 1;
+        self.sent += 1;
+    }
+
+    /// So many events were left out of a stream.
+    pub fn missing(&mut self, events: u64) {
+        self.sent += events;
+        self.errors[Class::Missing as usize] += events;
+    }
+
     /// A message was sent that nobody answers: nothing is timed.
     pub fn handed_over(&mut self) {
         self.ok += 1;

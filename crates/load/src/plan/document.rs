@@ -11,7 +11,7 @@ pub use super::generator::{GeneratorDocument, PollerDocument};
 use super::grpc::document::{GrpcDocument, WireDocument};
 use super::shape::document::ShapeDocument;
 use super::traffic::document::TrafficDocument;
-pub use super::version::HttpVersionDocument;
+pub use super::version::{HttpDocument, HttpVersionDocument};
 
 /// The `schema` member of every plan.
 pub const PLAN_SCHEMA: &str = "wiretrial-plan";
@@ -101,18 +101,6 @@ pub struct TargetDocument {
     /// What a right reply is.
     #[serde(default)]
     pub expect: ExpectDocument,
-}
-
-/// HTTP parts of a request.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct HttpDocument {
-    /// What is spoken (http, https): 2 by ALPN, without TLS from the first byte. Its streams are `load.depth`.
-    pub version: HttpVersionDocument,
-    /// Request method; null: `GET` without a payload, `POST` with one.
-    pub method: Option<String>,
-    /// Further header fields, in order.
-    pub headers: Vec<(String, String)>,
 }
 
 /// TLS settings.

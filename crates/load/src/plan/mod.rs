@@ -67,6 +67,8 @@ pub struct Target {
     pub headers: Vec<(String, String)>,
     /// HTTP/2 is spoken.
     pub http2: bool,
+    /// Each reply is a stream of events.
+    pub sse: bool,
     /// TLS settings; none for plain schemes.
     pub tls: Option<TlsPlan>,
     /// WebSocket frames are text.

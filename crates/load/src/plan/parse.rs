@@ -2,6 +2,7 @@
 
 mod load;
 mod share;
+mod sse;
 mod target;
 mod traffic;
 
@@ -48,7 +49,7 @@ impl Plan {
             .as_ref()
             .map(|it| super::traffic::traffic(it, &headers))
             .transpose()?;
-        let mut load = load(&document.load, &generator)?;
+        let mut load = load(&document.load, &generator, target.sse)?;
         let share = share(document.share.as_ref(), &load, &generator)?;
         if matches!(target.payload, PayloadPlan::Json(_)) && share.workers > MAX_WORKERS_IN_JSON {
             return wrong(format!(
@@ -65,6 +66,14 @@ impl Plan {
             in_company(load.connections, names, &load, &generator)?;
         }
         let stop = stop(&document.stop, &load, is_traffic)?;
+        if target.sse {
+            if is_traffic {
+                return wrong(
+                    "http.sse: a traffic file waits for whole replies; leave --sse out".to_owned(),
+                );
+            }
+            sse::streams(&target, &load, &stop)?;
+        }
         pools(traffic.as_ref(), &load, share, &generator)?;
         if let Some(traffic) = &traffic {
             speaks(traffic, &target)?;

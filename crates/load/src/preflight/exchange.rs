@@ -21,6 +21,8 @@ use crate::plan::Plan;
 use crate::protocol::Protocol;
 use crate::source::{Payloads, Verifier};
 
+/// What is said of a reply that is none.
+const ENDLESS: &str = "a stream of events (text/event-stream), which has no end: load it with --sse; no whole reply came";
 /// How long it waits before it looks whether somebody wants it to stop.
 const LOOK_UP: Nanos = Nanos::from_millis(50);
 
@@ -258,6 +260,7 @@ impl<'p, C: Clock> Exchange<'p, C> {
         let (class, what) = match (self.connection.state, missing.as_deref()) {
             (State::Ready, Some(missing)) => (Class::Timeout, missing),
             (State::Connecting, _) => (Class::ConnectTimeout, "no answer to the connect"),
+            _ if self.first.streams => (Class::Timeout, ENDLESS),
             _ => (Class::Timeout, "no whole reply"),
         };
         self.refuse(class, &format!("{what} from {} within {limit} ms", self.address))

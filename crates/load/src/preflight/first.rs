@@ -3,6 +3,7 @@
 //! Knows the plan and what came. Must not know sockets, nor how the reply was asked for.
 
 use wiretrial_proto::grpc::{MESSAGE, Status, decoded};
+use wiretrial_proto::sse::{EVENT_STREAM, is_event_stream};
 use wiretrial_proto::{Event, Reply, ReplyHead};
 
 use super::greeting::Greeting;
@@ -40,6 +41,8 @@ pub(super) struct FirstReply<'p> {
     progress: Progress,
     /// All of the reply where it is learned, and else its beginning.
     content: Vec<u8>,
+    /// It is a stream of events.
+    pub(super) streams: bool,
     /// Where it leads; empty: nowhere.
     location: Vec<u8>,
     /// What is said of the status of a call; empty: nothing.
@@ -69,6 +72,7 @@ impl<'p> FirstReply<'p> {
             verifier: is_known.then(|| Verifier::new(rule)),
             progress: Progress::default(),
             content: Vec::new(),
+            streams: false,
             location: Vec::new(),
             said: String::new(),
         }
@@ -110,6 +114,7 @@ impl<'p> FirstReply<'p> {
             Event::Trailers(head) => self.hear(head),
             Event::Head(head) => {
                 self.hear(head);
+                self.look_at_kind(head)?;
                 let mut fields = head.fields();
                 let named = fields.find(|(name, _)| name.eq_ignore_ascii_case(b"location"));
                 self.location = named.map_or(Vec::new(), |(_, value)| value.to_vec());
@@ -128,6 +133,26 @@ impl<'p> FirstReply<'p> {
         let mut all = fields.fields();
         let text = all.find(|(name, _)| *name == MESSAGE.as_bytes()).map(|(_, value)| value);
         self.said = text.map_or_else(String::new, |text| format!(": {}", decoded(text)));
+    }
+
+    /// Is it a stream of events? One that is to be such has shown it with its head.
+    fn look_at_kind(&mut self, head: &ReplyHead<'_>) -> Result<(), Wrong> {
+        let is_it = |field: &(&[u8], &[u8])| field.0.eq_ignore_ascii_case(b"content-type");
+        let kind = head.fields().find(is_it).map_or(&b""[..], |(_, value)| value);
+        let target = &self.plan.target;
+        self.streams = is_event_stream(kind);
+        if !target.sse || head.status != target.expect.status {
+            return Ok(());
+        }
+        if !self.streams {
+            let shown = excerpt(kind);
+            let text = format!(
+                "the server answered with content of type '{shown}', not with a stream of events ({EVENT_STREAM}): leave --sse out, or check the URL"
+            );
+            return Err((Class::Mismatch, text));
+        }
+        self.came = true;
+        Ok(())
     }
 
     fn keep(&mut self, piece: &[u8], payloads: &mut Payloads) -> Result<(), Wrong> {

@@ -10,6 +10,7 @@ use wiretrial_proto::http1::{HeadPart, Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
+use wiretrial_proto::sse::EVENT_STREAM;
 use wiretrial_proto::styx::{StyxClient, StyxConfig};
 use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 
@@ -131,6 +132,7 @@ impl ProtocolFactory {
                 let seating = Seating { first_player, first_table, size };
                 Ok(Self::Styx(Arc::new(config), seating))
             }
+            Scheme::Http if target.sse => streams(target),
             Scheme::Http => {
                 let close = plan.load.requests_per_connection == Some(1);
                 let payloads = Payloads::new(&target.payload);
@@ -275,6 +277,38 @@ impl ProtocolFactory {
             | Self::Stream => None,
         }
     }
+}
+
+/// Requests for streams of events: without the last id, and with it.
+fn streams(target: &Target) -> Result<ProtocolFactory, PlanError> {
+    let asks = |(name, _): &(String, String)| name.eq_ignore_ascii_case("accept");
+    let url = &target.url;
+    let mut headers: Vec<_> = target
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), vec![HeadPart::Text(value.as_str())]))
+        .collect();
+    if !target.headers.iter().any(asks) {
+        headers.push(("Accept", vec![HeadPart::Text(EVENT_STREAM)]));
+    }
+    let plain = headers.clone();
+    headers.push(("Last-Event-ID", vec![HeadPart::Hole]));
+    let (path, length) = ([HeadPart::Text(url.path.as_str())], PayloadLength::None);
+    let wrong = |error| PlanError(format!("target.http: {error}"));
+    if target.http2 {
+        let scheme = if url.secure { "https" } else { "http" };
+        let request = |headers: &[_]| {
+            let (method, host) = (&target.method, &url.authority);
+            Http2Request::with_holes(scheme, method, &path, host, headers, false, length)
+        };
+        let both = [request(&plain).map_err(wrong)?, request(&headers).map_err(wrong)?];
+        return Ok(ProtocolFactory::Http2(Arc::from(both), true));
+    }
+    let head = |headers: &[_]| {
+        RequestHead::with_holes(&target.method, &path, &url.authority, headers, false, length)
+    };
+    let both = [head(&plain).map_err(wrong)?, head(&headers).map_err(wrong)?];
+    Ok(ProtocolFactory::Routes(Arc::from(both)))
 }
 
 /// The upgrade of a conversation that is opened so.

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 
 use crate::clock::Nanos;
 use crate::machine::Machine;
-use crate::measure::snapshot::{End, Generator, Interval, Phase, Summary};
+use crate::measure::snapshot::{Blocked, End, Generator, Interval, Phase, Summary};
 use crate::measure::{IntervalRecord, Recorder, TrafficStanding};
 use crate::plan::{Plan, Stop};
 
@@ -18,6 +18,8 @@ pub(super) struct Merge<M> {
     stop: Stop,
     /// How many routes and flows there are; none: there is one message.
     traffic: Option<(usize, usize)>,
+    /// Messages are events of streams: nothing is sent, so that nothing can be kept from it.
+    holds_streams: bool,
     /// Intervals that are not complete, by index.
     open: BTreeMap<u64, Merged>,
     total: Merged,
@@ -98,6 +100,7 @@ impl<M: Machine> Merge<M> {
             keeps_connections: plan.load.requests_per_connection.is_none(),
             stop: plan.stop,
             traffic: plan.traffic.as_ref().map(|it| (it.routes.len(), it.flows.len())),
+            holds_streams: plan.target.sse,
             open: BTreeMap::new(),
             total: Merged::default(),
             idle_per_worker: vec![Nanos::ZERO; workers],
@@ -287,7 +290,7 @@ impl<M: Machine> Merge<M> {
                 loop_utilisation: utilisation(least_idle, self.end - first),
                 run_queue_ns: self.run_queue_per_worker.iter().sum(),
             },
-            blocked: total.recorder.blocked(),
+            blocked: if self.holds_streams { Blocked::default() } else { total.recorder.blocked() },
             disturbed_intervals: self.disturbed_intervals,
             examples: total.recorder.examples(),
             histograms: total.recorder.encoded_histograms(),

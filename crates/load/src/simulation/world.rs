@@ -77,6 +77,10 @@ impl Machine for Virtual {
     fn peak_rss_bytes(&self) -> u64 {
         0
     }
+
+    fn identity(&self) -> (String, u64) {
+        (String::new(), 0)
+    }
 }
 
 /// Keeps snapshots, and writes them as a normal run does.

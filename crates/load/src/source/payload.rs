@@ -2,6 +2,7 @@
 
 use super::json::JsonText;
 use super::long::{LONG, Long};
+use super::streams::Streams;
 use super::template::Template;
 use crate::plan::PayloadPlan;
 
@@ -10,6 +11,8 @@ use crate::plan::PayloadPlan;
 pub struct Payloads {
     kind: Kind,
     longest: usize,
+    /// Where each message asks for a stream of events.
+    streams: Option<Box<Streams>>,
 }
 
 #[derive(Debug, Clone)]
@@ -37,7 +40,19 @@ impl Payloads {
             }
         };
         let longest = kind.longest();
-        Self { kind, longest }
+        Self { kind, longest, streams: None }
+    }
+
+    /// The same, and each message asks for one of these streams.
+    #[must_use]
+    pub(crate) fn asking_for(self, streams: Streams) -> Self {
+        Self { streams: Some(Box::new(streams)), ..self }
+    }
+
+    /// The streams that messages ask for; none: they ask for replies.
+    #[inline]
+    pub(crate) fn streams(&mut self) -> &mut Option<Box<Streams>> {
+        &mut self.streams
     }
 
     /// The payload of the message with this number.

@@ -221,12 +221,13 @@ impl<M: Machine> Worker<M> {
     }
 
     pub(super) fn fail_in_flight(&mut self, index: u32, class: Class, now: Nanos) {
+        self.part_streams(index, now);
         let pack = self.setup.plan.load.pack;
         let connection = &mut self.connections[index as usize];
         self.tally.end(connection.ledger.len() as u64);
         let freed = connection.fail_all(class, pack, now, &mut self.recorder);
         if !mutation::is(Mutation::SlotsLost) {
-            self.slots.release(index, freed);
+            self.free(index, freed);
         }
         self.step_over(index, now);
     }

@@ -41,6 +41,12 @@ impl<M: Machine> Worker<M> {
                     Ending::Failed(Class::ConnectTimeout, text)
                 }
                 State::Ready => {
+                    if self.setup.plan.target.sse {
+                        if let Some(ending) = self.sweep_streams(index, now) {
+                            self.end(index, ending, now);
+                        }
+                        continue;
+                    }
                     if !self.is_overdue(index, now) || self.give_up_overdue(index, now) {
                         continue;
                     }

@@ -19,6 +19,8 @@ impl<M: Machine> Worker<M> {
         let (connections, budget) = (self.share.connections, self.share.budget);
         match load.loop_ {
             LoopPlan::Closed => self.closed_from(begin),
+            // Held streams are asked for once, and tell what they tell.
+            LoopPlan::Hold { .. } if self.plan().target.sse => self.closed_from(begin),
             LoopPlan::Hold { rate, idle } => {
                 let rate = rate * self.part();
                 Executor::Hold(Hold::new(connections, rate, begin + idle, budget))

@@ -13,6 +13,7 @@ mod loads;
 mod openings;
 mod sessions;
 mod stages;
+mod streams;
 mod tally;
 mod traffic;
 mod turns;
@@ -150,6 +151,7 @@ impl<M: Machine> Worker<M> {
         let rng = fastrand::Rng::with_seed(plan.load.seed ^ (u64::from(share.place) << 32));
         let slots = slots(plan, share.connections);
         let numbered = setup.factory.is_numbered();
+        let payloads = streams::payloads(plan, &clock);
         Ok(Self {
             clock,
             driver,
@@ -157,7 +159,7 @@ impl<M: Machine> Worker<M> {
             connections: (0..share.connections).map(|_| Connection::new(numbered)).collect(),
             slots,
             executor: None,
-            payloads: Payloads::new(&plan.target.payload),
+            payloads,
             buffers: Buffers::default(),
             deliveries,
             users: sessions::users(&setup, &share, wires.bench.take()),
@@ -208,6 +210,7 @@ impl<M: Machine> Worker<M> {
         self.open_more(now);
         self.retry(now);
         self.sweep(now);
+        self.free_rested(now);
         self.pump(now);
 
         // As of the instant up to which all is sent: what fell due since does not wait.

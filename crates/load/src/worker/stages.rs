@@ -42,7 +42,10 @@ impl<M: Machine> Worker<M> {
             Stage::Load { end } if stopping || now >= end => {
                 self.pump(now);
                 if self.stage == (Stage::Load { end }) {
-                    self.end_load(now.min(end), self.plan().phases.drain);
+                    // A stream has no end that could be awaited.
+                    let drain =
+                        if self.plan().target.sse { Nanos::ZERO } else { self.plan().phases.drain };
+                    self.end_load(now.min(end), drain);
                 }
             }
             Stage::Drain { deadline } => {
@@ -112,7 +115,7 @@ impl<M: Machine> Worker<M> {
     /// When the loop must run again, whatever happens on the sockets; `pumped` as in `next_due`.
     pub(super) fn wake_at(&mut self, pumped: Nanos) -> Nanos {
         let retry = self.openings.next_retry().unwrap_or(Nanos::MAX);
-        let at = self.intervals.end().min(self.next_sweep).min(retry);
+        let at = self.intervals.end().min(self.next_sweep).min(retry).min(self.next_rested());
         match self.stage {
             Stage::Connect { deadline } | Stage::Drain { deadline } => at.min(deadline),
             Stage::Await => at.min(self.wires.control.begin().unwrap_or(Nanos::MAX)),

@@ -425,7 +425,8 @@ impl<M: Machine> Worker<M> {
         self.tally.end(messages.into());
         let connection = &mut self.connections[index as usize];
         let packs = connection.messages_done(messages, self.setup.plan.load.pack);
-        self.slots.release(index, packs);
+        self.free(index, packs);
+        let connection = &self.connections[index as usize];
         if !connection.queue.is_empty() && matches!(connection.ledger, Ledger::Numbered(_)) {
             // It may have waited for one of these to end.
             self.turns.has_room(index);

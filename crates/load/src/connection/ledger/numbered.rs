@@ -124,6 +124,11 @@ impl Numbered {
         self.waiting > self.behind
     }
 
+    /// The message with this number, if it waits for its reply.
+    pub(crate) fn get(&self, number: u64) -> Option<&Pending> {
+        self.place(number).map(|place| &self.entries[place].pending)
+    }
+
     /// The message with this number waits, and what came of its reply.
     pub(crate) fn begun(&mut self, number: u64) -> Option<&mut Begun> {
         let place = self.place(number)?;

@@ -11,7 +11,11 @@ use crate::plan::{GeneratorPlan, Load, LoopPlan, Overflow, Phases, PlanError, St
 /// Longest duration, nanoseconds: 30 days.
 const MAX_DURATION: u64 = 30 * 24 * 3_600_000_000_000;
 
-pub(super) fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result<Load, PlanError> {
+pub(super) fn load(
+    document: &LoadDocument,
+    generator: &GeneratorPlan,
+    is_sse: bool,
+) -> Result<Load, PlanError> {
     let LoadDocument { connections, users, depth, pack, requests_per_connection, .. } = *document;
     if connections < generator.threads {
         return wrong(format!(
@@ -62,7 +66,10 @@ pub(super) fn load(document: &LoadDocument, generator: &GeneratorPlan) -> Result
         ExecutorDocument::Hold { rate, .. } if !(0.0..=1e9).contains(&rate) => {
             return wrong(format!("load.executor.rate: {rate} is not a rate from 0 to 1e9"));
         }
-        ExecutorDocument::Hold { .. } if depth > 1 || requests_per_connection.is_some() => {
+        // Streams of one connection are held side by side.
+        ExecutorDocument::Hold { .. }
+            if (depth > 1 && !is_sse) || requests_per_connection.is_some() =>
+        {
             return wrong(
                 "load: held connections carry one message at a time and are kept: leave depth, pack and requests per connection out"
                     .to_owned(),

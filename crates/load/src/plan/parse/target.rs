@@ -25,7 +25,7 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
     };
     let expect = match &grpc {
         Some(grpc) => grpc::expect(grpc, document.grpc.status, &document.expect)?,
-        None => expect(&document.expect, &url, &payload)?,
+        None => expect(&document.expect, &url, &payload, document.http.sse)?,
     };
     let method = document.http.method.unwrap_or_else(|| {
         if payload == PayloadPlan::None { "GET".to_owned() } else { "POST".to_owned() }
@@ -36,6 +36,7 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         method,
         headers: document.http.headers,
         http2: http2(document.http.version, url.scheme)? || url.grpc,
+        sse: document.http.sse,
         tls: url.secure.then(|| TlsPlan {
             insecure: document.tls.insecure,
             ca_file: document.tls.ca_file.map(Into::into),

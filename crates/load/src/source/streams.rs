@@ -1,0 +1,235 @@
+//! The streams of events of one worker: what each was told last, and when it is to be asked for again.
+//!
+//! Knows streams by the numbers of the messages that asked for them, and instants that are handed to
+//! it. Must not know connections, nor what becomes of an event.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use wiretrial_proto::sse::EventDecoder;
+
+use crate::clock::Nanos;
+
+/// When a stream that has ended is asked for again, where its server does not say: as browsers do.
+const USUAL_RETRY: Nanos = Nanos::from_secs(3);
+/// No server makes a stream wait for longer.
+const LONGEST_RETRY: Nanos = Nanos::from_secs(3600);
+/// The longest id that is told again, bytes: it stands in a field of the request.
+const LONGEST_ID: usize = 4096;
+
+/// The streams of one worker.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Streams {
+    open: HashMap<u64, Box<Stream>, BuildHasherDefault<Spread>>,
+    /// Those that ended, to be asked for again by whichever connection has its turn next.
+    #[expect(clippy::vec_box, reason = "they come and go boxed")]
+    parted: Vec<Box<Stream>>,
+    /// Places for streams that stay empty until an instant: when, of which connection, how many.
+    resting: BinaryHeap<Reverse<(Nanos, u32, u32)>>,
+    /// Until when the places of the streams rest that have just parted.
+    rest_until: Nanos,
+    /// The events of streams are stamped on this machine's clock if it is called so.
+    clock: Box<str>,
+    /// What that clock said at offset 0 of the run, nanoseconds.
+    origin: u64,
+}
+
+/// One stream, over all requests for it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stream {
+    pub(crate) decoder: EventDecoder,
+    /// When it was accepted, or its last event came; none: it is not accepted.
+    pub(crate) since: Option<Nanos>,
+    /// Its events have numbers of our own.
+    pub(crate) is_numbered: bool,
+    /// They are stamped on this machine's clock.
+    pub(crate) is_stamped: bool,
+    /// The number that its next event has to have; none: any.
+    pub(crate) next: Option<u64>,
+    /// Events that have come since it was asked for.
+    pub(crate) events: u64,
+    /// Why it is none, for people; nothing of it is looked at.
+    pub(crate) refused: Option<Box<(Refused, String)>>,
+    /// Bytes that came of it and were not looked at.
+    pub(crate) ignored: u64,
+}
+
+/// Why a reply is no stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// By its status.
+    Status,
+    /// By the type of its content.
+    Kind,
+}
+
+impl Streams {
+    /// None yet. The monotonic clock of this machine is called so, and said so at offset 0 of the run.
+    pub(crate) fn new(clock: &str, origin: u64) -> Self {
+        Self { clock: clock.into(), origin, ..Self::default() }
+    }
+
+    /// The message with this number asks for a stream; what is told in its request as the last id of
+    /// it, if anything.
+    pub(crate) fn ask(&mut self, number: u64) -> Option<&[u8]> {
+        let parted = &mut self.parted;
+        let stream = self.open.entry(number).or_insert_with(|| parted.pop().unwrap_or_default());
+        stream.begin_again();
+        let id = stream.decoder.last_id();
+        may_be_told(id).then_some(id)
+    }
+
+    /// The stream that this message asked for.
+    pub(crate) fn get(&mut self, number: u64) -> Option<&mut Stream> {
+        self.open.get_mut(&number).map(|stream| &mut **stream)
+    }
+
+    /// Since when an event is awaited on an accepted stream.
+    pub(crate) fn since(&self, number: u64) -> Option<Nanos> {
+        self.open.get(&number)?.since
+    }
+
+    /// The stream has ended: it is asked for again after a while.
+    pub(crate) fn part(&mut self, number: u64, now: Nanos) {
+        let Some(stream) = self.open.remove(&number) else { return };
+        let told = stream.decoder.retry_ms().map(|told| Nanos(told.saturating_mul(1_000_000)));
+        let wait = told.unwrap_or(USUAL_RETRY).min(LONGEST_RETRY);
+        self.rest_until = self.rest_until.max(now + wait);
+        self.parted.push(stream);
+    }
+
+    /// So many places of a connection are free, whose streams have just parted.
+    pub(crate) fn rest(&mut self, connection: u32, places: u32) {
+        let until = std::mem::take(&mut self.rest_until);
+        if places > 0 {
+            self.resting.push(Reverse((until, connection, places)));
+        }
+    }
+
+    /// When the next places have rested.
+    pub(crate) fn next_due(&self) -> Option<Nanos> {
+        self.resting.peek().map(|Reverse((until, ..))| *until)
+    }
+
+    /// Places that have rested by now: of which connection, how many.
+    pub(crate) fn take_rested(&mut self, now: Nanos) -> Option<(u32, u32)> {
+        if self.next_due()? > now {
+            return None;
+        }
+        self.resting.pop().map(|Reverse((_, connection, places))| (connection, places))
+    }
+
+    /// Is this the clock of this machine?
+    pub(crate) fn is_own_clock(&self, name: &[u8]) -> bool {
+        !name.is_empty() && name == self.clock.as_bytes()
+    }
+
+    /// What that clock says now, nanoseconds.
+    pub(crate) fn reading(&self, now: Nanos) -> u64 {
+        now.0.saturating_add(self.origin)
+    }
+}
+
+impl Stream {
+    fn begin_again(&mut self) {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        decoder.begin_again();
+        // A stream without ids has told nobody where it is.
+        let next = self.next.filter(|_| !decoder.last_id().is_empty());
+        *self = Self { decoder, next, ..Self::default() };
+    }
+}
+
+/// Can it stand in a field?
+fn may_be_told(id: &[u8]) -> bool {
+    let stands = |byte: &u8| *byte >= b' ' && *byte != 0x7f;
+    (1..=LONGEST_ID).contains(&id.len())
+        && id.iter().all(stands)
+        && id.first() != Some(&b' ')
+        && id.last() != Some(&b' ')
+}
+
+/// Numbers of messages follow one another, so that a multiplication spreads them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let spread = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = spread ^ (spread >> 32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hear(streams: &mut Streams, number: u64, text: &str) {
+        let stream = streams.get(number).expect("it is open");
+        let mut rest = text.as_bytes();
+        while !rest.is_empty() {
+            let step = stream.decoder.receive(rest).expect("a stream");
+            rest = &rest[step.consumed..];
+        }
+    }
+
+    #[test]
+    fn a_stream_that_ended_is_asked_for_again_with_its_last_id_after_its_time() {
+        let mut streams = Streams::new("clock", 1000);
+        assert_eq!(streams.ask(7), None);
+        hear(&mut streams, 7, "id: 3\nretry: 50\ndata: x\n\n");
+        streams.get(7).expect("open").next = Some(4);
+        streams.part(7, Nanos::from_millis(100));
+        streams.rest(2, 1);
+        assert_eq!(streams.next_due(), Some(Nanos::from_millis(150)));
+        assert_eq!(streams.take_rested(Nanos::from_millis(149)), None);
+        assert_eq!(streams.take_rested(Nanos::from_millis(150)), Some((2, 1)));
+        assert_eq!(streams.ask(8), Some(&b"3"[..]));
+        assert_eq!(streams.get(8).expect("open").next, Some(4));
+        assert!(streams.get(7).is_none() && streams.next_due().is_none());
+        // On a new connection the same message asks again.
+        assert_eq!(streams.ask(8), Some(&b"3"[..]));
+        streams.part(7, Nanos::ZERO);
+        assert_eq!(streams.ask(9), None, "another one");
+    }
+
+    #[test]
+    fn without_a_word_of_the_server_it_rests_as_in_a_browser() {
+        let mut streams = Streams::default();
+        streams.ask(1);
+        streams.part(1, Nanos(5));
+        streams.rest(0, 3);
+        assert_eq!(streams.next_due(), Some(USUAL_RETRY + Nanos(5)));
+    }
+
+    #[test]
+    fn ids_that_can_t_stand_in_a_field_are_not_told() {
+        let long = "x".repeat(LONGEST_ID + 1);
+        for id in ["\u{1}", " 7", "7 ", "a\tb", long.as_str()] {
+            let mut streams = Streams::default();
+            streams.ask(1);
+            hear(&mut streams, 1, &format!("id: {id}\ndata: x\n\n"));
+            streams.part(1, Nanos::ZERO);
+            assert_eq!(streams.ask(2), None, "{id:?}");
+        }
+    }
+
+    #[test]
+    fn stamps_are_of_this_machine_or_of_none() {
+        let streams = Streams::new("one", 1000);
+        assert!(streams.is_own_clock(b"one") && !streams.is_own_clock(b"two"));
+        assert!(!Streams::new("", 0).is_own_clock(b""));
+        assert_eq!(streams.reading(Nanos(700)), 1700);
+    }
+}

@@ -1,0 +1,81 @@
+//! Streams of events: when their places are free again, and which have told nothing for too long.
+//!
+//! Knows instants and connections. Must not know what a stream tells.
+
+use wiretrial_net::Key;
+
+use super::Worker;
+use crate::clock::Nanos;
+use crate::connection::{Ending, SILENT};
+use crate::machine::Machine;
+use crate::measure::Class;
+use crate::plan::{LoopPlan, Plan};
+use crate::source::{Payloads, Streams};
+
+/// What messages of a plan carry, and the streams that they ask for.
+pub(super) fn payloads<M: Machine>(plan: &Plan, clock: &M) -> Payloads {
+    let payloads = Payloads::new(&plan.target.payload);
+    if !plan.target.sse {
+        return payloads;
+    }
+    let (name, origin) = clock.identity();
+    payloads.asking_for(Streams::new(&name, origin))
+}
+
+impl<M: Machine> Worker<M> {
+    /// So many places of a connection are free: at once, or, of streams that have ended, after a while.
+    pub(super) fn free(&mut self, index: u32, places: u32) {
+        match self.payloads.streams() {
+            None => self.slots.release(index, places),
+            Some(streams) => streams.rest(index, places),
+        }
+    }
+
+    /// Places that have rested are free.
+    pub(super) fn free_rested(&mut self, now: Nanos) {
+        let Some(streams) = self.payloads.streams() else { return };
+        while let Some((index, places)) = streams.take_rested(now) {
+            self.slots.release(index, places);
+        }
+    }
+
+    /// When the next ones have rested.
+    pub(super) fn next_rested(&mut self) -> Nanos {
+        let streams = self.payloads.streams().as_ref();
+        streams.and_then(|streams| streams.next_due()).unwrap_or(Nanos::MAX)
+    }
+
+    /// All streams of a connection end with it.
+    pub(super) fn part_streams(&mut self, index: u32, now: Nanos) {
+        let Some(streams) = self.payloads.streams() else { return };
+        let ledger = &self.connections[index as usize].ledger;
+        ledger.for_each(|pending| streams.part(pending.number, now));
+    }
+
+    /// Fails the streams of a connection that have told nothing for too long. An ending: the connection
+    /// has to be given up.
+    pub(super) fn sweep_streams(&mut self, index: u32, now: Nanos) -> Option<Ending> {
+        let plan = &self.setup.plan;
+        let are_held = matches!(plan.load.loop_, LoopPlan::Hold { .. });
+        let timeout = plan.phases.timeout;
+        let streams = self.payloads.streams().as_ref()?;
+        let connection = &mut self.connections[index as usize];
+        let silent = connection.silent_streams(streams, now, timeout, are_held);
+        if silent.is_empty() {
+            return None;
+        }
+        let mut given_up = 0;
+        for number in silent {
+            let (payloads, recorder) = (&mut self.payloads, &mut self.recorder);
+            if !connection.give_up_stream(number, now, payloads, recorder) {
+                self.done(index, given_up);
+                return Some(Ending::Failed(Class::Timeout, SILENT.to_owned()));
+            }
+            given_up += 1;
+        }
+        self.done(index, given_up);
+        let generation = self.connections[index as usize].generation;
+        self.go_on(Key { slot: index, generation }, None, now);
+        None
+    }
+}
