@@ -131,6 +131,7 @@ impl ClientSession for Http2Client {
         let Message { number, route, payload, fill } = *message;
         let request = &self.requests[route];
         self.block.clear();
+        self.connection.begin_block(&mut self.block);
         request.write(payload.len() as u64, fill, &mut self.block);
         let asked = Asked { number, is_head: request.is_head(), ..Asked::default() };
         let Some(id) = self.connection.open(asked) else { return };

@@ -11,14 +11,19 @@ mod content;
 mod control;
 mod reading;
 
+use std::mem;
+use std::ops::Range;
+
 use super::frame::{self, ErrorCode, WIDEST, WINDOW};
-use super::hpack::HpackDecoder;
+use super::hpack::{self, HpackDecoder};
 use super::settings::Settings;
 use super::streams::{Identified, Streams};
 use crate::ErrorClass;
 use content::Held;
 use reading::Reading;
 
+/// Gaps between the numbers of streams that are remembered. Nobody leaves any.
+const MOST_PASSED_OVER: usize = 32;
 /// Streams that we gave up and of which something may still come: the peer may not know yet.
 const MOST_GONE: usize = 1024;
 
@@ -94,7 +99,14 @@ pub(super) struct Connection<M> {
     held: Held,
     /// Numbers of streams that we gave up.
     gone: Vec<u32>,
+    /// Numbers that the client can't use any more, as it has used later ones.
+    passed_over: Vec<Range<u32>>,
     windows: WindowUse,
+    /// The peer allows a smaller table than what holds by itself: the next block must say that ours is
+    /// no larger (RFC 7541 section 4.2).
+    table_due: bool,
+    /// It has been said.
+    table_told: bool,
 }
 
 /// A stream that is open, at least in one direction.
@@ -174,7 +186,20 @@ impl<M: Default> Connection<M> {
             send_window: WINDOW,
             held: Held::default(),
             gone: Vec::new(),
+            passed_over: Vec::new(),
             windows: WindowUse::default(),
+            table_due: false,
+            table_told: false,
+        }
+    }
+
+    /// Begins a block of fields, which is empty yet.
+    #[inline]
+    pub(super) fn begin_block(&mut self, block: &mut Vec<u8>) {
+        if mem::take(&mut self.table_due) {
+            self.table_told = true;
+            // It is never used, so that it can be the smallest for good.
+            hpack::write_table_size(0, block);
         }
     }
 
@@ -203,6 +228,14 @@ impl<M: Default> Connection<M> {
         let id = Some(self.next).filter(|&id| id <= WIDEST)?;
         self.insert(id, message);
         Some(id)
+    }
+
+    /// The client goes on with this number.
+    #[inline]
+    fn pass_over(&mut self, id: u32) {
+        if id > self.next && self.passed_over.len() < MOST_PASSED_OVER {
+            self.passed_over.push(self.next..id);
+        }
     }
 
     #[inline]

@@ -85,6 +85,11 @@ pub(super) fn request(fields: &FieldList, connects: bool) -> Result<Request<'_>,
     if !is_placed || (tunnels && authority.is_none()) {
         return Err(Malformed("a request without a scheme, a path, or where to"));
     }
+    // Their URIs have an authority (section 8.3.1).
+    let needs_one = matches!(scheme, Some(b"http" | b"https"));
+    if needs_one && authority.is_none() && !regular.has_host {
+        return Err(Malformed("a request to nobody"));
+    }
     Ok(Request {
         method: text(method)?,
         path: path.map(text).transpose()?,
@@ -112,6 +117,7 @@ struct Regular {
     /// A field came that is not a pseudo-field: none of those may follow.
     begun: bool,
     content_length: Option<u64>,
+    has_host: bool,
 }
 
 impl Regular {
@@ -144,6 +150,7 @@ impl Regular {
                 }
                 self.content_length = Some(length);
             }
+            b"host" => self.has_host = true,
             b"te" if self.is_request && value != b"trailers" => {
                 return Err(Malformed("a TE that says more than trailers"));
             }
@@ -224,20 +231,24 @@ mod tests {
         assert_eq!(found, Ok(("GET", Some("/a"))));
         let connect = (":method", "CONNECT");
         assert!(request(&list(&[connect, (":authority", "a:1")]), false).is_ok());
-        let websocket = list(&[connect, https, path, (":protocol", "websocket")]);
+        let to = (":authority", "a");
+        let websocket = list(&[connect, https, path, to, (":protocol", "websocket")]);
         assert_eq!(request(&websocket, true).map(|it| it.protocol), Ok(Some(&b"websocket"[..])));
         assert!(request(&websocket, false).is_err());
-        let bad: [&[(&str, &str)]; 11] = [
-            &[https, path],
-            &[get, path],
-            &[get, https],
-            &[get, https, (":path", "")],
-            &[get, get, https, path],
-            &[get, https, path, (":status", "200")],
-            &[get, https, path, ("te", "gzip")],
-            &[get, https, path, ("connection", "close")],
-            &[("a", "b"), get, https, path],
-            &[connect, https, path],
+        assert!(request(&list(&[get, https, path, ("host", "a")]), false).is_ok());
+        assert!(request(&list(&[get, (":scheme", "urn"), path]), false).is_ok());
+        let bad: [&[(&str, &str)]; 12] = [
+            &[https, path, to],
+            &[get, path, to],
+            &[get, https, to],
+            &[get, https, path],
+            &[get, https, (":path", ""), to],
+            &[get, get, https, path, to],
+            &[get, https, path, to, (":status", "200")],
+            &[get, https, path, to, ("te", "gzip")],
+            &[get, https, path, to, ("connection", "close")],
+            &[("a", "b"), get, https, path, to],
+            &[connect, https, path, to],
             &[connect],
         ];
         for fields in bad {

@@ -162,6 +162,7 @@ impl Http2Server {
             rest /= 10;
         }
         self.block.clear();
+        self.connection.begin_block(&mut self.block);
         write_field(b":status", &digits, Secrecy::Plain, &mut self.block);
         for (name, value) in fields {
             write_field(name.as_bytes(), value, Secrecy::Plain, &mut self.block);

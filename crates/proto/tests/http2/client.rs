@@ -282,6 +282,7 @@ fn what_is_wrong_with_the_connection_ends_it() {
         ("settings on a stream", frame(SETTINGS, 0, 1, b""), 1),
         ("a ping on a stream", frame(PING, 0, 1, &[0; 8]), 1),
         ("a ping of seven bytes", frame(PING, 0, 0, &[0; 7]), 6),
+        ("a ping of seven bytes on a stream", frame(PING, 0, 1, &[0; 7]), 6),
         ("settings of five bytes", frame(SETTINGS, 0, 0, &[0; 5]), 6),
         ("an answer to settings with some", frame(SETTINGS, ACK, 0, &[0; 6]), 6),
         ("a setting out of bounds", settings(&[(5, 1)]), 1),
@@ -317,6 +318,9 @@ fn settings_come_first() {
     let fresh = || Http2Client::new(requests(), Http2Limits::default());
     assert_eq!(check(fresh, &frame(PING, 0, 0, &[0; 8])).events, ["error Protocol"]);
     assert_eq!(check(fresh, &frame(SETTINGS, ACK, 0, b"")).events, ["error Protocol"]);
+    // What is wrong wherever it stands is told as that.
+    let seen = check(fresh, &frame(SETTINGS, ACK, 0, &[0]));
+    assert_eq!(told(&seen.out), ["goaway 0 6"]);
 }
 
 #[test]

@@ -121,8 +121,16 @@ fn requests_are_told_as_they_come_and_answered_on_their_streams() {
 #[test]
 fn a_request_that_is_none_is_reset_and_the_others_go_on() {
     let cases = [
-        ("no path", headers(END, 1, &[":method=GET", ":scheme=http"])),
-        ("a status", headers(END, 1, &[":method=GET", ":scheme=http", ":path=/", ":status=200"])),
+        ("no path", headers(END, 1, &[":method=GET", ":scheme=http", ":authority=h"])),
+        ("nobody", headers(END, 1, &[":method=GET", ":scheme=http", ":path=/"])),
+        (
+            "a status",
+            headers(
+                END,
+                1,
+                &[":method=GET", ":scheme=http", ":path=/", ":authority=h", ":status=200"],
+            ),
+        ),
         ("about the connection", post(1, &["connection=close"])),
         ("te", post(1, &["te=gzip"])),
         ("more content", [post(1, &["content-length=1"]), frame(DATA, 0, 1, b"ab")].concat()),
@@ -137,11 +145,31 @@ fn a_request_that_is_none_is_reset_and_the_others_go_on() {
     }
 }
 
+/// The first byte of each block that was sent.
+fn begins(mut out: &[u8]) -> Vec<u8> {
+    let mut found = Vec::new();
+    while let Some((head, rest)) = out.split_first_chunk::<9>() {
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        found.extend((head[3] == HEADERS).then_some(rest[0]));
+        out = &rest[length..];
+    }
+    found
+}
+
+#[test]
+fn a_smaller_table_is_told_of_once() {
+    let small = [settings(&[(1, 100)]), settings(&[(1, 4096)]), get(1), get(3)].concat();
+    assert_eq!(begins(&check(Http2Limits::default(), &small).out), [0x20, 0x88]);
+    let usual = [settings(&[(1, 8192)]), get(1)].concat();
+    assert_eq!(begins(&check(Http2Limits::default(), &usual).out), [0x88]);
+}
+
 #[test]
 fn a_stream_is_not_opened_twice_nor_by_nobody() {
     let cases = [
         ("its own number", get(2), 1),
-        ("a lower number", [get(5), get(3)].concat(), 5),
+        ("a lower number", [get(5), get(3)].concat(), 1),
+        ("a number again", [get(1), get(3), get(1)].concat(), 5),
         ("behind its end", [get(1), frame(DATA, 0, 1, b"a")].concat(), 5),
         ("content of nothing", frame(DATA, 0, 1, b"a"), 1),
         ("a stream on itself", frame(PRIORITY, 0, 3, &[0, 0, 0, 3, 1]), 1),

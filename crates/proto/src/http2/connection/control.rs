@@ -4,7 +4,7 @@
 
 use super::{Broken, Connection, Happened, Side, broken};
 use crate::http2::frame::{self, ACK, ErrorCode, FrameHead, Kind};
-use crate::http2::settings;
+use crate::http2::settings::{self, Settings};
 
 /// Answers to control frames that may wait for a peer that does not read them.
 const MOST_OWED: u32 = 10_000;
@@ -17,9 +17,6 @@ impl<M: Default> Connection<M> {
         match head.kind {
             Kind::Settings => self.settings(head, payload, out),
             Kind::Ping => {
-                if payload.len() != 8 {
-                    return Err(wrong_size());
-                }
                 if !head.has(ACK) {
                     self.owe(out)?;
                     frame::write(Kind::Ping, ACK, 0, payload, out);
@@ -38,9 +35,6 @@ impl<M: Default> Connection<M> {
 
     fn settings(&mut self, head: FrameHead, payload: &[u8], out: &mut Vec<u8>) -> Told {
         if head.has(ACK) {
-            if !payload.is_empty() {
-                return Err(wrong_size());
-            }
             if !self.reading.is_acknowledged {
                 self.reading.is_acknowledged = true;
                 self.decoder.allow(self.limits.header_table_size as usize);
@@ -58,6 +52,8 @@ impl<M: Default> Connection<M> {
             // Only a client may say so (section 6.5.2).
             return Err(out_of_bounds(ErrorCode::ProtocolError));
         }
+        let is_smaller = self.peer.header_table_size < Settings::default().header_table_size;
+        self.table_due |= is_smaller && !self.table_told;
         let wider = i64::from(self.peer.initial_window) - i64::from(before.initial_window);
         for stream in self.streams.iter_mut() {
             stream.send_window += wider;

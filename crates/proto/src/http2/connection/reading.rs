@@ -2,6 +2,7 @@
 //!
 //! Knows how frames follow each other, content and fields; must not know what a field means.
 
+use super::control::wrong_size;
 use super::{Broken, Connection, Happened, Side, broken};
 use crate::fields::FieldList;
 use crate::http2::frame::{self, ACK, END_HEADERS, END_STREAM, ErrorCode, FrameHead, HEAD, Kind};
@@ -112,6 +113,15 @@ impl<M: Default> Connection<M> {
     #[inline]
     fn check(&self, head: FrameHead) -> Result<(), Broken> {
         let is_settings = head.kind == Kind::Settings && !head.has(ACK);
+        // Wherever they stand (sections 6.5 and 6.7).
+        let is_sized = match head.kind {
+            Kind::Settings if head.has(ACK) => head.length == 0,
+            Kind::Ping => head.length == 8,
+            _ => true,
+        };
+        if !is_sized {
+            return Err(wrong_size());
+        }
         if !self.reading.is_settled && !is_settings {
             return Err(broken(ErrorCode::ProtocolError, "the peer does not begin as HTTP/2 does"));
         }
@@ -304,14 +314,23 @@ impl<M: Default> Connection<M> {
         })?;
         if self.side == Side::Server && id >= self.next && !id.is_multiple_of(2) {
             if self.streams.len() >= self.limits.max_streams as usize {
+                self.pass_over(id);
                 self.next = id + 2;
                 self.owe(out)?;
                 self.forget(id, ErrorCode::RefusedStream, out);
                 return Ok(None);
             }
+            self.pass_over(id);
             self.insert(id, M::default());
         }
         let Some(stream) = self.streams.get_mut(id) else {
+            if self.passed_over.iter().any(|numbers| numbers.contains(&id)) {
+                // It is closed because a later one was opened (section 5.1.1).
+                return Err(broken(
+                    ErrorCode::ProtocolError,
+                    "a stream is opened behind a later one",
+                ));
+            }
             self.check_gone(id)?;
             if is_end {
                 self.end(id);

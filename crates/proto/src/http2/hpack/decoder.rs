@@ -33,7 +33,8 @@ impl HpackDecoder {
 
     /// The peer has acknowledged another `SETTINGS_HEADER_TABLE_SIZE`.
     pub fn allow(&mut self, table_size: usize) {
-        if table_size < self.allowed {
+        // A table that is small already keeps to it, and need not say so (RFC 7541 section 4.2).
+        if table_size < self.table.most() {
             self.due = Some(self.due.map_or(table_size, |due| due.min(table_size)));
         }
         self.allowed = table_size;
@@ -262,6 +263,18 @@ mod tests {
         let both = read(&mut decoder, "3f45 3fa9 01 82");
         assert_eq!(both, Ok(fields(":method= GET")), "100, then 200");
         assert_eq!(read(&mut decoder, "82"), Ok(fields(":method= GET")));
+    }
+
+    #[test]
+    fn a_table_that_is_small_already_need_not_be_told_of() {
+        let mut decoder = HpackDecoder::new(4096);
+        // Of what it may have, the encoder takes 50 bytes.
+        assert_eq!(read(&mut decoder, "3f13 82"), Ok(fields(":method= GET")));
+        decoder.allow(100);
+        assert_eq!(read(&mut decoder, "82"), Ok(fields(":method= GET")));
+        decoder.allow(40);
+        decoder.allow(4096);
+        assert_eq!(read(&mut decoder, "82"), Err(HpackError::TableSize), "40 was less");
     }
 
     #[test]

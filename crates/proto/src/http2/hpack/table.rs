@@ -111,6 +111,11 @@ impl DynamicTable {
         Self { text: Vec::new(), gone: 0, entries: VecDeque::new(), size: 0, most }
     }
 
+    /// How much it may hold, bytes.
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
     /// Changes how much it may hold; what no longer fits goes, the oldest first.
     pub(super) fn resize(&mut self, most: usize) {
         self.most = most;
