@@ -4,8 +4,9 @@
 //! closes: `http1-client GET,HEAD 4854.. 0d0a.. fin`. Out: what was reported, as a JSON list.
 //! Used by `tests/differential`, which compares the codecs with well-kept ones in Python.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../../tests/common/mod.rs"]
 mod common;
+mod http2;
 
 use std::io::{self, BufRead as _, Write as _};
 
@@ -32,6 +33,10 @@ fn main() -> io::Result<()> {
 fn drive(line: &str) -> Option<String> {
     let mut words = line.split(' ').filter(|word| !word.is_empty()).peekable();
     let codec = words.next()?;
+    if codec.starts_with("http2-") || codec.starts_with("hpack-") {
+        let words: Vec<_> = words.collect();
+        return http2::drive(codec, &words).map(|events| format!("[{}]", events.join(",")));
+    }
     let methods = if codec == "http1-client" { words.next()? } else { "" };
     let mut input = Vec::new();
     let mut cuts = Vec::new();
