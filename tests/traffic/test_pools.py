@@ -46,6 +46,22 @@ BROKEN = [
         f"{TALK}step = [{SAYS}]\n[load]\nconnections = {{pool = 2}}\n",
         "t.toml:5:1: a conversation needs a connection of its own: leave connections out, or",
     ),
+    (
+        f"{FLOW}[load]\nconnections = {{pool = 2, streams = 0}}\n",
+        "t.toml:4:1: 0 streams on each connection: write a number from 1 to 1,000,000, such as",
+    ),
+    (
+        f'http = "1.1"\n{FLOW}[load]\nconnections = {{pool = 2, streams = 5}}\n',
+        't.toml:5:1: HTTP/1.1 has no streams: leave streams out, or write http = "2"',
+    ),
+    (
+        f'http = "3"\n{FLOW}',
+        't.toml:1:1: http: "3" is none of them: ',
+    ),
+    (
+        f'http = "2"\n{TALK}step = [{SAYS}]\n',
+        't.toml:1:1: http = "2" of conversations, which are had over HTTP/1.1: leave it out',
+    ),
 ]
 
 
@@ -77,3 +93,26 @@ def test_a_wrong_pool_is_told_with_its_place(compiled: Compile, source: str, wan
     with pytest.raises(TrafficProblem) as wrong:
         compiled({"t.toml": source, "x.hurl": "GET http://h/\nHTTP 200\n"})
     assert wanted in wrong.value.line()
+
+
+STREAMED = f'http = "2"\n{FLOW}[load]\nconnections = {{pool = 4, streams = 8}}\n'
+
+
+def test_a_pool_has_streams_over_http2(compiled: Compile) -> None:
+    files = {"t.toml": STREAMED, "x.hurl": "GET http://h/\nHTTP 200\n"}
+    scenario = compiled(files)
+    sent = sending(scenario, Instead(users=100))
+    assert (sent.http, sent.load.connections, sent.load.depth, sent.load.users) == ("2", 4, 8, 100)
+    assert sending(scenario, Instead(users=100, streams=3)).load.depth == 3
+    told = "; all users share 4 connections, each with 8 streams"
+    assert any(line.text.endswith(told) for line in telling.lines(scenario, "t.toml"))
+    files["t.toml"] = STREAMED.replace('http = "2"\n', "")
+    later = compiled(files)
+    assert sending(later, Instead(users=100, http="2")).load.depth == 8
+    with pytest.raises(UsageProblem) as refused:
+        sending(later, Instead(users=100))
+    assert refused.value.line().startswith("8 streams on each connection, and HTTP/1.1 has none")
+    files["t.toml"] = FLOW
+    with pytest.raises(UsageProblem) as refused:
+        sending(compiled(files), Instead(users=100, http="2", streams=8))
+    assert "8 streams on a connection of each user" in refused.value.line()

@@ -16,7 +16,7 @@ use wiretrial_net::{Driver, NetError, NetErrorClass, Transport};
 use wiretrial_proto::{ClientSession as _, Fill, Message};
 
 pub(crate) use buffers::Buffers;
-pub(crate) use ledger::Ledger;
+pub(crate) use ledger::{Ledger, Pending};
 pub(crate) use outcome::Expected;
 pub(crate) use outcome::FORESEEN;
 pub(crate) use queue::{Queue, Waiting};
@@ -275,10 +275,24 @@ impl Connection {
         buffers: &mut Buffers,
         recorder: &mut Recorder,
     ) {
-        while let (Ledger::Numbered(ledger), Some(link)) = (&mut self.ledger, &self.link)
-            && let Some(number) = ledger.next_again(link.session.room())
-        {
+        while let Some(number) = self.next_again() {
             self.encode(number, 1, payloads, buffers, recorder);
+        }
+    }
+
+    /// The next message that goes again, if there is one and room for it.
+    #[inline]
+    pub(crate) fn next_again(&mut self) -> Option<u64> {
+        match (&mut self.ledger, &self.link) {
+            (Ledger::Numbered(ledger), Some(link)) => ledger.next_again(link.session.room()),
+            _ => None,
+        }
+    }
+
+    /// All that was in flight when the last connection ended is to go again, where replies are numbered.
+    pub(crate) fn go_again(&mut self) {
+        if let Ledger::Numbered(ledger) = &mut self.ledger {
+            ledger.go_again();
         }
     }
 

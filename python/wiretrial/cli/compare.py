@@ -158,6 +158,7 @@ def compare(
     payload: options.PayloadSize = None,
     json_text: options.JsonText = None,
     text: options.Text = False,
+    http: options.Http = options.HttpVersions.ONE,
     method: options.Method = None,
     header: options.Headers = None,
     expect: options.Expected = None,
@@ -201,6 +202,7 @@ def compare(
         expect=tuple(rule for rule in expect or () if rule != "auto"),
         expect_status=expect_status,
         learns=not no_learn,
+        http=http,
     )
     own = Typed(tuple(build or ()), tuple(command or ()), tuple(at or ()), port, path)
     verdict = Verdict(margin, junit, markdown)

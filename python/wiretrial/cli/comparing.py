@@ -27,6 +27,7 @@ from wiretrial.plan import (
     Content,
     EchoContent,
     Expect,
+    HttpVersion,
     LearnedContent,
     Load,
     Message,
@@ -36,7 +37,7 @@ from wiretrial.plan import (
     Tls,
 )
 from wiretrial.results.model import Scenario
-from wiretrial.studies import priming
+from wiretrial.studies import priming, wording
 from wiretrial.studies.contracts import COMPARED, FRESH_SOURCES, PATHS
 from wiretrial.studies.spec import Case, Study
 from wiretrial.subjects import own_build, registry
@@ -46,6 +47,7 @@ from wiretrial.subjects.spec import (
     ContractName,
     Protocol,
     Spec,
+    over,
 )
 
 NAME = "compare"
@@ -166,7 +168,7 @@ def _of_one_message(
     named: _Named, protocol: str | None, loop: Loop, asked: Asked, tls: Tls
 ) -> tuple[Case, ...]:
     load = workload.load_of(loop)
-    common = _common([side for _, side in named], protocol)
+    common = _common([side for _, side in named], protocol, asked.version)
     return tuple(_case(*one, common, load, asked, tls) for one in named)
 
 
@@ -230,7 +232,7 @@ def _is_subject(side: Side) -> bool:
     return side.own is None and not _is_url(side)
 
 
-def _common(sides: Sequence[Side], wanted: str | None) -> _Common | None:
+def _common(sides: Sequence[Side], wanted: str | None, version: HttpVersion) -> _Common | None:
     """A protocol and contract that all subjects keep; None where there are only URLs."""
     specs = [_subject(side.shown)[0] for side in sides if _is_subject(side)]
     if specs and any(side.own for side in sides):
@@ -250,14 +252,17 @@ def _common(sides: Sequence[Side], wanted: str | None) -> _Common | None:
         for protocol in protocols:
             if contract not in COMPARED or protocol not in workload.SCHEMES:
                 continue
-            if wanted in (None, protocol) and all(
-                (contract, protocol) in s.claims() for s in specs
-            ):
+            spoken = over(protocol, version)
+            # What is not HTTP has no other version.
+            if spoken == protocol and version != "1.1":
+                continue
+            if wanted in (None, protocol) and all((contract, spoken) in s.claims() for s in specs):
                 return _Common(protocol=protocol, contract=contract)
     names = " and ".join(dict.fromkeys(spec.name for spec in specs))
     raise UsageProblem(
         f"{names} {'have' if len(specs) > 1 else 'has'} no contract"
-        f"{' in common' if len(specs) > 1 else ''}{f' over {wanted}' if wanted else ''}",
+        f"{' in common' if len(specs) > 1 else ''}{f' over {wanted}' if wanted else ''}"
+        f"{f' in HTTP/{version}' if version != '1.1' else ''}",
         "name the requests: --traffic FILE"
         if any(spec.traffic for spec in specs)
         else "see `wiretrial subject list` for what each speaks",
@@ -279,7 +284,7 @@ def _case(
     if side.own:
         spoken_here = side.own.protocol
         return Case(
-            scenario=_scenario(name, contestant, "default", spoken_here, load),
+            scenario=_scenario(name, contestant, "default", spoken_here, load, asked.version),
             own=side.own,
             protocol=spoken_here,
             path=side.own.path,
@@ -292,7 +297,9 @@ def _case(
     if _is_url(side):
         target = urls.parse(contestant, workload.SCHEMES)
         return Case(
-            scenario=_scenario(name, redaction.text(contestant), "default", target.protocol, load),
+            scenario=_scenario(
+                name, redaction.text(contestant), "default", target.protocol, load, asked.version
+            ),
             url=target.url,
             protocol=target.protocol,
             http=workload.http_of(target.protocol, asked),
@@ -307,7 +314,12 @@ def _case(
     is_text = common.contract == "ws-echo" and (asked.text or asked.json is not None)
     return Case(
         scenario=_scenario(
-            name, contestant.partition(":")[0], configuration, common.protocol, load
+            name,
+            contestant.partition(":")[0],
+            configuration,
+            common.protocol,
+            load,
+            asked.version,
         ),
         protocol=common.protocol,
         path=PATHS[common.contract],
@@ -356,9 +368,17 @@ def _payload(common: _Common, size: str | None, json_text: str | None) -> Payloa
 
 
 def _scenario(
-    name: str, subject: str, configuration: ConfigurationName, protocol: Protocol, load: Load
+    name: str,
+    subject: str,
+    configuration: ConfigurationName,
+    protocol: Protocol,
+    load: Load,
+    version: HttpVersion,
 ) -> Scenario:
-    title = f"{load.connections} connections, {load.executor.kind} loop, depth {load.depth}"
+    in_flight = f"depth {load.depth}"
+    if version != "1.1":
+        in_flight = f"HTTP/{version}, {wording.words('streams', load.depth)}"
+    title = f"{load.connections} connections, {load.executor.kind} loop, {in_flight}"
     return Scenario(
         name=name,
         group=title,

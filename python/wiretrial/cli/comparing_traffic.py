@@ -88,7 +88,7 @@ class Played:
         base: str | None,
     ) -> Case:
         scenario = compile_at(self.path, given(self.variables), base)
-        instead = traffic_wanted.instead(self.loop, self.connections)
+        instead = traffic_wanted.instead(self.loop, self.asked, self.connections)
         sending = loads.sending(scenario, instead, seed=self.loop.seed)
         title = f"{self.path.name}, {sessions.words(sending)}"
         own = workload.http_of(protocol, self.asked).headers
@@ -105,7 +105,7 @@ class Played:
                 goals=scenario.goals,
             ),
             protocol=protocol,
-            http=Http(headers=(*scenario.headers, *own)),
+            http=Http(version=sending.http, headers=(*scenario.headers, *own)),
             traffic=sending.traffic,
             load=sending.load,
             duration_ns=None if self.is_timed else sending.stages_ns,

@@ -127,16 +127,7 @@ def load(
             rich_help_panel=screen.LOAD,
         ),
     ] = Overflow.WAIT,
-    depth: Annotated[
-        str,
-        typer.Option(
-            "--depth",
-            "--streams",
-            metavar="K",
-            help="Most requests in flight per connection; over HTTP/2 and gRPC, its streams.",
-            rich_help_panel=screen.LOAD,
-        ),
-    ] = "1",
+    depth: options.Depth = "1",
     pack: options.Pack = "1",
     requests_per_connection: options.PerConnection = None,
     payload: options.PayloadSize = None,
@@ -151,14 +142,7 @@ def load(
     deflate: options.Compressed = False,
     deflate_with: options.Compression = None,
     greetings: options.Greetings = "0",
-    http: Annotated[
-        options.HttpVersions,
-        typer.Option(
-            "--http",
-            help="Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte.",
-            rich_help_panel=screen.LOAD,
-        ),
-    ] = options.HttpVersions.ONE,
+    http: options.Http = options.HttpVersions.ONE,
     sse: Annotated[
         bool,
         typer.Option(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -82,8 +82,17 @@ Depth = Annotated[
     str,
     typer.Option(
         "--depth",
+        "--streams",
         metavar="K",
-        help="Most requests in flight per connection.",
+        help="Most requests in flight per connection; over HTTP/2 and gRPC, its streams.",
+        rich_help_panel=screen.LOAD,
+    ),
+]
+Http = Annotated[
+    HttpVersions,
+    typer.Option(
+        "--http",
+        help="Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte.",
         rich_help_panel=screen.LOAD,
     ),
 ]
@@ -453,6 +462,11 @@ class Asked:
     http: HttpVersions = HttpVersions.ONE
     sse: bool = False
     """Whether replies are streams of events, which are held."""
+
+    @property
+    def version(self) -> Literal["1.1", "2"]:
+        """As a plan has it."""
+        return "1.1" if self.http is HttpVersions.ONE else "2"
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ def _asked(scenario: Scenario, sending: Sending) -> tuple[Exchange, ...]:
     plan = Plan(
         target=Target(
             url=address.url,
-            http=Http(headers=scenario.headers),
+            http=Http(version=scenario.http, headers=scenario.headers),
             tls=workload.tls_of(sending.security),
         ),
         # What is made, such as a UUID, is another one each time.
@@ -128,6 +128,7 @@ def _document(scenario: Scenario) -> dict[str, object]:
             "rate": shape.rate,
             "pacing": shape.pacing,
             "pool": shape.pool,
+            "streams": shape.streams,
             "stages": [
                 {"for_ns": stage.for_ns, "from": stage.start, "to": stage.end}
                 for stage in shape.stages

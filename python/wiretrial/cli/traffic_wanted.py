@@ -6,6 +6,7 @@ Knows the compiled file and the options that go with it; must not know how a loa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from wiretrial import quantities
@@ -42,7 +43,7 @@ def wanted(
     """
     require_sessions(path, loop, asked)
     scenario = compile_file(path, given(variables), learns=asked.learns)
-    sending = loads.sending(scenario, instead(loop), seed=loop.seed)
+    sending = loads.sending(scenario, instead(loop, asked), seed=loop.seed)
     stop = Stop(
         duration_ns=duration_ns if is_timed else sending.stages_ns or duration_ns,
         sessions=None if sessions is None else quantities.count(sessions, "--requests", most=2**53),
@@ -55,7 +56,7 @@ def wanted(
         target=Target(
             url=address.url,
             sources=sources,
-            http=Http(headers=(*scenario.headers, *http.headers)),
+            http=Http(version=sending.http, headers=(*scenario.headers, *http.headers)),
             tls=workload.tls_of(security),
         ),
         load=sending.load,
@@ -92,8 +93,16 @@ def require_sessions(path: Path, loop: Loop, asked: Asked) -> None:
         )
 
 
-def instead(loop: Loop, default: str = DEFAULT_CONNECTIONS) -> loads.Instead:
-    """Users and arrivals of the command line; `default`: what -c is where it is not given."""
+def instead(loop: Loop, asked: Asked, default: str = DEFAULT_CONNECTIONS) -> loads.Instead:
+    """What the command line says; `default`: what -c is where it is not given."""
+    streams = None if loop.depth == "1" else quantities.count(loop.depth, "--streams")
+    # The usual version is not typed, and the file's counts.
+    version = None if asked.version == "1.1" else asked.version
+    return replace(_instead(loop, default), streams=streams, http=version)
+
+
+def _instead(loop: Loop, default: str) -> loads.Instead:
+    """Users and arrivals."""
     users = None
     if loop.connections != default:
         users = quantities.count(loop.connections, "--connections")
@@ -115,7 +124,6 @@ def _of_one_message(loop: Loop, asked: Asked) -> Iterator[str]:
         "--method": asked.method is not None,
         "--expect": bool(asked.expect),
         "--expect-status": asked.expect_status != "200",
-        "--depth": loop.depth != "1",
         "--pack": loop.pack != "1",
         "--requests-per-connection": loop.requests_per_connection is not None,
         "--hold": loop.hold,

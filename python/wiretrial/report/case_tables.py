@@ -262,5 +262,6 @@ _SHORT = {
     "delay_ms": "t = {} ms",
     "connections": "{} connections",
     "payload": "{} bytes",
+    "streams": "{} streams on each",
     "depth": "depth {}",
 }

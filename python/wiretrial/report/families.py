@@ -23,6 +23,7 @@ AXES = {
     "payload": "bytes per {message}",
     "rate": "{messages}/s offered",
     "depth": "{messages} in flight per connection",
+    "streams": "streams on each connection",
     "requests_per_connection": "requests per connection",
 }
 CASES = "cases"

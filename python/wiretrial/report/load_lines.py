@@ -145,7 +145,7 @@ def _asked(trial: Trial, measured: Measured) -> list[str]:
     who = "user" if trial.plan.traffic else "connection"
     parts = [sent.shared(load) or units.plural(load.connections, who), *_sending(trial)]
     if not trial.plan.traffic:
-        parts.append(f"depth {load.depth}")
+        parts.append(sent.depth(trial.plan))
     if load.pack > 1:
         parts.append(f"pack {load.pack}")
     if start.request_payload_bytes:

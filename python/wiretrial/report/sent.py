@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wiretrial import redaction, words
-from wiretrial.plan import AfterResponse, Hold, Load, OpenLoop, RandomBurst
+from wiretrial.plan import AfterResponse, Hold, Load, OpenLoop, Plan, RandomBurst
 from wiretrial.plan_traffic import Traffic
 from wiretrial.report import facts, load_words, units
 from wiretrial.report.measures import Measured
@@ -146,6 +146,7 @@ def _facets(trials: Sequence[Trial], *, is_run: bool) -> Iterator[Facet]:
         lambda told: "" if told == _UNLIMITED else f"{told} {what.many} per connection",
     )
     yield Facet("depth", _depth, lambda told: f"depth {told}")
+    yield Facet("streams", _streams, _counted("stream", " on each connection"))
     yield Facet("pack", _pack, lambda told: f"packs of {told}")
     rates = {rate for trial in trials if (rate := _rate(trial))}
     at = f" at {units.trimmed(min(rates))} {what.many}/s" if len(rates) == 1 else ""
@@ -208,12 +209,20 @@ def _carried(told: str) -> str:
     return "" if told == _NO_PAYLOAD else _counted("byte", " of payload")(told)
 
 
+def depth(plan: Plan) -> str:
+    """`depth 10`; over HTTP/2 `10 streams on each`."""
+    if plan.target.http.version == "1.1":
+        return f"depth {plan.load.depth}"
+    return f"{units.plural(plan.load.depth, 'stream')} on each"
+
+
 def shared(load: Load) -> str | None:
     """`50 connections shared by 1,000 users`; None where there is no pool."""
     if load.users is None:
         return None
     connections = units.plural(load.connections, "connection")
-    return f"{connections} shared by {units.plural(load.users, 'user')}"
+    streams = f" with {units.plural(load.depth, 'stream')} each" if load.depth > 1 else ""
+    return f"{connections}{streams} shared by {units.plural(load.users, 'user')}"
 
 
 def _connections(trial: Trial, *, of_users: bool) -> int | None:
@@ -225,7 +234,13 @@ def _connections(trial: Trial, *, of_users: bool) -> int | None:
 
 
 def _depth(trial: Trial) -> int | None:
-    return None if trial.plan.traffic else trial.plan.load.depth
+    plan = trial.plan
+    return None if plan.traffic or plan.target.http.version != "1.1" else plan.load.depth
+
+
+def _streams(trial: Trial) -> int | None:
+    plan = trial.plan
+    return None if plan.traffic or plan.target.http.version == "1.1" else plan.load.depth
 
 
 def _pack(trial: Trial) -> int | None:

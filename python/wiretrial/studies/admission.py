@@ -32,14 +32,14 @@ def refusal(case: Case, found: Verification) -> str | None:
     if case.contract == TRAFFIC:
         return _traffic_refusal(case, found)
     needed = needed_parts(workload_of(case))
-    lacking = found.missing(case.contract, case.protocol, needed, _forgiven(case))
+    lacking = found.missing(case.contract, case.spoken, needed, _forgiven(case))
     if not lacking:
         return None
     who, configuration = case.answering
     reasons = "; ".join(f"{part}: {why}" for part, why in lacking.items())
     return (
         f"{case.scenario.name} is not measured: it needs parts of {case.contract} over"
-        f" {case.protocol} that {who} ({configuration}) does not keep ({reasons})"
+        f" {case.spoken} that {who} ({configuration}) does not keep ({reasons})"
     )
 
 
@@ -50,11 +50,11 @@ def unclaimed(case: Case, spec: Spec) -> str | None:
     """
     if spec.traffic is None or case.contract is None or case.contract == TRAFFIC:
         return None
-    if (case.contract, case.protocol) in spec.claims():
+    if (case.contract, case.spoken) in spec.claims():
         return None
     return (
         f"{case.scenario.name} is not measured: {spec.name} does not claim {case.contract} over"
-        f" {case.protocol}: name a traffic file in the workload, such as its own (traffic ="
+        f" {case.spoken}: name a traffic file in the workload, such as its own (traffic ="
         f' "{spec.traffic}"), in place of the contract'
     )
 
@@ -106,7 +106,7 @@ def driver_refusal(case: Case, found: Verification) -> str | None:
 def workload_of(case: Case) -> Workload:
     """What the case asks of its subject."""
     return Workload(
-        protocol=case.protocol,
+        protocol=case.spoken,
         connections=case.load.connections,
         depth=case.load.depth,
         pack=case.load.pack,

@@ -72,7 +72,7 @@ class Bench:
 
 def _claims(case: Case) -> list[tuple[ContractName, Protocol]]:
     """What must hold before it is asked; a server of one's own claims nothing."""
-    return [(case.contract, case.protocol)] if case.contract else []
+    return [(case.contract, case.spoken)] if case.contract else []
 
 
 @dataclass(frozen=True)
@@ -105,12 +105,12 @@ class Running:
     @property
     def endpoint(self) -> Endpoint:
         """Where the first one speaks the case's protocol."""
-        return self.first.endpoint(self.case.protocol)
+        return self.first.endpoint(self.case.spoken)
 
     @property
     def addresses(self) -> tuple[str, ...]:
         """Where all of them do, as `HOST:PORT`; none where there is one."""
-        found = [server.endpoint(self.case.protocol) for server in self.copies.servers]
+        found = [server.endpoint(self.case.spoken) for server in self.copies.servers]
         return tuple(f"{one.host}:{one.port}" for one in found) if len(found) > 1 else ()
 
     def facts(self) -> SubjectFacts:

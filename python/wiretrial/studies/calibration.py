@@ -19,6 +19,7 @@ from wiretrial.engine import Engine
 from wiretrial.errors import EngineFailed, SubjectFailed
 from wiretrial.machine import pinning
 from wiretrial.plan import (
+    SECURE,
     ClosedLoop,
     EchoContent,
     Expect,
@@ -151,7 +152,10 @@ def _distinct(study: Study, cases: Iterable[Case]) -> list[Case]:
 
 def _is_plain(case: Case) -> bool:
     """Whether there is a throughput to reach, and the reference server does without being told."""
-    return not case.is_held and case.websocket.deflate is None and case.traffic is None
+    # It offers no other version of HTTP inside TLS.
+    is_offered = case.http.version == "1.1" or case.protocol not in SECURE
+    is_kept = not case.is_held and case.websocket.deflate is None
+    return is_kept and is_offered and case.traffic is None
 
 
 def _fitting(cases: Sequence[Case], budget_ns: int) -> tuple[Sequence[Case], int]:

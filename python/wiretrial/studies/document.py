@@ -66,9 +66,10 @@ class Document(Part):
     """The subject with which the verdict compares; None: the best."""
     adoption: bool = False
     """Whether the report shows what each subject is like to adopt: licence, age, weight."""
-    chart: Literal["connections", "payload", "rate", "depth", "requests_per_connection"] | None = (
-        None
-    )
+    chart: (
+        Literal["connections", "payload", "rate", "depth", "streams", "requests_per_connection"]
+        | None
+    ) = None
     """The factor that a picture shows along its axis."""
     pictures: dict[str, str] = Field(default_factory=dict)
     """Files of the study's `results/`, each with the report's picture that it is."""

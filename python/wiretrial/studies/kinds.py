@@ -18,6 +18,7 @@ from wiretrial.plan import (
     ClosedLoop,
     Deflate,
     Hold,
+    HttpVersion,
     Load,
     OpenLoop,
     RandomBurst,
@@ -77,6 +78,8 @@ class Served(Workload):
     expect_status: int | None = Field(default=None, ge=100, le=599)
     """The right HTTP status; None: 200."""
     connections: Counts = (32,)
+    http: Levels[HttpVersion] = ("1.1",)
+    """Versions of HTTP, of http and https."""
     copies: Annotated[int, Field(ge=1, le=200)] | Fit = 1
     """Starts of the same server on addresses of their own; `fit`: as many as descriptors need."""
     deflate: Levels[bool] = (False,)
@@ -99,6 +102,8 @@ class Served(Workload):
         spoken = set(self.spoken)
         if not spoken <= set(HTTP) and (self.method or self.expect_status):
             raise ValueError("`method` and `expect_status` are for http and https")
+        if any(version != "1.1" for version in self.http) and not spoken <= set(HTTP):
+            raise ValueError('`http = "2"` is for http and https')
         if self.headers and {"tcp", "tls", "styx"} & spoken:
             raise ValueError("`headers` are for protocols with a request: http, https, ws, wss")
         if any(self.deflate) and not spoken <= {"ws", "wss"}:
@@ -141,6 +146,8 @@ class Served(Workload):
         found = super().levels()
         found |= {"connections": self.connections, "delay_ms": self.delay_ms}
         found |= {"depth": (1,), "pack": (1,)} | dict.fromkeys(_BY_KIND, (None,))
+        if self.http != ("1.1",):
+            found["http"] = self.http
         if any(self.deflate):
             found["deflate"] = tuple("on" if on else "off" for on in self.deflate)
         if self.contract == "table":
@@ -150,12 +157,13 @@ class Served(Workload):
     def fitted(self, subject: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
         levels = super().fitted(subject, chosen)
         levels["protocol"] = self.protocol_of.get(subject, levels["protocol"])
-        levels["depth"] = max(levels["depth"], levels["pack"])
+        if levels["depth"] is not None:
+            levels["depth"] = max(levels["depth"], levels["pack"])
         return levels
 
     def request(self, levels: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
         usual = super().request(levels, headers)
-        http: dict[str, Any] = {}
+        http: dict[str, Any] = {"version": levels.get("http", "1.1")}
         if levels["protocol"] in (*HTTP, "ws", "wss"):
             # A study's own header replaces the contract's.
             own = {**headers, **self.headers}
@@ -180,8 +188,8 @@ class Served(Workload):
         after = levels["requests_each"] if renewed == OPENED else renewed
         load = Load(
             connections=levels["connections"],
-            depth=levels["depth"],
-            pack=levels["pack"],
+            depth=levels["depth"] or levels["streams"],
+            pack=levels["pack"] or 1,
             requests_per_connection=None if after == KEPT else after,
             executor=self.executor(levels),
         )
@@ -239,11 +247,23 @@ class Flowing(Served):
     """Messages go on and on."""
 
     depth: Counts = (1,)
+    streams: Counts | None = None
+    """In the place of `depth` over HTTP/2: requests in flight, on each connection."""
     pack: Counts = (1,)
     """Messages per send; no fewer are in flight on each connection."""
     requests_per_connection: Levels[Count | Kept] | None = None
     """Requests after which a connection is opened anew; `kept` or None: never. `opened`: never
     either, and its set-up is part of the time (with `requests_each`)."""
+
+    @model_validator(mode="after")
+    def _has_streams(self) -> Self:
+        if self.streams is None:
+            return self
+        if "1.1" in self.http:
+            raise ValueError('`streams` are of HTTP/2: write http = "2"')
+        if self.depth != (1,) or self.pack != (1,):
+            raise ValueError("`streams` take the place of `depth` and `pack`: leave these out")
+        return self
 
     @model_validator(mode="after")
     def _stays(self) -> Self:
@@ -263,6 +283,8 @@ class Flowing(Served):
 
     def levels(self) -> Factors:
         found = super().levels() | {"depth": self.depth, "pack": self.pack}
+        if self.streams is not None:
+            found |= {"depth": (None,), "pack": (None,), "streams": self.streams}
         return found | {"requests_per_connection": several(self.requests_per_connection)}
 
 

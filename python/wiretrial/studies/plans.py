@@ -10,6 +10,7 @@ from wiretrial.machine import pinning, preflight
 from wiretrial.plan import (
     GeneratorSettings,
     Hold,
+    Http,
     Load,
     MatchingContent,
     Phases,
@@ -109,6 +110,7 @@ def require_rules(study: Study, engine: Engine) -> None:
             Plan(
                 target=Target(
                     url=case.url or url.format(case.protocol),
+                    http=Http(version=case.http.version),
                     message=case.message,
                     expect=case.expect,
                 ),

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
-from wiretrial.plan import Expect, Http, Message
+from wiretrial.plan import Expect, Http, HttpVersion, Message
 from wiretrial.studies import sessions, wording
 from wiretrial.studies.contracts import Request
 from wiretrial.studies.fields import Counts, Levels, Nanoseconds
@@ -40,6 +40,10 @@ class Played(Workload):
     """Values that come before those of the file."""
     users: Counts | None = None
     """In the place of the file's `users`; each has a connection."""
+    http: Levels[HttpVersion] | None = None
+    """In the place of the file's `http`."""
+    streams: Counts | None = None
+    """Of each connection of the file's pool, over HTTP/2."""
     arrivals: Levels[float] | None = None
     """Sessions per second, in the place of the file's `arrivals`."""
     duration: Nanoseconds | None = None
@@ -81,23 +85,30 @@ class Played(Workload):
 
     @property
     def ranked_by(self) -> str | None:
-        return sessions.ranked_by(self._sending(self.users[0] if self.users else None, self._rate))
+        first = {name: several(levels)[0] for name, levels in self._own_levels().items()}
+        return sessions.ranked_by(self._sending(first))
 
-    @property
-    def _rate(self) -> float | None:
-        return self.arrivals[0] if self.arrivals else None
+    def _own_levels(self) -> Factors:
+        names = ("users", "arrivals", "http", "streams")
+        return {name: several(getattr(self, name)) for name in names}
 
     def levels(self) -> Factors:
-        found = super().levels()
-        return found | {"users": several(self.users), "arrivals": several(self.arrivals)}
+        said = {
+            name: levels
+            for name, levels in self._own_levels().items()
+            # What others have always had, they have; these are told where they are said.
+            if name in ("users", "arrivals") or levels != (None,)
+        }
+        return super().levels() | said
 
-    def request(self, _levels: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
+    def request(self, levels: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
         # A request's own header follows, and a study's own counts for all of them.
         own = (*self.scenario.headers, *headers.items())
-        return Request("/", Http(headers=own), Message(), Expect())
+        version = self._sending(levels).http
+        return Request("/", Http(version=version, headers=own), Message(), Expect())
 
     def asked(self, levels: Mapping[str, Any]) -> dict[str, Any]:
-        sending = self._sending(levels["users"], levels["arrivals"])
+        sending = self._sending(levels)
         return {
             "traffic": sending.traffic,
             "load": sending.load,
@@ -106,12 +117,18 @@ class Played(Workload):
         }
 
     def load_words(self, levels: Mapping[str, Any]) -> list[str]:
-        sending = self._sending(levels["users"], levels["arrivals"])
+        sending = self._sending(levels)
         return [f"sessions of {self.file}", sessions.words(sending)]
 
     def description(self, levels: Mapping[str, Any]) -> str:
         told = wording.told(levels, wording.BEHIND)
         return f"{self.name}: {', '.join(self.load_words(levels) + told)}"
 
-    def _sending(self, users: int | None, rate: float | None) -> Sending:
-        return loads.sending(self.scenario, Instead(users, rate))
+    def _sending(self, levels: Mapping[str, Any]) -> Sending:
+        instead = Instead(
+            users=levels["users"],
+            rate=levels["arrivals"],
+            http=levels.get("http"),
+            streams=levels.get("streams"),
+        )
+        return loads.sending(self.scenario, instead)

@@ -27,6 +27,8 @@ def words(sending: Sending) -> str:
     if sending.load.users is not None:
         count = sending.load.connections
         pooled = f" on {count:,} shared connection{'' if count == 1 else 's'}"
+        if sending.load.depth > 1:
+            pooled += f" with {sending.load.depth:,} streams each"
     if isinstance(executor, OpenLoop):
         return f"{executor.rate:g} sessions/s{ramped}{pooled}"
     return f"{users:,} user{'' if users == 1 else 's'}{ramped}{pooled}"

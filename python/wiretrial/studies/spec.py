@@ -23,7 +23,7 @@ from wiretrial.results.claims import Claim
 from wiretrial.results.model import Scenario
 from wiretrial.studies.fields import Fit, IPv6, Knee, Part
 from wiretrial.subjects.own import Own
-from wiretrial.subjects.spec import ConfigurationName, ContractName, Mode, Protocol
+from wiretrial.subjects.spec import TRAFFIC, ConfigurationName, ContractName, Mode, Protocol, over
 
 STUDY_SCHEMA: Final = "wiretrial-study"
 STUDY_VERSION: Final = 1
@@ -148,6 +148,14 @@ class Case(Part):
     """The subject is a client driver, and does this; the load above is what that comes to."""
     browsing: Browsing | None = None
     """A browser sends, so many `requests`, through a front before the subject."""
+
+    @property
+    def spoken(self) -> Protocol:
+        """The protocol, by the name under which subjects are verified: of HTTP/2, its own.
+
+        Traffic is verified by its rehearsal, whatever it goes over.
+        """
+        return self.protocol if self.contract == TRAFFIC else over(self.protocol, self.http.version)
 
     @property
     def sending(self) -> Driving | Browsing | None:

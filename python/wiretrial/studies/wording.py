@@ -15,12 +15,12 @@ from wiretrial.studies.fields import COMMON, KEPT, OPENED, STEADY
 Level = int | float | str
 
 BEFORE = (
-    *("payload", "connections", "depth", "pack"),
+    *("payload", "http", "connections", "streams", "depth", "pack"),
     *("requests_per_connection", "requests", "requests_each", "table_size"),
 )
 BEHIND = ("lobby", "deflate", "delay_ms", "environment")
 """Factors that a workload's description names before and behind how it is sent."""
-_UNTOLD = {"lobby": "off", "delay_ms": 0, "environment": environments.LOOPBACK}
+_UNTOLD = {"http": "1.1", "lobby": "off", "delay_ms": 0, "environment": environments.LOOPBACK}
 """Levels that are no news."""
 
 CARRIED: dict[Level, str] = {
@@ -56,6 +56,8 @@ def words(factor: str, level: Level | None) -> str:
 
 _LEVELS: dict[str, dict[Level, str]] = {
     "protocol": CARRIED,
+    "http": {"1.1": "HTTP/1.1", "2": "HTTP/2"},
+    "streams": {1: "1 stream on each"},
     "payload": {"json": "64 bytes of JSON"},
     "pack": {1: "one at a time"},
     "pattern": {STEADY: "steady", "random-burst": "random bursts"},
@@ -72,6 +74,7 @@ _LEVELS: dict[str, dict[Level, str]] = {
 _FACTORS = {
     "payload": "{:,} bytes",
     "connections": "{:,} connections",
+    "streams": "{:,} streams on each",
     "depth": "depth {:,}",
     "pack": "packs of {:,}",
     "requests_per_connection": "{:,} per connection",

@@ -42,14 +42,15 @@ Factors = dict[str, Sequence[Level | None]]
 
 _ORDER = (
     *("users", "arrivals"),
-    *("browser", "protocol", "way", "payload", "mode", "iterations", "ipv6", "pattern", "deflate"),
-    "connections",
+    *("browser", "protocol", "http", "way", "payload", "mode", "iterations", "ipv6", "pattern"),
+    *("deflate", "connections"),
+    "streams",
     *("depth", "pack", "requests_per_connection", "requests_each", "rate", "requests", "delay_ms"),
     *("environment", "server_threads", "pacing", "table_size", "lobby"),
 )
 _SPREAD = (
     *("payload", "connections", "depth", "pack", "requests_per_connection", "rate", "table_size"),
-    *("users", "arrivals"),
+    *("users", "arrivals", "streams"),
 )
 """Factors of which `--quick` keeps some levels."""
 
@@ -104,7 +105,7 @@ class Workload(Part):
     """On the first so many occasions only, where another day would show nothing; None: on each."""
     subjects: tuple[str, ...] | None = None
     """Only these, with `:tuned` where that configuration is meant; None: all of the study."""
-    compare: tuple[Literal["protocol", "pacing", "lobby", "way"], ...] = ()
+    compare: tuple[Literal["protocol", "http", "pacing", "lobby", "way"], ...] = ()
     """Factors whose levels are compared, within each subject; none: the subjects are compared."""
     group: str | None = None
     """Scenarios of one group are compared; None: those that differ in the subject alone."""
@@ -128,7 +129,8 @@ class Workload(Part):
                 known = ", ".join(PROTOCOLS_OF[self.contract])
                 raise ValueError(f"{self.contract} is not kept over {protocol}, but over {known}")
             if protocol in HTTP2:
-                raise ValueError(f"{protocol} is not measured yet: write {HTTP2[protocol]}")
+                of = HTTP2[protocol]
+                raise ValueError(f'{protocol} is said as: protocol = "{of}" and http = "2"')
         if (self.family is None) != (self.label is None):
             raise ValueError("`family` and `label` go together")
         return self

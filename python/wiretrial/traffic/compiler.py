@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
+from wiretrial.plan import HttpVersion
 from wiretrial.plan_traffic import Feed, Flow, NoThink, Traffic
 from wiretrial.traffic import goals, quantities, routes, variables
 from wiretrial.traffic.conversations import (
@@ -60,6 +61,7 @@ class Scenario:
     goals: tuple[Goal, ...]
     routes: tuple[Compiled, ...]
     """Those of `traffic`, each with its place."""
+    http: HttpVersion = "1.1"
 
     @property
     def schemes(self) -> tuple[str, ...]:
@@ -160,7 +162,19 @@ class _Compiler:
             load=load,
             goals=self._goals(names, all_routes.found, flows, load.pool),
             routes=found,
+            http=self._http(),
         )
+
+    def _http(self) -> HttpVersion:
+        """The version that is spoken where nobody says another; of conversations, none is said."""
+        asked = self.file.part.http
+        if asked not in (None, "1.1") and self.file.part.flow[0].url is not None:
+            raise TrafficProblem(
+                self.file.place("http"),
+                f'http = "{asked}" of conversations, which are had over HTTP/1.1',
+                "leave it out",
+            )
+        return asked or "1.1"
 
     def _is_conversation(self, index: int, part: FlowPart) -> bool:
         """Whether it has steps at a URL, and no file; raises where it has something of both."""

@@ -17,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, V
 
 from wiretrial import suggest
 from wiretrial.documents import first_fault
+from wiretrial.plan import HttpVersion
 from wiretrial.traffic.places import Place, TrafficProblem, read
 from wiretrial.traffic.tables import Location, Locations, locate
 
@@ -104,9 +105,10 @@ class StagePart(_Part):
 
 
 class PoolPart(_Part):
-    """Connections that all users share."""
+    """Connections that all users share; over HTTP/2, each with so many streams."""
 
     pool: int
+    streams: int | None = None
 
 
 def _pool_of_text(value: object) -> object:
@@ -138,6 +140,8 @@ class TrafficPart(_Part):
     """The whole file."""
 
     base: str | None = None
+    http: HttpVersion | None = None
+    """None: 1.1."""
     flow: Annotated[list[FlowPart], Field(min_length=1)]
     load: LoadPart = Field(default_factory=LoadPart)
     goal: dict[str, str] = Field(default_factory=dict)

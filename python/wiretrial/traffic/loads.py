@@ -12,7 +12,7 @@ from functools import partial
 
 from wiretrial.errors import UsageProblem
 from wiretrial.goals import Goal
-from wiretrial.plan import ClosedLoop, Load, OpenLoop, Stage
+from wiretrial.plan import ClosedLoop, HttpVersion, Load, OpenLoop, Stage
 from wiretrial.plan_traffic import (
     ConstantThink,
     ExponentialThink,
@@ -46,6 +46,9 @@ class Instead:
     pacing: str = "constant"
     stages: tuple[Stage, ...] = ()
     """Shares of these users, or of this rate."""
+    streams: int | None = None
+    """Of each connection of the file's pool."""
+    http: HttpVersion | None = None
 
     @property
     def is_given(self) -> bool:
@@ -62,6 +65,7 @@ class Sending:
 
     traffic: Traffic
     load: Load
+    http: HttpVersion = "1.1"
 
     @property
     def stages_ns(self) -> int | None:
@@ -89,6 +93,8 @@ def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Se
         users = (shape.users or USERS) if rate is None else enough(scenario.traffic, rate)
     is_counted = rate is None and (instead.users or shape.users) is not None
     connections = pooled(users, shape.pool, is_counted=is_counted)
+    version = instead.http or scenario.http
+    connections |= _streams(scenario, version, instead.streams)
     executor: ClosedLoop | OpenLoop = ClosedLoop()
     if rate is not None:
         executor = OpenLoop.model_validate({"rate": rate, "pacing": pacing})
@@ -97,7 +103,27 @@ def sending(scenario: Scenario, instead: Instead = FILE, *, seed: int = 0) -> Se
     return Sending(
         traffic=traffic if instead.rate is None else unthinking(traffic),
         load=Load(**connections, executor=executor, stages=stages, seed=seed),
+        http=version,
     )
+
+
+def _streams(scenario: Scenario, version: HttpVersion, asked: int | None) -> dict[str, int]:
+    """How many requests are on their way at once on each connection."""
+    streams = scenario.load.streams if asked is None else asked
+    if streams == 1:
+        return {}
+    if version == "1.1":
+        raise UsageProblem(
+            f"{streams:,} streams on each connection, and HTTP/1.1 has none",
+            'add --http 2 (in the file, http = "2")',
+        )
+    if scenario.load.pool is None:
+        raise UsageProblem(
+            f"{streams:,} streams on a connection of each user, who sends one request after the"
+            " other",
+            f"write connections = {{pool = 10, streams = {streams}}} in [load]: users share them",
+        )
+    return {"depth": streams}
 
 
 def staged_ns(load: Load) -> int | None:

@@ -28,6 +28,8 @@ _FORMS = {
 }
 _MOST_SIGMA = 10.0
 _SAMPLE = 0.01
+MOST_STREAMS = 1_000_000
+"""Of one connection."""
 _MOST_POOLED = 1_000_000
 
 
@@ -53,6 +55,8 @@ class LoadShape:
     stages: tuple[Stage, ...] = ()
     pool: int | None = None
     """Connections that all users share; None: each user has one of its own."""
+    streams: int = 1
+    """Requests that are on their way at once on each connection of the pool, over HTTP/2."""
 
 
 def sample(file: TrafficFile) -> float:
@@ -89,7 +93,7 @@ def load_shape(file: TrafficFile) -> LoadShape:
     shape, pool = _arriving(file), _pool(file)
     if pool and shape.users and shape.users < pool:
         raise TrafficProblem(file.place("load", "connections"), *too_few(pool, shape.users))
-    return replace(shape, pool=pool)
+    return replace(shape, pool=pool, streams=_streams(file))
 
 
 def too_few(pool: int, users: int) -> tuple[str, str]:
@@ -115,6 +119,23 @@ def _pool(file: TrafficFile) -> int | None:
             'leave connections out, or write "per-user"',
         )
     return asked.pool
+
+
+def _streams(file: TrafficFile) -> int:
+    asked, place = file.part.load.connections, file.place("load", "connections")
+    if asked is None or asked.streams is None:
+        return 1
+    if not 1 <= asked.streams <= MOST_STREAMS:
+        raise TrafficProblem(
+            place,
+            f"{asked.streams:,} streams on each connection",
+            f"write a number from 1 to {MOST_STREAMS:,}, such as {{pool = 10, streams = 20}}",
+        )
+    if asked.streams > 1 and file.part.http == "1.1":
+        raise TrafficProblem(
+            place, "HTTP/1.1 has no streams", 'leave streams out, or write http = "2"'
+        )
+    return asked.streams
 
 
 def _arriving(file: TrafficFile) -> LoadShape:

@@ -161,7 +161,8 @@ def load(shape: LoadShape) -> str:
     """When sessions begin, and on which connections."""
     if shape.pool is None:
         return _begin(shape)
-    return f"{_begin(shape)}; all users share {_count(shape.pool, 'connection')}"
+    streams = f", each with {_count(shape.streams, 'stream')}" if shape.streams > 1 else ""
+    return f"{_begin(shape)}; all users share {_count(shape.pool, 'connection')}{streams}"
 
 
 def _begin(shape: LoadShape) -> str:

@@ -11,7 +11,6 @@ use crate::clock::Nanos;
 use crate::measure::{Arrival, Class, Metric, Recorder, Timeline};
 use crate::mutation::{self, Mutation};
 use crate::outgoing::Outgoing;
-use crate::plan::grpc::GrpcPlan;
 use crate::source::excerpt as shown;
 
 /// What to do about a message that comes before anything was asked.
@@ -241,9 +240,7 @@ impl Connection {
                 }
             }
             Event::Reply(reply) => self.reply(reply, received, expected),
-            Event::Failed { tag, error } => {
-                self.failed(*tag, error, received, expected.recorder, expected.calls);
-            }
+            Event::Failed { tag, error } => self.failed(*tag, error, received, expected),
             Event::Delivery(copy) => self.delivery(copy, received, expected),
             Event::Bulletin(bulletin) => expected.recorder.bulletin(bulletin),
             Event::Unprocessed { tag } => self.unprocessed(*tag, received, expected.recorder),
@@ -299,13 +296,12 @@ impl Connection {
 
     /// A message has failed, and the connection goes on.
     #[cold]
-    fn failed(
+    fn failed<W: Witness>(
         &mut self,
         tag: Tag,
         error: &ProtocolError,
         received: &mut Received,
-        recorder: &mut Recorder,
-        calls: Option<GrpcPlan>,
+        expected: &mut Expected<'_, W>,
     ) {
         let pending = match (&mut self.ledger, tag) {
             // To refuse is to answer: the peer is there.
@@ -322,10 +318,10 @@ impl Connection {
         }
         received.done += 1;
         let elapsed = received.at - pending.sent;
-        let is_late = calls.is_some_and(|calls| calls.is_late(elapsed));
+        let is_late = expected.calls.is_some_and(|calls| calls.is_late(elapsed));
         let class = if is_late { Class::Deadline } else { Class::from(error.class) };
-        recorder.failure(class, elapsed);
-        recorder.example(class, || error.to_string());
+        expected.recorder.failure(class, elapsed);
+        expected.witness.failed(pending.number, (class, error.to_string()), expected.recorder);
     }
 
     /// The peer has not looked at a message: it goes again, on this connection.
@@ -399,6 +395,21 @@ impl Connection {
                 let begun = partial.map(|partial| &mut partial.reply);
                 if judge(reply, &pending, begun, received, expected) && W::JUDGES {
                     ledger.push_sent(pending.number, 1, pending.due, pending.sent);
+                }
+            }
+            // One whose message goes on waits for room, as those do that the peer refused.
+            (Ledger::Numbered(ledger), Tag::Number(number)) if W::JUDGES => {
+                let Some((pending, mut begun)) = ledger.look(number) else {
+                    received.ending = Some(self.unasked(reply.payload));
+                    return;
+                };
+                let goes_on = judge(reply, &pending, begun.as_deref_mut(), received, expected);
+                ledger.note_answered(pending.sent);
+                ledger.give_back(begun);
+                if goes_on {
+                    ledger.refused(number);
+                } else {
+                    ledger.take(number);
                 }
             }
             (Ledger::Numbered(ledger), Tag::Number(number)) => {
@@ -479,22 +490,4 @@ fn excerpt(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use wiretrial_proto::ErrorClass;
-
-    use super::*;
-    use crate::clock::Nanos;
-
-    #[test]
-    fn a_peer_that_refuses_a_message_is_there() {
-        let mut connection = Connection::new(true);
-        connection.ledger.push_sent(0, 1, Nanos::ZERO, Nanos(1));
-        connection.ledger.push_sent(1, 1, Nanos::ZERO, Nanos(2));
-        let (mut received, mut recorder) = (Received::default(), Recorder::default());
-        let error = ProtocolError::new(ErrorClass::TooBig, "refused");
-        connection.failed(Tag::Number(1), &error, &mut received, &mut recorder, None);
-        let Ledger::Numbered(ledger) = &connection.ledger else { panic!("it is numbered") };
-        assert!(ledger.len() == 1 && ledger.has_answered_since(Nanos(2)));
-        assert!(received.done == 1 && received.ending.is_none());
-    }
-}
+mod tests;

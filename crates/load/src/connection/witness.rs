@@ -4,7 +4,7 @@
 use wiretrial_proto::{Event, Reply};
 
 use super::Ending;
-use crate::measure::{Recorder, Timeline};
+use crate::measure::{Class, Recorder, Timeline};
 use crate::source::Payloads;
 
 /// Sees all that comes on a connection.
@@ -25,6 +25,12 @@ pub(crate) trait Witness {
     fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) -> bool {
         let _ = (reply, judged);
         false
+    }
+
+    /// The message with this number has failed, and its connection goes on; that it has is recorded.
+    fn failed(&mut self, number: u64, (class, text): (Class, String), recorder: &mut Recorder) {
+        let _ = number;
+        recorder.example(class, || text);
     }
 }
 
@@ -63,6 +69,10 @@ impl<W: Witness> Witness for &mut W {
 
     fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) -> bool {
         (**self).judge(reply, judged)
+    }
+
+    fn failed(&mut self, number: u64, failed: (Class, String), recorder: &mut Recorder) {
+        (**self).failed(number, failed, recorder);
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use wiretrial_proto::http2;
 
 use super::Exchange;
 use super::reply::Coming;
@@ -145,6 +146,16 @@ impl Tape {
     pub(crate) fn requested(&mut self, bytes: &[u8]) {
         let Some(Now { exchange, reply, .. }) = &mut self.now else { return };
         *reply = Coming::default();
+        if let Some((fields, body)) = http2::sent_request(bytes) {
+            let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+            let said = |name: &[u8]| fields.get(name).map(text).unwrap_or_default();
+            exchange.method = said(b":method");
+            exchange.url = format!("{}{}", self.origin, said(b":path"));
+            let own = fields.iter().filter(|(name, _)| !name.starts_with(b":"));
+            exchange.request_headers = own.map(|(name, value)| (text(name), text(value))).collect();
+            exchange.request_body = BASE64_STANDARD.encode(&body[..body.len().min(self.most)]);
+            return;
+        }
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
         let (head, body) = end.map_or((bytes, &[][..]), |end| (&bytes[..end], &bytes[end + 4..]));
         let head = String::from_utf8_lossy(head);

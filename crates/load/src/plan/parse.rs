@@ -77,7 +77,7 @@ impl Plan {
         pools(traffic.as_ref(), &load, share, &generator)?;
         if let Some(traffic) = &traffic {
             speaks(traffic, &target)?;
-            fits(traffic, &load, share, &stop)?;
+            fits((traffic, target.http2), &load, share, &stop)?;
             if traffic.is_conversation() {
                 // A session closes its own, whatever it carried.
                 load.requests_per_connection = Some(u64::MAX);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use wiretrial_proto::MessageKind;
 use wiretrial_proto::grpc::timeout;
-use wiretrial_proto::http1::{HeadPart, Http1Client, PayloadLength, RequestHead};
+use wiretrial_proto::http1::{BadRequest, HeadPart, Http1Client, PayloadLength, RequestHead};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
@@ -17,7 +17,9 @@ use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 use super::Protocol;
 use super::broadcast::{BroadcastClient, Hall};
 use crate::plan::grpc::GrpcPlan;
-use crate::plan::{Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, traffic};
+use crate::plan::{
+    Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, TargetUrl, traffic,
+};
 use crate::source::Payloads;
 use crate::source::traffic::{Opening, Route, Routes};
 
@@ -76,10 +78,6 @@ impl ProtocolFactory {
         let target = &plan.target;
         let url = &target.url;
         if let (Some(traffic), Some(routes)) = (&plan.traffic, routes) {
-            if target.http2 {
-                let text = "http.version: a traffic file is sent over HTTP/1.1; leave --http out";
-                return Err(PlanError(text.to_owned()));
-            }
             if traffic.is_conversation() {
                 let config = upgrade(target, MessageKind::Text, MAX_INFLATED)?;
                 let config = Box::new(Arc::unwrap_or_clone(config));
@@ -90,15 +88,12 @@ impl ProtocolFactory {
                     _ => Self::Conversation(config),
                 });
             }
-            let both = || traffic.routes.iter().zip(routes.iter());
-            let own = both().map(|(of, route)| route_head(of, Some(route), &url.authority));
-            let followed = both().filter(|(_, route)| route.follow.is_some());
-            let heads = own.chain(followed.flat_map(|(of, route)| {
-                let (same, get) = redirected(of);
-                let head = |of: &_, route| route_head(of, route, &url.authority);
-                [head(&same, Some(route)), head(&get, None)]
-            }));
-            return Ok(Self::Routes(heads.collect::<Result<_, _>>()?));
+            if target.http2 {
+                let requests = of_all(traffic, routes, |of, route| route_request(of, route, url));
+                return Ok(Self::Http2(requests?, true));
+            }
+            let head = |of: &_, route: Option<&_>| route_head(of, route, &url.authority);
+            return Ok(Self::Routes(of_all(traffic, routes, head)?));
         }
         match url.scheme {
             Scheme::Stream => Ok(Self::Stream),
@@ -337,22 +332,76 @@ fn redirected(of: &traffic::Route) -> (traffic::Route, traffic::Route) {
     (same, get)
 }
 
+/// What each route's requests have in common, in the order of the routes; behind them that of those to where redirects
+/// lead.
+fn of_all<R>(
+    traffic: &traffic::Traffic,
+    routes: &Routes,
+    one: impl Fn(&traffic::Route, Option<&Route>) -> Result<R, PlanError>,
+) -> Result<Arc<[R]>, PlanError> {
+    let both = || traffic.routes.iter().zip(routes.iter());
+    let own = both().map(|(of, route)| one(of, Some(route)));
+    let followed = both().filter(|(_, route)| route.follow.is_some());
+    let all = own.chain(followed.flat_map(|(of, route)| {
+        let (same, get) = redirected(of);
+        [one(&same, Some(route)), one(&get, None)]
+    }));
+    all.collect()
+}
+
 /// The head of requests to a route; none: they have no body.
 fn route_head(
     of: &traffic::Route,
     route: Option<&Route>,
     authority: &str,
 ) -> Result<RequestHead, PlanError> {
-    let headers: Vec<_> =
-        of.headers.iter().map(|(name, value)| (name.as_str(), parts(value))).collect();
-    let length = match route.map_or(Some(0), |route| route.requests.body_length()) {
+    let (target, headers) = head_parts(of);
+    let length = length_of(route);
+    let head = RequestHead::with_holes(&of.method, &target, authority, &headers, false, length);
+    head.map_err(|error| of_route(of, &error))
+}
+
+/// The same in HTTP/2.
+fn route_request(
+    of: &traffic::Route,
+    route: Option<&Route>,
+    url: &TargetUrl,
+) -> Result<Http2Request, PlanError> {
+    let (target, headers) = head_parts(of);
+    let request = Http2Request::with_holes(
+        scheme(url),
+        &of.method,
+        &target,
+        &url.authority,
+        &headers,
+        false,
+        length_of(route),
+    );
+    request.map_err(|error| of_route(of, &error))
+}
+
+fn of_route(of: &traffic::Route, error: &BadRequest) -> PlanError {
+    PlanError(format!("traffic.routes '{}': {error}", of.name))
+}
+
+/// Parts of the target of a route's requests, and its fields by name.
+type HeadParts<'r> = (Vec<HeadPart<'r>>, Vec<(&'r str, Vec<HeadPart<'r>>)>);
+
+fn head_parts(of: &traffic::Route) -> HeadParts<'_> {
+    let headers = of.headers.iter().map(|(name, value)| (name.as_str(), parts(value)));
+    (parts(&of.target), headers.collect())
+}
+
+fn length_of(route: Option<&Route>) -> PayloadLength {
+    match route.map_or(Some(0), |route| route.requests.body_length()) {
         Some(0) => PayloadLength::None,
         Some(length) => PayloadLength::Fixed(length as u64),
         None => PayloadLength::Varying,
-    };
-    let target = parts(&of.target);
-    let head = RequestHead::with_holes(&of.method, &target, authority, &headers, false, length);
-    head.map_err(|error| PlanError(format!("traffic.routes '{}': {error}", of.name)))
+    }
+}
+
+const fn scheme(url: &TargetUrl) -> &'static str {
+    if url.secure { "https" } else { "http" }
 }
 
 fn http2(requests: &Arc<[Http2Request]>, tells_heads: bool) -> Protocol {
@@ -389,7 +438,7 @@ fn http2_request(
     let headers: Vec<_> =
         target.headers.iter().map(|(name, value)| (name.as_str(), text(value.as_str()))).collect();
     let request = Http2Request::with_holes(
-        if url.secure { "https" } else { "http" },
+        scheme(url),
         &target.method,
         &text(&url.path),
         &url.authority,

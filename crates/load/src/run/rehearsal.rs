@@ -118,6 +118,7 @@ fn plan_of(plan: &Plan, traffic: Traffic) -> Plan {
     };
     plan.traffic = Some(Arc::new(traffic));
     (plan.load.connections, plan.load.users) = (1, None);
+    (plan.load.depth, plan.load.pack) = (1, 1);
     plan.load.loop_ = LoopPlan::Closed;
     plan.load.stages.clear();
     plan

@@ -2,7 +2,7 @@
 //!
 //! Knows events and outcomes. Must not know sockets.
 
-use wiretrial_proto::{Event, Reply, ReplyHead};
+use wiretrial_proto::{Event, Reply, ReplyHead, Tag};
 
 use super::Users;
 use super::talk::Wrong;
@@ -31,6 +31,9 @@ impl Witness for Hearing<'_> {
         if self.users.converse() {
             return self.talk(event);
         }
+        if !self.turn_to(event) {
+            return Testimony::GoOn;
+        }
         match event {
             Event::Head(head) => self.head(head),
             Event::Chunk { piece, .. } => {
@@ -48,6 +51,42 @@ impl Witness for Hearing<'_> {
     }
 
     fn judge(&mut self, reply: &Reply<'_>, judged: Judged<'_>) -> bool {
+        let Judged { timeline, number, recorder, open_loop } = judged;
+        self.index = self.users.asker(number).unwrap_or(self.index);
+        let goes_on = self.judge_one(reply, Judged { timeline, number, recorder, open_loop });
+        if !goes_on {
+            self.users.ends(number);
+        }
+        goes_on
+    }
+
+    fn failed(&mut self, number: u64, (class, text): (Class, String), recorder: &mut Recorder) {
+        let index = self.users.asker(number).unwrap_or(self.index);
+        let name = self.users.route_name(index);
+        recorder.example(class, || format!("{name}: {text}"));
+        self.users.given_up(index, number, (class, &text), recorder);
+    }
+}
+
+impl Hearing<'_> {
+    /// What is told of a message is heard by who asked it, where several have the connection. False: nobody did.
+    #[inline]
+    fn turn_to(&mut self, event: &Event<'_>) -> bool {
+        let tag = match event {
+            _ if !self.users.share() => return true,
+            Event::Head(head) => head.tag,
+            Event::Chunk { tag, .. } => *tag,
+            _ => return true,
+        };
+        let Tag::Number(number) = tag else { return true };
+        let asker = self.users.asker(number);
+        self.index = asker.unwrap_or(self.index);
+        asker.is_some()
+    }
+
+    /// A reply to this user came whole.
+    #[inline]
+    fn judge_one(&mut self, reply: &Reply<'_>, judged: Judged<'_>) -> bool {
         let Judged { timeline, number, recorder, open_loop } = judged;
         if self.judge_talk(timeline, open_loop, recorder) {
             return false;

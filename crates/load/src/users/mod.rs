@@ -3,6 +3,7 @@
 //! Knows sessions step by step, and the connection of one user at a time. Must not know when anything is
 //! sent, nor whose turn it is.
 
+mod askers;
 mod hearing;
 mod sampling;
 mod talk;
@@ -23,6 +24,7 @@ use crate::judging::{Bench, Sampler};
 use crate::measure::{Class, Metric, Recorder, TrafficStanding};
 use crate::plan::traffic::Traffic;
 use crate::source::traffic::{Coming, Jar, Known, Making, Request, Room, Routes, Scratch, Values};
+use askers::Askers;
 use talk::Talk;
 use unasked::Unasked;
 use way::Way;
@@ -59,6 +61,9 @@ pub(crate) struct Users {
     #[expect(clippy::vec_box, reason = "they come and go boxed")]
     spare: Vec<Box<Coming>>,
     standing: TrafficStanding,
+    /// Whose messages are on their way, where several users have a connection at once; none: who has the connection is
+    /// who asked.
+    askers: Option<Box<Askers>>,
     /// Who draws replies that are judged beside the load; none: each one is judged at once.
     sampler: Option<Box<Sampler>>,
     /// Where each step is told of, if it is.
@@ -110,10 +115,59 @@ impl Users {
             scratches: common.routes.iter().map(|route| route.replies.scratch()).collect(),
             spare: Vec::new(),
             standing,
+            askers: None,
             sampler,
             tape: None,
             common,
         }
+    }
+
+    /// Several of them have each of so many connections at once.
+    #[must_use]
+    pub(crate) fn sharing(mut self, connections: u32) -> Self {
+        self.askers = Some(Box::new(Askers::new(connections)));
+        self
+    }
+
+    /// Do several users have a connection at once?
+    #[inline]
+    pub(crate) fn share(&self) -> bool {
+        self.askers.is_some()
+    }
+
+    /// A user's step has taken a connection.
+    #[inline]
+    pub(crate) fn takes(&mut self, connection: u32, user: u32) {
+        if let Some(askers) = &mut self.askers {
+            askers.takes(connection, user);
+        }
+    }
+
+    /// The next message of a connection has this number: whose is it? `holder`: who has it, where only one can.
+    #[inline]
+    pub(crate) fn asks(&mut self, connection: u32, number: u64, holder: u32) -> u32 {
+        let asker = self.askers.as_mut().and_then(|askers| askers.asks(connection, number));
+        asker.unwrap_or(holder)
+    }
+
+    /// Whose message has this number, where several users have its connection.
+    #[inline]
+    pub(crate) fn asker(&self, number: u64) -> Option<u32> {
+        self.askers.as_ref()?.of(number)
+    }
+
+    /// The message with this number is over.
+    #[inline]
+    fn ends(&mut self, number: u64) {
+        if let Some(askers) = &mut self.askers {
+            askers.ends(number);
+        }
+    }
+
+    /// One of several users of a connection, whose step is over; each is told once.
+    #[inline]
+    pub(crate) fn take_over(&mut self) -> Option<u32> {
+        self.askers.as_mut()?.take_over()
     }
 
     /// A user's next step is to be sent; with the first one its session begins.
@@ -220,6 +274,18 @@ impl Users {
         }
         user.outcome = Some(Err(class));
         recorder.route(user.route).failure(class, || text.to_owned());
+    }
+
+    /// The message of a user with this number was given up, and its connection goes on.
+    pub(crate) fn given_up(
+        &mut self,
+        index: u32,
+        number: u64,
+        failed: (Class, &str),
+        recorder: &mut Recorder,
+    ) {
+        self.lost(index, Some(failed), recorder);
+        self.ends(number);
     }
 
     /// What became of the user's step, if it is over.

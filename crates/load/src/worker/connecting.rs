@@ -125,6 +125,9 @@ impl<M: Machine> Worker<M> {
         connection.stand(self.deliveries.as_mut().map(|deliveries| (deliveries, index)));
         // A peer that closes right behind the upgrade is sent nothing more.
         let is_open = connection.link.as_ref().is_some_and(|link| link.session.is_open());
+        if self.users.is_some() {
+            connection.go_again();
+        }
         if is_open && !self.encode_again_for_user(index, now) {
             let connection = &mut self.connections[index as usize];
             let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);

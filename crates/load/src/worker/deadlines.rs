@@ -68,11 +68,17 @@ impl<M: Machine> Worker<M> {
     fn give_up_overdue(&mut self, index: u32, now: Nanos) -> bool {
         let mut given_up = 0;
         while self.is_overdue(index, now)
-            && self.connections[index as usize].give_up_oldest(now, &mut self.recorder)
+            && let connection = &mut self.connections[index as usize]
+            && let Some(number) = connection.ledger.front().map(|oldest| oldest.number)
+            && connection.give_up_oldest(now, &mut self.recorder)
         {
+            self.user_given_up(index, number);
             given_up += 1;
         }
         self.done(index, given_up);
+        if given_up > 0 {
+            self.step_over(index, now);
+        }
         if self.is_overdue(index, now) {
             return false;
         }

@@ -71,12 +71,9 @@ impl<M: Machine> Worker<M> {
         let held = sessions.inspect_pool(LATE)?;
         same!("connections that a user has", self.slots.taken_now(), held);
         for (index, connection) in self.connections.iter().enumerate() {
-            let has_user = sessions.user_on(index as u32).is_some();
-            if connection.ledger.len() > 1 || has_user != (connection.slots_out == 1) {
-                let flight = connection.ledger.len();
-                return Err(format!(
-                    "connection {index} has {flight} in flight, a user: {has_user}"
-                ));
+            let (flight, users) = (connection.ledger.len(), sessions.held(index as u32));
+            if flight > users || users != connection.slots_out as usize {
+                return Err(format!("connection {index} has {flight} in flight, users: {users}"));
             }
         }
         let is_free =

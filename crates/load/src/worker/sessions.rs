@@ -5,6 +5,7 @@
 
 use super::{Share, Worker};
 use crate::clock::Nanos;
+use crate::connection::{LATE, Ledger, Pending};
 use crate::exchange::Tape;
 use crate::executor::{Executor, Part, Sessions};
 use crate::judging::Bench;
@@ -25,8 +26,10 @@ pub(super) fn users(setup: &Setup, share: &Share, bench: Option<Bench>) -> Optio
         first_user: share.first_connection.into(),
         started_unix_ns: setup.started_unix_ns,
     };
-    let users = setup.plan.load.users.unwrap_or(share.connections);
-    Some(Box::new(Users::new(common, users, bench)))
+    let load = &setup.plan.load;
+    let users = Users::new(common, load.users.unwrap_or(share.connections), bench);
+    let several = load.users.is_some() && load.depth > 1;
+    Some(Box::new(if several { users.sharing(share.connections) } else { users }))
 }
 
 impl<M: Machine> Worker<M> {
@@ -82,13 +85,14 @@ impl<M: Machine> Worker<M> {
         let users = shared.unwrap_or(connections);
         let sessions =
             Sessions::new(traffic, deals, users, begin, pacer, self.course(begin), budget);
+        let streams = plan.load.depth;
         let is_shared = shared.is_some();
-        let sessions = if is_shared { sessions.sharing(connections) } else { sessions };
+        let sessions = if is_shared { sessions.sharing(connections, streams) } else { sessions };
         Some(Executor::Sessions(Box::new(sessions)))
     }
 
-    /// The user of a connection: of a pool's, the one whose step is on its way on it. None where nobody has it,
-    /// or where there is no traffic.
+    /// The user of a connection: of a pool's, the one whose step is on its way on it, or took it last where several
+    /// are. None where nobody has it, or where there is no traffic.
     #[inline]
     pub(super) fn user_on(&self, index: u32) -> Option<u32> {
         self.users.as_ref()?;
@@ -106,16 +110,29 @@ impl<M: Machine> Worker<M> {
         let Some(users) = &mut self.users else { return };
         let Some(sessions) = self.executor.as_mut().and_then(Executor::sessions) else { return };
         users.step(user, sessions.of(user), now, &mut self.recorder);
+        users.takes(index, user);
     }
 
-    /// The step on a connection may be over: then its user's next one, or next session, is due some time.
+    /// Steps on a connection may be over: then their users' next ones, or next sessions, are due some time.
     #[inline]
     pub(super) fn step_over(&mut self, index: u32, now: Nanos) {
-        let Some(user) = self.user_on(index) else { return };
+        let Some(users) = &mut self.users else { return };
+        if users.share() {
+            while let Some(user) = self.users.as_mut().and_then(|users| users.take_over()) {
+                self.step_of_user_over(index, user, now);
+            }
+        } else if let Some(user) = self.user_on(index) {
+            self.step_of_user_over(index, user, now);
+        }
+    }
+
+    #[inline]
+    fn step_of_user_over(&mut self, index: u32, user: u32, now: Nanos) {
         let Some(users) = &mut self.users else { return };
         let Some(sessions) = self.executor.as_mut().and_then(Executor::sessions) else { return };
         let Some(outcome) = users.take_outcome(user) else { return };
-        let Some(session) = sessions.over(index, now, outcome.is_ok()) else { return };
+        let over = sessions.over((index, user), now, outcome.is_ok());
+        let Some(session) = over else { return };
         if outcome.is_err() && mutation::is(Mutation::SessionLost) {
             return;
         }
@@ -132,6 +149,9 @@ impl<M: Machine> Worker<M> {
         mut text: String,
         now: Nanos,
     ) -> String {
+        if self.users.as_ref().is_some_and(|users| users.share()) {
+            return self.users_lost(index, failed, text);
+        }
         let Some(user) = self.user_on(index) else { return text };
         let Some(users) = &mut self.users else { return text };
         let is_asked = !self.connections[index as usize].ledger.is_empty();
@@ -152,6 +172,65 @@ impl<M: Machine> Worker<M> {
         if failed.is_some() { format!("{}: {text}", users.route_name(user)) } else { text }
     }
 
+    /// The same of a connection that several users have.
+    #[cold]
+    fn users_lost(&mut self, index: u32, failed: Option<Class>, text: String) -> String {
+        let Some(users) = &mut self.users else { return text };
+        let (ledger, recorder) = (&self.connections[index as usize].ledger, &mut self.recorder);
+        let first = ledger.front().and_then(|pending| users.asker(pending.number));
+        ledger.for_each(|Pending { number, .. }| match (users.asker(number), failed) {
+            (None, _) => {}
+            (Some(user), None) => users.lost(user, None, recorder),
+            (Some(user), Some(class)) => users.given_up(user, number, (class, &text), recorder),
+        });
+        match first.filter(|_| failed.is_some()) {
+            Some(user) => format!("{}: {text}", users.route_name(user)),
+            None => text,
+        }
+    }
+
+    /// The oldest message of a connection was given up, and the connection goes on.
+    pub(super) fn user_given_up(&mut self, index: u32, number: u64) {
+        let holder = self.user_on(index);
+        let Some(users) = &mut self.users else { return };
+        if let Some(user) = users.asker(number).or(holder) {
+            users.given_up(user, number, (Class::Timeout, LATE), &mut self.recorder);
+        }
+    }
+
+    /// A message of each of these is with the kernel: the youngest ones of a connection, so many.
+    pub(super) fn steps_sent(&mut self, index: u32, count: u32) {
+        let holder = self.user_on(index);
+        let Some(users) = &mut self.users else { return };
+        let recorder = &mut self.recorder;
+        if !users.share() {
+            if let Some(user) = holder {
+                users.sent(user, recorder);
+            }
+            return;
+        }
+        self.connections[index as usize].ledger.for_youngest(count, |pending| {
+            if let Some(user) = users.asker(pending.number) {
+                users.sent(user, recorder);
+            }
+        });
+    }
+
+    /// Encodes what goes again, and what goes on with another request, as far as there is room.
+    pub(super) fn encode_rest(&mut self, index: u32) {
+        let holder = self.user_on(index);
+        let connection = &mut self.connections[index as usize];
+        let (buffers, recorder) = (&mut self.buffers, &mut self.recorder);
+        let Some(users) = &mut self.users else {
+            return connection.encode_rest(&mut self.payloads, buffers, recorder);
+        };
+        while let Some(number) = connection.next_again() {
+            if let Some(user) = users.asker(number).or(holder) {
+                users.encode(user, number, connection, buffers, recorder);
+            }
+        }
+    }
+
     /// Encodes again what a user had in flight when its last connection ended. True: it is a user's.
     pub(super) fn encode_again_for_user(&mut self, index: u32, now: Nanos) -> bool {
         let user = self.user_on(index);
@@ -161,6 +240,10 @@ impl<M: Machine> Worker<M> {
             return true;
         }
         let connection = &mut self.connections[index as usize];
+        if matches!(connection.ledger, Ledger::Numbered(_)) {
+            self.encode_rest(index);
+            return true;
+        }
         if let (Some(pending), Some(user)) = (connection.ledger.front().copied(), user) {
             let (buffers, recorder) = (&mut self.buffers, &mut self.recorder);
             users.encode(user, pending.number, connection, buffers, recorder);

@@ -124,7 +124,10 @@ impl<M: Machine> Worker<M> {
                             let payloads = &mut self.payloads;
                             connection.encode(first, count, payloads, buffers, recorder);
                         }
-                        Some(users) => users.encode(user, first, connection, buffers, recorder),
+                        Some(users) => {
+                            let user = users.asks(index, first, user);
+                            users.encode(user, first, connection, buffers, recorder);
+                        }
                     }
                     let Some(deliveries) = &mut self.deliveries else { continue };
                     for number in first..first + u64::from(count) {
@@ -209,7 +212,6 @@ impl<M: Machine> Worker<M> {
 
     /// Stamps what is new and hands it to the kernel.
     pub(super) fn flush(&mut self, index: u32, now: Nanos) {
-        let user = self.user_on(index);
         let open_loop = self.is_open_loop();
         let connection = &mut self.connections[index as usize];
         let was_congested = connection.congested;
@@ -217,16 +219,15 @@ impl<M: Machine> Worker<M> {
         if let Some((sent, count)) = stamped {
             self.recorder.sent += u64::from(count);
             self.tally.sent_at(sent);
-            if let (Some(users), Some(user)) = (&mut self.users, user) {
-                users.sent(user, &mut self.recorder);
-            }
             if open_loop {
                 let recorder = &mut self.recorder;
                 connection.ledger.for_youngest(count, |pending| {
                     recorder.lag(pending.sent - pending.due, 1);
                 });
             }
+            self.steps_sent(index, count);
         }
+        let connection = &mut self.connections[index as usize];
         let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
         if let Err(error) =
             connection.flush(&mut self.driver, payloads, buffers, &mut self.recorder)
@@ -380,10 +381,8 @@ impl<M: Machine> Worker<M> {
         } else if self.has_had_its_share(index) || self.is_done(index) {
             self.renew(index, now);
         } else {
-            let (payloads, buffers) = (&mut self.payloads, &mut self.buffers);
-            let connection = &mut self.connections[index as usize];
-            connection.encode_rest(payloads, buffers, &mut self.recorder);
-            if connection.has_output() {
+            self.encode_rest(index);
+            if self.connections[index as usize].has_output() {
                 self.flush(index, now);
             }
         }

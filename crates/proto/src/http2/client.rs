@@ -122,7 +122,11 @@ impl ClientSession for Http2Client {
     }
 
     fn room(&self) -> u32 {
-        self.connection.peer.max_concurrent_streams
+        match self.state {
+            // Who takes its leave looks at nothing more: what is to be asked waits for the next connection.
+            State::Leaving => 0,
+            _ => self.connection.peer.max_concurrent_streams,
+        }
     }
 
     #[inline]

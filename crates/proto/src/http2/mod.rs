@@ -22,6 +22,6 @@ mod streams;
 pub use client::Http2Client;
 pub use connection::{Http2Limits, WindowUse};
 pub use frame::{ErrorCode, PREFACE};
-pub use request::Http2Request;
+pub use request::{Http2Request, sent_request};
 pub use server::{Http2Event, Http2Server};
 pub use settings::Settings;

@@ -3,8 +3,10 @@
 //! Knows what a request may look like in HTTP/2; must not know when it is sent. What may be said in
 //! HTTP/1.1 may be said here, in the same words: it is checked there.
 
-use super::hpack::{Secrecy, write_field, write_value, write_value_head};
+use super::frame::{self, FrameHead, Kind};
+use super::hpack::{HpackDecoder, Secrecy, write_field, write_value, write_value_head};
 use crate::Fill;
+use crate::fields::FieldList;
 use crate::grpc::CONTENT_TYPE;
 use crate::http1::{BadRequest, HeadPart, PayloadLength, RequestHead};
 
@@ -163,6 +165,24 @@ impl Http2Request {
     }
 }
 
+/// The fields and the content of a request, of the bytes that a client wrote; none: they are no request of HTTP/2. For
+/// people, who want to see what was sent. Content that waits for the server's window is not there.
+pub fn sent_request(mut bytes: &[u8]) -> Option<(FieldList, Vec<u8>)> {
+    let (mut block, mut content) = (Vec::new(), Vec::new());
+    while let Some(head) = FrameHead::read(bytes) {
+        let payload = bytes.get(frame::HEAD..)?.get(..head.length)?;
+        match head.kind {
+            Kind::Headers | Kind::Continuation => block.extend_from_slice(payload),
+            Kind::Data => content.extend_from_slice(payload),
+            _ => return None,
+        }
+        bytes = &bytes[frame::HEAD + payload.len()..];
+    }
+    let mut fields = FieldList::default();
+    let read = HpackDecoder::new(0).read(&block, usize::MAX, &mut fields);
+    (read.is_ok() && !fields.is_empty()).then_some((fields, content))
+}
+
 #[derive(Debug, Default)]
 struct Parts {
     parts: Vec<Part>,
@@ -228,8 +248,6 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fields::FieldList;
-    use crate::http2::hpack::HpackDecoder;
 
     fn fields(request: &Http2Request, length: u64, fill: Option<&Fill<'_>>) -> Vec<String> {
         let mut block = Vec::new();

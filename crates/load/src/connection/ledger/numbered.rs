@@ -151,6 +151,14 @@ impl Numbered {
         self.take_at(place?)
     }
 
+    /// The message with this number, which stays, and what came of its reply; that is to be
+    /// [given back](Self::give_back).
+    pub(crate) fn look(&mut self, number: u64) -> Option<(Pending, Option<Box<Begun>>)> {
+        let place = self.place(number)?;
+        let entry = &mut self.entries[place];
+        Some((entry.pending, entry.begun.take()))
+    }
+
     /// Takes the message with this number out: it was answered, and nobody asks what came of its
     /// reply before.
     pub(crate) fn answer(&mut self, number: u64) -> Option<Pending> {

@@ -172,10 +172,11 @@ impl Sessions {
         sessions
     }
 
-    /// The users share so many connections. The slots must be one for each, in [turn](Slots::new).
+    /// The users share so many connections, each with so many streams. The slots must be one for each of these, in
+    /// [turn](Slots::new).
     #[must_use]
-    pub fn sharing(mut self, connections: u32) -> Self {
-        self.pool = Some(Pool::new(connections));
+    pub fn sharing(mut self, connections: u32, streams: u32) -> Self {
+        self.pool = Some(Pool::new(connections, streams));
         self
     }
 
@@ -225,9 +226,10 @@ impl Sessions {
             self.unbegun += 1;
         }
         let waiting = self.ready.len();
-        let connection = if waiting > 0 { slots.take_latest() } else { None };
+        let pool = self.pool.as_mut()?;
+        let connection = if waiting > 0 { pool.choose(slots) } else { None };
         let Some(connection) = connection else {
-            self.pool.as_mut()?.blocks(waiting);
+            pool.blocks(waiting);
             return None;
         };
         let latest = mutation::is(Mutation::LatestFirst);
@@ -254,7 +256,7 @@ impl Sessions {
         self.budget.limit(arrivals.map_or(0, |arrivals| arrivals.waiting(now))) + self.unbegun
     }
 
-    /// Whose step is on its way on this connection; where there is no pool, whose the connection is.
+    /// Whose step has taken this connection last; where there is no pool, whose the connection is.
     #[inline]
     pub fn user_on(&self, connection: u32) -> Option<u32> {
         match &self.pool {
@@ -317,6 +319,12 @@ impl Sessions {
         Ok(pool.holders().count() as u64)
     }
 
+    /// So many steps are on their way on this connection of the pool.
+    #[cfg(test)]
+    pub(crate) fn held(&self, connection: u32) -> usize {
+        self.pool.as_ref().map_or(0, |pool| pool.held(connection))
+    }
+
     /// Sessions that have begun and not ended.
     #[cfg(test)]
     pub(super) fn begun(&self) -> u64 {
@@ -328,12 +336,16 @@ impl Sessions {
         self.users.iter().filter(has_begun).count() as u64
     }
 
-    /// The step on a connection is over, well or badly. Gives the session that has ended with it.
-    pub fn over(&mut self, connection: u32, now: Nanos, well: bool) -> Option<Session> {
-        let user = match &mut self.pool {
-            None => connection,
-            Some(pool) => pool.leave(connection)?,
-        };
+    /// A user's step on a connection is over, well or badly. Gives the session that has ended with it.
+    pub fn over(
+        &mut self,
+        (connection, user): (u32, u32),
+        now: Nanos,
+        well: bool,
+    ) -> Option<Session> {
+        if self.pool.as_mut().is_some_and(|pool| !pool.leave(connection, user)) {
+            return None;
+        }
         debug_assert_eq!(self.users[user as usize].state, State::Out, "its step was on its way");
         let ended = self.users[user as usize].session;
         if let Some((step, round)) = self.next_step(user, now).filter(|_| well) {

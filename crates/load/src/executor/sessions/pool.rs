@@ -1,14 +1,17 @@
-//! A pool: users who share connections, of which a step takes one as long as it is on its way.
+//! A pool: users who share connections, of which a step takes one, or a stream of one, as long as it is on its way.
 //!
 //! Knows who has which connection, and which steps have found none. Must not know when anything is due.
 
 use crate::clock::Nanos;
+use crate::executor::Slots;
 
 /// The connections that the users of one worker share.
 #[derive(Debug)]
 pub(super) struct Pool {
-    /// By connection: whose step is on its way on it.
-    holders: Vec<Option<u32>>,
+    /// By connection: whose steps are on their way on it; whose took it last stands last.
+    holders: Vec<Vec<u32>>,
+    /// Each connection has several streams.
+    has_streams: bool,
     /// So many of the steps that are due, the first ones, have found no free connection.
     blocked: usize,
     /// Since when the last step that got a connection had waited.
@@ -17,25 +20,33 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn new(connections: u32) -> Self {
+    pub(super) fn new(connections: u32, streams: u32) -> Self {
         Self {
-            holders: vec![None; connections as usize],
+            holders: vec![Vec::new(); connections as usize],
+            has_streams: streams > 1,
             blocked: 0,
             #[cfg(test)]
             served: Nanos::ZERO,
         }
     }
 
-    /// Whose step is on its way on this connection?
+    /// Whose step has taken this connection last, of those that are on their way on it?
     #[inline]
     pub(super) fn holder(&self, connection: u32) -> Option<u32> {
-        self.holders[connection as usize]
+        self.holders[connection as usize].last().copied()
+    }
+
+    /// Which connection a step takes, if one is free: of requests one after the other, that which was used last, as
+    /// pools do; streams are taken from all connections in turn, so that what a connection carries is what was said.
+    #[inline]
+    pub(super) fn choose(&self, slots: &mut Slots) -> Option<u32> {
+        if self.has_streams { slots.take() } else { slots.take_latest() }
     }
 
     /// The first step of those that are due takes a connection, for which it has waited since this instant. Gives
     /// how long it was blocked: not at all, where a connection was free when its turn came.
     pub(super) fn take(&mut self, connection: u32, user: u32, since: Nanos, now: Nanos) -> Nanos {
-        self.holders[connection as usize] = Some(user);
+        self.holders[connection as usize].push(user);
         #[cfg(test)]
         {
             self.served = since;
@@ -52,9 +63,17 @@ impl Pool {
         self.blocked = steps;
     }
 
-    /// The step on this connection is over: whose it was.
-    pub(super) fn leave(&mut self, connection: u32) -> Option<u32> {
-        self.holders[connection as usize].take()
+    /// A user's step on this connection is over. False: it had none.
+    pub(super) fn leave(&mut self, connection: u32, user: u32) -> bool {
+        let holders = &mut self.holders[connection as usize];
+        let place = holders.iter().position(|holder| *holder == user);
+        place.map(|place| holders.remove(place)).is_some()
+    }
+
+    /// So many steps are on their way on this connection.
+    #[cfg(test)]
+    pub(super) fn held(&self, connection: u32) -> usize {
+        self.holders[connection as usize].len()
     }
 
     /// Users who have a connection, by connection.

@@ -43,7 +43,7 @@ fn pool(
     let mut slots = Slots::new(connections, 1);
     (0..connections).for_each(|connection| slots.set_available(connection, true));
     let sessions = Sessions::new(traffic, part, users, Nanos::ZERO, pacer, None, budget);
-    (sessions.sharing(connections), slots)
+    (sessions.sharing(connections, 1), slots)
 }
 
 /// Who sends now, on which connection, and how long it was blocked.
@@ -60,7 +60,8 @@ fn sent(all: &mut Sessions, slots: &mut Slots, now: Nanos) -> Vec<(u32, u32, Nan
 
 fn over(all: &mut Sessions, slots: &mut Slots, connection: u32, now: Nanos) {
     slots.release(connection, 1);
-    all.over(connection, now, true);
+    let user = all.user_on(connection).expect("somebody has it");
+    all.over((connection, user), now, true);
 }
 
 #[test]
@@ -123,10 +124,27 @@ fn a_connection_that_is_lost_is_not_taken_and_comes_back() {
     // One breaks with its step, which fails; the queue goes on with the other.
     slots.set_available(1, false);
     slots.release(1, 1);
-    assert!(all.over(1, MS(1), false).is_some());
+    let user = all.user_on(1).expect("somebody has it");
+    assert!(all.over((1, user), MS(1), false).is_some());
     assert_eq!(sent(&mut all, &mut slots, MS(1)), []);
     over(&mut all, &mut slots, 0, MS(2));
     assert_eq!(sent(&mut all, &mut slots, MS(2)), [(2, 0, MS(2))]);
     slots.set_available(1, true);
     assert_eq!(slots.take_latest(), Some(1));
+}
+
+#[test]
+fn streams_are_taken_from_all_connections_in_turn_and_end_in_any_order() {
+    let (all, _) = pool(flow(1), 6, 2, None, Budget::of(6));
+    let (mut all, mut slots) = (all.sharing(2, 2), Slots::new(2, 2));
+    (0..2).for_each(|connection| slots.set_available(connection, true));
+    let taken: Vec<_> =
+        sent(&mut all, &mut slots, MS(0)).iter().map(|(user, at, _)| (*user, *at)).collect();
+    assert_eq!(taken, [(0, 0), (1, 0), (2, 1), (3, 1)]);
+    assert_eq!((all.held(0), all.held(1), all.waiting_steps()), (2, 2, 2));
+    assert!(all.over((0, 2), MS(1), true).is_none(), "it is on the other one");
+    slots.release(0, 1);
+    assert!(all.over((0, 0), MS(1), true).is_some(), "the older one of two");
+    assert_eq!((all.user_on(0), all.held(0)), (Some(1), 1));
+    assert_eq!(sent(&mut all, &mut slots, MS(1)), [(4, 0, MS(1))]);
 }

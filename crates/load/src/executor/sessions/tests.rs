@@ -95,7 +95,7 @@ fn over(
     well: bool,
 ) -> Option<Session> {
     slots.release(user, 1);
-    sessions.over(user, now, well)
+    sessions.over((user, user), now, well)
 }
 
 #[test]

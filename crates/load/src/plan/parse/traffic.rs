@@ -104,12 +104,16 @@ pub(super) fn pools(
 /// # Errors
 /// One line that names the member that is wrong, and the remedy.
 pub(super) fn fits(
-    traffic: &Traffic,
+    (traffic, http2): (&Traffic, bool),
     load: &Load,
     share: SharePlan,
     stop: &Stop,
 ) -> Result<(), PlanError> {
-    if load.depth > 1 || load.requests_per_connection.is_some() {
+    let streams = load.users.is_some() && http2 && load.pack == 1;
+    if load.depth > 1 && http2 && !streams {
+        return wrong("load.depth: a user of traffic sends one request after the other: over HTTP/2 several users have the streams of a connection where they share a pool: give load.users, or leave depth and pack out".to_owned());
+    }
+    if (load.depth > 1 && !streams) || load.requests_per_connection.is_some() {
         return wrong("load: a user of traffic sends one request after the other, on a connection that is kept: leave depth, pack and requests per connection out".to_owned());
     }
     let is_open = match load.loop_ {
