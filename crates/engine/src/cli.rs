@@ -347,7 +347,7 @@ pub(crate) struct RespondFlags {
     /// Freeze: EVERY/FOR such as 5s/1s, or once: at:3s/1s; counted from the first request.
     #[arg(long, value_name = "EVERY/FOR")]
     pub(crate) stall: Option<Stall>,
-    /// Do wrong: KIND or KIND@EVERY; may be given again. Kinds: wrong, swap, repeat, truncate, reset, close, silent, garbage, slow, status.
+    /// Do wrong: KIND or KIND@EVERY; may be given again. Kinds: wrong, swap, repeat, truncate, reset, close, silent, garbage, slow, status; of HTTP/2 also refuse, cancel, goaway, length, pings, settings, headers, bomb, streams, window.
     #[arg(long, value_name = "KIND[@EVERY]")]
     pub(crate) fault: Vec<Fault>,
     /// Close a connection with its Nth reply.

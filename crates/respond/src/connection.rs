@@ -181,7 +181,10 @@ impl Connection {
         match self.state {
             State::Lingering(until) if until <= now => Next::Close,
             State::Lingering(_) => Next::Wait,
-            _ => self.write(context),
+            _ => {
+                self.do_due(now, context);
+                self.write(context)
+            }
         }
     }
 
@@ -189,7 +192,11 @@ impl Connection {
     pub(crate) fn take_alarm(&mut self) -> Option<u64> {
         let wanted = match (self.state, &self.stage) {
             (State::Lingering(until), _) => until,
-            (State::Talking | State::Staged(_), Some(stage)) => stage.next_due()?,
+            (State::Talking, Some(stage)) => {
+                let by_itself = self.protocol.next_due();
+                stage.next_due().into_iter().chain(by_itself).min()?
+            }
+            (State::Staged(_), Some(stage)) => stage.next_due()?,
             _ => return None,
         };
         if self.alarm != 0 && self.alarm <= wanted {
@@ -203,7 +210,8 @@ impl Connection {
     pub(crate) fn leave(&mut self, context: &mut Context<'_>) -> Next {
         let quiet = !self.blocked
             && self.backlog() == 0
-            && self.stage.as_ref().is_none_or(|stage| stage.is_idle());
+            && self.stage.as_ref().is_none_or(|stage| stage.is_idle())
+            && self.protocol.next_due().is_none();
         if !quiet {
             return Next::Wait;
         }
@@ -302,6 +310,22 @@ impl Connection {
         false
     }
 
+    /// Lets the conversation do what is due, and go on with what that began.
+    fn do_due(&mut self, now: u64, context: &mut Context<'_>) {
+        if self.state != State::Talking || self.protocol.next_due().is_none_or(|due| due > now) {
+            return;
+        }
+        let Resources { shared, staging, .. } = &mut context.resources;
+        let out = if self.stage.is_some() { &mut **staging } else { self.transport.out() };
+        let mut sink = Sink::new(out, self.stage.as_deref_mut(), shared);
+        self.protocol.on_due(now, &mut sink);
+        let ending = sink.ending();
+        self.conclude(ending);
+        if self.state == State::Talking {
+            self.continue_blocked(context);
+        }
+    }
+
     /// Takes the input that was left when the conversation blocked.
     fn continue_blocked(&mut self, context: &mut Context<'_>) {
         let mut input = mem::take(&mut self.carry);
@@ -348,7 +372,8 @@ impl Connection {
     }
 
     fn finish_after_end(&mut self) {
-        if self.blocked || !matches!(self.state, State::Talking | State::Staged(_)) {
+        let is_under_way = self.blocked || self.protocol.next_due().is_some();
+        if is_under_way || !matches!(self.state, State::Talking | State::Staged(_)) {
             return;
         }
         self.state = match &mut self.stage {

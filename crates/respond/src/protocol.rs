@@ -145,6 +145,16 @@ impl Protocol {
         with!(self, conversation => conversation.on_notice(notice, sink, member));
     }
 
+    /// When the conversation has something to do by itself; none: never.
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        with!(self, conversation => conversation.next_due())
+    }
+
+    /// Does it.
+    pub(crate) fn on_due(&mut self, now: u64, sink: &mut Sink<'_>) {
+        with!(self, conversation => conversation.on_due(now, sink));
+    }
+
     /// Appends what is said to the client when the server stops.
     pub(crate) fn go_away(&mut self, out: &mut Vec<u8>) {
         with!(self, conversation => conversation.go_away(out));

@@ -5,7 +5,7 @@
 
 use wiretrial_net::clock::monotonic_ns;
 
-use crate::script::FaultKind;
+use crate::script::{Directive, FaultKind};
 use crate::shared::Shared;
 use crate::stage::Stage;
 
@@ -27,14 +27,15 @@ pub(crate) struct Sink<'a> {
 /// A reply that has begun. It belongs to the exchange that it answers: [`Sink::begin`] hands it
 /// out, and [`Sink::end`] takes it back.
 ///
-/// It carries no stream number. Each protocol here answers in order, so at most one reply of a
-/// connection is open, and all bytes appended before its end belong to it. A protocol that
-/// interleaves replies (HTTP/2) needs the stream in here, [`Sink::settle`] to be told the reply, and
-/// a stage with a queue for each stream; without such a protocol the number would never be read.
+/// It carries no stream number: where replies come in order, at most one of a connection is open, and
+/// all bytes appended before its end belong to it. HTTP/2, where they do not, has the script
+/// [tell](Sink::direct) what it wants of each, and holds replies back and does them wrong by itself.
 #[derive(Debug)]
 #[must_use = "a reply that has begun must end"]
 pub(crate) struct Reply {
     defect: Defect,
+    /// Its bytes stay where they were appended: the conversation goes on with them.
+    is_kept: bool,
 }
 
 /// How a conversation ends.
@@ -54,6 +55,8 @@ enum Defect {
     Wrong,
     /// The status is 500.
     Status,
+    /// The length is one too many.
+    Length,
 }
 
 impl<'a> Sink<'a> {
@@ -74,20 +77,45 @@ impl<'a> Sink<'a> {
             self.shared.note_request(monotonic_ns());
         }
         if self.stage.is_some() {
-            return Reply { defect: self.begin_staged() };
+            return Reply { defect: self.begin_staged(), is_kept: false };
         }
         self.reply_start = Some(self.out.len());
-        Reply { defect: Defect::None }
+        Reply { defect: Defect::None, is_kept: false }
     }
 
     /// Ends a reply: it is complete.
     #[inline]
     pub(crate) fn end(&mut self, reply: Reply) {
+        let is_kept = reply.is_kept;
         // The handle is consumed, so that no reply ends twice.
         drop(reply);
+        if is_kept {
+            return;
+        }
         self.reply_start = None;
         self.settle();
         if let Some(stage) = &mut self.stage {
+            stage.end();
+        }
+    }
+
+    /// Numbers a reply that its conversation holds back and does wrong by itself, and tells what the
+    /// script wants of it.
+    pub(crate) fn direct(&mut self) -> (u64, Directive) {
+        self.requests += 1;
+        if self.shared.script.stall.is_some() {
+            self.shared.note_request(monotonic_ns());
+        }
+        let number = self.shared.number_reply();
+        (number, self.shared.script.directive(number))
+    }
+
+    /// Sends these bytes as a whole reply with this fault, which is one of the connection.
+    pub(crate) fn send_with(&mut self, number: u64, fault: FaultKind, bytes: &[u8]) {
+        self.settle();
+        if let Some(stage) = &mut self.stage {
+            stage.begin(0, number, Some(fault));
+            stage.add(bytes);
             stage.end();
         }
     }
@@ -153,15 +181,39 @@ impl<'a> Sink<'a> {
         let directive = self.shared.script.directive(number);
         let due = if directive.delay == 0 { 0 } else { monotonic_ns() + directive.delay };
         stage.begin(due, number, directive.fault);
-        match directive.fault {
-            Some(FaultKind::Wrong) => Defect::Wrong,
-            Some(FaultKind::Status) => Defect::Status,
-            _ => Defect::None,
+        Defect::of(directive.fault)
+    }
+}
+
+impl Defect {
+    fn of(fault: Option<FaultKind>) -> Self {
+        match fault {
+            Some(FaultKind::Wrong) => Self::Wrong,
+            Some(FaultKind::Status) => Self::Status,
+            Some(FaultKind::Length) => Self::Length,
+            _ => Self::None,
         }
     }
 }
 
 impl Reply {
+    /// One that the conversation does wrong by itself. `is_kept`: its bytes stay where they are appended.
+    pub(crate) fn directed(fault: Option<FaultKind>, is_kept: bool) -> Self {
+        Self { defect: Defect::of(fault), is_kept }
+    }
+
+    /// Does its conversation go on with its bytes?
+    #[inline]
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    /// Must its length be one too many?
+    #[inline]
+    pub(crate) fn misstates(&self) -> bool {
+        self.defect == Defect::Length
+    }
+
     /// Must its status be 500?
     #[inline]
     pub(crate) fn fails(&self) -> bool {

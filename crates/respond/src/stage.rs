@@ -8,10 +8,10 @@ use std::mem;
 use crate::script::{FaultKind, mix};
 
 /// Nanoseconds between two bytes of a slow reply.
-const SLOW_PACE: u64 = 10_000_000;
+pub(crate) const SLOW_PACE: u64 = 10_000_000;
 /// Bytes of a reply that are kept for the faults that need all of it. A longer reply is cut at half
 /// of this by `truncate` and `reset`, and is sent unchanged by `swap` and `repeat`.
-const WHOLE_REPLY: usize = 64 * 1024;
+pub(crate) const WHOLE_REPLY: usize = 64 * 1024;
 const GARBAGE_BYTES: usize = 32;
 
 /// The replies of one connection that have not gone out.

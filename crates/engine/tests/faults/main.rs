@@ -17,6 +17,7 @@ mod exchanges;
 mod gone;
 mod greetings;
 mod http;
+mod http2;
 mod machine;
 #[path = "../common/outcome.rs"]
 mod outcome;

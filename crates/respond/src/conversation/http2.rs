@@ -3,20 +3,27 @@
 //! Knows requests on many streams and their answers. Must not know sockets.
 //!
 //! Answers come in the order in which they are complete. With a script, an answer is written when its
-//! request is complete, so that a fault or a delay is that of one answer: what follows on the
-//! connection waits behind one that is late.
+//! request is complete and the script wants it: a delay or a fault is that of one answer, and the
+//! others go on.
+//!
+//! ```text
+//! scripted -> calls, wire
+//! ```
 
+mod calls;
 mod events;
 mod patterns;
+mod scripted;
+mod wire;
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use wiretrial_proto::grpc::{self, CONTENT_TYPE, STATUS};
 use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server};
 use wiretrial_proto::{Condition, ProtocolError, Scratch, Step};
 
-use super::grpc::{Answered, Call};
+use self::scripted::{Asked, Scripted};
+use super::grpc::Call;
 use super::{Conversation, STREAM_AHEAD};
 use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id};
 use crate::events::{EventStream, WRONG};
@@ -25,6 +32,8 @@ use crate::route::{Method, Route, decoded};
 use crate::sink::{Ending, Reply, Sink};
 use crate::verdict::{Scheme, Verdict, demanded_fields};
 
+/// What is said with a status that the script wants.
+const FAULT: &[u8] = b"scripted fault\n";
 /// Streams that a client may have open.
 const MAX_STREAMS: u32 = 1024;
 
@@ -35,6 +44,7 @@ pub(crate) struct Http2Conversation {
     /// Requests that are not answered whole.
     open: Vec<Open>,
     answers: u32,
+    scripted: Scripted,
 }
 
 /// A request that is not answered whole.
@@ -73,7 +83,13 @@ enum Answer {
 impl Http2Conversation {
     pub(crate) fn new(scheme: Scheme) -> Self {
         let limits = Http2Limits { max_streams: MAX_STREAMS, ..Http2Limits::default() };
-        Self { codec: Http2Server::new(limits), scheme, open: Vec::new(), answers: 0 }
+        Self {
+            codec: Http2Server::new(limits),
+            scheme,
+            open: Vec::new(),
+            answers: 0,
+            scripted: Scripted::default(),
+        }
     }
 }
 
@@ -122,6 +138,7 @@ impl Conversation for Http2Conversation {
         member: &mut Member<'_>,
     ) -> ControlFlow<Infallible> {
         match *event {
+            Http2Event::Request { stream, .. } if self.scripted.passes_over(stream) => {}
             Http2Event::Request { stream, method: "POST", target, is_call: true, .. } => {
                 self.begin_call(stream, target.unwrap_or_default(), sink);
             }
@@ -166,6 +183,7 @@ impl Conversation for Http2Conversation {
                 }
             }
             Http2Event::Gone { stream } => {
+                self.scripted.forget(|gone| gone == stream);
                 if let Some(
                     Answer::Echo(reply)
                     | Answer::Pattern { reply, .. }
@@ -175,7 +193,9 @@ impl Conversation for Http2Conversation {
                     sink.end(reply);
                 }
             }
-            Http2Event::Leaving if self.codec.open_streams() == 0 => sink.finish(Ending::Orderly),
+            Http2Event::Leaving if self.codec.open_streams() == 0 && self.scripted.is_idle() => {
+                sink.finish(Ending::Orderly);
+            }
             Http2Event::Leaving | Http2Event::Room => {}
         }
         ControlFlow::Continue(())
@@ -187,10 +207,20 @@ impl Conversation for Http2Conversation {
         }
     }
 
+    fn next_due(&self) -> Option<u64> {
+        self.scripted.next_due()
+    }
+
+    fn on_due(&mut self, now: u64, sink: &mut Sink<'_>) {
+        self.do_due(now, sink);
+    }
+
     /// Streams of events end in order.
     fn go_away(&mut self, out: &mut Vec<u8>) {
         self.end_events(out);
-        self.codec.leave(out);
+        if !self.scripted.has_left() {
+            self.codec.leave(out);
+        }
     }
 }
 
@@ -207,9 +237,24 @@ impl Http2Conversation {
             };
             return self.begin_echo(stream, kind, front, content_length, sink);
         }
+        if sink.is_staged() && !matches!(route, Route::Events(_)) {
+            return self.direct(stream, Asked::Request(method, target.to_owned()), sink);
+        }
         let reply = sink.begin();
+        self.respond(stream, reply, (route, verdict), method, last_event_id, sink);
+    }
+
+    fn respond(
+        &mut self,
+        stream: u32,
+        reply: Reply,
+        (route, verdict): (Route<'_>, Verdict),
+        method: Method,
+        last_event_id: Option<&[u8]>,
+        sink: &mut Sink<'_>,
+    ) {
         if reply.fails() {
-            return self.give(stream, reply, 500, TEXT, "", b"scripted fault\n", method, sink);
+            return self.give(stream, reply, 500, TEXT, "", FAULT, method, sink);
         }
         let (status, kind, fields, body): (u16, _, _, &[u8]) = match verdict {
             Verdict::Serve => {
@@ -297,14 +342,27 @@ impl Http2Conversation {
             body
         };
         let has_none = matches!(status, 204 | 304);
-        let length = (!has_none).then_some(body.len() as u64);
+        let length = (!has_none).then_some(body.len() as u64 + u64::from(reply.misstates()));
         let is_end = body.is_empty() || has_none || method == Method::Head;
         self.head(stream, status, kind, lines, length, is_end, sink);
         if !is_end {
             self.codec.content(stream, body, true, sink.out);
         }
-        sink.end(reply);
-        self.complete(sink);
+        self.finish(reply, sink);
+    }
+
+    /// A whole answer with this content.
+    fn give_content(
+        &mut self,
+        stream: u32,
+        reply: Reply,
+        content: &[u8],
+        kind: &str,
+        sink: &mut Sink<'_>,
+    ) {
+        let (status, kind, content) =
+            if reply.fails() { (500, TEXT, FAULT) } else { (200, kind, content) };
+        self.give(stream, reply, status, kind, "", content, Method::Post, sink);
     }
 
     #[expect(clippy::too_many_arguments, reason = "they are the parts of one head")]
@@ -354,53 +412,6 @@ impl Http2Conversation {
         self.open.push(Open { stream, answer: Answer::Echo(reply) });
     }
 
-    /// A call begins. With a script its answer is written when it is complete.
-    fn begin_call(&mut self, stream: u32, target: &str, sink: &mut Sink<'_>) {
-        let call = Box::new(Call::of(target));
-        self.answers = self.answers.saturating_add(1);
-        let flows = call.flows() && !sink.is_staged();
-        let begun = flows.then(|| sink.begin());
-        if flows {
-            let kind = [("content-type", CONTENT_TYPE.as_bytes())];
-            self.codec.respond(stream, 200, &kind, false, sink.out);
-        }
-        self.open.push(Open { stream, answer: Answer::Call(call, begun) });
-    }
-
-    /// A call is complete.
-    fn end_call(&mut self, stream: u32, call: &Call, begun: Option<Reply>, sink: &mut Sink<'_>) {
-        let is_head_gone = begun.is_some();
-        let mut reply = begun.unwrap_or_else(|| sink.begin());
-        let Answered { mut content, status } = call.answer(reply.fails());
-        reply.alter(&mut content);
-        let kind = ("content-type", CONTENT_TYPE.as_bytes());
-        let fields: Vec<_> = status
-            .iter()
-            .flat_map(|(status, said)| {
-                let said = (!said.is_empty()).then_some((grpc::MESSAGE, said.as_bytes()));
-                [(STATUS, status.as_bytes())].into_iter().chain(said)
-            })
-            .collect();
-        let is_bare = fields.is_empty();
-        if !is_head_gone && content.is_empty() && !is_bare {
-            // Nothing stands between the head and what is behind the content: they are one.
-            let all: Vec<_> = [kind].into_iter().chain(fields).collect();
-            self.codec.respond(stream, 200, &all, true, sink.out);
-        } else {
-            if !is_head_gone {
-                self.codec.respond(stream, 200, &[kind], false, sink.out);
-            }
-            if is_bare || !content.is_empty() {
-                self.codec.content(stream, &content, is_bare, sink.out);
-            }
-            if !is_bare {
-                self.codec.trailers(stream, &fields, sink.out);
-            }
-        }
-        sink.end(reply);
-        self.complete(sink);
-    }
-
     /// A request is complete.
     fn end(&mut self, stream: u32, sink: &mut Sink<'_>) {
         match self.find(stream) {
@@ -423,18 +434,12 @@ impl Http2Conversation {
             }
             Some(Answer::Kept(..)) => {
                 if let Some(Answer::Kept(content, kind)) = self.take(stream) {
-                    let reply = sink.begin();
-                    let (status, kind, content) = if reply.fails() {
-                        (500, TEXT, b"scripted fault\n".to_vec())
-                    } else {
-                        (200, kind, content)
-                    };
-                    self.give(stream, reply, status, kind, "", &content, Method::Post, sink);
+                    self.direct(stream, Asked::Content(content, kind), sink);
                 }
             }
             Some(Answer::Call(..)) => {
                 if let Some(Answer::Call(call, begun)) = self.take(stream) {
-                    self.end_call(stream, &call, begun, sink);
+                    self.end_call(stream, call, begun, sink);
                 }
             }
             // It is answered, or goes on by itself; what is left of the request was discarded.
@@ -442,14 +447,25 @@ impl Http2Conversation {
         }
     }
 
-    /// An answer is written. The script may want it to be the last.
+    /// An answer is written.
+    fn finish(&mut self, reply: Reply, sink: &mut Sink<'_>) {
+        let is_kept = reply.is_kept();
+        sink.end(reply);
+        if !is_kept {
+            self.complete(sink);
+        }
+    }
+
+    /// The script may want an answer to be the last.
     fn complete(&mut self, sink: &mut Sink<'_>) {
         let limit = sink.shared().script.close_after;
-        if limit.is_some_and(|limit| self.answers >= limit.get()) {
+        let is_last = limit.is_some_and(|limit| self.answers >= limit.get());
+        let has_left = self.scripted.has_left();
+        if is_last && !has_left {
             self.codec.leave(sink.out);
-            if self.open.is_empty() {
-                sink.finish(Ending::Early);
-            }
+        }
+        if (is_last || has_left) && self.open.is_empty() && self.scripted.is_idle() {
+            sink.finish(Ending::Early);
         }
     }
 

@@ -66,6 +66,14 @@ pub(crate) trait Conversation {
     /// Passes on what the server tells the connection without being asked.
     fn on_notice(&mut self, _notice: &Notice, _sink: &mut Sink<'_>, _member: &mut Member<'_>) {}
 
+    /// When the conversation has something to do by itself; none: never.
+    fn next_due(&self) -> Option<u64> {
+        None
+    }
+
+    /// Does it.
+    fn on_due(&mut self, _now: u64, _sink: &mut Sink<'_>) {}
+
     /// Appends what is said to the client when the server stops.
     fn go_away(&mut self, _out: &mut Vec<u8>) {}
 

@@ -80,7 +80,8 @@ pub enum FaultKind {
     Reset,
     /// FIN before any byte of it.
     Close,
-    /// Never sent, and nothing after it: replies are in order.
+    /// Never sent, and nothing after it: replies are in order. In HTTP/2 they are not, and the others
+    /// are sent.
     Silent,
     /// Random bytes in its place.
     Garbage,
@@ -88,6 +89,27 @@ pub enum FaultKind {
     Slow,
     /// HTTP: status 500 in its place. The other protocols have no status and answer rightly.
     Status,
+    /// HTTP/2: its stream is refused (`REFUSED_STREAM`). This and what follows are rules of HTTP/2; the
+    /// other protocols answer rightly.
+    Refuse,
+    /// HTTP/2: half of its content, then its stream is reset (`INTERNAL_ERROR`).
+    Cancel,
+    /// HTTP/2: GOAWAY in its place, and none of the requests behind it is answered on this connection.
+    Goaway,
+    /// HTTP/2: its `content-length` is one too many.
+    Length,
+    /// HTTP/2: behind 8,000 PING frames.
+    Pings,
+    /// HTTP/2: behind 8,000 SETTINGS frames.
+    Settings,
+    /// HTTP/2: its fields go on without end, in CONTINUATION frames.
+    Headers,
+    /// HTTP/2: its fields are a few hundred bytes that stand for 400 kB.
+    Bomb,
+    /// HTTP/2: behind a setting that allows one stream at a time from then on.
+    Streams,
+    /// HTTP/2: behind a setting that allows no content on new streams.
+    Window,
 }
 
 /// Delay and fault of one reply.

@@ -33,7 +33,8 @@ pub enum ScriptError {
     /// No fault of that name.
     #[error(
         "there is no fault `{0}`: known are wrong, swap, repeat, truncate, reset, close, silent, \
-         garbage, slow, status; write KIND or KIND@EVERY, such as wrong@100"
+         garbage, slow, status, and of HTTP/2 refuse, cancel, goaway, length, pings, settings, \
+         headers, bomb, streams, window; write KIND or KIND@EVERY, such as wrong@100"
     )]
     Fault(String),
     /// A fault applied to every zeroth reply.
@@ -112,6 +113,16 @@ impl FromStr for FaultKind {
             "garbage" => Self::Garbage,
             "slow" => Self::Slow,
             "status" => Self::Status,
+            "refuse" => Self::Refuse,
+            "cancel" => Self::Cancel,
+            "goaway" => Self::Goaway,
+            "length" => Self::Length,
+            "pings" => Self::Pings,
+            "settings" => Self::Settings,
+            "headers" => Self::Headers,
+            "bomb" => Self::Bomb,
+            "streams" => Self::Streams,
+            "window" => Self::Window,
             _ => return Err(ScriptError::Fault(text.to_owned())),
         })
     }

@@ -6,6 +6,7 @@ use super::{Answer, Http2Conversation, Open};
 use crate::content::{BYTES, pattern_from};
 use crate::route::Method;
 use crate::sink::{Reply, Sink};
+use crate::stage::WHOLE_REPLY;
 
 impl Http2Conversation {
     pub(super) fn begin_pattern(
@@ -18,19 +19,28 @@ impl Http2Conversation {
         sink: &mut Sink<'_>,
     ) {
         let is_end = length == 0 || method == Method::Head;
+        let told = told.map(|told| told + u64::from(reply.misstates()));
         self.head(stream, 200, BYTES, "", told, is_end, sink);
         if is_end {
-            sink.end(reply);
-            return self.complete(sink);
+            return self.finish(reply, sink);
+        }
+        if reply.is_kept() {
+            return self.keep_pattern(stream, reply, length, sink);
         }
         let answer = Answer::Pattern { offset: 0, length, reply };
         self.open.push(Open { stream, answer });
-        if sink.is_staged() {
-            // All of it at once: no other answer may come between its begin and its end.
-            while let Some(place) = self.open.iter().position(|open| open.stream == stream)
-                && self.continue_pattern(place, sink)
-            {}
+    }
+
+    /// Sends all of the pattern at once, or as much as is kept of a reply.
+    fn keep_pattern(&mut self, stream: u32, mut reply: Reply, length: u64, sink: &mut Sink<'_>) {
+        let (mut offset, most) = (0, length.min(WHOLE_REPLY as u64));
+        while offset < most {
+            let mut piece = pattern_from(offset, most - offset).to_vec();
+            offset += piece.len() as u64;
+            reply.alter(&mut piece);
+            self.codec.content(stream, &piece, offset == length, sink.out);
         }
+        self.finish(reply, sink);
     }
 
     /// Sends a piece of the pattern. False: it is over, and its place is another's now.
@@ -52,9 +62,8 @@ impl Http2Conversation {
             return true;
         }
         if let Some(Answer::Pattern { reply, .. }) = self.take(stream) {
-            sink.end(reply);
+            self.finish(reply, sink);
         }
-        self.complete(sink);
         false
     }
 }

@@ -1,0 +1,315 @@
+//! What the script does to replies: each is held back, and is wrong, on its own stream.
+//!
+//! Knows when a reply is due and which fault it has. Must not know routes, nor sockets.
+//!
+//! Where replies come in order the stage does this, with bytes. Here a reply is written when it is due,
+//! so that windows are what they are then, and the others go on.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use wiretrial_net::clock::monotonic_ns;
+use wiretrial_proto::Condition;
+use wiretrial_proto::http2::ErrorCode;
+
+use super::{Http2Conversation, wire};
+use crate::conversation::grpc::Call;
+use crate::route::{Method, Route};
+use crate::script::FaultKind;
+use crate::sink::{Reply, Sink};
+use crate::stage::{SLOW_PACE, WHOLE_REPLY};
+use crate::verdict::Verdict;
+
+/// What waits, and what is remembered for it.
+#[derive(Debug, Default)]
+pub(super) struct Scripted {
+    /// By the instant at which it is due, and the number of the reply.
+    waiting: BTreeMap<(u64, u64), Task>,
+    /// A reply that changes places with the next one: its number, its stream and its frames.
+    overtaken: Option<(u64, u32, Vec<u8>)>,
+    /// A swap found no other reply: the next reply tries again.
+    swap_owed: bool,
+    /// The last whole reply, where the script may send it again.
+    previous: Option<Vec<u8>>,
+    /// The server has left; requests behind this stream were not looked at.
+    last: Option<u32>,
+}
+
+#[derive(Debug)]
+enum Task {
+    Answer {
+        stream: u32,
+        asked: Asked,
+        fault: Option<FaultKind>,
+    },
+    /// Nothing came to change places with.
+    GiveUpSwap {
+        stream: u32,
+    },
+    /// Content that goes byte by byte, and how much of it has gone.
+    Drip {
+        stream: u32,
+        content: Vec<u8>,
+        gone: usize,
+    },
+}
+
+/// A request that is complete.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// Its method and its target.
+    Request(Method, String),
+    /// It is answered with this, of this type.
+    Content(Vec<u8>, &'static str),
+    /// A call of gRPC.
+    Call(Box<Call>),
+}
+
+impl Task {
+    fn stream(&self) -> u32 {
+        match *self {
+            Self::Answer { stream, .. }
+            | Self::GiveUpSwap { stream }
+            | Self::Drip { stream, .. } => stream,
+        }
+    }
+}
+
+impl Scripted {
+    /// Does nothing wait?
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// When something is to be done.
+    pub(super) fn next_due(&self) -> Option<u64> {
+        self.waiting.first_key_value().map(|((due, _), _)| *due)
+    }
+
+    /// Has the server left, by the script?
+    pub(super) fn has_left(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// Is what comes on this stream passed over, because the server has left?
+    pub(super) fn passes_over(&self, stream: u32) -> bool {
+        self.last.is_some_and(|last| stream > last)
+    }
+
+    /// Nobody waits for these streams' replies any more.
+    pub(super) fn forget(&mut self, is_gone: impl Fn(u32) -> bool) {
+        self.waiting.retain(|_, task| !is_gone(task.stream()));
+        self.overtaken.take_if(|(_, stream, _)| is_gone(*stream));
+    }
+}
+
+impl Http2Conversation {
+    /// Answers a request as the script says, now or later.
+    pub(super) fn direct(&mut self, stream: u32, asked: Asked, sink: &mut Sink<'_>) {
+        let (number, directive) = sink.direct();
+        let fault = directive.fault;
+        if directive.delay == 0 {
+            return self.carry_out(stream, number, asked, fault, sink);
+        }
+        let due = monotonic_ns() + directive.delay;
+        self.scripted.waiting.insert((due, number), Task::Answer { stream, asked, fault });
+    }
+
+    /// Does what is due.
+    pub(super) fn do_due(&mut self, now: u64, sink: &mut Sink<'_>) {
+        while !sink.is_finished()
+            && let Some(first) = self.scripted.waiting.first_entry()
+            && first.key().0 <= now
+        {
+            let ((_, number), task) = first.remove_entry();
+            match task {
+                Task::Answer { stream, asked, fault } => {
+                    self.carry_out(stream, number, asked, fault, sink);
+                }
+                Task::GiveUpSwap { .. } => self.give_up_swap(number, sink),
+                Task::Drip { stream, content, gone } => {
+                    self.drip(stream, number, content, gone, now, sink);
+                }
+            }
+        }
+        sink.settle();
+    }
+
+    fn carry_out(
+        &mut self,
+        stream: u32,
+        number: u64,
+        asked: Asked,
+        fault: Option<FaultKind>,
+        sink: &mut Sink<'_>,
+    ) {
+        let fault = match fault {
+            None if mem::take(&mut self.scripted.swap_owed) => Some(FaultKind::Swap),
+            // As a whole it is not kept.
+            Some(FaultKind::Swap | FaultKind::Repeat | FaultKind::Slow) if asked.is_long() => None,
+            // What is behind its content would come before it.
+            Some(FaultKind::Slow) if matches!(asked, Asked::Call(_)) => None,
+            other => other,
+        };
+        match fault {
+            Some(FaultKind::Silent) => return,
+            Some(FaultKind::Close) => return sink.send_with(number, FaultKind::Close, &[]),
+            Some(FaultKind::Refuse) => {
+                self.codec.reset(stream, ErrorCode::RefusedStream, sink.out);
+                return self.complete(sink);
+            }
+            Some(FaultKind::Goaway) => return self.leave_before(stream, sink),
+            Some(FaultKind::Headers) => return wire::endless_head(stream, sink.out),
+            Some(FaultKind::Bomb) => return wire::bomb(stream, sink.out),
+            Some(FaultKind::Pings) => wire::pings(sink.out),
+            Some(FaultKind::Settings) => wire::settings(sink.out),
+            Some(FaultKind::Streams) => {
+                wire::setting(wire::MAX_CONCURRENT_STREAMS, 1, sink.out);
+            }
+            Some(FaultKind::Window) => wire::setting(wire::INITIAL_WINDOW_SIZE, 0, sink.out),
+            _ => {}
+        }
+        let swaps = sink.shared().script.has(FaultKind::Swap);
+        let is_kept = needs_bytes(fault) || (swaps && !asked.is_long());
+        let reply = Reply::directed(fault, is_kept);
+        if !is_kept {
+            return self.reply(stream, reply, asked, sink);
+        }
+        sink.settle();
+        let held = self.codec.held();
+        self.reply(stream, reply, asked, sink);
+        let bytes = mem::take(sink.out);
+        if self.codec.held() > held {
+            // The rest of it goes when the client allows more.
+            *sink.out = bytes;
+        } else {
+            self.send_kept(stream, number, fault, bytes, sink);
+        }
+        self.complete(sink);
+    }
+
+    /// The right reply, or one whose content or status is wrong.
+    fn reply(&mut self, stream: u32, reply: Reply, asked: Asked, sink: &mut Sink<'_>) {
+        match asked {
+            Asked::Request(method, target) => {
+                let route = Route::of(&target);
+                let verdict = Verdict::on(&target, Condition::None, self.scheme, route, method);
+                self.respond(stream, reply, (route, verdict), method, None, sink);
+            }
+            Asked::Content(content, kind) => {
+                self.give_content(stream, reply, &content, kind, sink);
+            }
+            Asked::Call(call) => self.answer_call(stream, reply, &call, false, sink),
+        }
+    }
+
+    fn send_kept(
+        &mut self,
+        stream: u32,
+        number: u64,
+        fault: Option<FaultKind>,
+        bytes: Vec<u8>,
+        sink: &mut Sink<'_>,
+    ) {
+        match fault {
+            Some(
+                kind @ (FaultKind::Truncate
+                | FaultKind::Reset
+                | FaultKind::Garbage
+                | FaultKind::Repeat),
+            ) => sink.send_with(number, kind, &bytes),
+            Some(FaultKind::Cancel) => {
+                let content = wire::taken_apart(&bytes, stream, sink.out);
+                wire::data(stream, &content[..content.len() / 2], false, sink.out);
+                wire::reset(stream, sink.out);
+                // A long one is not over for the codec, which says the same again.
+                self.codec.reset(stream, ErrorCode::InternalError, &mut Vec::new());
+            }
+            Some(FaultKind::Slow) => {
+                let content = wire::taken_apart(&bytes, stream, sink.out);
+                self.drip(stream, number, content, 0, monotonic_ns(), sink);
+            }
+            Some(FaultKind::Swap) if self.scripted.overtaken.is_none() => {
+                // Whatever else came with it is answered first.
+                let task = Task::GiveUpSwap { stream };
+                self.scripted.waiting.insert((monotonic_ns(), number), task);
+                self.scripted.overtaken = Some((number, stream, bytes));
+            }
+            _ => {
+                if let Some((_, other, first)) = self.scripted.overtaken.take() {
+                    wire::moved(&bytes, other, sink.out);
+                    wire::moved(&first, stream, sink.out);
+                } else {
+                    sink.out.extend_from_slice(&bytes);
+                }
+                self.scripted.previous = Some(bytes);
+            }
+        }
+    }
+
+    /// A reply has nobody to change places with: the previous one comes in its place.
+    fn give_up_swap(&mut self, number: u64, sink: &mut Sink<'_>) {
+        let alone = self.scripted.overtaken.take_if(|(alone, ..)| *alone == number);
+        let Some((_, stream, bytes)) = alone else { return self.complete(sink) };
+        if let Some(previous) = self.scripted.previous.take() {
+            wire::moved(&previous, stream, sink.out);
+        } else {
+            sink.out.extend_from_slice(&bytes);
+            self.scripted.swap_owed = true;
+        }
+        self.scripted.previous = Some(bytes);
+        self.complete(sink);
+    }
+
+    /// The next byte of a slow reply.
+    fn drip(
+        &mut self,
+        stream: u32,
+        number: u64,
+        content: Vec<u8>,
+        gone: usize,
+        now: u64,
+        sink: &mut Sink<'_>,
+    ) {
+        let end = content.len().min(gone + 1);
+        let is_end = end == content.len();
+        wire::data(stream, &content[gone..end], is_end, sink.out);
+        if is_end {
+            return self.complete(sink);
+        }
+        let task = Task::Drip { stream, content, gone: end };
+        self.scripted.waiting.insert((now + SLOW_PACE, number), task);
+    }
+
+    /// Leaves, having looked at no request from this stream on. Those before it are answered.
+    fn leave_before(&mut self, stream: u32, sink: &mut Sink<'_>) {
+        if self.scripted.has_left() {
+            return;
+        }
+        let last = stream.saturating_sub(2);
+        wire::goaway(last, sink.out);
+        self.scripted.last = Some(last);
+        self.scripted.forget(|stream| stream > last);
+        self.open.retain(|open| open.stream <= last);
+        self.complete(sink);
+    }
+}
+
+impl Asked {
+    /// Is its reply longer than what is kept of one?
+    fn is_long(&self) -> bool {
+        match self {
+            Self::Content(content, _) => content.len() > WHOLE_REPLY,
+            Self::Call(_) => false,
+            Self::Request(_, target) => match Route::of(target) {
+                Route::Bytes(length) | Route::Chunked(length) => length > WHOLE_REPLY as u64,
+                _ => false,
+            },
+        }
+    }
+}
+
+fn needs_bytes(fault: Option<FaultKind>) -> bool {
+    use FaultKind::{Cancel, Garbage, Repeat, Reset, Slow, Swap, Truncate};
+    matches!(fault, Some(Cancel | Garbage | Repeat | Reset | Slow | Swap | Truncate))
+}
