@@ -129,7 +129,7 @@ apps: bootstrap-tests build  ## load the applications of examples/, healthy and 
 	$(BIN)/pytest -v tests/apps
 
 .PHONY: conformance
-conformance: build  ## run the Autobahn suite (all: CONFORMANCE=--full)
+conformance: build  ## run the suites: Autobahn, h2spec and h2specd (all: CONFORMANCE=--full)
 	cargo build --release --locked --package wiretrial-testee
 	$(BIN)/python -m conformance $(CONFORMANCE)
 

@@ -10,16 +10,24 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from conformance import document, tables
-from conformance.autobahn import cases, runs
-from conformance.autobahn.suite import VERSION, Misnamed, Suite, Unavailable
-from conformance.process import ProcessFailed
+from conformance.autobahn import cases as autobahn_cases
+from conformance.autobahn import runs as autobahn_runs
+from conformance.autobahn import suite as autobahn_suite
+from conformance.http2 import cases as http2_cases
+from conformance.http2 import runs as http2_runs
+from conformance.http2 import suite as http2_suite
+from conformance.process import ProcessFailed, Unavailable
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASE = ROOT / "target" / "release"
-INSTALLED = ROOT / "build" / "autobahn"
+ENGINE = RELEASE / "wiretrial-engine"
+TESTEE = RELEASE / "wiretrial-testee"
+AUTOBAHN = ROOT / "build" / "autobahn"
+HTTP2 = ROOT / "build" / "tools" / "h2spec"
 REPORTS = ROOT / "build" / "conformance"
 
 # Still 128 windows of 32 KiB, and every message up to 4 KiB a thousand times.
@@ -31,8 +39,15 @@ FULL_GROUP_LIMIT_S = 1800.0
 
 
 def main() -> int:
-    """Runs everything; the exit code."""
+    """Runs what is asked for; the exit code."""
+    suites: dict[str, Callable[[argparse.Namespace], int]] = {
+        "autobahn": _autobahn,
+        "http2": _http2,
+    }
     parser = argparse.ArgumentParser(prog="conformance", description=__doc__)
+    parser.add_argument(
+        "suites", nargs="*", metavar="SUITE", help=f"only these of {', '.join(suites)} (all)"
+    )
     parser.add_argument(
         "--update", action="store_true", help="write down what was found, and the table of it"
     )
@@ -40,49 +55,93 @@ def main() -> int:
         "--full", action="store_true", help="every compression case with all of its messages"
     )
     parser.add_argument(
-        "--tables", action="store_true", help="only write the tables of HTTP and faults anew"
+        "--tables", action="store_true", help="only write the tables of the page anew"
     )
     flags = parser.parse_args()
+    if unknown := [name for name in flags.suites if name not in suites]:
+        return _fail(f"there is no suite {unknown[0]}: known are {', '.join(suites)}", USAGE)
     if flags.tables:
         tables.write()
         return 0
+    # All of them, whatever one says.
+    codes = [suites[name](flags) for name in flags.suites or suites]
+    return max(codes)
+
+
+def _autobahn(flags: argparse.Namespace) -> int:
     try:
-        suite = Suite.install(INSTALLED, None if flags.full else BYTES_PER_CASE)
-    except Misnamed as wrong:
-        return _fail(str(wrong), USAGE)
+        suite = autobahn_suite.Suite.install(AUTOBAHN, None if flags.full else BYTES_PER_CASE)
+    except autobahn_suite.Misnamed as misnamed:
+        return _fail(str(misnamed), USAGE)
     except Unavailable as missing:
         return _missing(f"the Autobahn suite is not run: {missing}")
-    bench = runs.Bench(
+    bench = autobahn_runs.Bench(
         suite=suite,
-        engine=RELEASE / "wiretrial-engine",
-        testee=RELEASE / "wiretrial-testee",
+        engine=ENGINE,
+        testee=TESTEE,
         folder=REPORTS,
         group_limit_s=FULL_GROUP_LIMIT_S if flags.full else GROUP_LIMIT_S,
     )
     began = time.monotonic()
     try:
-        found = runs.run_all(bench)
+        found = autobahn_runs.run_all(bench)
     except (ProcessFailed, OSError) as failure:
         return _fail(str(failure))
     if flags.update:
-        cases.write_expected(found)
-        document.write("autobahn", cases.table(found))
-    return _judge(found, time.monotonic() - began)
-
-
-def _judge(found: dict[cases.Side, cases.Results], seconds: float) -> int:
+        autobahn_cases.write_expected(found)
+        document.write("autobahn", autobahn_cases.table(found))
+    expected = autobahn_cases.read_expected()
     wrong = 0
-    expected = cases.read_expected()
-    for side in cases.SIDES:
-        lines = cases.problems(expected[side], found[side])
-        wrong += len(lines)
-        told = f"{len(found[side])} cases: {cases.summary(found[side])}"
-        print(f"conformance: Autobahn {VERSION}, {side}: {told}")
-        for line in lines[:MOST_LINES]:
-            print(f"conformance: {side} {line}")
-        if len(lines) > MOST_LINES:
-            print(f"conformance: {side} and {len(lines) - MOST_LINES} more")
-    print(f"conformance: {seconds:.0f} s; reports in {REPORTS.relative_to(ROOT)}/")
+    for side in autobahn_cases.SIDES:
+        told = f"{len(found[side])} cases: {autobahn_cases.summary(found[side])}"
+        print(f"conformance: Autobahn {autobahn_suite.VERSION}, {side}: {told}")
+        wrong += _tell(side, autobahn_cases.problems(expected[side], found[side]))
+    return _end(wrong, time.monotonic() - began, REPORTS)
+
+
+def _http2(flags: argparse.Namespace) -> int:
+    began = time.monotonic()
+    try:
+        suite = http2_suite.Suite.build(HTTP2)
+        built = time.monotonic() - began
+        bench = http2_runs.Bench(
+            suite=suite, engine=ENGINE, testee=TESTEE, folder=REPORTS / "http2"
+        )
+        found = http2_runs.run_all(bench)
+    except Unavailable as missing:
+        return _missing(f"h2spec and h2specd are not run: {missing}")
+    except (ProcessFailed, OSError) as failure:
+        return _fail(str(failure))
+    if flags.update:
+        http2_cases.write_expected(found)
+        document.write("http2", http2_cases.table(found))
+    expected = http2_cases.read_expected()
+    wrong = 0
+    for side in http2_cases.SIDES:
+        for way in http2_cases.WAYS:
+            results = found[side][way]
+            # What one side does not claim is no case of the other.
+            spared = http2_cases.NOT_CLAIMED[way]
+            told = f"{len(results)} cases: {http2_cases.summary(results, spared)}"
+            print(f"conformance: {http2_cases.NAMES[side]}, {way}: {told}")
+            lines = http2_cases.problems(expected[side][way], results, spared)
+            wrong += _tell(f"{side}, {way}", lines)
+    if built >= 1:
+        print(f"conformance: {built:.0f} s of it to build the suites")
+    return _end(wrong, time.monotonic() - began, bench.folder)
+
+
+def _tell(whose: str, lines: Sequence[str]) -> int:
+    """Some of what is wrong; how much there is."""
+    for line in lines[:MOST_LINES]:
+        print(f"conformance: {whose} {line}")
+    if len(lines) > MOST_LINES:
+        print(f"conformance: {whose} and {len(lines) - MOST_LINES} more")
+    return len(lines)
+
+
+def _end(wrong: int, seconds: float, folder: Path) -> int:
+    print(f"conformance: {seconds:.0f} s; reports in {folder.relative_to(ROOT)}/")
     if not wrong:
         return 0
     remedy = "mend it, or `python -m conformance --update` where the change is right"

@@ -19,6 +19,10 @@ STOP_GRACE_S = 5.0
 LOOK_EVERY_S = 0.02
 
 
+class Unavailable(Exception):
+    """A suite cannot run on this machine; says why and what would help."""
+
+
 class ProcessFailed(Exception):
     """A program did not start, did not end, or ended badly. One line."""
 
@@ -71,12 +75,15 @@ class Process:
 
     def finish(self, limit_s: float) -> None:
         """Returns when the program has ended, and ended well."""
+        if (status := self.end(limit_s)) != 0:
+            raise self._failed(f"ended with {status}")
+
+    def end(self, limit_s: float) -> int:
+        """Its exit code, when it has ended."""
         try:
-            status = self._process.wait(limit_s)
+            return self._process.wait(limit_s)
         except subprocess.TimeoutExpired:
             raise self._failed(f"did not end within {limit_s:g} s") from None
-        if status != 0:
-            raise self._failed(f"ended with {status}")
 
     def _failed(self, how: str) -> ProcessFailed:
         lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from conformance import document
+from conformance.http2 import cases
 
 HTTP_PAGE = document.PAGE.with_name("conformance-http.md")
 FAULTS_PAGE = document.PAGE.with_name("faults.md")
@@ -43,6 +44,7 @@ SECTIONS = {
     },
 }
 OTHERS = "the rest"
+PROTOCOLS = ("HTTP/1.1", "HTTP/2", "WebSocket", "byte stream")
 _TEST = re.compile(r"`(\w+_\w+_\w+)`")
 
 
@@ -54,9 +56,10 @@ class _Section:
 
 
 def write() -> None:
-    """Puts both summaries into the page."""
+    """Puts the summaries, and what is written down of HTTP/2, into the page."""
     document.write("http", http())
     document.write("faults", faults())
+    document.write("http2", cases.table(cases.read_expected()))
 
 
 def http() -> list[str]:
@@ -87,19 +90,30 @@ def http() -> list[str]:
 
 
 def faults() -> list[str]:
-    """A row per fault: what it is counted as, and the tests."""
-    lines = ["| fault | counted as, or exit code | tests |", "|---|---|---|"]
+    """A row per fault: what it is counted as, and how many tests show it, by protocol."""
+    lines = [
+        f"| fault | counted as, or exit code | {' | '.join([*PROTOCOLS, 'any'])} |",
+        "|---" * (3 + len(PROTOCOLS)) + "|",
+    ]
     text = FAULTS_PAGE.read_text(encoding="utf-8")
     for chapter in text.split("\n## ")[1:]:
         rows = [_cells(line) for line in chapter.splitlines() if line.startswith("| ")]
         if not rows:
             continue
-        lines.append(f"| **{chapter.splitlines()[0]}** | | |")
-        for cells in rows[1:]:
-            # Before the load there is nothing to count: what happens is said instead.
-            middle = cells[2] if len(cells) == 4 else cells[1]
-            tests = len(set(_TEST.findall(cells[-1])))
-            lines.append(f"| {cells[0]} | {middle} | {tests or 'the lints'} |")
+        lines.append(f"| **{chapter.splitlines()[0]}** | |{' |' * (1 + len(PROTOCOLS))}")
+        titles, *rows = rows
+        # Before the load there is nothing to count: what happens is said instead.
+        middle = 2 if titles[2] in ("class", "exit code") else 1
+        for cells in rows:
+            tests: dict[str, int] = {}
+            for title, cell in zip(titles[middle + 1 :], cells[middle + 1 :], strict=True):
+                for protocol in ["any"] if title == "tests" else title.split(", "):
+                    tests[protocol] = len(set(_TEST.findall(cell)))
+            if not any(tests.values()):
+                told = ["", "", "", "", "the lints"]
+            else:
+                told = [str(tests.get(name) or "") for name in [*PROTOCOLS, "any"]]
+            lines.append(f"| {cells[0]} | {cells[middle]} | {' | '.join(told)} |")
     return lines
 
 

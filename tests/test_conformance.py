@@ -97,3 +97,12 @@ def test_every_conformance_test_is_on_the_page() -> None:
 def test_the_summaries_are_as_generated(part: str, lines: list[str]) -> None:
     """`python -m conformance --tables` writes them."""
     assert document.read(part) == lines
+
+
+def test_the_table_of_faults_names_tests_that_are_there() -> None:
+    rust = set().union(*map(rust_tests, (ROOT / "crates").rglob("*.rs")))
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    python = {name for text in sources for name in re.findall(r"def (test_\w+)", text)}
+    named = named_tests(tables.FAULTS_PAGE.read_text(encoding="utf-8"))
+    # Of the page's long names one is a class.
+    assert named - rust - python == {"header_too_large"}

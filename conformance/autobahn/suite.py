@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from conformance.process import Process
+from conformance.process import Process, Unavailable
 
 VERSION = "25.10.1"
 AGENT = "wiretrial"
@@ -26,10 +26,6 @@ OVERRIDE = "WIRETRIAL_PYTHON2"
 BOUND = "WIRETRIAL_BYTES_PER_CASE"
 INSTALL_LIMIT_S = 300.0
 PROBE_LIMIT_S = 30.0
-
-
-class Unavailable(Exception):
-    """The suite cannot run on this machine; says why and what would help."""
 
 
 class Misnamed(Exception):

@@ -159,8 +159,8 @@ def asked(rng: random.Random, settled: bytes) -> Asked:
 
 def test_our_server_and_the_client_of_h2(drive: Drive) -> None:
     rng = random.Random(draw.SEED)
-    [begun] = drive([f"http2-server {connection(client=True).data_to_send().hex()}"])
-    settled = bytes.fromhex(begun[-1]["out"])
+    [opening] = drive([f"http2-server {connection(client=True).data_to_send().hex()}"])
+    settled = bytes.fromhex(opening[-1]["out"])
     cases = [asked(rng, settled) for _ in range(CONVERSATIONS)]
     reports = drive([f"http2-server {cut(rng, case.said)}" for case in cases])
     for case, events in zip(cases, reports, strict=True):

@@ -4,43 +4,20 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use wiretrial_net::{
-    ConnectSpec, Driver, DriverConfig, Fill, Key, NetError, Transport, monotonic_ns,
-};
+use wiretrial_net::{Driver, Fill, Transport, monotonic_ns};
 use wiretrial_proto::websocket::{DeflateConfig, WebSocketClient, WebSocketConfig};
 use wiretrial_proto::{ClientSession as _, Event, MessageKind, Scratch};
+
+use crate::line::{Failed, Line};
 
 /// Longer than any case takes: the suite ends each of them by itself.
 const PATIENCE_NS: u64 = 120_000_000_000;
 /// The suite's longest messages have 16 MiB.
 const MAX_MESSAGE: u64 = 64 * 1024 * 1024;
 
-/// Why the suite could not be served.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failed {
-    /// The machine refused.
-    #[error("the suite is out of reach: {0}")]
-    Net(#[from] NetError),
-    /// No entropy.
-    #[error("the system gives no random numbers: {0}")]
-    Entropy(getrandom::Error),
-    /// A case without an end.
-    #[error("{0} did not end within two minutes")]
-    Hangs(String),
-    /// The answer to `/getCaseCount` was something else.
-    #[error("the suite did not say how many cases it has")]
-    NoCount,
-}
-
 /// What all conversations share.
-pub(crate) struct Client {
-    suite: SocketAddr,
-    driver: Driver,
-    /// Conversations so far: readiness of an ended one must not be taken for the present one's.
-    conversations: u32,
-}
+pub(crate) struct Client(Line);
 
 /// One conversation's state.
 struct Conversation {
@@ -57,8 +34,7 @@ struct Conversation {
 
 impl Client {
     pub(crate) fn new(suite: SocketAddr) -> Result<Self, Failed> {
-        let driver = Driver::new(&DriverConfig::default())?;
-        Ok(Self { suite, driver, conversations: 0 })
+        Ok(Self(Line::new(suite)?))
     }
 
     /// Listens until the suite closes; the last message it sent.
@@ -73,7 +49,7 @@ impl Client {
 
     fn converse(&mut self, target: &str, echoes: bool) -> Result<Conversation, Failed> {
         let deadline = monotonic_ns() + PATIENCE_NS;
-        let transport = self.connect(target, deadline)?;
+        let transport = self.0.connect(None, target, deadline)?;
         let codec = WebSocketClient::new(Arc::new(self.config(target)), entropy()?);
         let mut conversation = Conversation {
             transport,
@@ -84,39 +60,15 @@ impl Client {
             echoes,
         };
         conversation.codec.start(conversation.transport.out());
-        while !conversation.turn(&mut self.driver) {
-            self.wait(target, deadline)?;
+        while !conversation.turn(&mut self.0.driver) {
+            self.0.wait(target, deadline)?;
         }
         Ok(conversation)
     }
 
-    fn connect(&mut self, target: &str, deadline: u64) -> Result<Transport, Failed> {
-        self.conversations += 1;
-        let key = Key { slot: 0, generation: self.conversations };
-        let spec =
-            ConnectSpec { peer: self.suite, source: None, nodelay: true, receive_buffer: None };
-        let mut socket = self.driver.connect(key, &spec)?;
-        loop {
-            while let Some(ready) = self.driver.next() {
-                if ready.key == key && ready.connected {
-                    self.driver.connect_result(&mut socket)?;
-                    return Ok(Transport::plain(socket));
-                }
-            }
-            self.wait(target, deadline)?;
-        }
-    }
-
-    fn wait(&mut self, target: &str, deadline: u64) -> Result<(), Failed> {
-        let Some(left) = deadline.checked_sub(monotonic_ns()) else {
-            return Err(Failed::Hangs(target.to_owned()));
-        };
-        Ok(self.driver.wait(Some(Duration::from_nanos(left)))?)
-    }
-
     fn config(&self, target: &str) -> WebSocketConfig {
         WebSocketConfig {
-            host: self.suite.to_string(),
+            host: self.0.suite.to_string(),
             target: target.to_owned(),
             headers: Vec::new(),
             subprotocols: Vec::new(),

@@ -1,29 +1,37 @@
-//! The engine's WebSocket client, as a suite with a fuzzing server wants to meet it.
+//! The engine's clients, as suites with a server of their own want to meet them.
 //!
-//! Knows the suite's three addresses: how many cases there are, one case, the report. In a case
-//! it answers every message with the same message, until the suite closes. Must not know what a
-//! case is about, nor whether it went well: the suite judges.
+//! Over WebSocket it knows the suite's three addresses: how many cases there are, one case, the
+//! report. In a case it answers every message with the same message, until the suite closes. Over
+//! HTTP/2 the suite starts it for each case. Must not know what a case is about, nor whether it went
+//! well: the suite judges.
 //!
-//! Usage: wiretrial-testee IP:PORT AGENT
+//! Usage: wiretrial-testee IP:PORT AGENT, or wiretrial-testee http2 URL
 
 mod conversation;
+mod http2;
+mod line;
 
 use std::env;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use conversation::{Client, Failed};
+use conversation::Client;
+use line::Failed;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [address, agent] = &arguments[..] else {
-        return say("usage: wiretrial-testee IP:PORT AGENT", 2);
+    let [suite, more] = &arguments[..] else {
+        return say("usage: wiretrial-testee IP:PORT AGENT, or wiretrial-testee http2 URL", 2);
     };
-    let Ok(suite) = address.parse() else {
-        return say(&format!("{address} is no address: give IP:PORT, as 127.0.0.1:9001"), 2);
+    let ran = if suite == "http2" {
+        http2::ask(more)
+    } else if let Ok(address) = suite.parse() {
+        run(address, more)
+    } else {
+        return say(&format!("{suite} is no address: give IP:PORT, as 127.0.0.1:9001"), 2);
     };
-    match run(suite, agent) {
+    match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => say(&error.to_string(), 1),
     }
