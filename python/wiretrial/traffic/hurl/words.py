@@ -117,7 +117,11 @@ TABLE: tuple[Word, ...] = (
     _yes(_O, "http1.1", "true: as it is always"),
     _yes(_O, "path-as-is", "true: as it is always"),
     *_no(_O, "connect-timeout", "use --timeout of `wiretrial load`"),
-    *_no(_O, "http1.0 http2 http3", "leave it out: HTTP/1.1 is spoken"),
+    *_no(
+        _O,
+        "http1.0 http2 http3",
+        'leave it out: the TOML file says `http = "2"`, the command line `--http 2`',
+    ),
     *_no(_O, "ipv4 ipv6", "write the address in `base`"),
     *_no(_O, "limit-rate", "leave it out, or use `wiretrial link` for a slow network"),
     *_no(_O, "netrc netrc-file netrc-optional aws-sigv4", "write the Authorization header"),
