@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use wiretrial_load::clock::Nanos;
 use wiretrial_load::plan::Plan;
+use wiretrial_load::plan::calls::GrpcDocument;
 use wiretrial_load::plan::document::{
     ContentDocument, DeflateDocument, ExecutorDocument, ExpectDocument, GeneratorDocument,
     HttpDocument, HttpVersionDocument, LoadDocument, MessageDocument, MessageKind,
@@ -14,7 +15,6 @@ use wiretrial_load::plan::document::{
     PollerDocument, SourceDocument, StageDocument, StopDocument, StyxDocument, TargetDocument,
     TlsDocument, WebSocketDocument,
 };
-use wiretrial_load::plan::grpc::document::GrpcDocument;
 use wiretrial_load::{Control, Refusal, RunError};
 use wiretrial_respond::DeflateConfig;
 

@@ -423,7 +423,9 @@ mod tests {
         let (mut total, mut part) = (Recorder::default(), Recorder::default());
         for _ in 0..2 {
             part.clear();
-            [0, 0, 5, 17, 503].into_iter().for_each(|status| part.status(status));
+            for status in [0, 0, 5, 17, 503] {
+                part.status(status);
+            }
             part.messages(3, Nanos(700));
             part.messages(0, Nanos(1));
             total.add(&part);

@@ -7,8 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::calls::{GrpcDocument, WireDocument};
 pub use super::generator::{GeneratorDocument, PollerDocument};
-use super::grpc::document::{GrpcDocument, WireDocument};
 use super::shape::document::ShapeDocument;
 use super::traffic::document::TrafficDocument;
 pub use super::version::{HttpDocument, HttpVersionDocument};

@@ -3,6 +3,7 @@
 //! Knows what a runnable plan is. Must not know sockets or time: names are resolved
 //! and files are read by the run.
 
+pub mod calls;
 pub mod document;
 mod expect;
 mod generator;

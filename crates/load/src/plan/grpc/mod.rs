@@ -2,7 +2,6 @@
 //!
 //! Knows the rules for calls, their payloads and what right replies are. Must not know replies.
 
-pub mod document;
 mod wire;
 
 use wiretrial_proto::grpc::framed;
@@ -12,9 +11,9 @@ use super::message::decode;
 use super::{ContentRule, Expect, PLACEHOLDER, PayloadPlan, PlanError, TargetUrl};
 use crate::clock::Nanos;
 use crate::plan::NUMBER_BYTES;
-use document::{GrpcDocument, KindDocument};
+use crate::plan::calls::{GrpcDocument, KindDocument};
 
-pub use document::{SignedDocument as Signed, WireTypeDocument as WireType};
+pub use crate::plan::calls::{SignedDocument as Signed, WireTypeDocument as WireType};
 pub(crate) use wire::varint;
 pub use wire::{Field, Message, Wire};
 

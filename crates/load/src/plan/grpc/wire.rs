@@ -8,8 +8,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Number;
 
-use super::document::{FieldDocument, WireDocument};
 use super::{Signed, WireType};
+use crate::plan::calls::{FieldDocument, WireDocument};
 
 /// Fields of one message.
 const MOST_FIELDS: usize = 64;
