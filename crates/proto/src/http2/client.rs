@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
+use super::allowance::Http2Use;
 use super::call;
-use super::connection::{Broken, Connection, Happened, Http2Limits, Side, WindowUse};
+use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
 use super::inbound::{self, Response};
 use super::request::Http2Request;
@@ -105,9 +106,23 @@ impl Http2Client {
         &self.said
     }
 
-    /// How often a window was the limit so far.
-    pub fn windows(&self) -> WindowUse {
-        self.connection.windows()
+    /// What comes from here on came at this instant, nanoseconds; what was encoded before went out
+    /// then. Who never tells an instant is told that nothing took any time.
+    #[inline]
+    pub fn came_at(&mut self, now: u64) {
+        self.connection.came_at(now);
+    }
+
+    /// What came in the way of messages since this was last asked; none: nothing. Times count when
+    /// they are over.
+    #[inline]
+    pub fn take_use(&mut self) -> Option<Http2Use> {
+        self.connection.take_use()
+    }
+
+    /// The connection is over: what still waits has waited until now.
+    pub fn settle(&mut self) {
+        self.connection.settle();
     }
 }
 

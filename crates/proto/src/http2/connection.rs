@@ -14,6 +14,7 @@ mod reading;
 use std::mem;
 use std::ops::Range;
 
+use super::allowance::{Allowance, Http2Use, Instants};
 use super::frame::{self, ErrorCode, WIDEST, WINDOW};
 use super::hpack::{self, HpackDecoder};
 use super::settings::Settings;
@@ -58,18 +59,6 @@ impl Default for Http2Limits {
     }
 }
 
-/// How often a window was the limit. A trial that our own window has held back says nothing of the
-/// server.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct WindowUse {
-    /// Messages of the peer that had used up their stream's window, and were not over.
-    pub streams_exhausted: u64,
-    /// How often all of them together had used up the connection's.
-    pub connection_exhausted: u64,
-    /// Messages of ours whose content had to wait until the peer allowed more.
-    pub sends_held: u64,
-}
-
 /// Whose numbers are odd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
@@ -93,7 +82,7 @@ pub(super) struct Connection<M> {
     last_processed: u32,
     reading: Reading,
     /// What the peer may send on all streams.
-    receive_window: u32,
+    allowance: Allowance,
     /// What we may send on all streams.
     send_window: u32,
     held: Held,
@@ -101,7 +90,8 @@ pub(super) struct Connection<M> {
     gone: Vec<u32>,
     /// Numbers that the client can't use any more, as it has used later ones.
     passed_over: Vec<Range<u32>>,
-    windows: WindowUse,
+    instants: Instants,
+    used: Http2Use,
     /// The peer allows a smaller table than what holds by itself: the next block must say that ours is
     /// no larger (RFC 7541 section 4.2).
     table_due: bool,
@@ -129,7 +119,7 @@ pub(super) struct Stream<M> {
     /// What we may send; a setting can make it negative (RFC 9113 section 6.9.2).
     send_window: i64,
     /// What the peer may send.
-    receive_window: u32,
+    allowance: Allowance,
 }
 
 impl<M> Identified for Stream<M> {
@@ -182,12 +172,13 @@ impl<M: Default> Connection<M> {
             next: 1,
             last_processed: WIDEST,
             reading: Reading::default(),
-            receive_window: limits.connection_window.max(WINDOW),
+            allowance: Allowance::new(limits.connection_window.max(WINDOW)),
             send_window: WINDOW,
             held: Held::default(),
             gone: Vec::new(),
             passed_over: Vec::new(),
-            windows: WindowUse::default(),
+            instants: Instants::default(),
+            used: Http2Use::default(),
             table_due: false,
             table_told: false,
         }
@@ -204,7 +195,8 @@ impl<M: Default> Connection<M> {
     }
 
     /// Appends our settings, and how much may come at once.
-    pub(super) fn start(&self, out: &mut Vec<u8>) {
+    pub(super) fn start(&mut self, out: &mut Vec<u8>) {
+        self.instants.asked = self.instants.now;
         let Http2Limits { stream_window, max_frame, header_table_size, max_header_list, .. } =
             self.limits;
         let settings = Settings {
@@ -217,8 +209,8 @@ impl<M: Default> Connection<M> {
             ..Settings::default()
         };
         settings.write(out);
-        if self.receive_window > WINDOW {
-            frame::write_window_update(0, self.receive_window - WINDOW, out);
+        if self.allowance.left() > WINDOW {
+            frame::write_window_update(0, self.allowance.left() - WINDOW, out);
         }
     }
 
@@ -245,7 +237,7 @@ impl<M: Default> Connection<M> {
             id,
             message,
             send_window: i64::from(self.peer.initial_window),
-            receive_window: self.limits.stream_window,
+            allowance: Allowance::new(self.limits.stream_window),
             ..Stream::default()
         });
     }
@@ -265,6 +257,10 @@ impl<M: Default> Connection<M> {
     pub(super) fn finish(&mut self, id: u32, out: &mut Vec<u8>) -> Option<M> {
         let stream = self.streams.remove(id)?;
         self.reading.taken_back = self.reading.taken_back.saturating_sub(1);
+        if self.streams.is_empty() {
+            // Who has nothing to send waits for nothing.
+            self.allowance.over(&self.instants);
+        }
         if stream.is_held || !stream.has_ended {
             // Who answers without taking all of the message asks so for the rest to be left out
             // (RFC 9113 section 8.1).
@@ -275,21 +271,22 @@ impl<M: Default> Connection<M> {
 
     /// Ends a stream from our side; what still comes of it is passed over.
     pub(super) fn give_up(&mut self, id: u32, code: ErrorCode, out: &mut Vec<u8>) -> Option<M> {
-        let stream = self.streams.remove(id)?;
+        let message = self.drop_stream(id)?;
         self.forget(id, code, out);
-        Some(stream.message)
+        Some(message)
     }
 
     /// The peer has ended a stream that is not over.
     pub(super) fn drop_stream(&mut self, id: u32) -> Option<M> {
-        let stream = self.streams.remove(id)?;
-        self.held.forget(id);
+        let mut stream = self.streams.remove(id)?;
+        self.used.waited_for_stream(stream.allowance.over(&self.instants));
+        self.held.forget(id, self.instants.now, &mut self.used);
         Some(stream.message)
     }
 
     #[cold]
     fn forget(&mut self, id: u32, code: ErrorCode, out: &mut Vec<u8>) {
-        self.held.forget(id);
+        self.held.forget(id, self.instants.now, &mut self.used);
         frame::write_reset(id, code, out);
         if self.gone.len() == MOST_GONE {
             self.gone.remove(0);
@@ -322,9 +319,32 @@ impl<M: Default> Connection<M> {
         self.next.saturating_sub(2)
     }
 
-    /// How often a window was the limit so far.
-    pub(super) fn windows(&self) -> WindowUse {
-        self.windows
+    /// What comes from here on came at this instant, nanoseconds; what was encoded went then.
+    #[inline]
+    pub(super) fn came_at(&mut self, now: u64) {
+        // Who reads and writes by turns may tell an earlier one.
+        self.instants.now = self.instants.now.max(now);
+        if self.held.is_fresh() {
+            self.held.went(self.instants.now);
+        }
+    }
+
+    /// What came in the way of messages since this was last asked; none: nothing. Waits count when
+    /// they are over.
+    #[inline]
+    pub(super) fn take_use(&mut self) -> Option<Http2Use> {
+        let is_none = self.used == Http2Use::default();
+        if is_none { None } else { Some(mem::take(&mut self.used)) }
+    }
+
+    /// All waits are over, as the connection is.
+    pub(super) fn settle(&mut self) {
+        let Self { streams, held, allowance, instants, used, .. } = self;
+        for stream in streams.iter_mut() {
+            used.waited_for_stream(stream.allowance.over(instants));
+        }
+        used.waited_for_connection(allowance.over(instants));
+        held.settle(instants.now, used);
     }
 }
 

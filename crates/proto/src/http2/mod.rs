@@ -4,10 +4,11 @@
 //! or when it is due, nor TLS: who agreed on the protocol, and how, is the caller's.
 //!
 //! ```text
-//! client, server -> connection -> streams, settings -> frame, hpack
+//! client, server -> connection -> streams, settings, allowance -> frame, hpack
 //! client -> request, call;   client, server -> inbound
 //! ```
 
+mod allowance;
 mod call;
 mod client;
 mod connection;
@@ -19,8 +20,9 @@ mod server;
 mod settings;
 mod streams;
 
+pub use allowance::Http2Use;
 pub use client::Http2Client;
-pub use connection::{Http2Limits, WindowUse};
+pub use connection::Http2Limits;
 pub use frame::{ErrorCode, PREFACE};
 pub use request::{Http2Request, sent_request};
 pub use server::{Http2Event, Http2Server};

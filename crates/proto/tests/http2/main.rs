@@ -7,3 +7,4 @@ mod client;
 mod frames;
 mod round_trip;
 mod server;
+mod windows;

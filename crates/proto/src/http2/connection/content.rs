@@ -1,16 +1,19 @@
 //! Content on its way out, as far as the peer's windows let it.
 //!
-//! Knows windows; must not know what the content is.
+//! Knows windows, and for how long content waited for which; must not know what the content is.
 
 use std::collections::VecDeque;
 
 use super::{Connection, Side};
+use crate::http2::allowance::Http2Use;
 use crate::http2::frame::{self, FrameHead, Kind};
 
 /// Content that waits for a window, the oldest message's first.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     queue: VecDeque<Content>,
+    /// Some of it has not been told [when it went](Self::went).
+    is_fresh: bool,
 }
 
 #[derive(Debug)]
@@ -23,12 +26,51 @@ struct Content {
     is_end: bool,
     /// What ends the stream behind it, where that is a block of fields.
     trailers: Option<Vec<u8>>,
+    /// It is the stream's window that it waits for; else the connection's alone.
+    by_stream: bool,
+    /// Since when; none: since what was encoded with it goes out.
+    since: Option<u64>,
+}
+
+impl Content {
+    /// Counts how long it has waited, and waits on for whichever it is now.
+    fn count(&mut self, now: u64, used: &mut Http2Use) {
+        let waited = self.since.replace(now).map_or(0, |since| now - since);
+        if self.by_stream {
+            used.held_by_stream_ns += waited;
+        } else {
+            used.held_by_connection_ns += waited;
+        }
+    }
 }
 
 impl Held {
     /// The rest of this stream's content goes nowhere.
-    pub(super) fn forget(&mut self, id: u32) {
+    pub(super) fn forget(&mut self, id: u32, now: u64, used: &mut Http2Use) {
+        for content in self.queue.iter_mut().filter(|content| content.id == id) {
+            content.count(now, used);
+        }
         self.queue.retain(|content| content.id != id);
+    }
+
+    #[inline]
+    pub(super) fn is_fresh(&self) -> bool {
+        self.is_fresh
+    }
+
+    /// What was encoded went out.
+    #[cold]
+    pub(super) fn went(&mut self, now: u64) {
+        self.is_fresh = false;
+        for content in &mut self.queue {
+            content.since.get_or_insert(now);
+        }
+    }
+
+    /// Nothing waits any longer.
+    pub(super) fn settle(&mut self, now: u64, used: &mut Http2Use) {
+        self.queue.iter_mut().for_each(|content| content.count(now, used));
+        self.queue.clear();
     }
 }
 
@@ -42,8 +84,10 @@ impl<M: Default> Connection<M> {
         is_end: bool,
         out: &mut Vec<u8>,
     ) {
-        // Those that wait go first: what is left of the connection's window is theirs.
-        let may_go = self.held.queue.is_empty();
+        // What waits on the same stream goes first. Where another stream's waits although the
+        // connection has room, it is for that stream's window.
+        let waits = || self.streams.get(id).is_some_and(|stream| stream.is_held);
+        let may_go = self.held.queue.is_empty() || !waits();
         let gone = if may_go { self.send_some(id, content, is_end, out) } else { 0 };
         if may_go && gone == content.len() {
             self.note_end(id, is_end, out);
@@ -51,10 +95,14 @@ impl<M: Default> Connection<M> {
         }
         let Some(stream) = self.streams.get_mut(id) else { return };
         stream.we_end |= is_end;
-        self.windows.sends_held += u64::from(!stream.is_held);
+        self.used.sends_held += u64::from(!stream.is_held);
         stream.is_held = true;
         let bytes = content[gone..].to_vec();
-        self.held.queue.push_back(Content { id, bytes, gone: 0, is_end, trailers: None });
+        let by_stream = stream.send_window <= 0;
+        let content =
+            Content { id, bytes, gone: 0, is_end, trailers: None, by_stream, since: None };
+        self.held.queue.push_back(content);
+        self.held.is_fresh = true;
     }
 
     /// Appends a block of fields that ends a stream, behind its content that has no room yet.
@@ -63,8 +111,15 @@ impl<M: Default> Connection<M> {
         if stream.is_held {
             stream.we_end = true;
             let trailers = Some(block.to_vec());
-            let content = Content { id, bytes: Vec::new(), gone: 0, is_end: false, trailers };
-            self.held.queue.push_back(content);
+            self.held.queue.push_back(Content {
+                id,
+                bytes: Vec::new(),
+                gone: 0,
+                is_end: false,
+                trailers,
+                by_stream: false,
+                since: None,
+            });
             return;
         }
         frame::write_block(id, frame::END_STREAM, block, self.peer.max_frame as usize, out);
@@ -83,6 +138,7 @@ impl<M: Default> Connection<M> {
         }
         let mut left = VecDeque::new();
         for mut content in std::mem::take(&mut self.held.queue) {
+            content.count(self.instants.now, &mut self.used);
             let is_first = left.iter().all(|before: &Content| before.id != content.id);
             if is_first {
                 let rest = &content.bytes[content.gone..];
@@ -94,6 +150,8 @@ impl<M: Default> Connection<M> {
                 frame::write_block(content.id, frame::END_STREAM, block, most, out);
             }
             if !is_over {
+                let stream = self.streams.get(content.id);
+                content.by_stream = stream.is_some_and(|stream| stream.send_window <= 0);
                 left.push_back(content);
             }
         }

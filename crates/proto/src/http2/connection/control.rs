@@ -37,6 +37,7 @@ impl<M: Default> Connection<M> {
         if head.has(ACK) {
             if !self.reading.is_acknowledged {
                 self.reading.is_acknowledged = true;
+                self.instants.round_trip = self.instants.now - self.instants.asked;
                 self.decoder.allow(self.limits.header_table_size as usize);
             }
             return Ok(None);
@@ -85,6 +86,7 @@ impl<M: Default> Connection<M> {
         if self.side == Side::Client {
             self.last_processed = last;
         }
+        self.used.goaways += 1;
         Ok(Some(Happened::Leaving))
     }
 

@@ -163,10 +163,10 @@ impl<M: Default> Connection<M> {
             return Err(broken(ErrorCode::ProtocolError, "padding that is longer than its frame"));
         };
         let length = head.length as u32;
-        let Some(left) = self.receive_window.checked_sub(length) else {
+        let Ok(waited) = self.allowance.take(length, &self.instants) else {
             return Err(broken(ErrorCode::FlowControlError, "more than the connection's window"));
         };
-        self.receive_window = left;
+        self.used.waited_for_connection(waited);
         let is_end = head.has(END_STREAM);
         self.reading.empty = if content == 0 && !is_end { self.reading.empty + 1 } else { 0 };
         if self.reading.empty > MOST_EMPTY {
@@ -183,10 +183,10 @@ impl<M: Default> Connection<M> {
         if !stream.has_head {
             return wrong(ErrorCode::ProtocolError, "content before the head");
         }
-        let Some(left) = stream.receive_window.checked_sub(length) else {
+        let Ok(waited) = stream.allowance.take(length, &self.instants) else {
             return wrong(ErrorCode::FlowControlError, "more than the stream's window");
         };
-        stream.receive_window = left;
+        self.used.waited_for_stream(waited);
         match stream.takes(content as u64, is_end) {
             Ok(()) => Ok(None),
             Err(detail) => wrong(ErrorCode::ProtocolError, detail),
@@ -233,17 +233,17 @@ impl<M: Default> Connection<M> {
     #[inline]
     fn widen(&mut self, id: u32, is_end: bool, out: &mut Vec<u8>) {
         let whole = self.limits.connection_window.max(frame::WINDOW);
-        self.windows.connection_exhausted += u64::from(self.receive_window == 0);
-        if self.receive_window <= whole / 2 {
-            frame::write_window_update(0, whole - self.receive_window, out);
-            self.receive_window = whole;
+        let left = self.allowance.left();
+        if left <= whole / 2 {
+            frame::write_window_update(0, whole - left, out);
+            self.allowance.widen(whole, &self.instants);
         }
         let whole = self.limits.stream_window;
         let Some(stream) = self.streams.get_mut(id).filter(|_| !is_end) else { return };
-        self.windows.streams_exhausted += u64::from(stream.receive_window == 0);
-        if stream.receive_window <= whole / 2 && stream.receive_window < whole {
-            frame::write_window_update(id, whole - stream.receive_window, out);
-            stream.receive_window = whole;
+        let left = stream.allowance.left();
+        if left <= whole / 2 && left < whole {
+            frame::write_window_update(id, whole - left, out);
+            stream.allowance.widen(whole, &self.instants);
         }
     }
 
