@@ -210,8 +210,9 @@ def _carried(told: str) -> str:
 
 
 def depth(plan: Plan) -> str:
-    """`depth 10`; over HTTP/2 `10 streams on each`."""
-    if plan.target.http.version == "1.1":
+    """`depth 10`; over HTTP/2 and of gRPC `10 streams on each`."""
+    is_call = plan.target.url.partition("://")[0] in words.CALLS
+    if plan.target.http.version == "1.1" and not is_call:
         return f"depth {plan.load.depth}"
     return f"{units.plural(plan.load.depth, 'stream')} on each"
 

@@ -55,7 +55,9 @@ mod tests {
     #[test]
     fn each_message_is_the_users_who_took_the_connection_in_this_order() {
         let mut askers = Askers::new(2);
-        [(0, 7), (1, 8), (0, 9)].into_iter().for_each(|(at, user)| askers.takes(at, user));
+        for (at, user) in [(0, 7), (1, 8), (0, 9)] {
+            askers.takes(at, user);
+        }
         assert_eq!([askers.asks(0, 100), askers.asks(1, 101)], [Some(7), Some(8)]);
         assert_eq!([askers.asks(0, 102), askers.asks(0, 103)], [Some(9), None]);
         assert_eq!((askers.of(102), askers.of(103)), (Some(9), None));

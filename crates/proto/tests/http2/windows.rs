@@ -51,7 +51,7 @@ fn what_we_send_waits_for_its_stream_s_window() {
 fn what_we_send_waits_for_the_connection_s_window() {
     let mut client = client(Http2Limits::default());
     feed(&mut client, 1_200, &settings(&[(4, 100_000)]));
-    send(&mut client, 1, &[b'x'; 70_000], 2_000);
+    send(&mut client, 1, &vec![b'x'; 70_000], 2_000);
     feed(&mut client, 2_500, &number(WINDOW, 0, 10));
     client.came_at(2_700);
     client.settle();
