@@ -266,7 +266,7 @@ def require_streams(loop: Loop, asked: Asked, requests: str | None) -> None:
     if any(rule in ("echo", "learned", "shape", "broadcast") for rule in asked.expect):
         raise UsageProblem(
             f"--expect {asked.expect[0]} is of replies, which events are not",
-            "use status, , json:PATH=VALUE or regex:PATTERN",
+            "use status, json:PATH=VALUE or regex:PATTERN",
         )
 
 

@@ -21,28 +21,25 @@ PICTURES = (*FIGURES, *curves.QUANTILES)
 def of(trial: Trial, shares: Sequence[float]) -> Trial:
     """The trial with outlines that are exact at these quantiles: of each part of the run that has
     histograms, and of all of them together (the window, and the replies that came late)."""
-    marks = _marks([interval.histograms for interval in trial.intervals], shares)
+    of_intervals = _outlines([interval.histograms for interval in trial.intervals], shares)
     intervals = tuple(
-        interval.model_copy(update={"histograms": _outlines(interval.histograms, marks)})
-        for interval in trial.intervals
+        interval.model_copy(update={"histograms": histograms})
+        for interval, histograms in zip(trial.intervals, of_intervals, strict=True)
     )
-    run = trial.summary.histograms
-    summary = trial.summary.model_copy(update={"histograms": _outlines(run, _marks([run], shares))})
+    (of_run,) = _outlines([trial.summary.histograms], shares)
+    summary = trial.summary.model_copy(update={"histograms": of_run})
     return trial.model_copy(update={"intervals": intervals, "summary": summary})
 
 
-def _marks(
-    parts: Sequence[Mapping[str, str]], shares: Sequence[float]
-) -> dict[str, frozenset[int]]:
-    found: dict[str, frozenset[int]] = {}
+def _outlines(parts: Sequence[Mapping[str, str]], shares: Sequence[float]) -> list[dict[str, str]]:
+    """The histograms of each part, all with the marks of each and of their sum."""
+    decoded = [{name: hdr.decode(text) for name, text in part.items()} for part in parts]
+    marks: dict[str, frozenset[int]] = {}
     for name in {name for part in parts for name in part}:
-        each = [hdr.decode(part[name]) for part in parts if name in part]
+        each = [part[name] for part in decoded if name in part]
         whole = hdr.merge(part[name] for part in parts if name in part)
-        found[name] = frozenset().union(*(outline.marks(one, shares) for one in (*each, whole)))
-    return found
-
-
-def _outlines(histograms: Mapping[str, str], marks: Mapping[str, frozenset[int]]) -> dict[str, str]:
-    return {
-        name: outline.of(hdr.decode(text), marks[name]).text for name, text in histograms.items()
-    }
+        marks[name] = frozenset().union(*(outline.marks(one, shares) for one in (*each, whole)))
+    return [
+        {name: outline.of(times, marks[name]).text for name, times in part.items()}
+        for part in decoded
+    ]

@@ -211,10 +211,8 @@ def _carried(told: str) -> str:
 
 def depth(plan: Plan) -> str:
     """`depth 10`; over HTTP/2 and of gRPC `10 streams on each`."""
-    is_call = plan.target.url.partition("://")[0] in words.CALLS
-    if plan.target.http.version == "1.1" and not is_call:
-        return f"depth {plan.load.depth}"
-    return f"{units.plural(plan.load.depth, 'stream')} on each"
+    many = plan.load.depth
+    return f"{units.plural(many, 'stream')} on each" if _has_streams(plan) else f"depth {many}"
 
 
 def shared(load: Load) -> str | None:
@@ -236,12 +234,17 @@ def _connections(trial: Trial, *, of_users: bool) -> int | None:
 
 def _depth(trial: Trial) -> int | None:
     plan = trial.plan
-    return None if plan.traffic or plan.target.http.version != "1.1" else plan.load.depth
+    return None if plan.traffic or _has_streams(plan) else plan.load.depth
 
 
 def _streams(trial: Trial) -> int | None:
     plan = trial.plan
-    return None if plan.traffic or plan.target.http.version == "1.1" else plan.load.depth
+    return plan.load.depth if _has_streams(plan) and not plan.traffic else None
+
+
+def _has_streams(plan: Plan) -> bool:
+    """Whether what is in flight on a connection are streams: over HTTP/2, as calls always are."""
+    return plan.target.http.version != "1.1" or words.of_target(plan.target) == words.CALL
 
 
 def _pack(trial: Trial) -> int | None:

@@ -70,15 +70,15 @@ def fit(
     """
     if not len(cost_ns) == len(sizes) == len(connections):
         raise ValueError("each observation needs a cost, a size and a number of connections")
+    if len(set(occasions)) < 2:
+        return _fit(cost_ns, sizes, connections)
     groups: dict[int, list[int]] = {}
-    for place, occasion in enumerate(occasions or [0] * len(cost_ns)):
+    for place, occasion in enumerate(occasions):
         groups.setdefault(occasion, []).append(place)
     models = [
         _fit(*([series[place] for place in places] for series in (cost_ns, sizes, connections)))
         for places in groups.values()
-    ] or [_fit((), (), ())]
-    if len(models) == 1:
-        return models[0]
+    ]
     return CostModel(
         base=_over([model.base for model in models]),
         per_byte=_over_all([model.per_byte for model in models]),
