@@ -5,13 +5,12 @@ Knows who connects to whom; must not know what the results should be.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance import together
 from conformance.autobahn import suite
 from conformance.autobahn.cases import GROUPS, SIDES, Results, Side
 from conformance.autobahn.suite import AGENT, Suite
@@ -34,15 +33,8 @@ def run_all(bench: Bench) -> dict[Side, Results]:
     """Every case on both sides."""
     jobs = [(side, cases) for cases in GROUPS for side in SIDES]
     found: dict[Side, Results] = {side: {} for side in SIDES}
-    # The suite waits a good deal for what must not come: one more than there are cores.
-    pool = ThreadPoolExecutor((os.cpu_count() or 1) + 1)
-    try:
-        told = pool.map(lambda job: run(bench, *job), jobs)
-        for (side, _), results in zip(jobs, told, strict=True):
-            found[side] |= results
-    finally:
-        # Whoever interrupts does not wait for what still runs.
-        pool.shutdown(wait=False, cancel_futures=True)
+    for (side, _), results in together.run(lambda job: run(bench, *job), jobs):
+        found[side] |= results
     return found
 
 

@@ -5,12 +5,11 @@ Knows who connects to whom; must not know what the results should be.
 
 from __future__ import annotations
 
-import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance import together
 from conformance.http2 import report
 from conformance.http2.cases import GROUPS, SIDES, WAYS, Found, Side, Way
 from conformance.http2.suite import Suite, free_ports
@@ -68,14 +67,8 @@ def run_all(bench: Bench) -> Found:
                 return _try_server(bench, job, addresses[job.way])
             return _try_client(bench, job, certificate)
 
-        # Most cases wait for something: one more than there are cores.
-        pool = ThreadPoolExecutor((os.cpu_count() or 1) + 1)
-        try:
-            for job, results in zip(jobs, pool.map(run, jobs), strict=True):
-                found[job.side][job.way] |= results
-        finally:
-            # Whoever interrupts does not wait for what still runs.
-            pool.shutdown(wait=False, cancel_futures=True)
+        for job, results in together.run(run, jobs):
+            found[job.side][job.way] |= results
     return found
 
 

@@ -84,6 +84,9 @@ def _call(
 
 def _field(name: str, value: str) -> tuple[str, str | bytes]:
     """Metadata as it is sent: values of bytes are written in base64."""
-    if name.endswith(BINARY):
-        return name, base64.b64decode(value + "=" * (-len(value) % 4))
-    return name, value
+    return name, binary(value) if name.endswith(BINARY) else value
+
+
+def binary(value: str) -> bytes:
+    """The bytes of a value in base64, padded or not; raises ValueError where it is none."""
+    return base64.b64decode(value + "=" * (-len(value) % 4), validate=True)

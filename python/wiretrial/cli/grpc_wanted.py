@@ -6,8 +6,6 @@ call is sent.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 import secrets
 from collections.abc import Sequence
@@ -19,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from wiretrial import quantities
-from wiretrial.calls import compiling, fields, messages, reflection, statuses
+from wiretrial.calls import asking, compiling, fields, messages, reflection, statuses
 from wiretrial.calls.channel import Server
 from wiretrial.calls.methods import Method, Methods
 from wiretrial.cli import urls, workload
@@ -119,7 +117,7 @@ def metadata(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
             )
         if any(lower == one or (one[-1] == "-" and lower.startswith(one)) for one in _RESERVED):
             raise UsageProblem(f"--header {name} is gRPC's own", "leave it out")
-        if lower.endswith("-bin"):
+        if lower.endswith(asking.BINARY):
             _require_base64(name, value)
         found.append((lower, value))
     return tuple(found)
@@ -127,8 +125,8 @@ def metadata(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 def _require_base64(name: str, value: str) -> None:
     try:
-        base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
-    except (binascii.Error, ValueError) as error:
+        asking.binary(value)
+    except ValueError as error:
         raise UsageProblem(f"--header {name} is no base64", "write its bytes in base64") from error
 
 
@@ -159,7 +157,7 @@ def _payload(asked: Asked, method: Method) -> Payload:
                 "write them with --json, or its bytes with --payload @FILE",
             )
         content = workload.content_of_file(asked.payload, "--payload")
-        return FixedPayload(base64=_base64(content))
+        return FixedPayload(base64=workload.in_base64(content))
     if asked.json is None:
         return NoPayload()
     text = _text(asked.json)
@@ -167,7 +165,9 @@ def _payload(asked: Asked, method: Method) -> Payload:
         return _numbered(text, method)
     document = messages.read_json(text, "--json")
     several = document if isinstance(document, list) else [document]
-    encoded = tuple(_base64(messages.encoded(one, method.request, "--json")) for one in several)
+    encoded = tuple(
+        workload.in_base64(messages.encoded(one, method.request, "--json")) for one in several
+    )
     if not encoded:
         raise UsageProblem("--json is an empty list", "give at least one message")
     if len(encoded) == 1 and not method.is_sent_as_stream:
@@ -188,7 +188,9 @@ def _numbered(text: str, method: Method) -> Payload:
     places = tuple(found.start() for found in re.finditer(mark.encode(), message))
     if len(places) != text.count(PLACEHOLDER):
         raise UsageProblem(f"--json: {PLACEHOLDER} has to stand in texts", "write it in one")
-    return NumberedPayload(base64=_base64(message.replace(mark.encode(), NUMBER)), places=places)
+    return NumberedPayload(
+        base64=workload.in_base64(message.replace(mark.encode(), NUMBER)), places=places
+    )
 
 
 def _content(rules: Sequence[str], method: Method, status: int) -> Content:
@@ -212,7 +214,9 @@ def _content(rules: Sequence[str], method: Method, status: int) -> Content:
         )
     document = _expected(rule)
     if isinstance(document, list):
-        exact = tuple(_base64(messages.encoded(one, method.reply, "--expect")) for one in document)
+        exact = tuple(
+            workload.in_base64(messages.encoded(one, method.reply, "--expect")) for one in document
+        )
         return MessagesContent(base64=exact)
     return FieldsContent(shape=fields.of_expected(document, method.reply, "--expect"))
 
@@ -234,7 +238,3 @@ def _text(typed: str) -> str:
         return workload.content_of_file(typed, "JSON").decode()
     except UnicodeDecodeError as error:
         raise UsageProblem(f"{typed} is no text", "name a file of JSON") from error
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")

@@ -112,13 +112,13 @@ def payload_of(protocol: Protocol, size: str | None, json_text: str | None) -> P
         require_json(json_text, "--json")
         if PLACEHOLDER in json_text:
             return TemplatePayload(text=json_text)
-        return FixedPayload(base64=_base64(json_text.encode()))
+        return FixedPayload(base64=in_base64(json_text.encode()))
     if size is None:
         return (
             SequencePayload(bytes=DEFAULT_MESSAGE_BYTES) if has_payload(protocol) else NoPayload()
         )
     if size.startswith("@"):
-        return FixedPayload(base64=_base64(content_of_file(size, "--payload")))
+        return FixedPayload(base64=in_base64(content_of_file(size, "--payload")))
     wanted = quantities.size_bytes(size, "--payload")
     if wanted == 0 and is_http(protocol):
         return NoPayload()
@@ -371,7 +371,7 @@ def _content(rules: Sequence[str]) -> Content:
         case "broadcast":
             return BroadcastContent()
     if expect.startswith("@"):
-        return FixedContent(base64=_base64(content_of_file(expect, "--expect")))
+        return FixedContent(base64=in_base64(content_of_file(expect, "--expect")))
     usual = "use learned, shape, echo, broadcast, @FILE, status, json:PATH=VALUE or regex:PATTERN"
     known = ("auto", "learned", "shape", "echo", "broadcast", "status")
     raise UsageProblem(f"--expect {expect!r} is no rule", suggest.remedy(expect, known, usual))
@@ -388,5 +388,6 @@ def content_of_file(argument: str, flag: str) -> bytes:
         ) from error
 
 
-def _base64(data: bytes) -> str:
+def in_base64(data: bytes) -> str:
+    """As a plan has bytes."""
     return base64.b64encode(data).decode("ascii")

@@ -18,7 +18,7 @@ from wiretrial.catalogues import SUBJECTS
 from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import HttpVersion
-from wiretrial.words import HTTP
+from wiretrial.words import HTTP, MULTIPLEXED
 
 SPEC_FILE = SUBJECTS.document
 SHARED = "_shared"
@@ -57,7 +57,7 @@ ConfigurationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.
 """`default` and `tuned` are compared; any other shows an artefact on purpose."""
 Mode = Literal["kept", "fresh"]
 
-HTTP2: dict[Protocol, Protocol] = {"h2c": "http", "h2": "https"}
+HTTP2: dict[Protocol, Protocol] = dict(zip(MULTIPLEXED, HTTP, strict=True))
 """HTTP/2 by prior knowledge and inside TLS, named as ALPN names them; the schemes of their URLs."""
 
 PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
