@@ -17,6 +17,16 @@ impl FieldList {
         self.ends.clear();
     }
 
+    /// These fields, of a test.
+    #[cfg(test)]
+    pub(crate) fn of(fields: &[(&str, &str)]) -> Self {
+        let mut list = Self::default();
+        for (name, value) in fields {
+            list.push(name.as_bytes(), value.as_bytes());
+        }
+        list
+    }
+
     /// Adds one.
     pub fn push(&mut self, name: &[u8], value: &[u8]) {
         self.text.extend_from_slice(name);

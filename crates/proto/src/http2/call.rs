@@ -39,14 +39,6 @@ pub(super) fn trailers(
 mod tests {
     use super::*;
 
-    fn list(fields: &[(&str, &str)]) -> FieldList {
-        let mut list = FieldList::default();
-        for (name, value) in fields {
-            list.push(name.as_bytes(), value.as_bytes());
-        }
-        list
-    }
-
     #[test]
     fn table_of_heads() {
         let (kind, html) = (("content-type", "application/grpc"), ("content-type", "text/html"));
@@ -65,7 +57,7 @@ mod tests {
             (404, &[], true, Ok(404)),
             (500, &[kind, good], true, Ok(5)),
         ] {
-            let found = head(http, &list(fields), is_end).map_err(|_| ());
+            let found = head(http, &FieldList::of(fields), is_end).map_err(|_| ());
             assert_eq!(found, status, "{http} {fields:?} {is_end}");
         }
     }
@@ -74,11 +66,20 @@ mod tests {
     fn table_of_trailers() {
         let mut open = Deframer::default();
         open.pass(&[0, 0]).expect("a begin");
-        let status = list(&[("grpc-status", "0")]);
+        let status = FieldList::of(&[("grpc-status", "0")]);
         assert_eq!(trailers(MISSING, Deframer::default(), &status), Ok(0));
-        assert_eq!(trailers(MISSING, Deframer::default(), &list(&[("a", "b")])), Ok(MISSING));
-        assert_eq!(trailers(503, open, &list(&[])), Ok(503), "its content is none of gRPC's");
+        assert_eq!(
+            trailers(MISSING, Deframer::default(), &FieldList::of(&[("a", "b")])),
+            Ok(MISSING)
+        );
+        assert_eq!(
+            trailers(503, open, &FieldList::of(&[])),
+            Ok(503),
+            "its content is none of gRPC's"
+        );
         assert!(trailers(MISSING, open, &status).is_err());
-        assert!(trailers(MISSING, Deframer::default(), &list(&[("grpc-status", "")])).is_err());
+        assert!(
+            trailers(MISSING, Deframer::default(), &FieldList::of(&[("grpc-status", "")])).is_err()
+        );
     }
 }

@@ -190,18 +190,11 @@ fn number(value: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn list(fields: &[(&str, &str)]) -> FieldList {
-        let mut list = FieldList::default();
-        for (name, value) in fields {
-            list.push(name.as_bytes(), value.as_bytes());
-        }
-        list
-    }
-
     #[test]
     fn responses() {
         let status = (":status", "200");
-        let good = response(&list(&[status, ("content-length", "5"), ("content-length", "5")]));
+        let good =
+            response(&FieldList::of(&[status, ("content-length", "5"), ("content-length", "5")]));
         assert_eq!(good, Ok(Response { status: 200, content_length: Some(5) }));
         let bad: [&[(&str, &str)]; 13] = [
             &[],
@@ -219,24 +212,24 @@ mod tests {
             &[status, ("transfer-encoding", "chunked")],
         ];
         for fields in bad {
-            assert!(response(&list(fields)).is_err(), "{fields:?}");
+            assert!(response(&FieldList::of(fields)).is_err(), "{fields:?}");
         }
     }
 
     #[test]
     fn requests() {
         let (get, https, path) = ((":method", "GET"), (":scheme", "https"), (":path", "/a"));
-        let good = list(&[get, https, path, (":authority", "a"), ("te", "trailers")]);
+        let good = FieldList::of(&[get, https, path, (":authority", "a"), ("te", "trailers")]);
         let found = request(&good, false).map(|it| (it.method, it.path));
         assert_eq!(found, Ok(("GET", Some("/a"))));
         let connect = (":method", "CONNECT");
-        assert!(request(&list(&[connect, (":authority", "a:1")]), false).is_ok());
+        assert!(request(&FieldList::of(&[connect, (":authority", "a:1")]), false).is_ok());
         let to = (":authority", "a");
-        let websocket = list(&[connect, https, path, to, (":protocol", "websocket")]);
+        let websocket = FieldList::of(&[connect, https, path, to, (":protocol", "websocket")]);
         assert_eq!(request(&websocket, true).map(|it| it.protocol), Ok(Some(&b"websocket"[..])));
         assert!(request(&websocket, false).is_err());
-        assert!(request(&list(&[get, https, path, ("host", "a")]), false).is_ok());
-        assert!(request(&list(&[get, (":scheme", "urn"), path]), false).is_ok());
+        assert!(request(&FieldList::of(&[get, https, path, ("host", "a")]), false).is_ok());
+        assert!(request(&FieldList::of(&[get, (":scheme", "urn"), path]), false).is_ok());
         let bad: [&[(&str, &str)]; 12] = [
             &[https, path, to],
             &[get, path, to],
@@ -252,14 +245,14 @@ mod tests {
             &[connect],
         ];
         for fields in bad {
-            assert!(request(&list(fields), true).is_err(), "{fields:?}");
+            assert!(request(&FieldList::of(fields), true).is_err(), "{fields:?}");
         }
     }
 
     #[test]
     fn trailers_have_no_pseudo_fields() {
-        assert_eq!(trailers(&list(&[("grpc-status", "0")])), Ok(()));
-        assert!(trailers(&list(&[(":status", "200")])).is_err());
-        assert!(trailers(&list(&[("upgrade", "x")])).is_err());
+        assert_eq!(trailers(&FieldList::of(&[("grpc-status", "0")])), Ok(()));
+        assert!(trailers(&FieldList::of(&[(":status", "200")])).is_err());
+        assert!(trailers(&FieldList::of(&[("upgrade", "x")])).is_err());
     }
 }

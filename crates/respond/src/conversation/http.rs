@@ -12,7 +12,8 @@ use wiretrial_proto::sse::EVENT_STREAM;
 use wiretrial_proto::websocket::{DeflateAnswer, WebSocketServer};
 use wiretrial_proto::{ProtocolError, Scratch, ServerCodec as _, ServerEvent, ServerRequest, Step};
 
-use super::{Conversation, STREAM_AHEAD, STREAM_PATIENCE};
+use super::due::{Teller, tell_due};
+use super::{Conversation, STREAM_AHEAD};
 use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id, pattern_from};
 use crate::events::{Asked, EventStream, WRONG};
 use crate::hub::{Member, Notice};
@@ -58,6 +59,16 @@ pub(crate) enum Upgrade {
     Broadcast(Option<DeflateAnswer>),
     Styx,
     SocketIo,
+}
+
+impl Teller for Http1Server {
+    fn held(&self) -> usize {
+        0
+    }
+
+    fn tell(&mut self, event: &[u8], _is_last: bool, out: &mut Vec<u8>) {
+        self.body_chunk(event, out);
+    }
 }
 
 impl HttpConversation {
@@ -155,19 +166,7 @@ impl Conversation for HttpConversation {
     fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>, member: &mut Member<'_>) {
         let Notice::Due { now, .. } = *notice else { return };
         let Some(mut events) = self.events.take() else { return };
-        let next = loop {
-            if sink.backlog() >= STREAM_AHEAD {
-                break Some(now + STREAM_PATIENCE);
-            }
-            let Some((number, mut data)) = events.take(now) else { break events.next_due() };
-            let mut reply = sink.begin();
-            reply.alter(&mut data);
-            let mut event = Vec::with_capacity(data.len() + 40);
-            events.write(number, &data, &mut event);
-            self.codec.body_chunk(&event, sink.out);
-            sink.end(reply);
-        };
-        if let Some(due) = next {
+        if let Some(due) = tell_due(&mut events, now, sink, &mut self.codec) {
             member.tell_at(due, 0);
         }
         if !events.is_over() {

@@ -4,6 +4,7 @@
 //! know any single protocol, nor sockets.
 
 pub(crate) mod broadcast;
+mod due;
 mod grpc;
 pub(crate) mod http;
 pub(crate) mod http2;

@@ -16,7 +16,7 @@ pub(super) struct Held {
     is_fresh: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Content {
     id: u32,
     bytes: Vec<u8>,
@@ -99,8 +99,7 @@ impl<M: Default> Connection<M> {
         stream.is_held = true;
         let bytes = content[gone..].to_vec();
         let by_stream = stream.send_window <= 0;
-        let content =
-            Content { id, bytes, gone: 0, is_end, trailers: None, by_stream, since: None };
+        let content = Content { id, bytes, is_end, by_stream, ..Content::default() };
         self.held.queue.push_back(content);
         self.held.is_fresh = true;
     }
@@ -111,15 +110,7 @@ impl<M: Default> Connection<M> {
         if stream.is_held {
             stream.we_end = true;
             let trailers = Some(block.to_vec());
-            self.held.queue.push_back(Content {
-                id,
-                bytes: Vec::new(),
-                gone: 0,
-                is_end: false,
-                trailers,
-                by_stream: false,
-                since: None,
-            });
+            self.held.queue.push_back(Content { id, trailers, ..Content::default() });
             return;
         }
         frame::write_block(id, frame::END_STREAM, block, self.peer.max_frame as usize, out);

@@ -3,13 +3,30 @@
 //! Knows answers that go on by themselves. Must not know which event is due when.
 
 use wiretrial_net::clock::monotonic_ns;
+use wiretrial_proto::http2::Http2Server;
 use wiretrial_proto::sse::EVENT_STREAM;
 
 use super::{Answer, Http2Conversation, Open};
-use crate::conversation::{STREAM_AHEAD, STREAM_PATIENCE};
+use crate::conversation::due::{Teller, tell_due};
 use crate::events::{Asked, EventStream};
 use crate::hub::Member;
 use crate::sink::{Reply, Sink};
+
+/// One stream of a connection.
+struct OneStream<'a> {
+    codec: &'a mut Http2Server,
+    stream: u32,
+}
+
+impl Teller for OneStream<'_> {
+    fn held(&self) -> usize {
+        self.codec.held()
+    }
+
+    fn tell(&mut self, event: &[u8], is_last: bool, out: &mut Vec<u8>) {
+        self.codec.content(self.stream, event, is_last, out);
+    }
+}
 
 impl Http2Conversation {
     /// Begins a stream of events, of which the first may be due at once.
@@ -54,19 +71,8 @@ impl Http2Conversation {
     ) {
         let found = self.open.iter_mut().find(|open| open.stream == stream);
         let Some(Open { answer: Answer::Events(events), .. }) = found else { return };
-        let next = loop {
-            if sink.backlog() >= STREAM_AHEAD || self.codec.held() >= STREAM_AHEAD {
-                break Some(now + STREAM_PATIENCE);
-            }
-            let Some((number, mut data)) = events.take(now) else { break events.next_due() };
-            let mut reply = sink.begin();
-            reply.alter(&mut data);
-            let mut event = Vec::with_capacity(data.len() + 40);
-            events.write(number, &data, &mut event);
-            self.codec.content(stream, &event, events.is_over(), sink.out);
-            sink.end(reply);
-        };
-        if let Some(due) = next {
+        let mut teller = OneStream { codec: &mut self.codec, stream };
+        if let Some(due) = tell_due(events, now, sink, &mut teller) {
             member.tell_at(due, stream);
         }
         if events.is_over() {
