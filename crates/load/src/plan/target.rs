@@ -57,6 +57,11 @@ const SCHEMES: &str =
 const STYX_PATH: &str = "/socket";
 
 impl TargetUrl {
+    /// The scheme as HTTP has it, whatever is spoken over it.
+    pub(crate) const fn http_scheme(&self) -> &'static str {
+        if self.secure { "https" } else { "http" }
+    }
+
     /// Reads a URL.
     ///
     /// # Errors

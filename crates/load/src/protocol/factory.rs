@@ -291,10 +291,9 @@ fn streams(target: &Target) -> Result<ProtocolFactory, PlanError> {
     let (path, length) = ([HeadPart::Text(url.path.as_str())], PayloadLength::None);
     let wrong = |error| PlanError(format!("target.http: {error}"));
     if target.http2 {
-        let scheme = if url.secure { "https" } else { "http" };
         let request = |headers: &[_]| {
             let (method, host) = (&target.method, &url.authority);
-            Http2Request::with_holes(scheme, method, &path, host, headers, false, length)
+            Http2Request::with_holes(url.http_scheme(), method, &path, host, headers, false, length)
         };
         let both = [request(&plain).map_err(wrong)?, request(&headers).map_err(wrong)?];
         return Ok(ProtocolFactory::Http2(Arc::from(both), true));
@@ -369,7 +368,7 @@ fn route_request(
 ) -> Result<Http2Request, PlanError> {
     let (target, headers) = head_parts(of);
     let request = Http2Request::with_holes(
-        scheme(url),
+        url.http_scheme(),
         &of.method,
         &target,
         &url.authority,
@@ -400,10 +399,6 @@ fn length_of(route: Option<&Route>) -> PayloadLength {
     }
 }
 
-const fn scheme(url: &TargetUrl) -> &'static str {
-    if url.secure { "https" } else { "http" }
-}
-
 fn http2(requests: &Arc<[Http2Request]>, tells_heads: bool) -> Protocol {
     let (requests, limits) = (Arc::clone(requests), Http2Limits::default());
     let made = if tells_heads { Http2Client::telling_heads } else { Http2Client::new };
@@ -423,8 +418,7 @@ fn call(target: &Target, calls: &GrpcPlan, close: bool) -> Result<Http2Request, 
     let mut headers: Vec<_> =
         target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     headers.extend(deadline.as_ref().map(|deadline| ("grpc-timeout", deadline.as_str())));
-    let scheme = if url.secure { "https" } else { "http" };
-    let call = Http2Request::call(scheme, &url.path, &url.authority, &headers, close);
+    let call = Http2Request::call(url.http_scheme(), &url.path, &url.authority, &headers, close);
     call.map_err(|error| PlanError(format!("target.http: {error}")))
 }
 
@@ -438,7 +432,7 @@ fn http2_request(
     let headers: Vec<_> =
         target.headers.iter().map(|(name, value)| (name.as_str(), text(value.as_str()))).collect();
     let request = Http2Request::with_holes(
-        scheme(url),
+        url.http_scheme(),
         &target.method,
         &text(&url.path),
         &url.authority,

@@ -89,7 +89,7 @@ impl Routes {
     /// Those of this traffic.
     pub fn new(traffic: &Traffic, plan: &Plan) -> Self {
         let url = &plan.target.url;
-        let origin = format!("{}://{}", if url.secure { "https" } else { "http" }, url.authority);
+        let origin = format!("{}://{}", url.http_scheme(), url.authority);
         // The heads of redirected requests have numbers behind those of routes.
         let mut heads = traffic.routes.len()..;
         let mut follow = |most: u32| {
