@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ("--package", "wiretrial-proto", "--example", "codec_driver")
+EXAMPLE = ("--workspace", "--example", "codec_driver")
+"""Of the whole workspace, so that crates have the features with which the Rust tests built them."""
 
 # One list of events for each line.
 Drive = Callable[[list[str]], list[list[dict[str, Any]]]]
