@@ -18,8 +18,6 @@ from tests.cli.conftest import Run
 from tests.cli.test_runs import MEASURED, results_of, start
 from wiretrial.errors import EXIT_FAILED, EXIT_GATE, EXIT_GOOD, EXIT_USAGE
 
-pytestmark = pytest.mark.alone
-
 LIMIT_S = 60.0
 
 
@@ -49,6 +47,7 @@ def builds(cache: Path) -> int:
     return sum(len(path.read_text().splitlines()) for path in cache.glob("revisions/*/builds"))
 
 
+@pytest.mark.alone
 def test_the_slower_of_two_checkouts_is_named_and_fails(wiretrial: Run, tmp_path: Path) -> None:
     write(tmp_path / "a")
     write(tmp_path / "b", busy_ms=SLOW_MS, extra="build = ['true', 'echo ok > built']\n")
@@ -69,6 +68,7 @@ def test_the_slower_of_two_checkouts_is_named_and_fails(wiretrial: Run, tmp_path
     assert checkouts.running(tmp_path) == []
 
 
+@pytest.mark.alone
 def test_a_server_that_is_quicker_than_the_first_is_no_fault(
     wiretrial: Run, tmp_path: Path
 ) -> None:
@@ -79,6 +79,7 @@ def test_a_server_that_is_quicker_than_the_first_is_no_fault(
     assert re.search(r"^kept +\./b", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.alone
 def test_equal_checkouts_are_told_to_be_equal(wiretrial: Run, tmp_path: Path) -> None:
     write(tmp_path / "a", busy_ms=2)
     write(tmp_path / "b", busy_ms=2)
@@ -87,6 +88,7 @@ def test_equal_checkouts_are_told_to_be_equal(wiretrial: Run, tmp_path: Path) ->
     assert "kept: 1 of 1 bounds" in done.stdout
 
 
+@pytest.mark.alone
 def test_revisions_are_built_once_and_kept_with_the_results(
     wiretrial: Run, tmp_path: Path, repository: Path, cache: Path
 ) -> None:
@@ -183,6 +185,7 @@ def test_a_file_s_traffic_goes_to_each_server(wiretrial: Run, tmp_path: Path) ->
     }
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("repository")
 def test_a_comparison_goes_on_with_the_same_servers(wiretrial: Run, tmp_path: Path) -> None:
     done = wiretrial("compare", "./shop", "--at", "quick", "--at", "slow", *QUICK)

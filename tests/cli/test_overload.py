@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 
-import pytest
-
 from tests.cli.conftest import Run
 from tests.cli.test_runs import address_in
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_INVALID
-
-pytestmark = pytest.mark.alone
 
 
 def test_a_rate_beyond_what_connections_carry_is_overload(wiretrial: Run) -> None:

@@ -22,8 +22,6 @@ from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GOOD, EXIT_INVALID
 from wiretrial.results.store import ResultsFolder
 
-pytestmark = pytest.mark.alone
-
 START_LIMIT_S = 30.0
 MEASURED = (EXIT_GOOD, EXIT_INVALID)
 """A busy machine may keep the generator from running in most of a trial, which is told by 4."""
@@ -167,6 +165,7 @@ def test_a_broadcast_is_checked_at_everybody(
     assert "only ws and wss have broadcasts" in refused.stderr
 
 
+@pytest.mark.alone
 def test_load_shows_what_compression_saves(
     wiretrial: Run, reference: tuple[psutil.Process, str]
 ) -> None:
@@ -181,6 +180,7 @@ def test_load_shows_what_compression_saves(
     assert int(found[1].replace(",", "")) < 200_000
 
 
+@pytest.mark.alone
 def test_load_as_json_to_a_file(
     wiretrial: Run, reference: tuple[psutil.Process, str], tmp_path: Path
 ) -> None:

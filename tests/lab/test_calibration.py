@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.lab.conftest import Children
 from tests.lab.test_isolation import needs_root
 from tests.lab.test_study import FRESH, scenario, tiny
@@ -19,8 +17,6 @@ from wiretrial.results.store import ResultsFolder
 from wiretrial.studies import calibration, events, runner
 from wiretrial.studies.calibration import Calibration
 from wiretrial.studies.spec import Case, Study
-
-pytestmark = pytest.mark.alone
 
 ENOUGH_NS = 6_000_000_000
 OPEN = Load(connections=4, executor=OpenLoop(rate=100))

@@ -19,8 +19,6 @@ from wiretrial.subjects.driver import Driver, Job
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.spec import SPEC_FILE, Subject
 
-pytestmark = pytest.mark.alone
-
 CLIENT = """
 name = "sockets"
 kind = "client"

@@ -27,8 +27,6 @@ from wiretrial.studies.stall import Watch
 from wiretrial.subjects import build
 from wiretrial.subjects.spec import ContractName, Subject
 
-pytestmark = pytest.mark.alone
-
 PATIENCE_NS = 3 * SECOND_NS
 
 
@@ -196,6 +194,7 @@ def test_a_pool_whose_threads_wait_for_each_other_is_stalled(
     assert children() == []
 
 
+@pytest.mark.alone
 def test_with_more_threads_than_producers_the_same_pool_is_not(engine: Engine, hasty: Path) -> None:
     trial = measured(engine, pool(hasty, "deadlock"), "rest", threads=8)
     assert trial.judgement.verdict in ("valid", "client-bound")

@@ -15,9 +15,6 @@ from tests.observers.conftest import Burner, Limited, Run, Start
 from wiretrial.errors import EXIT_FAILED, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
 from wiretrial.results.store import read_trial
 
-# They measure, and read what the measurement found.
-pytestmark = pytest.mark.alone
-
 BURN_US = 2000
 MEASURED = (EXIT_GOOD, EXIT_INVALID)
 
@@ -54,6 +51,7 @@ def once_loaded(server: Burner, deed: Callable[[], object]) -> threading.Thread:
     return thread
 
 
+@pytest.mark.alone
 def test_the_cost_of_a_server_is_what_it_burns(
     wiretrial: Run, burner: Start, tmp_path: Path
 ) -> None:
@@ -90,6 +88,7 @@ def test_the_cost_of_a_server_is_what_it_burns(
     assert "What each server cost" in wiretrial("report", "out.json", "--format", "markdown").stdout
 
 
+@pytest.mark.alone
 def test_a_server_that_its_limit_stops_is_the_bottleneck(
     wiretrial: Run, burner: Start, limited: Limited, tmp_path: Path
 ) -> None:
@@ -154,6 +153,7 @@ def test_a_server_that_is_started_again_has_no_cost(
     assert any("started again" in one["message"] for one in found["warnings"])
 
 
+@pytest.mark.alone
 def test_the_highest_rate_is_the_server_s_whose_limit_binds(
     wiretrial: Run, burner: Start, limited: Limited, tmp_path: Path
 ) -> None:
