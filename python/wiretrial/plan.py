@@ -29,19 +29,33 @@ SECURE: Final = frozenset(
 """The protocols that are spoken inside TLS."""
 
 
-HttpVersion = Literal["1.1", "2"]
+HttpVersion = Literal["1.1", "2", "auto"]
+"""auto: over TLS the one that the server picks (ALPN), else 1.1."""
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Windows(_Part):
+    """What the server may send over HTTP/2 before it is allowed more, bytes; None: the usual size.
+
+    `are_factor`: those that are given are what the load is about, so that it is not void where they
+    hold the server back.
+    """
+
+    stream: int | None = None
+    connection: int | None = None
+    are_factor: bool = False
+
+
 class Http(_Part):
     """HTTP parts of a request. `method` None: GET without a payload, POST with one."""
 
     version: HttpVersion = "1.1"
-    """2: HTTP/2, whose streams are `load.depth`. The other is not written, so that plans and the
-    digests of studies are what they were before there were two."""
+    """2: HTTP/2, whose streams are `load.depth`. The usual version and windows are not written, so
+    that plans and the digests of studies are what they were before there were others."""
+    windows: Windows | None = None
     method: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     sse: bool = False
@@ -49,12 +63,14 @@ class Http(_Part):
     where it is not so."""
 
     @model_serializer(mode="wrap")
-    def _without_usual_version(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_what_is_usual(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         written: dict[str, Any] = write(self)
         if self.version == "1.1":
             written.pop("version", None)
         if not self.sse:
             written.pop("sse", None)
+        if self.windows is None:
+            written.pop("windows", None)
         return written
 
 

@@ -107,6 +107,48 @@ class TrafficFigures(_Part):
     dropped: int = 0
 
 
+class Spoken(_Part):
+    """Which HTTP is spoken, and from where that is known.
+
+    `streams`: those that the server lets be open at once on a connection; None: any number.
+    `window`, `connection_window`: what it may send before it is allowed more, bytes.
+    """
+
+    version: Literal["1.1", "2"]
+    by: Literal["alpn", "no-alpn", "prior-knowledge"]
+    streams: int | None = None
+    window: int | None = None
+    connection_window: int | None = None
+
+    def words(self) -> str:
+        """`HTTP/2, agreed on by ALPN`."""
+        by = {
+            "alpn": "agreed on by ALPN",
+            "no-alpn": "as the server agrees on nothing by ALPN",
+            "prior-knowledge": "without TLS",
+        }
+        return f"HTTP/{self.version}, {by[self.by]}"
+
+
+class Http2Figures(_Part):
+    """What came in the way of messages over HTTP/2. Times count when they are over.
+
+    `sends_held` messages had content that waited for a window of the server's: for its stream's, or
+    for the connection's alone. `streams_exhausted` and `connections_exhausted`: how often replies
+    had used up our own windows, and for how long.
+    """
+
+    goaways: int = 0
+    refused: int = 0
+    sends_held: int = 0
+    held_by_stream_ns: int = 0
+    held_by_connection_ns: int = 0
+    streams_exhausted: int = 0
+    stream_exhausted_ns: int = 0
+    connections_exhausted: int = 0
+    connection_exhausted_ns: int = 0
+
+
 class Start(_Part):
     """The first line: what is about to run."""
 
@@ -124,6 +166,7 @@ class Start(_Part):
     request_payload_bytes: int
     reply_payload_bytes: int | None
     tls: str | None
+    http: Spoken | None = None
     insecure: bool = False
     deflate: str | None = None
     learned: Learned | None = None
@@ -239,6 +282,7 @@ class Interval(_Part):
     generator: Generator
     disturbed: bool
     histograms: dict[str, str] = Field(default_factory=dict)
+    http2: Http2Figures | None = None
     traffic: TrafficFigures | None = None
 
 
@@ -270,6 +314,7 @@ class Summary(_Part):
     disturbed_intervals: int
     examples: dict[str, str] = Field(default_factory=dict)
     histograms: dict[str, str] = Field(default_factory=dict)
+    http2: Http2Figures | None = None
     traffic: TrafficFigures | None = None
 
 

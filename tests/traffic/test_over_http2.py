@@ -167,3 +167,15 @@ def test_entries_are_learned_and_shown(tmp_path: Path) -> None:
     assert shown.returncode == 0, shown.stdout + shown.stderr
     assert f"GET {app.base}/page" in shown.stdout
     assert "a page" in shown.stdout
+
+
+def test_windows_are_of_traffic_over_http2_alone(tmp_path: Path) -> None:
+    with application() as app:
+        document, told = loaded(tmp_path, app, OWN, "--window", "64KiB")
+        assert told.returncode == 0, told.stderr
+        http = document["trial"]["plan"]["target"]["http"]
+        assert (http["version"], http["windows"]["stream"]) == ("2", 64 * 1024)
+        line = [".venv/bin/wiretrial", "load", str(tmp_path / "shop.toml"), "--window", "64KiB"]
+        refused = subprocess.run(line, capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 2
+    assert "--window is of HTTP/2: add --http 2" in refused.stderr

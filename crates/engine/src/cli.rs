@@ -12,7 +12,7 @@ use crate::deflate::deflate;
 use crate::link::{self, LinkFlags};
 use crate::observe::{self, ObserveFlags};
 use crate::quantity::{
-    Addresses, Stages, addresses, count, duration, rate, size, small_count, stages,
+    Addresses, Stages, addresses, count, duration, rate, size, small_count, stages, window,
 };
 
 /// Load generator and reference server for HTTP, WebSocket and sockets. Verifies every reply.
@@ -185,12 +185,18 @@ pub(crate) struct LoadFlags {
     /// WebSocket: messages that the server sends by itself on each connection; read, counted and not taken for replies.
     #[arg(long, default_value = "0", value_name = "N")]
     pub(crate) greetings: u8,
-    /// Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte. Its streams are --depth.
-    #[arg(long, value_enum, default_value = "1.1", value_name = "VERSION")]
+    /// Version of HTTP. auto: over TLS the one that the server picks (ALPN), else 1.1. 2: over TLS by ALPN, else from the first byte; its streams are --depth.
+    #[arg(long, value_enum, default_value = "auto", value_name = "VERSION")]
     pub(crate) http: HttpVersion,
     /// Hold a stream of events (text/event-stream) on each connection, over HTTP/2 on each of its streams (--depth). A message is an event; its delay is told where the server stamps it. With --hold streams may be silent.
     #[arg(long, conflicts_with_all = ["requests", "rate", "pattern", "stages", "pack", "requests_per_connection", "payload", "json"])]
     pub(crate) sse: bool,
+    /// HTTP/2: bytes that the server may send on a stream before it is allowed more. [4MiB]
+    #[arg(long, value_parser = window, value_name = "SIZE")]
+    pub(crate) window: Option<u32>,
+    /// HTTP/2: the same on all streams of a connection together. [64MiB]
+    #[arg(long, value_parser = window, value_name = "SIZE")]
+    pub(crate) connection_window: Option<u32>,
     /// HTTP method.
     #[arg(long)]
     pub(crate) method: Option<String>,
@@ -293,6 +299,8 @@ pub(crate) enum HttpVersion {
     /// HTTP/2.
     #[value(name = "2")]
     Two,
+    /// Over TLS the one that the server picks, else HTTP/1.1.
+    Auto,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -13,7 +13,7 @@ use wiretrial_load::plan::document::{
     HttpDocument, HttpVersionDocument, LoadDocument, MessageDocument, MessageKind,
     OverflowDocument, PLAN_SCHEMA, PLAN_VERSION, PacingDocument, PhasesDocument, PlanDocument,
     PollerDocument, SourceDocument, StageDocument, StopDocument, StyxDocument, TargetDocument,
-    TlsDocument, WebSocketDocument,
+    TlsDocument, WebSocketDocument, WindowsDocument,
 };
 use wiretrial_load::{Control, Refusal, RunError};
 use wiretrial_respond::DeflateConfig;
@@ -101,10 +101,14 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
         addresses: Vec::new(),
         sources: flags.sources.iter().flat_map(|part| &part.0).map(ToString::to_string).collect(),
         http: HttpDocument {
-            version: match flags.http {
-                HttpVersion::One => HttpVersionDocument::One,
-                HttpVersion::Two => HttpVersionDocument::Two,
-            },
+            version: version(flags),
+            windows: (flags.window.is_some() || flags.connection_window.is_some()).then_some(
+                WindowsDocument {
+                    stream: flags.window,
+                    connection: flags.connection_window,
+                    are_factor: true,
+                },
+            ),
             method: flags.method.clone(),
             headers: flags.headers.iter().map(|header| split(header)).collect::<Result<_, _>>()?,
             sse: flags.sse,
@@ -137,6 +141,17 @@ fn target(flags: &LoadFlags) -> Result<TargetDocument, Failed> {
         },
         expect: ExpectDocument { status: flags.expect_status, content: content(flags)? },
     })
+}
+
+/// What is asked for by its windows is HTTP/2. Other protocols than HTTP have one version.
+fn version(flags: &LoadFlags) -> HttpVersionDocument {
+    let is_windowed = flags.window.is_some() || flags.connection_window.is_some();
+    match flags.http {
+        HttpVersion::Two => HttpVersionDocument::Two,
+        HttpVersion::Auto if is_windowed => HttpVersionDocument::Two,
+        HttpVersion::Auto if flags.url.starts_with("https:") => HttpVersionDocument::Auto,
+        HttpVersion::Auto | HttpVersion::One => HttpVersionDocument::One,
+    }
 }
 
 fn deflate(config: DeflateConfig) -> DeflateDocument {

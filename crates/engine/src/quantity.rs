@@ -33,6 +33,11 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     Ok(parse(text, &SIZES, "a size such as 20, 64KiB or 1MB")? as u64)
 }
 
+/// A window of HTTP/2, bytes; its bounds are the plan's.
+pub(crate) fn window(text: &str) -> Result<u32, String> {
+    u32::try_from(size(text)?).map_err(|_| format!("{text}: no window is wider than 2 GiB"))
+}
+
 /// A number such as `1000`, `20k`, `1M`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     Ok(parse(text, &COUNTS, "a number such as 1000, 20k or 1M")? as u64)

@@ -19,7 +19,6 @@ use crate::plan::redaction::Secrets;
 use crate::plan::traffic::{Flow, FlowStep, Order, Part, Route, Think, Traffic};
 use crate::plan::{ContentRule, LoopPlan, Plan, PlanError, Scheme, SharePlan, Stop};
 use crate::preflight::{Refusal, Setup, driver_config, prepare};
-use crate::protocol::ProtocolFactory;
 use crate::run::{RunError, secrets};
 use crate::source::{Payloads, Verifier};
 use crate::worker::{Share, Wires, Worker};
@@ -64,13 +63,12 @@ pub fn ask(
     let limit = clock.now() + asking.time_limit;
     let secrets = secrets(plan);
     let one = one_message(plan)?;
+    let said = plan.traffic.is_none().then_some(plan);
     let tape = Tape::new(origin(plan), asking.most_body, one);
-    let factory = plan.traffic.is_none().then(|| ProtocolFactory::new(plan, None)).transpose();
-    let factory = factory.map_err(Refusal::from)?;
-    let mut setup =
-        prepare(plan_of(plan, asking), &clock, started_unix_ns, control, asking.is_patient)?;
-    if let Some(factory) = factory {
-        setup.factory = factory.telling_heads();
+    let asks = plan_of(plan, asking);
+    let mut setup = prepare(asks, said, &clock, started_unix_ns, control, asking.is_patient)?;
+    if said.is_some() {
+        setup.factory = setup.factory.telling_heads();
     }
     let mut asker = Asker::new(setup, tape, clock, started_unix_ns)?;
     let mut end = End { asked: 0, failed: 0, left: 0 };

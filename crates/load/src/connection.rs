@@ -6,6 +6,7 @@
 mod buffers;
 mod ledger;
 mod outcome;
+mod partial;
 mod queue;
 mod receive;
 mod setup;
@@ -20,10 +21,11 @@ pub(crate) use ledger::{Ledger, Pending};
 pub(crate) use outcome::Expected;
 pub(crate) use outcome::FORESEEN;
 pub(crate) use queue::{Queue, Waiting};
+pub(crate) use setup::Picked;
 pub(crate) use streams::SILENT;
 pub(crate) use witness::{Judged, Nobody, Testimony, Witness};
 
-use receive::Partial;
+use partial::Partial;
 
 use crate::clock::Nanos;
 use crate::measure::{Class, Recorder};
@@ -293,6 +295,14 @@ impl Connection {
     pub(crate) fn go_again(&mut self) {
         if let Ledger::Numbered(ledger) = &mut self.ledger {
             ledger.go_again();
+        }
+    }
+
+    /// What was encoded goes to the kernel now.
+    #[inline]
+    pub(crate) fn went_at(&mut self, now: Nanos) {
+        if let Some(link) = &mut self.link {
+            link.session.came_at(now);
         }
     }
 

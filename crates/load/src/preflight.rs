@@ -24,6 +24,7 @@ use wiretrial_proto::MessageKind;
 use crate::clock::{Clock, Monotonic, Nanos};
 use crate::control::Control;
 use crate::measure::Class;
+use crate::measure::http2::Spoken;
 use crate::measure::snapshot::Learned;
 use crate::plan::{Carrier, Plan, PollerDocument, Scheme, Target};
 use crate::protocol::ProtocolFactory;
@@ -55,6 +56,8 @@ pub(crate) struct Setup {
     /// What the first reply carried, where that is what is right.
     pub(crate) learned: Option<Learned>,
     pub(crate) tls_description: Option<String>,
+    /// Which HTTP is spoken, where the plan does not say HTTP/1.1.
+    pub(crate) http: Option<Spoken>,
     /// Agreed compression of messages.
     pub(crate) deflate: Option<String>,
     pub(crate) poller: &'static str,
@@ -87,16 +90,27 @@ pub(crate) fn await_start(
     }
 }
 
-/// Makes ready, and proves that the target answers rightly. Who is patient waits for one that may be starting.
+/// Makes ready, and proves that the target answers rightly. `said`: the plan whose message is sent, where the one to
+/// run only stands for it. Who is patient waits for a server that may be starting.
 pub(crate) fn prepare(
-    plan: Plan,
+    mut plan: Plan,
+    said: Option<&Plan>,
     clock: &impl Clock,
     started_unix_ns: u64,
     control: &Control,
     is_patient: bool,
 ) -> Result<Setup, Refusal> {
     let routes = routes(&plan);
-    let factory = ProtocolFactory::new(&plan, routes.as_deref())?;
+    let said = said.cloned().unwrap_or_else(|| plan.clone());
+    let routes_said = routes.as_deref().filter(|_| said.traffic.is_some());
+    let mut factory = ProtocolFactory::new(&said, routes_said)?;
+    let mut if_http2 = None;
+    if said.target.agrees {
+        let target = Target { http2: true, ..said.target.clone() };
+        // What can't be said in HTTP/2 is not offered in it.
+        if_http2 = ProtocolFactory::new(&Plan { target, ..said }, routes_said).ok();
+        plan.target.agrees = if_http2.is_some();
+    }
     let tls = client_tls(&plan.target)?;
     let candidates = addresses(&plan.target)?;
     let tables = capacity::check(&plan, &candidates).map_err(Refusal::Capacity)?;
@@ -104,7 +118,8 @@ pub(crate) fn prepare(
     let mut pause = Driver::new(&driver_config(&plan)).map_err(|error| target(&error, None))?;
     control.register(pause.waker());
     let answer = loop {
-        let asking = Asking { plan: &plan, tls: tls.as_ref(), factory: &factory, clock, control };
+        let (tls, factory, if_http2) = (tls.as_ref(), &factory, if_http2.as_ref());
+        let asking = Asking { plan: &plan, tls, factory, if_http2, clock, control };
         match asking.each(&candidates, deadline) {
             Ok(answer) => break answer,
             Err(_) if control.is_stopping() => {
@@ -120,6 +135,8 @@ pub(crate) fn prepare(
             Err(refusal) => return Err(refusal),
         }
     };
+    plan.target.http2 = answer.is_http2;
+    factory = if_http2.filter(|_| answer.is_http2).unwrap_or(factory);
     let (verifier, learned) = match routes {
         // Each route has its own.
         Some(_) => (Verifier::Any, None),
@@ -138,6 +155,7 @@ pub(crate) fn prepare(
         learned,
         tls_description: answer.tls,
         deflate: answer.deflate,
+        http: Spoken::of(&plan.target, answer.agreed.is_some(), answer.streams),
         poller: answer.poller,
         poller_shortfall: answer.poller_shortfall,
         tables,
@@ -166,6 +184,7 @@ pub(crate) fn driver_config(plan: &Plan) -> DriverConfig {
 pub(crate) fn client_tls(plan: &Target) -> Result<Option<ClientTls>, Refusal> {
     let Some(tls) = &plan.tls else { return Ok(None) };
     let alpn = match plan.url.scheme {
+        Scheme::Http if plan.agrees => vec![Alpn::Http2, Alpn::Http11],
         Scheme::Http if plan.http2 => vec![Alpn::Http2],
         // WebSocket begins as HTTP/1.1.
         Scheme::Http
@@ -197,6 +216,8 @@ struct Asking<'p, C> {
     plan: &'p Plan,
     tls: Option<&'p ClientTls>,
     factory: &'p ProtocolFactory,
+    /// The same in HTTP/2, where the server may pick it.
+    if_http2: Option<&'p ProtocolFactory>,
     clock: &'p C,
     control: &'p Control,
 }
@@ -223,11 +244,15 @@ impl<C: Clock> Asking<'_, C> {
         // Behind all of the load's, and at a table of its own.
         let (share, together) = (self.plan.share, self.plan.together());
         let number = share.connections.next_multiple_of(together) + share.first_worker * together;
-        let session = self.factory.make_first(number, entropy(), Opening::first(self.plan));
+        let first = |factory: &ProtocolFactory| {
+            factory.make_first(number, entropy(), Opening::first(self.plan))
+        };
+        let if_http2 = self.if_http2.map(first);
+        let session = first(self.factory);
         let own = self.factory.first_number(number);
         let last = own.map(|first| first + u64::from(u32::MAX));
         let (number, numbered) = (last.unwrap_or(PREFLIGHT_NUMBER), self.factory.is_numbered());
-        let line = Line { address, session, number, numbered };
+        let line = Line { address, session, number, numbered, if_http2 };
         let exchange = Exchange::begin(self.plan, self.tls, line, self.clock)?;
         exchange.run(self.control, deadline)
     }

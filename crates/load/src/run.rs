@@ -80,7 +80,7 @@ fn try_run(plan: Plan, control: &Arc<Control>, emit: &mut impl Emit) -> Result<S
         Some(origin) => await_start(&plan, Monotonic::since(origin), control)?,
     };
     let started_unix_ns = realtime_ns();
-    let setup = Arc::new(prepare(plan, &clock, started_unix_ns, control, true)?);
+    let setup = Arc::new(prepare(plan, None, &clock, started_unix_ns, control, true)?);
     rehearse(&setup, &clock, control)?;
     emit.emit(&Snapshot::Start(start(&setup)))?;
 
@@ -111,6 +111,7 @@ fn start(setup: &Setup) -> Start {
         request_payload_bytes: payloads.fixed_length().unwrap_or_default() as u64,
         reply_payload_bytes: setup.routes.is_none().then_some(setup.reply_bytes),
         tls: setup.tls_description.clone(),
+        http: setup.http,
         insecure: setup.plan.target.tls.as_ref().is_some_and(|tls| tls.insecure),
         deflate: setup.deflate.clone(),
         learned: setup.learned.clone().map(|learned| Learned {

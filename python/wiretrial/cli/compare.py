@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import names, options, options_kept
+from wiretrial.cli import names, options, options_http, options_kept
 from wiretrial.cli.screen import Face
 from wiretrial.errors import UsageProblem
 
@@ -158,7 +158,7 @@ def compare(
     payload: options.PayloadSize = None,
     json_text: options.JsonText = None,
     text: options.Text = False,
-    http: options.Http = options.HttpVersions.ONE,
+    http: options_http.Fixed = options_http.FixedHttp.ONE,
     method: options.Method = None,
     header: options.Headers = None,
     expect: options.Expected = None,
@@ -202,7 +202,7 @@ def compare(
         expect=tuple(rule for rule in expect or () if rule != "auto"),
         expect_status=expect_status,
         learns=not no_learn,
-        http=http,
+        http=options.HttpVersions(http.value),
     )
     own = Typed(tuple(build or ()), tuple(command or ()), tuple(at or ()), port, path)
     verdict = Verdict(margin, junit, markdown)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options, options_grpc, options_kept, screen
+from wiretrial.cli import options, options_grpc, options_http, options_kept, screen
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -128,7 +128,7 @@ def limit(
     proto: options_grpc.Proto = None,
     proto_path: options_grpc.ProtoPath = None,
     deadline: options_grpc.Deadline = None,
-    http: options.Http = options.HttpVersions.ONE,
+    http: options_http.Fixed = options_http.FixedHttp.ONE,
     method: options.Method = None,
     header: options.Headers = None,
     variable: options.Variables = None,
@@ -184,7 +184,7 @@ def limit(
             expect=tuple(expect or ()),
             expect_status=expect_status,
             learns=not no_learn,
-            http=http,
+            http=options.HttpVersions(http.value),
         ),
         options.Security(insecure, cacert),
         loading.Extent(duration, None, warmup, timeout, CONNECT_TIMEOUT),

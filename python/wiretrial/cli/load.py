@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options, options_grpc, options_kept, screen
+from wiretrial.cli import options, options_grpc, options_http, options_kept, screen
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -26,6 +26,7 @@ Examples:
   wiretrial load ws://127.0.0.1:9001 --payload @chat.json --text --deflate
   wiretrial load grpc://127.0.0.1:50051/shop.Shop/Find --json '{"name":"tea"}' --streams 10
   wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
+  wiretrial load https://127.0.0.1:8443/ -c 10 --streams 10 --cacert ca.pem
   wiretrial load ws://127.0.0.1:9001 -c 100k --threads 6 --sources 127.1.0.0/29 --hold -d 60s
   wiretrial load styx+json+ws://127.0.0.1:8080 -c 600 --table-size 6 --rate 600 --pacing phased
   wiretrial load socketio+ws://127.0.0.1:8080 --json '["get","messages","testing"]'
@@ -127,7 +128,16 @@ def load(
             rich_help_panel=screen.LOAD,
         ),
     ] = Overflow.WAIT,
-    depth: options.Depth = "1",
+    depth: Annotated[
+        str | None,
+        typer.Option(
+            "--depth",
+            metavar="K",
+            help="Most requests in flight per connection. [1]",
+            rich_help_panel=screen.LOAD,
+        ),
+    ] = None,
+    streams: options_http.Streams = None,
     pack: options.Pack = "1",
     requests_per_connection: options.PerConnection = None,
     payload: options.PayloadSize = None,
@@ -142,7 +152,9 @@ def load(
     deflate: options.Compressed = False,
     deflate_with: options.Compression = None,
     greetings: options.Greetings = "0",
-    http: options.Http = options.HttpVersions.ONE,
+    http: options_http.Version = options.HttpVersions.AUTO,
+    window: options_http.Window = None,
+    connection_window: options_http.ConnectionWindow = None,
     sse: Annotated[
         bool,
         typer.Option(
@@ -227,12 +239,16 @@ def load(
 ) -> int:
     """Load the server at URL, verify every reply, and show rates, times and the bottleneck."""
     from wiretrial.cli import loading
+    from wiretrial.errors import UsageProblem
+
+    if streams is not None and depth is not None:
+        raise UsageProblem("--streams and --depth exclude each other", "keep one")
 
     typed = loading.Typed(
         url,
         options.Loop(
             connections=connections,
-            depth=depth,
+            depth=streams or depth or "1",
             pack=pack,
             rate=rate,
             requests_per_connection=requests_per_connection,
@@ -255,6 +271,9 @@ def load(
             learn_to=learn_to,
             http=http,
             sse=sse,
+            streams=streams,
+            window=window,
+            connection_window=connection_window,
         ),
         options.Security(insecure, cacert, server_name, resumption),
         loading.Extent(duration, requests, warmup, timeout, connect_timeout),

@@ -29,10 +29,11 @@ class OnAgentLoss(StrEnum):
 
 
 class HttpVersions(StrEnum):
-    """Versions of HTTP that the generator speaks."""
+    """Versions of HTTP that the generator speaks. AUTO: over TLS the one that the server picks."""
 
     ONE = "1.1"
     TWO = "2"
+    AUTO = "auto"
 
 
 class Poller(StrEnum):
@@ -85,14 +86,6 @@ Depth = Annotated[
         "--streams",
         metavar="K",
         help="Most requests in flight per connection; over HTTP/2 and gRPC, its streams.",
-        rich_help_panel=screen.LOAD,
-    ),
-]
-Http = Annotated[
-    HttpVersions,
-    typer.Option(
-        "--http",
-        help="Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte.",
         rich_help_panel=screen.LOAD,
     ),
 ]
@@ -462,11 +455,15 @@ class Asked:
     http: HttpVersions = HttpVersions.ONE
     sse: bool = False
     """Whether replies are streams of events, which are held."""
+    streams: str | None = None
+    """Requests in flight over HTTP/2, where they were typed so."""
+    window: str | None = None
+    connection_window: str | None = None
 
     @property
     def version(self) -> Literal["1.1", "2"]:
-        """As a plan has it."""
-        return "1.1" if self.http is HttpVersions.ONE else "2"
+        """As a plan has it, of what is asked for in one version: not by AUTO."""
+        return "2" if self.http is HttpVersions.TWO else "1.1"
 
 
 @dataclass(frozen=True)

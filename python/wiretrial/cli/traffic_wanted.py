@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from wiretrial import quantities
-from wiretrial.cli import staging, urls, workload
-from wiretrial.cli.options import STEADY, Asked, Loop, Security
+from wiretrial.cli import spoken, staging, urls, workload
+from wiretrial.cli.options import STEADY, Asked, HttpVersions, Loop, Security
 from wiretrial.cli.wanted import Wanted
 from wiretrial.errors import UsageProblem
-from wiretrial.plan import Http, OpenLoop, Stop, Target
+from wiretrial.plan import Http, HttpVersion, OpenLoop, Stop, Target
 from wiretrial.plan_traffic import Traffic
 from wiretrial.traffic import following, loads
 from wiretrial.traffic.compiler import compile_file
@@ -50,13 +50,17 @@ def wanted(
     )
     _require_rows(sending, stop)
     address = urls.parse(scenario.origin, workload.LOADED)
-    http = workload.http_of(address.protocol, asked)
+    own = workload.http_of(address.protocol, spoken.unsaid(asked)).headers
     return Wanted(
         address=address,
         target=Target(
             url=address.url,
             sources=sources,
-            http=Http(version=sending.http, headers=(*scenario.headers, *http.headers)),
+            http=Http(
+                version=sending.http,
+                windows=spoken.windows_over(sending.http, asked),
+                headers=(*scenario.headers, *own),
+            ),
             tls=workload.tls_of(security),
         ),
         load=sending.load,
@@ -96,8 +100,8 @@ def require_sessions(path: Path, loop: Loop, asked: Asked) -> None:
 def instead(loop: Loop, asked: Asked, default: str = DEFAULT_CONNECTIONS) -> loads.Instead:
     """What the command line says; `default`: what -c is where it is not given."""
     streams = None if loop.depth == "1" else quantities.count(loop.depth, "--streams")
-    # The usual version is not typed, and the file's counts.
-    version = None if asked.version == "1.1" else asked.version
+    # Where no version is asked for, the file's counts: its replies may be of that one.
+    version: HttpVersion | None = "2" if asked.http is HttpVersions.TWO else None
     return replace(_instead(loop, default), streams=streams, http=version)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from wiretrial import quantities, suggest
-from wiretrial.cli import foreign, staging, urls
+from wiretrial.cli import foreign, spoken, staging, urls
 from wiretrial.cli.content import PLACEHOLDER, require_json
 from wiretrial.cli.options import STEADY, Asked, HttpVersions, Loop, Security
 from wiretrial.errors import UsageProblem
@@ -158,11 +158,12 @@ def http_of(protocol: Protocol, asked: Asked) -> Http:
     if protocol in ("tcp", "tls", "styx", "styx+json"):
         if method or header:
             raise UsageProblem(f"{protocol} has no methods or headers", "leave them out")
-        return Http(version=asked.http.value)
+        return Http(version=spoken.version_of(protocol, asked))
     if method and not is_http(protocol):
         raise UsageProblem("--method is for http and https", "leave it out")
     return Http(
-        version=asked.http.value,
+        version=spoken.version_of(protocol, asked),
+        windows=spoken.windows_of(asked),
         method=method.upper() if method else None,
         headers=headers_of(header, asked.json if is_http(protocol) else None),
         sse=asked.sse,
@@ -254,9 +255,9 @@ def require_streams(loop: Loop, asked: Asked, requests: str | None) -> None:
         raise UsageProblem(
             "--sse holds streams throughout", "leave --pack and --requests-per-connection out"
         )
-    if loop.depth != "1" and asked.http is HttpVersions.ONE:
+    if loop.depth != "1" and asked.streams is None and asked.http is not HttpVersions.TWO:
         raise UsageProblem(
-            f"--streams {loop.depth}: over HTTP/1.1 a connection carries one stream of events",
+            f"--depth {loop.depth}: over HTTP/1.1 a connection carries one stream of events",
             "use --http 2, or more connections",
         )
     if asked.payload is not None or asked.json is not None or asked.method not in (None, "GET"):

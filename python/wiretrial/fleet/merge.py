@@ -20,6 +20,7 @@ from wiretrial.snapshot import (
     Counters,
     Failure,
     Generator,
+    Http2Figures,
     Interval,
     Phase,
     Snapshot,
@@ -133,6 +134,7 @@ class _SoFar:
     bytes: Bytes = field(default_factory=Bytes)
     cost: Generator = field(default_factory=Generator)
     histograms: dict[str, list[str]] = field(default_factory=dict)
+    http2: Http2Figures | None = None
     traffic: list[TrafficFigures] = field(default_factory=list)
     intervals: int = 0
     disturbed: int = 0
@@ -153,6 +155,7 @@ class _SoFar:
             texts.append(text)
             if len(texts) >= MOST_TEXTS:
                 texts[:] = [hdr.merge(texts).text]
+        self.http2 = added.known((self.http2, told.http2), added.in_turn)
         if told.traffic is not None:
             self.traffic.append(told.traffic)
             if len(self.traffic) >= MOST_TEXTS:
@@ -189,6 +192,7 @@ class _SoFar:
             histograms=hdr.merge_named(
                 [{name: text} for name, texts in self.histograms.items() for text in texts]
             ),
+            http2=self.http2,
             traffic=added.known(self.traffic, added.in_turn),
         )
 
@@ -236,6 +240,7 @@ def _interval(parts: Sequence[Interval], index: int) -> Interval:
         generator=_cost([part.generator for part in parts]),
         disturbed=any(part.disturbed for part in parts),
         histograms=hdr.merge_named([part.histograms for part in parts]),
+        http2=added.known((part.http2 for part in parts), added.together),
         traffic=added.known((part.traffic for part in parts), added.together),
     )
 
@@ -264,6 +269,7 @@ def _summed(parts: Sequence[Summary], disturbed: int) -> Summary:
         disturbed_intervals=disturbed,
         examples=examples,
         histograms=hdr.merge_named([part.histograms for part in parts]),
+        http2=added.known((part.http2 for part in parts), added.together),
         traffic=added.known((part.traffic for part in parts), added.together),
     )
 

@@ -14,7 +14,7 @@ from wiretrial import redaction
 from wiretrial.report import drift, load_words
 from wiretrial.report.measures import Measured
 from wiretrial.report.tables import watched
-from wiretrial.results import quantiles
+from wiretrial.results import quantiles, windows
 from wiretrial.results.fleet import Agent
 from wiretrial.results.model import LOAD_SCHEMA, LOAD_VERSION, Trial, Use
 from wiretrial.snapshot import Counters, Summary
@@ -42,6 +42,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "poller": start.poller,
         "poller_shortfall": start.poller_shortfall,
         "tls": start.tls,
+        "http": start.http.model_dump() if start.http else None,
         "insecure": start.insecure,
         "deflate": start.deflate,
         "request_payload_bytes": start.request_payload_bytes,
@@ -78,6 +79,7 @@ def load_json(trial: Trial) -> dict[str, Any]:
         "traffic": _traffic(trial),
         "drift": _drift(trial),
         "connections": _connections(summary),
+        "http2": _http2(trial),
         "blocked": summary.blocked.model_dump(),
         "disturbed_intervals": summary.disturbed_intervals,
         "bytes": summary.bytes.model_dump(),
@@ -292,4 +294,18 @@ def _agent(agent: Agent) -> dict[str, Any]:
         "loop_utilisation": own.generator.loop_utilisation if own else None,
         "clock": agent.clock.model_dump(),
         "lost": agent.loss.model_dump() if agent.loss else None,
+    }
+
+
+def _http2(trial: Trial) -> dict[str, Any] | None:
+    """What came in the way of messages over HTTP/2; None where it was not spoken."""
+    summary, plan = trial.summary, trial.plan
+    if summary.http2 is None:
+        return None
+    shares = {hold.of: hold.share for hold in windows.holds(summary, plan)}
+    return {
+        "streams_in_flight": windows.streams_in_flight(summary, plan),
+        **summary.http2.model_dump(),
+        "stream_exhausted_share": shares.get("stream", 0.0),
+        "connection_exhausted_share": shares.get("connection", 0.0),
     }

@@ -14,6 +14,7 @@ from rich.text import Text
 from wiretrial.plan import AfterResponse, ClosedLoop, Hold, OpenLoop, RandomBurst
 from wiretrial.report import (
     drift,
+    http2_words,
     load_words,
     sent,
     shown,
@@ -145,7 +146,7 @@ def _asked(trial: Trial, measured: Measured) -> list[str]:
     who = "user" if trial.plan.traffic else "connection"
     parts = [sent.shared(load) or units.plural(load.connections, who), *_sending(trial)]
     if not trial.plan.traffic:
-        parts.append(sent.depth(trial.plan))
+        parts.append(sent.depth(trial))
     if load.pack > 1:
         parts.append(f"pack {load.pack}")
     if start.request_payload_bytes:
@@ -153,6 +154,8 @@ def _asked(trial: Trial, measured: Measured) -> list[str]:
     warmup = trial.window.start_ns - trial.summary.first_send_ns
     counted = _length(measured.counted_ns)
     parts.append(f"{counted} after {_length(warmup)} of warm-up" if warmup > 0 else counted)
+    if start.http:
+        parts.append(start.http.words())
     if start.tls:
         parts.append(start.tls)
     if start.deflate:
@@ -215,6 +218,7 @@ def _figures(trial: Trial, measured: Measured, width: int) -> Iterable[tuple[str
     yield "connections", _connections(trial, measured)
     if measured.hears_events and isinstance(trial.plan.load.executor, Hold):
         yield "memory", _memory(trial, measured)
+    yield from ((label, ascii_only(text)) for label, text in http2_words.rows(trial))
     if trial.start.deflate:
         yield "compression", _compression(trial.summary.bytes)
     yield "cost", _cost(trial, measured)

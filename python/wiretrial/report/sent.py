@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wiretrial import redaction, words
-from wiretrial.plan import AfterResponse, Hold, Load, OpenLoop, Plan, RandomBurst
+from wiretrial.plan import AfterResponse, Hold, Load, OpenLoop, RandomBurst
 from wiretrial.plan_traffic import Traffic
 from wiretrial.report import facts, load_words, units
 from wiretrial.report.measures import Measured
@@ -187,9 +187,11 @@ def _request(trial: Trial, *, is_whole: bool) -> str | None:
 
 
 def _protocol(trial: Trial) -> str:
-    """`https`, and the version of HTTP where it is not that of nearly all."""
-    version = trial.plan.target.http.version
+    """`https`, and the version of HTTP where it is not that of nearly all, or was picked."""
+    spoken, version = trial.start.http, trial.plan.target.http.version
     told = trial.scenario.protocol
+    if spoken is not None:
+        return f"HTTP/{spoken.version} ({told})"
     return told if version == "1.1" else f"HTTP/{version} ({told})"
 
 
@@ -209,10 +211,10 @@ def _carried(told: str) -> str:
     return "" if told == _NO_PAYLOAD else _counted("byte", " of payload")(told)
 
 
-def depth(plan: Plan) -> str:
+def depth(trial: Trial) -> str:
     """`depth 10`; over HTTP/2 and of gRPC `10 streams on each`."""
-    many = plan.load.depth
-    return f"{units.plural(many, 'stream')} on each" if _has_streams(plan) else f"depth {many}"
+    many = trial.plan.load.depth
+    return f"{units.plural(many, 'stream')} on each" if _has_streams(trial) else f"depth {many}"
 
 
 def shared(load: Load) -> str | None:
@@ -234,17 +236,19 @@ def _connections(trial: Trial, *, of_users: bool) -> int | None:
 
 def _depth(trial: Trial) -> int | None:
     plan = trial.plan
-    return None if plan.traffic or _has_streams(plan) else plan.load.depth
+    return None if trial.plan.traffic or _has_streams(trial) else trial.plan.load.depth
 
 
 def _streams(trial: Trial) -> int | None:
     plan = trial.plan
-    return plan.load.depth if _has_streams(plan) and not plan.traffic else None
+    return trial.plan.load.depth if _has_streams(trial) and not trial.plan.traffic else None
 
 
-def _has_streams(plan: Plan) -> bool:
-    """Whether what is in flight on a connection are streams: over HTTP/2, as calls always are."""
-    return plan.target.http.version != "1.1" or words.of_target(plan.target) == words.CALL
+def _has_streams(trial: Trial) -> bool:
+    """Whether streams are in flight on a connection: over HTTP/2, also where it was picked."""
+    target, spoken = trial.plan.target, trial.start.http
+    is_call = words.of_target(target) == words.CALL
+    return is_call or (spoken.version if spoken else target.http.version) == "2"
 
 
 def _pack(trial: Trial) -> int | None:

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from wiretrial import words
 from wiretrial.plan import AfterResponse, Hold, OpenLoop, Plan
-from wiretrial.results import hdr
+from wiretrial.results import hdr, windows
 from wiretrial.results.learned import LearnedRule
 from wiretrial.results.model import (
     BY_COST,
@@ -136,6 +136,7 @@ def judge(
         is_counted=plan.stop.is_counted,
         may_be_silent=_holds_streams(plan),
     )
+    problem = problem or windows.problem(summary, plan)
     if problem and (misfit := misfits.words(known.learned, plan, summary)):
         problem = f"{problem}; {misfit}"
     if is_opening(plan):

@@ -19,6 +19,7 @@ class Code(StrEnum):
     GENERATOR_LIMITS = "generator-limits"
     STALLED = "stalled"
     CLIENT_BOUND = "client-bound"
+    OWN_WINDOW = "own-window"
     OVERLOADED = "overloaded"
     PARTIAL = "partial"
     AGENT_LOST = "agent-lost"
@@ -99,6 +100,16 @@ CATALOGUE: dict[Code, Entry] = {
         remedy=(
             "Read its throughput as “at least”; compare the server's CPU cost, or give the "
             "generator more threads."
+        ),
+    ),
+    Code.OWN_WINDOW: Entry(
+        cause=(
+            "Over HTTP/2 replies used up what the generator lets a server send before it says that"
+            " more may come. The server waited for that word: the figures are the window's."
+        ),
+        remedy=(
+            "Give a wider window (--window, --connection-window). A trial is void for it unless the"
+            " window that bound was given as the factor."
         ),
     ),
     Code.OVERLOADED: Entry(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from wiretrial import words
-from wiretrial.results import quantiles
+from wiretrial.results import quantiles, windows
 from wiretrial.results.model import Trial, Warning
 from wiretrial.results.observation import CpuUse
 from wiretrial.stats.occasions import ENOUGH
@@ -111,6 +111,13 @@ def _generator_limits(trial: Trial) -> Iterator[Warning]:
 def _client_bound(trial: Trial) -> Iterator[Warning]:
     if trial.judgement.verdict == "client-bound":
         yield warn(Code.CLIENT_BOUND, "the generator, not the server, set the pace")
+
+
+def _own_window(trial: Trial) -> Iterator[Warning]:
+    for hold in windows.holds(trial.summary, trial.plan):
+        if hold.is_bound:
+            on_purpose = f", which {hold.option} gives as the factor" if hold.is_factor else ""
+            yield warn(Code.OWN_WINDOW, f"{hold.words}{on_purpose}")
 
 
 def _overloaded(trial: Trial) -> Iterator[Warning]:
@@ -381,6 +388,7 @@ _RULES: tuple[Callable[[Trial], Iterable[Warning]], ...] = (
     _generator_limits,
     _stalled,
     _client_bound,
+    _own_window,
     _overloaded,
     _partial,
     agents.lost,

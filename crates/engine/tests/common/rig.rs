@@ -23,7 +23,7 @@ pub(crate) struct Rig {
 
 impl Rig {
     pub(crate) fn new(script: Script) -> Self {
-        Self::start(ServerPlan { script, ..ServerPlan::default() })
+        Self::start(ServerPlan { script, ..ServerPlan::default() }, true)
     }
 
     /// One that does something wrong, as [`Script::faults`] are written.
@@ -35,16 +35,22 @@ impl Rig {
     /// One that compresses WebSocket messages.
     #[allow(dead_code, reason = "each test binary uses its own part of this")]
     pub(crate) fn with_deflate(deflate: DeflateConfig) -> Self {
-        Self::start(ServerPlan { deflate: Some(deflate), ..ServerPlan::default() })
+        Self::start(ServerPlan { deflate: Some(deflate), ..ServerPlan::default() }, true)
     }
 
-    fn start(plan: ServerPlan) -> Self {
+    /// One that does not offer HTTP/2 to TLS clients.
+    #[allow(dead_code, reason = "each test binary uses its own part of this")]
+    pub(crate) fn without_http2(script: Script) -> Self {
+        Self::start(ServerPlan { script, ..ServerPlan::default() }, false)
+    }
+
+    fn start(plan: ServerPlan, http2: bool) -> Self {
         let certificate = Certificate::new("localhost", |_| {});
         let anywhere: SocketAddr = "127.0.0.1:0".parse().expect("an address");
         let plan = ServerPlan {
             http: vec![anywhere],
             https: vec![anywhere],
-            http2: true,
+            http2,
             tcp: vec![anywhere],
             tls: vec![anywhere],
             styx: vec![anywhere],

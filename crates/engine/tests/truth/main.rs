@@ -13,6 +13,8 @@ mod due;
 mod errors;
 mod grpc;
 mod http2;
+mod http2_auto;
+mod http2_windows;
 mod lifecycle;
 mod long;
 mod order;
@@ -22,4 +24,6 @@ mod outcome;
 mod rig;
 mod socketio;
 mod sse;
+#[path = "../common/streams.rs"]
+mod streams;
 mod sums;

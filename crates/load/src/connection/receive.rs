@@ -1,47 +1,20 @@
 //! From bytes to events to outcomes: fill, decode, take in.
 
-use wiretrial_net::{Driver, Fill, Transport};
+use wiretrial_net::{Driver, Fill};
 use wiretrial_proto::grpc::{Status, decoded};
 use wiretrial_proto::{ClientSession as _, Delivery, Event, ProtocolError, Reply, Scratch, Tag};
 
 use super::ledger::{Begun, Ledger, Pending};
 use super::outcome::{Expected, Received, judge};
+use super::partial::Partial;
 use super::{Connection, Ending, Link, State, Testimony, Witness};
 use crate::clock::Nanos;
 use crate::measure::{Arrival, Class, Metric, Recorder, Timeline};
 use crate::mutation::{self, Mutation};
-use crate::outgoing::Outgoing;
 use crate::source::excerpt as shown;
 
 /// What to do about a message that comes before anything was asked.
 const GREETING: &str = "; where the server greets each connection so, say --greetings N";
-
-/// What there is of a reply that has not come whole, and of a message that has not gone whole.
-#[derive(Debug, Default)]
-pub(super) struct Partial {
-    /// Bytes that the session left behind.
-    carry: Vec<u8>,
-    /// The reply, where replies come in order.
-    reply: Begun,
-    /// The message that is on its way out.
-    pub(super) outgoing: Option<Outgoing>,
-}
-
-impl Partial {
-    /// Where what a session says is appended: behind the message that is on its way out, if one is.
-    #[inline]
-    pub(super) fn way_out<'c>(
-        partial: &'c mut Option<Box<Self>>,
-        transport: &'c mut Transport,
-    ) -> &'c mut Vec<u8> {
-        let outgoing = partial.as_mut().and_then(|partial| partial.outgoing.as_mut());
-        outgoing.map_or_else(|| transport.out(), Outgoing::behind)
-    }
-
-    pub(super) fn has_begun(&self) -> bool {
-        self.reply.first_byte.is_some() || !self.carry.is_empty()
-    }
-}
 
 impl Connection {
     /// Reads once, and takes in what came; `came` tells when, once it has been read.
@@ -77,7 +50,17 @@ impl Connection {
                 debug_assert_eq!(bytes.len(), carry_before + new);
                 if self.state == State::Securing {
                     // A server that speaks first may do so with the last bytes of the handshake.
-                    received.opened = self.start(true, received.at, expected.recorder);
+                    match self.start(true, received.at, expected.recorder) {
+                        Ok(opened) => received.opened = opened,
+                        Err(picked) => {
+                            let text = picked.unlike_the_first();
+                            received.ending = Some(Ending::Failed(Class::Protocol, text));
+                            return received;
+                        }
+                    }
+                }
+                if let Some(link) = &mut self.link {
+                    link.session.came_at(received.at);
                 }
                 expected.recorder.bytes.application_received += new as u64;
                 let consumed = match expected.witness.bytes(bytes) {
@@ -93,11 +76,14 @@ impl Connection {
             }
         }
         received.record_alike(expected.recorder, expected.open_loop);
-        if let Some(link) = &self.link {
+        if let Some(link) = &mut self.link {
             // With TLS a fill sends too: what the handshake asks for, and what waited.
             let after = link.transport.bytes();
             expected.recorder.bytes.sent += after.0 - before.0;
             expected.recorder.bytes.received += after.1 - before.1;
+            if let Some(used) = link.session.take_use() {
+                expected.recorder.http2.count(&used);
+            }
         }
         received
     }
@@ -327,6 +313,7 @@ impl Connection {
     /// The peer has not looked at a message: it goes again, on this connection.
     #[cold]
     fn unprocessed(&mut self, tag: Tag, received: &mut Received, recorder: &mut Recorder) {
+        recorder.http2.refused += 1;
         recorder.note("unprocessed", || "messages that the server refused went again".to_owned());
         if let (Ledger::Numbered(ledger), Tag::Number(number)) = (&mut self.ledger, tag)
             && ledger.refused(number)

@@ -2,13 +2,44 @@
 //!
 //! Knows the steps and how long each took. Must not know who asked for the connection, nor why.
 
-use wiretrial_net::{Driver, NetError};
+use wiretrial_net::{Alpn, Driver, NetError};
 use wiretrial_proto::ClientSession as _;
 
-use super::{Buffers, Connection, State};
+use super::{Buffers, Connection, Ledger, Link, State};
 use crate::clock::Nanos;
 use crate::deliveries::Deliveries;
 use crate::measure::{Metric, Recorder};
+use crate::protocol::Protocol;
+
+/// What the server has picked (ALPN), where it is not what is to be spoken; none: nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Picked(pub(crate) Option<Alpn>);
+
+impl Picked {
+    /// What is said of a server that picks another protocol than it did before the load.
+    pub(crate) fn unlike_the_first(self) -> String {
+        let (before, now) = match self.0 {
+            Some(Alpn::Http2) => ("HTTP/1.1", "HTTP/2"),
+            _ => ("HTTP/2", "HTTP/1.1"),
+        };
+        format!(
+            "the server picked {now} on this connection (ALPN) and {before} before: servers behind one address differ; load one of them, or use --http 1.1"
+        )
+    }
+}
+
+impl Link {
+    /// Has the server picked what is to be spoken? Who picks nothing speaks HTTP/1.1.
+    fn picked(&self) -> Result<(), Picked> {
+        let picked = self.transport.agreed();
+        let is_http2 = picked == Some(Alpn::Http2);
+        if is_http2 == matches!(self.session, Protocol::Http2(_)) {
+            Ok(())
+        } else {
+            Err(Picked(picked))
+        }
+    }
+}
 
 impl Connection {
     /// TCP's own set-up is over, well or badly.
@@ -28,33 +59,58 @@ impl Connection {
         Ok(())
     }
 
+    /// Speaks this in place of its session where the server picks HTTP/2 of both that are offered.
+    pub(crate) fn offer_http2(&mut self, session: Protocol) {
+        self.partial.get_or_insert_default().if_http2 = Some(Box::new(session));
+    }
+
     /// Goes on once TLS stands, which without it is at once; what there is to say then waits for a
     /// flush. True: there is no handshake behind it, so messages may be sent.
+    ///
+    /// # Errors
+    /// The server has picked another protocol (ALPN) than is to be spoken.
     pub(crate) fn secured(
         &mut self,
         has_tls: bool,
         now: Nanos,
         buffers: &mut Buffers,
         recorder: &mut Recorder,
-    ) -> bool {
-        let Some(link) = &mut self.link else { return false };
+    ) -> Result<bool, Picked> {
+        let Some(link) = &mut self.link else { return Ok(false) };
         if !link.transport.is_established() {
-            return false;
+            return Ok(false);
         }
         buffers.lend(link.transport.out());
         self.start(has_tls, now, recorder)
     }
 
-    /// Says what the protocol begins with. True: messages may be sent.
-    pub(super) fn start(&mut self, has_tls: bool, now: Nanos, recorder: &mut Recorder) -> bool {
-        let Some(link) = &mut self.link else { return false };
+    /// Says what the protocol begins with, which TLS may have decided. True: messages may be sent.
+    ///
+    /// # Errors
+    /// The server has picked another protocol (ALPN) than is to be spoken.
+    pub(super) fn start(
+        &mut self,
+        has_tls: bool,
+        now: Nanos,
+        recorder: &mut Recorder,
+    ) -> Result<bool, Picked> {
+        let if_http2 = self.partial.as_mut().and_then(|partial| partial.if_http2.take());
+        let Some(link) = &mut self.link else { return Ok(false) };
+        if let Some(session) = if_http2.filter(|_| link.transport.agreed() == Some(Alpn::Http2)) {
+            link.session = *session;
+            self.ledger = Ledger::new(true);
+        }
+        if has_tls {
+            link.picked()?;
+        }
+        link.session.came_at(now);
         link.session.start(link.transport.out());
         let is_open = link.session.is_open();
         if has_tls {
             self.step_done(Metric::TlsTime, now, recorder);
         }
         self.state = State::Opening;
-        is_open
+        Ok(is_open)
     }
 
     /// Messages may be sent. Who is owed copies of others' messages sits down at this place of theirs.

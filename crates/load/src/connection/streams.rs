@@ -8,7 +8,7 @@ use wiretrial_proto::{ClientSession as _, Event, Fill, Message, ReplyHead, Tag};
 
 use super::ledger::{Ledger, Pending};
 use super::outcome::{Expected, Received, status};
-use super::receive::Partial;
+use super::partial::Partial;
 use super::{Connection, Ending, Link};
 use crate::clock::Nanos;
 use crate::measure::{Class, Metric, Recorder};

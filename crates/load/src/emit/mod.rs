@@ -2,6 +2,7 @@
 //!
 //! Knows forms of output; must not know how a run works.
 
+mod http2;
 mod ndjson;
 mod routes;
 mod text;

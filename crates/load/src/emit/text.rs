@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::words::{decode, grouped, quantiles, time};
-use super::{Emit, routes};
+use super::{Emit, http2, routes};
 use crate::measure::figures::TrafficNames;
 use crate::measure::snapshot::{
     Counters, Deliveries, Interval, Lobby, Phase, Snapshot, Start, Summary,
@@ -46,6 +46,7 @@ impl<W: Write, P: Write> Text<W, P> {
         let unproven = if start.insecure { ", any certificate accepted" } else { "" };
         let tls = start.tls.as_ref().map_or(String::new(), |tls| format!(", {tls}{unproven}"));
         let deflate = start.deflate.as_ref().map_or(String::new(), |agreed| format!(", {agreed}"));
+        let http = start.http.map_or(String::new(), |spoken| format!(", {spoken}"));
         self.deflate = start.deflate.is_some();
         self.varies = start.learned.as_ref().is_some_and(|first| first.varies);
         self.names.clone_from(&start.traffic);
@@ -54,7 +55,7 @@ impl<W: Write, P: Write> Text<W, P> {
         let addresses = start.addresses.join(", ");
         writeln!(
             self.result,
-            "{}   {addresses}, {} thread(s), {}{shortfall}{tls}{deflate}",
+            "{}   {addresses}, {} thread(s), {}{shortfall}{http}{tls}{deflate}",
             start.url, start.threads, start.poller
         )?;
         if let Some(learned) = &start.learned {
@@ -155,6 +156,9 @@ impl<W: Write, P: Write> Text<W, P> {
                 ratio(bytes.application_sent, bytes.payload_sent),
                 ratio(bytes.application_received, bytes.payload_received)
             )?;
+        }
+        if let Some(figures) = &summary.http2 {
+            http2::write(out, figures)?;
         }
         let generator = &summary.generator;
         let cpu = generator.cpu_user_ns + generator.cpu_system_ns;

@@ -4,6 +4,7 @@
 //! protocols or who sends: it is handed timelines and outcomes.
 
 pub mod figures;
+pub mod http2;
 pub mod metrics;
 mod outcome;
 mod recorder;

@@ -8,6 +8,7 @@ use wiretrial_proto::Bulletin;
 use wiretrial_proto::grpc::Status;
 
 use super::figures::TrafficFigures;
+use super::http2::Http2Figures;
 use super::metrics::{self, Metric};
 use super::snapshot::{Blocked, Bytes, Connections, Counters, Deliveries, Lobby};
 use super::times::{Times, encode};
@@ -41,6 +42,8 @@ pub struct Recorder {
     closed: BTreeMap<&'static str, u64>,
     /// Bytes to and from the kernel and of the protocol.
     pub bytes: Bytes,
+    /// What came in the way of messages over HTTP/2.
+    pub http2: Http2Figures,
     /// Time in which the loop had nothing to do.
     pub idle: Nanos,
     times: [Times; metrics::COUNT],
@@ -221,18 +224,11 @@ impl Recorder {
         self.ok += other.ok;
         self.deliveries.add(&other.deliveries);
         self.greetings += other.greetings;
-        self.lobby.ok += other.lobby.ok;
-        self.lobby.mismatch += other.lobby.mismatch;
-        self.lobby.out_of_order += other.lobby.out_of_order;
-        self.lobby.missing += other.lobby.missing;
+        self.lobby.add(&other.lobby);
         self.attempted += other.attempted;
         self.opened += other.opened;
-        self.bytes.sent += other.bytes.sent;
-        self.bytes.received += other.bytes.received;
-        self.bytes.application_sent += other.bytes.application_sent;
-        self.bytes.application_received += other.bytes.application_received;
-        self.bytes.payload_sent += other.bytes.payload_sent;
-        self.bytes.payload_received += other.bytes.payload_received;
+        self.http2.add(&other.http2);
+        self.bytes.add(&other.bytes);
         for index in 0..Class::ALL.len() {
             self.errors[index] += other.errors[index];
             self.failed[index] += other.failed[index];

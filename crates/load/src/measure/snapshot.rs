@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::figures::{TrafficFigures, TrafficNames};
+use super::http2::{Http2Figures, Spoken};
 
 /// The `schema` member of every snapshot.
 pub const SNAPSHOT_SCHEMA: &str = "wiretrial-snapshot";
@@ -62,6 +63,9 @@ pub struct Start {
     /// Agreed TLS version and cipher, and the application protocol (ALPN) where one was agreed on; null
     /// without TLS.
     pub tls: Option<String>,
+    /// Which version of HTTP is spoken, and who said so; left out where the plan says HTTP/1.1, and of other protocols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<Spoken>,
     /// True where any certificate was accepted, as the plan asked for.
     #[serde(default)]
     pub insecure: bool,
@@ -150,6 +154,9 @@ pub struct Interval {
     pub disturbed: bool,
     /// Histograms by metric name, HdrHistogram V2 compressed, base64; empty ones are left out.
     pub histograms: BTreeMap<String, String>,
+    /// What came in the way of messages over HTTP/2; left out where it is not spoken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http2: Option<Http2Figures>,
     /// By route and flow; null where there is one message.
     #[serde(default)]
     pub traffic: Option<TrafficFigures>,
@@ -237,6 +244,16 @@ pub struct Lobby {
     pub missing: u64,
 }
 
+impl Lobby {
+    /// Adds what others were told.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.ok += other.ok;
+        self.mismatch += other.mismatch;
+        self.out_of_order += other.out_of_order;
+        self.missing += other.missing;
+    }
+}
+
 /// Connections.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Connections {
@@ -269,6 +286,18 @@ pub struct Bytes {
     /// Payload bytes of the replies received: without heads and frames, after any compression.
     #[serde(default)]
     pub payload_received: u64,
+}
+
+impl Bytes {
+    /// Adds what others were counted.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.received += other.received;
+        self.application_sent += other.application_sent;
+        self.application_received += other.application_received;
+        self.payload_sent += other.payload_sent;
+        self.payload_received += other.payload_received;
+    }
 }
 
 /// The generator's own cost.
@@ -346,6 +375,9 @@ pub struct Summary {
     pub examples: BTreeMap<String, String>,
     /// Histograms of the whole run by metric name, HdrHistogram V2 compressed, base64.
     pub histograms: BTreeMap<String, String>,
+    /// What came in the way of messages over HTTP/2; left out where it is not spoken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http2: Option<Http2Figures>,
     /// By route and flow over the whole run; null where there is one message.
     #[serde(default)]
     pub traffic: Option<TrafficFigures>,

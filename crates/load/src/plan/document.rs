@@ -11,7 +11,7 @@ use super::calls::{GrpcDocument, WireDocument};
 pub use super::generator::{GeneratorDocument, PollerDocument};
 use super::shape::document::ShapeDocument;
 use super::traffic::document::TrafficDocument;
-pub use super::version::{HttpDocument, HttpVersionDocument};
+pub use super::version::{HttpDocument, HttpVersionDocument, WindowsDocument};
 
 /// The `schema` member of every plan.
 pub const PLAN_SCHEMA: &str = "wiretrial-plan";

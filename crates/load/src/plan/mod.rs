@@ -30,6 +30,7 @@ pub use rule::{JsonPath, Rule, Step};
 use shape::Shape;
 pub use target::{Carrier, Scheme, TargetUrl};
 use traffic::Traffic;
+pub use version::Windows;
 use wiretrial_proto::websocket::DeflateConfig;
 
 use crate::clock::Nanos;
@@ -55,6 +56,7 @@ pub struct Plan {
 
 /// Address and request.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a target")]
 pub struct Target {
     /// The parsed URL.
     pub url: TargetUrl,
@@ -66,10 +68,14 @@ pub struct Target {
     pub method: String,
     /// Further header fields.
     pub headers: Vec<(String, String)>,
-    /// HTTP/2 is spoken.
+    /// HTTP/2 is spoken; where it [is agreed on](Self::agrees), as of the preflight.
     pub http2: bool,
     /// Each reply is a stream of events.
     pub sse: bool,
+    /// The server picks the version of HTTP (ALPN).
+    pub agrees: bool,
+    /// Windows of HTTP/2.
+    pub windows: Windows,
     /// TLS settings; none for plain schemes.
     pub tls: Option<TlsPlan>,
     /// WebSocket frames are text.

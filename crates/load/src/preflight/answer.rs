@@ -4,6 +4,8 @@
 
 use std::net::SocketAddr;
 
+use wiretrial_net::Alpn;
+
 use crate::measure::snapshot::Learned;
 use crate::plan::ContentRule;
 use crate::source::{Verifier, excerpt};
@@ -17,6 +19,11 @@ pub(super) struct Answer {
     pub(super) length: u64,
     pub(super) tls: Option<String>,
     pub(super) deflate: Option<String>,
+    /// What the server picked (ALPN).
+    pub(super) agreed: Option<Alpn>,
+    pub(super) is_http2: bool,
+    /// Streams that it lets be open at once (HTTP/2).
+    pub(super) streams: Option<u32>,
     pub(super) poller: &'static str,
     pub(super) poller_shortfall: Option<String>,
 }

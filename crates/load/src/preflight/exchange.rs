@@ -5,15 +5,15 @@
 
 use std::net::SocketAddr;
 
-use wiretrial_net::{ClientTls, ConnectSpec, Driver, Key, NetError, Transport};
-use wiretrial_proto::Scratch;
+use wiretrial_net::{Alpn, ClientTls, ConnectSpec, Driver, Key, NetError, Transport};
+use wiretrial_proto::{ClientSession as _, Scratch};
 
 use super::answer::Answer;
 use super::driver_config;
 use super::first::FirstReply;
 use super::refusal::{Refusal, target};
 use crate::clock::{Clock, Nanos};
-use crate::connection::{Buffers, Connection, Ending, Expected, Link, State};
+use crate::connection::{Buffers, Connection, Ending, Expected, Link, Picked, State};
 use crate::control::Control;
 use crate::deliveries::Deliveries;
 use crate::measure::{Class, Recorder};
@@ -25,6 +25,8 @@ use crate::source::{Payloads, Verifier};
 const ENDLESS: &str = "a stream of events (text/event-stream), which has no end: load it with --sse; no whole reply came";
 /// How long it waits before it looks whether somebody wants it to stop.
 const LOOK_UP: Nanos = Nanos::from_millis(50);
+/// How it is told that a server knows nothing of what was offered, where that is HTTP/2.
+const OFFERED_ALONE: &str = "(ALPN h2)";
 
 /// Where it asks, and how.
 pub(super) struct Line {
@@ -34,6 +36,8 @@ pub(super) struct Line {
     pub(super) number: u64,
     /// Replies say by number which message they answer.
     pub(super) numbered: bool,
+    /// What is spoken in place of these where the server picks HTTP/2 of both that are offered.
+    pub(super) if_http2: Option<Protocol>,
 }
 
 /// An exchange that is under way.
@@ -66,7 +70,7 @@ impl<'p, C: Clock> Exchange<'p, C> {
         line: Line,
         clock: &'p C,
     ) -> Result<Self, Refusal> {
-        let Line { address, session, number, numbered } = line;
+        let Line { address, session, number, numbered, if_http2 } = line;
         let refuse = |error: NetError| target(&error, Some(address));
         let mut driver = Driver::new(&driver_config(plan)).map_err(refuse)?;
         let source = plan.target.sources.first().copied();
@@ -79,6 +83,9 @@ impl<'p, C: Clock> Exchange<'p, C> {
         let mut connection = Connection::new(numbered);
         let now = clock.now();
         // What the server says first is the first reply's to judge.
+        if let Some(session) = if_http2 {
+            connection.offer_http2(session);
+        }
         connection.begin(Link { transport, session }, 0, now);
         let mut first = FirstReply::new(plan, number);
         first.greeting.begin(now);
@@ -150,7 +157,8 @@ impl<'p, C: Clock> Exchange<'p, C> {
     fn secured(&mut self) -> Result<(), Refusal> {
         let (now, has_tls) = (self.clock.now(), self.plan.target.tls.is_some());
         let (buffers, recorder) = (&mut self.buffers, &mut self.recorder);
-        if self.connection.secured(has_tls, now, buffers, recorder) {
+        let secured = self.connection.secured(has_tls, now, buffers, recorder);
+        if secured.map_err(|picked| self.refuse(Class::Protocol, not_picked(picked)))? {
             self.ready();
         }
         self.flush()
@@ -213,6 +221,10 @@ impl<'p, C: Clock> Exchange<'p, C> {
             return Ok(());
         }
         match received.ending {
+            // A server may end the handshake, or go on in it, where it knows nothing that is offered.
+            Some(Ending::Failed(Class::Tls, text)) if text.ends_with(OFFERED_ALONE) => {
+                return Err(self.refuse(Class::Tls, not_picked(Picked(None))));
+            }
             Some(Ending::Failed(class, text)) => return Err(self.refuse(class, &text)),
             Some(Ending::Orderly(_) | Ending::Farewell(_)) => {
                 let text = "the server closed the connection before its reply";
@@ -236,6 +248,9 @@ impl<'p, C: Clock> Exchange<'p, C> {
         let link = self.connection.link.as_ref();
         let tls = link.and_then(|link| link.transport.tls_description());
         let deflate = link.and_then(|link| link.session.deflate());
+        let agreed = link.and_then(|link| link.transport.agreed());
+        let is_http2 = link.is_some_and(|link| matches!(link.session, Protocol::Http2(_)));
+        let streams = link.map(|link| link.session.room()).filter(|_| is_http2);
         let content = self.first.into_content(&mut self.payloads);
         let (poller, shortfall) = (self.driver.poller_name(), self.driver.shortfall());
         let poller_shortfall = shortfall.map(str::to_owned);
@@ -249,6 +264,9 @@ impl<'p, C: Clock> Exchange<'p, C> {
             length: content.length,
             tls,
             deflate,
+            agreed,
+            is_http2,
+            streams,
             poller,
             poller_shortfall,
         }
@@ -272,5 +290,15 @@ impl<'p, C: Clock> Exchange<'p, C> {
 
     fn refuse(&self, class: Class, message: &str) -> Refusal {
         Refusal::Target { class, message: format!("{}: {message}", self.plan.target.url.text) }
+    }
+}
+
+/// What is said of a server that does not speak what is to be spoken.
+const fn not_picked(Picked(picked): Picked) -> &'static str {
+    match picked {
+        Some(Alpn::Http2) => "the server picked HTTP/2 without being offered it (ALPN)",
+        _ => {
+            "the server does not agree on HTTP/2 (ALPN), which --http 2, --streams and windows need; use --http 1.1"
+        }
     }
 }

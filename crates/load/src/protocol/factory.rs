@@ -36,8 +36,8 @@ const SLACK: u64 = 64 * 1024;
 pub(crate) enum ProtocolFactory {
     /// Request heads.
     Http(Arc<[RequestHead]>),
-    /// The same in HTTP/2; and whether heads of replies are told.
-    Http2(Arc<[Http2Request]>, bool),
+    /// The same in HTTP/2; what the server may send; and whether heads of replies are told.
+    Http2(Arc<[Http2Request]>, Http2Limits, bool),
     /// Calls of gRPC; and whether heads of replies are told.
     Grpc(Arc<[Http2Request]>, bool),
     /// Request heads of many routes, with holes.
@@ -90,7 +90,7 @@ impl ProtocolFactory {
             }
             if target.http2 {
                 let requests = of_all(traffic, routes, |of, route| route_request(of, route, url));
-                return Ok(Self::Http2(requests?, true));
+                return Ok(Self::Http2(requests?, limits(target), true));
             }
             let head = |of: &_, route: Option<&_>| route_head(of, route, &url.authority);
             return Ok(Self::Routes(of_all(traffic, routes, head)?));
@@ -142,7 +142,7 @@ impl ProtocolFactory {
                 }
                 if target.http2 {
                     let request = http2_request(target, close, length)?;
-                    return Ok(Self::Http2(Arc::from([request]), false));
+                    return Ok(Self::Http2(Arc::from([request]), limits(target), false));
                 }
                 let head = RequestHead::new(
                     &target.method,
@@ -162,7 +162,7 @@ impl ProtocolFactory {
     pub(crate) fn telling_heads(self) -> Self {
         match self {
             Self::Http(heads) => Self::Routes(heads),
-            Self::Http2(requests, _) => Self::Http2(requests, true),
+            Self::Http2(requests, limits, _) => Self::Http2(requests, limits, true),
             Self::Grpc(requests, _) => Self::Grpc(requests, true),
             other => other,
         }
@@ -177,7 +177,7 @@ impl ProtocolFactory {
     ) -> Protocol {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
-            Self::Http2(requests, _) => http2(requests, true),
+            Self::Http2(requests, limits, _) => http2(requests, *limits, true),
             Self::Grpc(requests, _) => grpc(requests, true),
             _ => self.make(number, entropy, opening),
         }
@@ -194,7 +194,7 @@ impl ProtocolFactory {
         match self {
             Self::Http(heads) => Protocol::Http(Http1Client::new(Arc::clone(heads))),
             Self::Routes(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
-            Self::Http2(requests, tells_heads) => http2(requests, *tells_heads),
+            Self::Http2(requests, limits, tells_heads) => http2(requests, *limits, *tells_heads),
             Self::Grpc(requests, tells_heads) => grpc(requests, *tells_heads),
             Self::WebSocket(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
@@ -296,7 +296,7 @@ fn streams(target: &Target) -> Result<ProtocolFactory, PlanError> {
             Http2Request::with_holes(url.http_scheme(), method, &path, host, headers, false, length)
         };
         let both = [request(&plain).map_err(wrong)?, request(&headers).map_err(wrong)?];
-        return Ok(ProtocolFactory::Http2(Arc::from(both), true));
+        return Ok(ProtocolFactory::Http2(Arc::from(both), limits(target), true));
     }
     let head = |headers: &[_]| {
         RequestHead::with_holes(&target.method, &path, &url.authority, headers, false, length)
@@ -399,10 +399,15 @@ fn length_of(route: Option<&Route>) -> PayloadLength {
     }
 }
 
-fn http2(requests: &Arc<[Http2Request]>, tells_heads: bool) -> Protocol {
-    let (requests, limits) = (Arc::clone(requests), Http2Limits::default());
+fn http2(requests: &Arc<[Http2Request]>, limits: Http2Limits, tells_heads: bool) -> Protocol {
     let made = if tells_heads { Http2Client::telling_heads } else { Http2Client::new };
-    Protocol::Http2(Box::new(made(requests, limits)))
+    Protocol::Http2(Box::new(made(Arc::clone(requests), limits)))
+}
+
+/// What the server may send.
+fn limits(target: &Target) -> Http2Limits {
+    let (stream_window, connection_window) = (target.windows.stream, target.windows.connection);
+    Http2Limits { stream_window, connection_window, ..Http2Limits::default() }
 }
 
 fn grpc(requests: &Arc<[Http2Request]>, tells_heads: bool) -> Protocol {

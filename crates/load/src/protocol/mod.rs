@@ -9,7 +9,7 @@ mod factory;
 pub(crate) mod multiplexed;
 
 use wiretrial_proto::http1::Http1Client;
-use wiretrial_proto::http2::Http2Client;
+use wiretrial_proto::http2::{Http2Client, Http2Use};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::styx::StyxClient;
@@ -20,6 +20,8 @@ use wiretrial_proto::{
 
 use broadcast::BroadcastClient;
 pub(crate) use factory::ProtocolFactory;
+
+use crate::clock::Nanos;
 
 /// One connection's session.
 #[derive(Debug)]
@@ -66,6 +68,32 @@ impl Protocol {
             Self::Http2(session) => session.said(),
             _ => &[],
         }
+    }
+
+    /// What comes from here on came at this instant, and what was encoded before went out then; only
+    /// HTTP/2 asks for how long something waited.
+    #[inline]
+    pub(crate) fn came_at(&mut self, now: Nanos) {
+        if let Self::Http2(session) = self {
+            session.came_at(now.0);
+        }
+    }
+
+    /// What came in the way of messages, if something did since this was last asked (HTTP/2).
+    #[inline]
+    pub(crate) fn take_use(&mut self) -> Option<Http2Use> {
+        match self {
+            Self::Http2(session) => session.take_use(),
+            _ => None,
+        }
+    }
+
+    /// The same at the end of its connection, when nothing waits any longer.
+    pub(crate) fn last_use(&mut self, now: impl FnOnce() -> Nanos) -> Option<Http2Use> {
+        let Self::Http2(session) = self else { return None };
+        session.came_at(now().0);
+        session.settle();
+        session.take_use()
     }
 
     /// The connection has ended, on purpose or, inside TLS, for a reason that nobody vouches for:

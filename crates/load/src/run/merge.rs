@@ -16,6 +16,7 @@ pub(super) struct Merge<M> {
     warmup: Nanos,
     keeps_connections: bool,
     stop: Stop,
+    speaks_http2: bool,
     /// How many routes and flows there are; none: there is one message.
     traffic: Option<(usize, usize)>,
     /// Messages are events of streams: nothing is sent, so that nothing can be kept from it.
@@ -99,6 +100,7 @@ impl<M: Machine> Merge<M> {
             warmup: plan.phases.warmup,
             keeps_connections: plan.load.requests_per_connection.is_none(),
             stop: plan.stop,
+            speaks_http2: plan.target.http2,
             traffic: plan.traffic.as_ref().map(|it| (it.routes.len(), it.flows.len())),
             holds_streams: plan.target.sse,
             open: BTreeMap::new(),
@@ -202,6 +204,7 @@ impl<M: Machine> Merge<M> {
             generator: self.generator(merged.least_idle.unwrap_or_default(), end - start),
             disturbed: merged.disturbed,
             histograms: merged.recorder.encoded_histograms(),
+            http2: self.speaks_http2.then_some(merged.recorder.http2),
             traffic: self.traffic.map(|counts| {
                 let mut figures = merged.recorder.traffic(counts, &standing.traffic, false);
                 let before = self.total.standing.traffic.dropped;
@@ -294,6 +297,7 @@ impl<M: Machine> Merge<M> {
             disturbed_intervals: self.disturbed_intervals,
             examples: total.recorder.examples(),
             histograms: total.recorder.encoded_histograms(),
+            http2: self.speaks_http2.then_some(total.recorder.http2),
             traffic: self
                 .traffic
                 .map(|counts| total.recorder.traffic(counts, &standing.traffic, true)),

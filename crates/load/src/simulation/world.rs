@@ -189,6 +189,7 @@ fn setup(scenario: &Scenario) -> Setup {
         reply_bytes: 0,
         learned: None,
         tls_description: None,
+        http: None,
         deflate: None,
         poller: "simulated",
         poller_shortfall: None,

@@ -111,10 +111,14 @@ impl<M: Machine> Worker<M> {
     pub(super) fn secured(&mut self, index: u32, now: Nanos) {
         let connection = &mut self.connections[index as usize];
         let (has_tls, buffers) = (self.tls.is_some(), &mut self.buffers);
-        if connection.secured(has_tls, now, buffers, &mut self.recorder) {
-            return self.ready(index, now);
+        match connection.secured(has_tls, now, buffers, &mut self.recorder) {
+            Ok(true) => self.ready(index, now),
+            Ok(false) => self.flush(index, now),
+            Err(picked) => {
+                let ending = Ending::Failed(Class::Protocol, picked.unlike_the_first());
+                self.end(index, ending, now);
+            }
         }
-        self.flush(index, now);
     }
 
     /// Requests may be sent; those that had to wait for it, or go again, do so now.
@@ -244,6 +248,9 @@ impl<M: Machine> Worker<M> {
     }
 
     fn say_goodbye(&mut self, mut link: Link) {
+        if let Some(used) = link.session.last_use(|| self.clock.now()) {
+            self.recorder.http2.count(&used);
+        }
         if let Ok(flushed) = link.transport.flush(&mut self.driver) {
             self.recorder.bytes.sent += flushed.bytes as u64;
         }

@@ -217,6 +217,7 @@ impl<M: Machine> Worker<M> {
         let was_congested = connection.congested;
         let stamped = connection.ledger.stamp_with(|| self.clock.now());
         if let Some((sent, count)) = stamped {
+            connection.went_at(sent);
             self.recorder.sent += u64::from(count);
             self.tally.sent_at(sent);
             if open_loop {

@@ -4,12 +4,12 @@ use wiretrial_proto::websocket::DeflateConfig;
 
 use super::wrong;
 use crate::plan::document::{
-    DeflateDocument, HttpVersionDocument, MessageKind, StyxDocument, TargetDocument,
+    DeflateDocument, HttpDocument, HttpVersionDocument, MessageKind, StyxDocument, TargetDocument,
 };
 use crate::plan::expect::expect;
 use crate::plan::grpc;
 use crate::plan::message::payload;
-use crate::plan::{PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan};
+use crate::plan::{PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan, Windows};
 
 pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
     let url = TargetUrl::parse(&document.url)?;
@@ -27,6 +27,8 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         Some(grpc) => grpc::expect(grpc, document.grpc.status, &document.expect)?,
         None => expect(&document.expect, &url, &payload, document.http.sse)?,
     };
+    let (http2, agrees) = version(document.http.version, &url)?;
+    let windows = windows(&document.http)?;
     let method = document.http.method.unwrap_or_else(|| {
         if payload == PayloadPlan::None { "GET".to_owned() } else { "POST".to_owned() }
     });
@@ -35,7 +37,9 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         sources: parse_all(&document.sources, "sources", "an IP address, e.g. 127.0.1.1")?,
         method,
         headers: document.http.headers,
-        http2: http2(document.http.version, url.scheme)? || url.grpc,
+        http2: http2 || url.grpc,
+        agrees: agrees && !url.grpc,
+        windows,
         sse: document.http.sse,
         tls: url.secure.then(|| TlsPlan {
             insecure: document.tls.insecure,
@@ -65,12 +69,22 @@ fn calls(document: &TargetDocument) -> Result<(), PlanError> {
     Ok(())
 }
 
-fn http2(version: HttpVersionDocument, scheme: Scheme) -> Result<bool, PlanError> {
-    match (version, scheme) {
-        (HttpVersionDocument::One, _) => Ok(false),
-        (HttpVersionDocument::Two, Scheme::Http) => Ok(true),
+/// Is HTTP/2 spoken, and does the server pick the version?
+fn version(version: HttpVersionDocument, url: &TargetUrl) -> Result<(bool, bool), PlanError> {
+    match (version, url.scheme) {
+        (HttpVersionDocument::One, _) => Ok((false, false)),
+        (HttpVersionDocument::Two, Scheme::Http) => Ok((true, false)),
+        (HttpVersionDocument::Auto, Scheme::Http) => Ok((false, url.secure)),
         _ => wrong("http.version: only http and https have another; leave --http out".to_owned()),
     }
+}
+
+fn windows(document: &HttpDocument) -> Result<Windows, PlanError> {
+    let Some(windows) = &document.windows else { return Ok(Windows::default()) };
+    if document.version != HttpVersionDocument::Two {
+        return wrong("http.windows: only HTTP/2 has windows; use --http 2".to_owned());
+    }
+    Windows::new(windows).map_err(PlanError)
 }
 
 fn greetings(count: u8, scheme: Scheme) -> Result<u8, PlanError> {

@@ -1,0 +1,68 @@
+"""The options that say which HTTP is spoken, and what a server may send over HTTP/2.
+
+Knows the command line's words; must not know what they bring about: a shell reads this file to show
+help and to complete.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from wiretrial.cli import options, screen
+
+
+class FixedHttp(StrEnum):
+    """Versions of HTTP where two servers, or two levels of load, must speak the same."""
+
+    ONE = "1.1"
+    TWO = "2"
+
+
+Version = Annotated[
+    options.HttpVersions,
+    typer.Option(
+        "--http",
+        help="Version of HTTP. auto: https:// URLs in the one that the server picks (ALPN), "
+        "http:// in 1.1. 2: over TLS by ALPN, else from the first byte.",
+        rich_help_panel=screen.LOAD,
+    ),
+]
+Fixed = Annotated[
+    FixedHttp,
+    typer.Option(
+        "--http",
+        help="Version of HTTP. 2: agreed on by ALPN; without TLS, spoken from the first byte.",
+        rich_help_panel=screen.LOAD,
+    ),
+]
+Streams = Annotated[
+    str | None,
+    typer.Option(
+        "--streams",
+        metavar="K",
+        help="HTTP/2 and gRPC: most requests in flight per connection, each on a stream.",
+        rich_help_panel=screen.LOAD,
+    ),
+]
+Window = Annotated[
+    str | None,
+    typer.Option(
+        "--window",
+        metavar="SIZE",
+        help="HTTP/2, as a factor: what the server may send on a stream before it is allowed more. "
+        "[4MiB]",
+        rich_help_panel=screen.LOAD,
+    ),
+]
+ConnectionWindow = Annotated[
+    str | None,
+    typer.Option(
+        "--connection-window",
+        metavar="SIZE",
+        help="The same on all streams of a connection together. [64MiB]",
+        rich_help_panel=screen.LOAD,
+    ),
+]

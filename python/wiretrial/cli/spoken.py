@@ -1,0 +1,94 @@
+"""Which HTTP is asked for, of what was typed.
+
+Knows which options only HTTP/2 has; must not know how a version is agreed on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from wiretrial import quantities
+from wiretrial.cli.options import Asked, HttpVersions
+from wiretrial.errors import UsageProblem
+from wiretrial.plan import HttpVersion, Windows
+from wiretrial.subjects.spec import Protocol
+from wiretrial.words import HTTP
+
+CALLS = ("grpc", "grpcs")
+LEAST_OF_CONNECTION = 65_535
+"""What a connection's window begins with; no setting makes it smaller (RFC 9113 section 6.9.2)."""
+WIDEST = 2**31 - 1
+
+
+def version_of(protocol: Protocol, asked: Asked) -> HttpVersion:
+    """The version that the plan says. What only HTTP/2 has asks for HTTP/2."""
+    needs = _of_http2(asked)
+    if needs == "--streams" and protocol in CALLS:
+        # A call is a stream by itself, which the engine knows.
+        needs = _of_http2(replace(asked, streams=None))
+    if needs and protocol not in HTTP:
+        raise UsageProblem(f"{needs} is of HTTP/2, for http and https", "leave it out")
+    match asked.http:
+        case HttpVersions.TWO:
+            return "2"
+        case HttpVersions.ONE:
+            if needs:
+                raise UsageProblem(f"{needs} is of HTTP/2", "use --http 2, or --depth to pipeline")
+            return "1.1"
+        case HttpVersions.AUTO:
+            if needs and protocol == "http":
+                raise UsageProblem(
+                    f"{needs} is of HTTP/2, and http:// URLs are loaded over HTTP/1.1",
+                    "use --http 2 where the server speaks it from the first byte",
+                )
+            if needs:
+                return "2"
+            return "auto" if protocol == "https" else "1.1"
+
+
+def windows_of(asked: Asked) -> Windows | None:
+    """What the server may send, where that was typed: it is a factor then."""
+    if asked.window is None and asked.connection_window is None:
+        return None
+    return Windows(
+        stream=_size(asked.window, "--window", 1),
+        connection=_size(asked.connection_window, "--connection-window", LEAST_OF_CONNECTION),
+        are_factor=True,
+    )
+
+
+def windows_over(version: HttpVersion, asked: Asked) -> Windows | None:
+    """The same of a file, which says itself what is spoken."""
+    windows = windows_of(asked)
+    if windows and version != "2":
+        raise UsageProblem(
+            f"{_of_http2(replace(asked, streams=None))} is of HTTP/2",
+            'add --http 2 (in the file, http = "2")',
+        )
+    return windows
+
+
+def unsaid(asked: Asked) -> Asked:
+    """The same without what only HTTP/2 has, of a file, which says itself what is spoken."""
+    return replace(asked, http=HttpVersions.ONE, streams=None, window=None, connection_window=None)
+
+
+def _of_http2(asked: Asked) -> str | None:
+    """The first option that only HTTP/2 has."""
+    typed = {
+        "--streams": asked.streams,
+        "--window": asked.window,
+        "--connection-window": asked.connection_window,
+    }
+    return next((name for name, value in typed.items() if value is not None), None)
+
+
+def _size(typed: str | None, flag: str, least: int) -> int | None:
+    if typed is None:
+        return None
+    size = quantities.size_bytes(typed, flag)
+    if not least <= size <= WIDEST:
+        raise UsageProblem(
+            f"{flag} {typed}: a window has {least:,} to {WIDEST:,} bytes", "give another"
+        )
+    return size

@@ -1,0 +1,53 @@
+"""HTTP/2 in words: how many streams were open, and what held messages back.
+
+Knows one trial; must not know where the lines are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wiretrial.report import units
+from wiretrial.results import windows
+from wiretrial.results.model import Trial
+
+
+def rows(trial: Trial) -> Iterator[tuple[str, str]]:
+    """Label and text; nothing where HTTP/2 was not spoken."""
+    figures = trial.summary.http2
+    if figures is None:
+        return
+    yield "streams", _streams(trial)
+    if figures.sends_held:
+        waits = (
+            ("stream", figures.held_by_stream_ns),
+            ("connection", figures.held_by_connection_ns),
+        )
+        told = " and ".join(f"{_time(ns)} for the {of}'s" for of, ns in waits if ns) or "no time"
+        held = f"{figures.sends_held:,} waited for a window of the server's: {told}"
+        yield "requests held", f"{held}, over all requests"
+    for hold in windows.holds(trial.summary, trial.plan):
+        over = "replies" if hold.of == "stream" else "connections"
+        used = f"{hold.count:,} times our window of a {hold.of} was used up"
+        share = f"{100 * hold.share:.2g} % of their time"
+        yield "server held", f"{used}: {_time(hold.held_ns)} over all {over}, {share}"
+
+
+def _streams(trial: Trial) -> str:
+    """`7.9 open on each connection on average, at most 10; 3 refused, 2 GOAWAYs`."""
+    figures, spoken = trial.summary.http2, trial.start.http
+    average = windows.streams_in_flight(trial.summary, trial.plan)
+    told = "" if average is None else f"{average:.3g} open on each connection on average, "
+    told += f"at most {trial.plan.load.depth:,}"
+    if spoken and spoken.streams is not None:
+        told += f" (the server allows {spoken.streams:,})"
+    ends = []
+    if figures and figures.refused:
+        ends.append(f"{figures.refused:,} refused, which went again")
+    if figures and figures.goaways:
+        ends.append(units.plural(figures.goaways, "GOAWAY"))
+    return "; ".join((told, *ends))
+
+
+def _time(ns: float) -> str:
+    return units.duration(ns)

@@ -1,0 +1,103 @@
+"""`load` over HTTP/2: which version is taken, what its windows do, and what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.test_runs import address_in
+from wiretrial.engine import Engine
+from wiretrial.subjects import certificates
+
+
+@contextlib.contextmanager
+def https(folder: Path, *options: str) -> Iterator[tuple[str, Path]]:
+    """A reference server over TLS, and whom to trust."""
+    own = certificates.make(folder, "127.0.0.1")
+    binary = str(Engine.find().binary)
+    tls = ("--cert", str(own.chain), "--key", str(own.key))
+    with subprocess.Popen(
+        [binary, "respond", "--https", "127.0.0.1:0", *tls, *options],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        try:
+            yield f"https://{address_in(server.stdout.readline())}/message", own.authority
+        finally:
+            server.terminate()
+
+
+def loaded(wiretrial: Run, *arguments: str) -> tuple[int, dict[str, Any], str]:
+    """Exit code and result of a short load."""
+    done = wiretrial("load", *arguments, "-d", "500ms", "--warmup", "0s", "--format", "json")
+    return done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "version"), [(("--http2",), "2"), ((), "1.1")], ids=["offered", "not offered"]
+)
+def test_a_load_over_tls_speaks_what_the_server_picks_and_says_so(
+    wiretrial: Run, tmp_path: Path, options: tuple[str, ...], version: str
+) -> None:
+    with https(tmp_path, *options) as (url, authority):
+        _, found, said = loaded(wiretrial, url, "--cacert", str(authority))
+        assert found["totals"]["ok"] > 0, said
+        assert (found["http"]["version"], found["http"]["by"]) == (version, "alpn")
+        assert found["totals"]["errors"] == {}
+        assert (found["http2"] is not None) is (version == "2")
+        text = wiretrial("load", url, "--cacert", str(authority), "-n", "100").stdout
+        assert f"HTTP/{version}, agreed on by ALPN" in " ".join(text.split())
+        assert ("1 stream on each" in text) is (version == "2")
+
+
+@pytest.mark.parametrize("option", [("--streams", "10"), ("--window", "64KiB"), ("--http", "2")])
+def test_what_only_http_2_has_is_refused_where_the_server_picks_http_1_1(
+    wiretrial: Run, tmp_path: Path, option: tuple[str, str]
+) -> None:
+    with https(tmp_path) as (url, authority):
+        done = wiretrial("load", url, "--cacert", str(authority), *option, "-n", "10")
+    assert done.returncode == 1
+    [line] = done.stderr.strip().splitlines()
+    assert "does not agree on HTTP/2 (ALPN)" in line
+
+
+def test_a_narrow_window_is_marked_where_it_was_given(wiretrial: Run, tmp_path: Path) -> None:
+    with https(tmp_path, "--http2") as (url, authority):
+        echo = url.replace("/message", "/echo")
+        code, found, said = loaded(
+            *(wiretrial, echo, "--cacert", str(authority), "--expect", "echo"),
+            *("--payload", "1MiB", "-c", "2", "--window", "16KiB"),
+        )
+    assert found["verdict"] != "invalid", said
+    assert code == 0
+    assert found["http"]["window"] == 16 * 1024
+    assert found["http2"]["stream_exhausted_share"] > 0.03
+    assert "own-window" in {one["code"] for one in found["warnings"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("http://h/", "--streams", "4"), "--streams is of HTTP/2, and http:// URLs"),
+        (("http://h/", "--window", "64KiB"), "use --http 2 where the server speaks it"),
+        (("https://h/", "--http", "1.1", "--streams", "4"), "--streams is of HTTP/2: use --http 2"),
+        (("ws://h/", "--window", "1KiB"), "--window is of HTTP/2, for http and https"),
+        (("https://h/", "--streams", "4", "--depth", "4"), "--streams and --depth exclude"),
+        (("https://h/", "--connection-window", "1KiB"), "a window has 65,535 to 2,147,483,647"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(
+    wiretrial: Run, arguments: tuple[str, ...], said: str
+) -> None:
+    done = wiretrial("load", *arguments)
+    assert done.returncode == 2
+    [line] = done.stderr.strip().splitlines()
+    assert said in line
