@@ -235,12 +235,10 @@ def _connections(trial: Trial, *, of_users: bool) -> int | None:
 
 
 def _depth(trial: Trial) -> int | None:
-    plan = trial.plan
     return None if trial.plan.traffic or _has_streams(trial) else trial.plan.load.depth
 
 
 def _streams(trial: Trial) -> int | None:
-    plan = trial.plan
     return trial.plan.load.depth if _has_streams(trial) and not trial.plan.traffic else None
 
 
