@@ -19,6 +19,7 @@ from wiretrial.live.server import LiveServer
 from wiretrial.live.site import Site
 from wiretrial.report import load_text
 from wiretrial.results import kept
+from wiretrial.results.store import ResultsFolder
 
 DATA = Path(__file__).parent / "data"
 
@@ -200,6 +201,30 @@ def test_the_site_shows_trends_with_links_to_both_sides(slower: Path) -> None:
     assert int(after.split("-")[1]) - int(before.split("-")[1]) == 1
     assert site.trends("", "nothing") is None
     assert "Nothing of this" in (site.trends("no such thing", "") or "")
+
+
+def test_a_published_site_has_a_page_per_scenario(
+    wiretrial: Run, slower: Path, tmp_path: Path
+) -> None:
+    done = wiretrial("site", "public", "--trend", str(slower))
+    assert done.returncode == 0
+    assert "0 scenarios, 1 over time: " in done.stderr
+    (page,) = (tmp_path / "public" / "trends").iterdir()
+    told = page.read_text()
+    assert "Worse since 2026-01-" in told
+    assert "points.csv</a>" in told
+    bad = wiretrial("site", "public", "--trend", "none")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert "--trend: there is no folder none" in bad.stderr
+
+
+def test_a_history_with_secrets_is_not_published(wiretrial: Run, tmp_path: Path) -> None:
+    folder = ResultsFolder.create(tmp_path / "kept", "compare", "{}")
+    trial = synthetic_trend.trial(0, 1.0, day=0)
+    folder.add(trial.model_copy(update={"keeps_secrets": True}))
+    done = wiretrial("site", "public", "--trend", "kept")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds secrets: it was measured with --keep-secrets" in done.stderr
 
 
 @pytest.mark.parametrize(("name", "is_found"), [("commits", True), ("equal", False)])

@@ -15,6 +15,8 @@ import pytest
 from tests.interop import chromium
 from tests.interop.conftest import program
 from wiretrial.site import folder
+from wiretrial.site.build import Site
+from wiretrial.site.measured import anchor
 
 BINARY = ("chromium", "chromium")
 
@@ -139,9 +141,26 @@ def test_a_permalink_marks_its_scenario(page: chromium.Page, base: str) -> None:
     assert "gorilla: " in told
 
 
+def test_a_scenario_over_time_is_found_and_filtered(
+    page: chromium.Page, base: str, site: Site
+) -> None:
+    page.open(f"{base}search.html?q=over+time+worse&kind=trend")
+    assert page.run(SEARCHED) == [one.scenario for one in site.histories]
+    page.follow("document.querySelector('#found a').click()")
+    assert page.run("document.querySelector('h1').textContent") == site.histories[0].scenario
+    page.open(f"{base}trends.html")
+    assert page.run(SHOWN) == [one.scenario for one in site.histories]
+    page.run(CHOOSE.format(name="'found'", value="'worse'"))
+    assert page.run(SHOWN) == [one.scenario for one in site.histories if one.outcome == "worse"]
+    page.run(CHOOSE.format(name="'q'", value="'no such thing'"))
+    assert page.run(SHOWN) == []
+    assert page.problems == []
+
+
 @pytest.mark.parametrize("name", ["index.html", "studies/demo.html", "studies/rest.html",
                                   "scenarios/echo.html", "subjects/uwebsockets.html",
-                                  "subjects.html", "search.html", "method.html"])  # fmt: skip
+                                  "subjects.html", "search.html", "method.html", "trends.html",
+                                  f"trends/{anchor('compare WebSocket')}.html"])  # fmt: skip
 def test_a_phone_needs_not_scroll_sideways(page: chromium.Page, written: Path, name: str) -> None:
     page.look(390, 800, dark=True)
     page.open(f"{written.as_uri()}/{name}")

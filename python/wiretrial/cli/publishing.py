@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from wiretrial import suggest
-from wiretrial.cli import output, reports
+from wiretrial.cli import output, publishing_trends, reports
 from wiretrial.errors import EXIT_GOOD, StoreError, UsageProblem
 from wiretrial.report import found as found_of
 from wiretrial.report import kept as packed_of
@@ -46,11 +46,13 @@ class Wanted:
 
     studies: tuple[str, ...]
     results: tuple[Path, ...]
+    trend: Path | None = None
+    """A folder whose scenarios are followed over its results."""
 
     @property
     def is_all(self) -> bool:
         """Whether nothing was named."""
-        return not self.studies and not self.results
+        return not self.studies and not self.results and self.trend is None
 
 
 def publish(target: Path, wanted: Wanted, title: str, base: str | None, *, force: bool) -> int:
@@ -58,17 +60,20 @@ def publish(target: Path, wanted: Wanted, title: str, base: str | None, *, force
     folder.require_ours(target, force=force)
     address = _base(base)
     found = tuple(_entries(wanted))
-    if not found:
+    followed = publishing_trends.read(wanted.trend)
+    if not found and not followed:
         raise UsageProblem("there is no result to publish", "name one with --study or --results")
     _require_apart(found)
-    site = Site(title, found, tuple(_specs(wanted, found)), address)
+    site = Site(title, found, tuple(_specs(wanted, found)), address, followed)
     made = build.made(site)
     folder.write(target, made)
     scenarios = units.plural(sum(len(entry.measured) for entry in found), "scenario")
     output.emit(str(target / FIRST), None)
+    over_time = f", {len(followed)} over time" if followed else ""
     output.say(
-        f"{pages.studies(found)}, {units.plural(len(site.subjects), 'subject')}, {scenarios}:"
-        f" {units.plural(len(made), 'file')}, {pages.size(sum(map(len, made.values())))}"
+        f"{pages.studies(found)}, {units.plural(len(site.subjects), 'subject')},"
+        f" {scenarios}{over_time}: {units.plural(len(made), 'file')},"
+        f" {pages.size(sum(map(len, made.values())))}"
     )
     return EXIT_GOOD
 

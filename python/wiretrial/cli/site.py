@@ -18,11 +18,12 @@ Examples:
   wiretrial site public
   wiretrial site public --study rest-frameworks --study 'http-*'
   wiretrial site public --results results/echo-20260101-120000 --title 'Our echo servers'
+  wiretrial site public --study '*' --trend results
   wiretrial site public --study '*' --results results --base https://results.example/bench/
 
-Without --study and --results every study that keeps a result is published; with them, only what
-they name. The pages work from a file and below any path, and load nothing from elsewhere. A second
-run replaces the site; files in DIR that are not of a site stay.
+Without --study, --results and --trend every study that keeps a result is published; with them,
+only what they name. The pages work from a file and below any path, and load nothing from elsewhere.
+A second run replaces the site; files in DIR that are not of a site stay.
 """
 
 app = Face()
@@ -55,6 +56,16 @@ def site(
             autocompletion=names.results,
         ),
     ] = None,
+    trend: Annotated[
+        Path | None,
+        typer.Option(
+            "--trend",
+            metavar="DIR",
+            help="Publish each scenario of this folder over its results, as `wiretrial trend` "
+            "follows it.",
+            show_default=False,
+        ),
+    ] = None,
     title: Annotated[
         str, typer.Option("--title", metavar="TEXT", help="Title of the site.")
     ] = "Measured with wiretrial",
@@ -76,5 +87,5 @@ def site(
     """Make a static site of kept studies and of results, to be published."""
     from wiretrial.cli import publishing
 
-    wanted = publishing.Wanted(tuple(study or ()), tuple(results or ()))
+    wanted = publishing.Wanted(tuple(study or ()), tuple(results or ()), trend)
     return publishing.publish(folder, wanted, title, base, force=force)

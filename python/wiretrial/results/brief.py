@@ -34,6 +34,8 @@ class Brief(_Part):
     is_usable: bool
     is_client_bound: bool
     is_driven: bool = False
+    keeps_secrets: bool = False
+    """It was measured with --keep-secrets: its names may hold some."""
     ranked_by: str
     """Key of the metric that its scenario is ranked by."""
     labels: dict[str, str] = Field(default_factory=dict)

@@ -14,9 +14,20 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from wiretrial.report import html
-from wiretrial.site import pages, subject_pages
+from wiretrial.site import pages, subject_pages, trend_pages
 from wiretrial.site.entries import DATA, Entry
-from wiretrial.site.shell import FIRST, INDEX, METHOD, SCRIPT, SEARCH, STYLE, SUBJECTS, Shell
+from wiretrial.site.histories import History
+from wiretrial.site.shell import (
+    FIRST,
+    INDEX,
+    METHOD,
+    SCRIPT,
+    SEARCH,
+    STYLE,
+    SUBJECTS,
+    TRENDS,
+    Shell,
+)
 from wiretrial.site.subject_pages import Shown
 from wiretrial.subjects.spec import Spec
 
@@ -31,6 +42,7 @@ class Site:
     entries: tuple[Entry, ...]
     specs: tuple[Spec, ...] = ()
     base: str | None = None
+    histories: tuple[History, ...] = ()
 
     @property
     def subjects(self) -> tuple[Shown, ...]:
@@ -44,9 +56,9 @@ def made(site: Site) -> dict[str, bytes]:
     if site.base:
         texts[SITEMAP] = _sitemap(site, list(texts))
     texts |= {STYLE: style(), SCRIPT: _asset("site.js"), INDEX: _index(site)}
-    data = {
-        pages.data_path(entry, one.name): one for entry in site.entries for one in entry.downloads
-    }
+    owners = [(entry.name, entry.downloads) for entry in site.entries]
+    owners += [(trend_pages.data_folder(one), one.downloads) for one in site.histories]
+    data = {pages.data_path(owner, one.name): one for owner, own in owners for one in own}
     if data:
         texts[pages.SUMS] = "".join(
             f"{one.digest}  {path.removeprefix(f'{DATA}/')}\n" for path, one in sorted(data.items())
@@ -58,7 +70,7 @@ def made(site: Site) -> dict[str, bytes]:
 
 def _pages(site: Site) -> Iterator[tuple[str, str]]:
     """The pages by their paths."""
-    shell, subjects = Shell(site.title, site.base), site.subjects
+    shell, subjects = Shell(site.title, site.base, bool(site.histories)), site.subjects
 
     def page(path: str, title: str, about: str, content: Any, *scripts: str) -> tuple[str, str]:
         return path, shell.page(path, title, about, content, *scripts)
@@ -67,7 +79,7 @@ def _pages(site: Site) -> Iterator[tuple[str, str]]:
         FIRST,
         site.title,
         "Measured servers and client libraries, with intervals, limits and all data.",
-        pages.first(site.title, site.entries, len(subjects)),
+        pages.first(site.title, site.entries, len(subjects), trend_pages.card(site.histories)),
     )
     for entry in site.entries:
         path = pages.study_path(entry)
@@ -79,6 +91,15 @@ def _pages(site: Site) -> Iterator[tuple[str, str]]:
             pages.scenarios(entry),
             SCRIPT,
         )
+    if site.histories:
+        about = "Each scenario over its results: since when it is slower."
+        content = trend_pages.index(site.histories)
+        yield page(TRENDS, trend_pages.TITLE, about, content, SCRIPT)
+    reports = {entry.name: pages.study_path(entry) for entry in site.entries}
+    for history in site.histories:
+        about = f"{history.scenario} over time: {history.found}."
+        content = trend_pages.page(history, reports)
+        yield page(trend_pages.path(history), f"{history.scenario} over time", about, content)
     about = "Every server and client library, with filters."
     yield page(SUBJECTS, "Subjects", about, subject_pages.index(subjects), SCRIPT)
     for one in subjects:
@@ -114,6 +135,9 @@ def _rows(site: Site) -> Iterator[tuple[str, str, str, str]]:
         for row in entry.measured:
             told = " · ".join(filter(None, (row.protocol, entry.heading)))
             yield "scenario", row.name, f"{home}#{row.anchor}", told
+    for history in site.histories:
+        told = " · ".join((history.study, "over time", history.found))
+        yield "trend", history.scenario, trend_pages.path(history), told
 
 
 def style() -> str:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from wiretrial.report import units
 from wiretrial.report.blocks import NOTHING, SIGNS
 from wiretrial.report.canvas import inline_svg
-from wiretrial.site.entries import DATA, Entry
+from wiretrial.site.entries import DATA, Download, Entry
 from wiretrial.site.measured import Figure, Measured, slug
 from wiretrial.site.shell import FIRST, METHOD, SEARCH, SUBJECTS, link
 
@@ -33,13 +33,16 @@ def scenarios_path(entry: Entry) -> str:
     return f"scenarios/{entry.name}.html"
 
 
-def data_path(entry: Entry, name: str) -> str:
-    """Where a file of its data is."""
-    return f"{DATA}/{entry.name}/{name}"
+def data_path(owner: str, name: str) -> str:
+    """Where a file of a result's data is."""
+    return f"{DATA}/{owner}/{name}"
 
 
-def first(title: str, entries: Sequence[Entry], subjects: int) -> Markup:
-    """Every result with its question and its answer, and how much there is."""
+def first(title: str, entries: Sequence[Entry], subjects: int, over_time: Markup) -> Markup:
+    """Every result with its question and its answer, and how much there is.
+
+    `over_time` stands before the results; empty: nothing is followed.
+    """
     scenarios = sum(len(entry.measured) for entry in entries)
     trials = sum(entry.trials for entry in entries)
     counts = ", ".join(
@@ -49,6 +52,8 @@ def first(title: str, entries: Sequence[Entry], subjects: int) -> Markup:
             units.plural(scenarios, "scenario"),
             units.plural(trials, "trial"),
         )
+        if entries
+        else ("Results over time",)
     )
     return Markup(
         '<header><h1>{}</h1><p class="question">{}, with intervals,'
@@ -57,7 +62,7 @@ def first(title: str, entries: Sequence[Entry], subjects: int) -> Markup:
         title,
         counts,
         link(METHOD, "how these numbers were made"),
-        Markup("\n").join(_card(entry) for entry in entries),
+        Markup("\n").join([over_time, *map(_card, entries)]),
     )
 
 
@@ -122,23 +127,19 @@ def study(entry: Entry) -> Markup:
             f"{units.plural(len(entry.measured), 'scenario')} with permalinks",
         ),
         entry.column,
-        _data(entry),
+        data({data_path(entry.name, one.name): one for one in entry.downloads}),
     )
 
 
-def _data(entry: Entry) -> Markup:
-    if not entry.downloads:
+def data(paths: Mapping[str, Download]) -> Markup:
+    """What can be downloaded, by its path, for a page one folder below the first."""
+    if not paths:
         return _EMPTY
     rows = _EMPTY.join(
         Markup(
             "<tr><td>{}</td><td>{}</td><td class='num'>{}</td><td><code>{}</code></td></tr>"
-        ).format(
-            link(f"../{data_path(entry, one.name)}", one.name),
-            one.what,
-            size(len(one.data)),
-            one.digest,
-        )
-        for one in entry.downloads
+        ).format(link(f"../{path}", one.name), one.what, size(len(one.data)), one.digest)
+        for path, one in paths.items()
     )
     return Markup(
         '<section id="data"><h2>Data</h2><div class="scroll"><table><thead><tr><th scope="col">File'
@@ -275,7 +276,7 @@ def search() -> Markup:
         '<form id="search" class="filter" role="search" action="{}"><label>Words '
         '<input type="search" name="q" autofocus></label> <label>Kind <select name="kind">'
         '<option value="">all</option><option>study</option><option>subject</option>'
-        "<option>scenario</option></select></label>"
+        "<option>scenario</option><option>trend</option></select></label>"
         '<output aria-live="polite"></output></form>'
         "<noscript><p>The search needs JavaScript. Without it: {} and {}.</p></noscript>"
         '<ul id="found" class="found"></ul>'

@@ -14,9 +14,11 @@ from markupsafe import Markup
 import wiretrial
 
 FIRST, SUBJECTS, SEARCH, METHOD = "index.html", "subjects.html", "search.html", "method.html"
+TRENDS = "trends.html"
 STYLE, SCRIPT, INDEX = "assets/site.css", "assets/site.js", "assets/index.js"
 NAVIGATION = {
     FIRST: "Studies",
+    TRENDS: "Over time",
     SUBJECTS: "Subjects",
     METHOD: "How these numbers were made",
 }
@@ -57,6 +59,8 @@ class Shell:
 
     site: str
     base: str | None = None
+    has_trends: bool = False
+    """Whether results over time are shown."""
 
     def page(self, path: str, title: str, description: str, content: Markup, *scripts: str) -> str:
         """The page at `path`."""
@@ -66,6 +70,7 @@ class Shell:
                 root, to, Markup(' aria-current="page"') if to == path else "", name
             )
             for to, name in NAVIGATION.items()
+            if to != TRENDS or self.has_trends
         )
         return str(
             Markup(_PAGE).format(

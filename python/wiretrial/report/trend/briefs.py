@@ -15,7 +15,7 @@ from wiretrial.results.brief import Brief, Figure
 from wiretrial.results.history import Shortening
 from wiretrial.results.model import Trial
 
-FORM = f"1 of {__version__}"
+FORM = f"2 of {__version__}"
 """Of what is kept: another number where figures or terms are other ones."""
 FOLLOWED = (
     *(metrics.P50, metrics.P99, metrics.WALL, metrics.CLIENT, metrics.SERVER),
@@ -38,6 +38,7 @@ def of(trial: Trial) -> Brief:
         is_usable=measured.is_usable,
         is_client_bound=trial.judgement.verdict == "client-bound",
         is_driven=measured.is_driven,
+        keeps_secrets=trial.keeps_secrets,
         ranked_by=ranked.key,
         labels=trial.named,
         version=trial.subject.version if trial.subject else None,

@@ -12,7 +12,7 @@ from typing import Any
 from wiretrial.report import units
 from wiretrial.report.trend import words
 from wiretrial.report.trend.found import Judged, Step
-from wiretrial.report.trend.points import Point
+from wiretrial.report.trend.points import Line, Point
 from wiretrial.stats.change import ALPHA
 
 SCHEMA = "wiretrial-trend"
@@ -62,6 +62,11 @@ def ordered(found: Sequence[Judged]) -> list[Judged]:
     return sorted(found, key=lambda one: not any(step.kind == "worse" for step in one.changes))
 
 
+def unit(line: Line) -> str:
+    """The unit of the values as programs have them."""
+    return "ns" if units.MICROSECONDS in line.units else line.units[0].name
+
+
 def _lines(one: Judged, width: int) -> Iterator[str]:
     yield from _wrapped(words.head(one.line), width, "", "  ")
     for step in one.steps:
@@ -91,7 +96,7 @@ def _document(one: Judged) -> dict[str, Any]:
         "study": line.study,
         "scenario": line.scenario,
         "figure": line.figure,
-        "unit": "ns" if units.MICROSECONDS in line.units else line.units[0].name,
+        "unit": unit(line),
         "higher_is_better": line.higher_is_better,
         "tested": one.tested,
         "resolution": one.resolution,
