@@ -103,6 +103,19 @@ def test_another_machine_is_a_mark_and_no_regression() -> None:
     assert "not compared" in said
 
 
+def test_what_became_slower_later_is_not_put_down_to_the_machine() -> None:
+    """The kernel changes and nothing else; a step of 20 % follows after 12 results."""
+
+    def upgraded(place: int, point: Point) -> Point:
+        return replace(point, terms={**MACHINE, "kernel": "6.5"}) if place >= 6 else point
+
+    judged = found.judge(line(slower(18, 0.2), change=upgraded))
+    machine, regression = judged.steps
+    assert (machine.kind, machine.results) == ("machine", (6, 12))
+    assert machine.ratio == pytest.approx(1, abs=0.02)
+    assert (regression.kind, regression.results) == ("worse", (12, 12))
+
+
 def test_a_regression_on_one_machine_is_found_beside_another_one() -> None:
     """Two machines by turns, one a third slower: each is compared with itself."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
@@ -120,7 +121,7 @@ def judge(line: Line, alpha: float = change.ALPHA) -> Judged:
         levels += [Level(tuple(own[a:b]), math.exp(fmean(logs[a:b]))) for a, b in pairwise(edges)]
     if not large and exact:
         notes.append(_too_few(groups.values()))
-    marks = list(_others(shown, exact))
+    marks = list(_others(shown, exact, {level.places[0] for level in levels}))
     if len(marks) > MOST_MARKS:
         notes.append(
             f"measured on {len(groups)} machines, or in as many ways, by turns: each is compared"
@@ -244,16 +245,23 @@ def _boots(
         yield Step("boot", before[-1], after[0], _levels(before, after), ratio, results=sizes)
 
 
-def _others(shown: Sequence[Point], exact: Sequence[int]) -> Iterator[Step]:
-    """Where the machine, or what was asked, is another one than the result before."""
+def _others(
+    shown: Sequence[Point], exact: Sequence[int], starts: AbstractSet[int]
+) -> Iterator[Step]:
+    """Where the machine, or what was asked, is another one than the result before.
+
+    `starts`: where a level begins, so that what changed later is not put down to the machine.
+    """
     runs: list[list[Point]] = []
     for place in exact:
         point = shown[place]
-        if runs and runs[-1][-1].terms == point.terms:
+        if runs and runs[-1][-1].terms == point.terms and place not in starts:
             runs[-1].append(point)
         else:
             runs.append([point])
     for before, after in pairwise(runs):
+        if before[-1].terms == after[0].terms:
+            continue
         of_machine = terms.are_of_machine(before[-1].terms, after[0].terms)
         moved = _reference(before, after)
         found = _compare(before, after)
