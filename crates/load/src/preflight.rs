@@ -26,7 +26,7 @@ use crate::control::Control;
 use crate::measure::Class;
 use crate::measure::http2::Spoken;
 use crate::measure::snapshot::Learned;
-use crate::plan::{Carrier, Plan, PollerDocument, Scheme, Target};
+use crate::plan::{Carrier, Plan, PlanError, PollerDocument, Scheme, Target};
 use crate::protocol::ProtocolFactory;
 use crate::source::Verifier;
 use crate::source::traffic::{Opening, Routes};
@@ -101,16 +101,8 @@ pub(crate) fn prepare(
     is_patient: bool,
 ) -> Result<Setup, Refusal> {
     let routes = routes(&plan);
-    let said = said.cloned().unwrap_or_else(|| plan.clone());
-    let routes_said = routes.as_deref().filter(|_| said.traffic.is_some());
-    let mut factory = ProtocolFactory::new(&said, routes_said)?;
-    let mut if_http2 = None;
-    if said.target.agrees {
-        let target = Target { http2: true, ..said.target.clone() };
-        // What can't be said in HTTP/2 is not offered in it.
-        if_http2 = ProtocolFactory::new(&Plan { target, ..said }, routes_said).ok();
-        plan.target.agrees = if_http2.is_some();
-    }
+    let (mut factory, if_http2) = factories(said.unwrap_or(&plan), routes.as_deref())?;
+    plan.target.agrees = if_http2.is_some();
     let tls = client_tls(&plan.target)?;
     let candidates = addresses(&plan.target)?;
     let tables = capacity::check(&plan, &candidates).map_err(Refusal::Capacity)?;
@@ -168,6 +160,22 @@ pub(crate) fn prepare(
 /// The routes of a plan, ready to be used.
 pub(crate) fn routes(plan: &Plan) -> Option<Arc<Routes>> {
     plan.traffic.as_ref().map(|traffic| Arc::new(Routes::new(traffic, plan)))
+}
+
+/// What is spoken, and the same in HTTP/2 where the server may pick it.
+fn factories(
+    plan: &Plan,
+    routes: Option<&Routes>,
+) -> Result<(ProtocolFactory, Option<ProtocolFactory>), PlanError> {
+    let routes = routes.filter(|_| plan.traffic.is_some());
+    let factory = ProtocolFactory::new(plan, routes)?;
+    if !plan.target.agrees {
+        return Ok((factory, None));
+    }
+    let mut in_http2 = plan.clone();
+    in_http2.target.http2 = true;
+    // What can't be said in HTTP/2 is not offered in it.
+    Ok((factory, ProtocolFactory::new(&in_http2, routes).ok()))
 }
 
 /// The driver that a plan asks for.
