@@ -23,14 +23,17 @@ def rows(trial: Trial) -> Iterator[tuple[str, str]]:
             ("stream", figures.held_by_stream_ns),
             ("connection", figures.held_by_connection_ns),
         )
-        told = " and ".join(f"{_time(ns)} for the {of}'s" for of, ns in waits if ns) or "no time"
+        told = (
+            " and ".join(f"{units.duration(ns)} for the {of}'s" for of, ns in waits if ns)
+            or "no time"
+        )
         held = f"{figures.sends_held:,} waited for a window of the server's: {told}"
         yield "requests held", f"{held}, over all requests"
     for hold in windows.holds(trial.summary, trial.plan):
         over = "replies" if hold.of == "stream" else "connections"
         used = f"{hold.count:,} times our window of a {hold.of} was used up"
         share = f"{100 * hold.share:.2g} % of their time"
-        yield "server held", f"{used}: {_time(hold.held_ns)} over all {over}, {share}"
+        yield "server held", f"{used}: {units.duration(hold.held_ns)} over all {over}, {share}"
 
 
 def _streams(trial: Trial) -> str:
@@ -47,7 +50,3 @@ def _streams(trial: Trial) -> str:
     if figures and figures.goaways:
         ends.append(units.plural(figures.goaways, "GOAWAY"))
     return "; ".join((told, *ends))
-
-
-def _time(ns: float) -> str:
-    return units.duration(ns)

@@ -54,10 +54,10 @@ class Hold:
 def holds(summary: Summary, plan: Plan) -> tuple[Hold, ...]:
     """The windows of ours that were used up, if any were; none where HTTP/2 was not spoken."""
     figures = summary.http2
-    if figures is None:
+    if figures is None or not (figures.stream_exhausted_ns or figures.connection_exhausted_ns):
         return ()
     windows = plan.target.http.windows
-    factor = windows is not None and windows.are_factor
+    factor = windows if windows and windows.are_factor else None
     open_ns = plan.load.connections * (summary.measure_end_ns - summary.first_send_ns)
     found = (
         Hold(
@@ -65,14 +65,14 @@ def holds(summary: Summary, plan: Plan) -> tuple[Hold, ...]:
             figures.streams_exhausted,
             figures.stream_exhausted_ns,
             figures.stream_exhausted_ns / max(message_ns(summary), 1),
-            factor and windows is not None and windows.stream is not None,
+            factor is not None and factor.stream is not None,
         ),
         Hold(
             "connection",
             figures.connections_exhausted,
             figures.connection_exhausted_ns,
             figures.connection_exhausted_ns / max(open_ns, 1),
-            factor and windows is not None and windows.connection is not None,
+            factor is not None and factor.connection is not None,
         ),
     )
     return tuple(one for one in found if one.held_ns)

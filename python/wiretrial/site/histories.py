@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from wiretrial.report.trend import forms, words
 from wiretrial.report.trend.found import Judged, Step
@@ -54,7 +55,7 @@ class History:
     @property
     def is_worse(self) -> bool:
         """Whether a figure became worse at some time."""
-        return any(step.kind == "worse" for one in self.lines for step in one.changes)
+        return any(one.is_worse for one in self.lines)
 
     @property
     def found(self) -> str:
@@ -70,7 +71,7 @@ class History:
             return "worse" if "worse" in kinds else "better"
         return "not tested" if self.first.resolution is None else "no change"
 
-    @property
+    @cached_property
     def downloads(self) -> tuple[Download, ...]:
         """Its points, and what was found in them."""
         document = json.dumps(forms.document(self.lines, ()), ensure_ascii=False, indent=1)

@@ -64,8 +64,7 @@ def card(histories: Sequence[History]) -> Markup:
 
 def _shown(history: History) -> Judged:
     """The figure that became worse, else the one that it is ranked by."""
-    worse = (one for one in history.lines if any(step.kind == "worse" for step in one.changes))
-    return next(worse, history.first)
+    return next((one for one in history.lines if one.is_worse), history.first)
 
 
 def _worst(history: History) -> str:
@@ -158,10 +157,8 @@ def _sign(step: Step) -> Markup:
 
 
 def _value(one: Judged, point: Point) -> Markup:
-    unit = one.line.unit
-    bound = {"at least": "≥ ", "at most": "≤ "}.get(point.bound, "")
-    return Markup('<strong class="kept">{}{} {}</strong>').format(
-        bound, unit.figure(point.value), unit.name
+    return Markup('<strong class="kept">{} {}</strong>').format(
+        words.figure(one.line, point), one.line.unit.name
     )
 
 
@@ -258,13 +255,11 @@ def _cell(one: Judged, point: Point | None) -> Markup:
     if point is None:
         return Markup('<td class="num">{}</td>').format(NOTHING)
     unit = one.line.unit
-    bound = {"at least": "≥ ", "at most": "≤ "}.get(point.bound, "")
     interval = ""
     if point.low is not None and point.high is not None:
         interval = f"{unit.figure(point.low)} to {unit.figure(point.high)}"
-    return Markup('<td class="num">{}{}{}</td>').format(
-        bound,
-        unit.figure(point.value),
+    return Markup('<td class="num">{}{}</td>').format(
+        words.figure(one.line, point),
         Markup("<small>{}</small>").format(interval) if interval else _EMPTY,
     )
 

@@ -59,7 +59,7 @@ def document(found: Sequence[Judged], problems: Sequence[str]) -> dict[str, Any]
 
 def ordered(found: Sequence[Judged]) -> list[Judged]:
     """Those that became worse first, the rest as they come."""
-    return sorted(found, key=lambda one: not any(step.kind == "worse" for step in one.changes))
+    return sorted(found, key=lambda one: not one.is_worse)
 
 
 def unit(line: Line) -> str:

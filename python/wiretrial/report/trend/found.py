@@ -90,6 +90,11 @@ class Judged:
         """Those of the subject."""
         return tuple(step for step in self.steps if step.kind in ("worse", "better"))
 
+    @property
+    def is_worse(self) -> bool:
+        """Whether it became worse at some time."""
+        return any(step.kind == "worse" for step in self.steps)
+
 
 def judge(line: Line, alpha: float = change.ALPHA) -> Judged:
     """All changes of the line; `alpha` is the share of lines without one that show one."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from wiretrial.report import units
 from wiretrial.report.trend.found import Judged, Step
 from wiretrial.report.trend.points import Line, Point
+from wiretrial.stats import bounds
 from wiretrial.stats.change import ALPHA
 
 SHORT = 10
@@ -28,6 +29,11 @@ def place(point: Point) -> str:
     """`2026-01-31 12:00 (3f2a91c)`."""
     when = point.at[:16].replace("T", " ")
     return f"{when} ({revision(point)})" if point.revision else when
+
+
+def figure(line: Line, point: Point) -> str:
+    """`84.0` in the line's unit, of a bound `≥ 84.0`."""
+    return f"{bounds.SIGNS[point.bound]}{line.unit.figure(point.value)}"
 
 
 def share(ratio: float) -> str:
