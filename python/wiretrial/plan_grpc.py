@@ -6,12 +6,20 @@ and no names. A test compares these models with the engine's schema.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 CallKind = Literal["unary", "server", "client", "bidi"]
 WireType = Literal["varint", "i64", "len", "i32"]
+_PLACE = re.compile(r"\bfield (\d+(?:\.\d+)*)\b")
+
+
+def named(text: str, name: Callable[[str], str]) -> str:
+    """What the engine says of messages, with the names of fields in place of `field 9.2`."""
+    return _PLACE.sub(lambda found: f"field {name(found[1])}", text)
 
 
 class _Part(BaseModel):

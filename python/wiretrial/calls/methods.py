@@ -5,7 +5,6 @@ Knows descriptors; must not know where they come from.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -13,14 +12,15 @@ from google.protobuf.descriptor import Descriptor, MethodDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 
-from wiretrial import suggest
+from wiretrial import plan_grpc, suggest
 from wiretrial.errors import UsageProblem
 from wiretrial.plan_grpc import CallKind
 
 FORM = "grpc://HOST:PORT/package.Service/Method"
 MOST_LISTED = 12
 """Methods in one line of an error."""
-_PLACE = re.compile(r"\bfield (\d+(?:\.\d+)*)\b")
+DEEPEST_NAMED, MOST_NAMED = 4, 256
+"""Fields of a reply whose names are kept with a study: messages in messages, and how many."""
 _KINDS: dict[tuple[bool, bool], CallKind] = {
     (False, False): "unary",
     (False, True): "server",
@@ -53,7 +53,24 @@ class Method:
 
     def named(self, text: str) -> str:
         """The text with the names of a reply's fields in place of `field 9.2`."""
-        return _PLACE.sub(lambda found: f"field {self._path(found[1])}", text)
+        return plan_grpc.named(text, self._path)
+
+    def names(self) -> dict[str, str]:
+        """`maker.since` by `9.2`, of the fields of a reply; of a large one those nearest to it."""
+        found: dict[str, str] = {}
+        level = [("", "", self.reply)]
+        for _ in range(DEEPEST_NAMED):
+            inner = []
+            for number, name, of in level:
+                for field in of.fields:
+                    at, called = f"{number}{field.number}", f"{name}{field.name}"
+                    if len(found) == MOST_NAMED:
+                        return found
+                    found[at] = called
+                    if field.message_type:
+                        inner.append((f"{at}.", f"{called}.", field.message_type))
+            level = inner
+        return found
 
     def _path(self, numbers: str) -> str:
         of: Descriptor | None = self.reply

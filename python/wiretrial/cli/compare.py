@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import names, options, options_http, options_kept
+from wiretrial.cli import names, options, options_grpc, options_http, options_kept
 from wiretrial.cli.screen import Face
 from wiretrial.errors import UsageProblem
 
@@ -25,6 +25,7 @@ Examples:
   wiretrial compare reference ws --protocol ws
   wiretrial compare ws ws:tuned ./mine --protocol http -c 64 --trials 10
   wiretrial compare http://127.0.0.1:8080/ http://127.0.0.1:8081/ -d 5s
+  wiretrial compare grpc://127.0.0.1:50051/shop.Shop/Find grpc://127.0.0.1:50052/shop.Shop/Find
   wiretrial compare --traffic shop.toml http://127.0.0.1:8080 http://127.0.0.1:8081
   wiretrial compare --resume results/compare-20260101-120000
 
@@ -163,6 +164,9 @@ def compare(
     header: options.Headers = None,
     expect: options.Expected = None,
     expect_status: options.ExpectedStatus = "200",
+    proto: options_grpc.Proto = None,
+    proto_path: options_grpc.ProtoPath = None,
+    deadline: options_grpc.Deadline = None,
     no_learn: options.NoLearn = False,
     allow_errors: options.AllowedErrors = "0",
     insecure: options.Insecure = False,
@@ -220,6 +224,7 @@ def compare(
         comparing.File(traffic, tuple(variable or ())),
         options.Loop(connections, depth, pack, rate, requests_per_connection),
         asked,
+        options_grpc.Calls(tuple(proto or ()), tuple(proto_path or ()), deadline),
         options.Security(insecure, cacert),
         comparing.Trials(
             number=wanted,

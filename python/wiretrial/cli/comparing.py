@@ -11,14 +11,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wiretrial import quantities, redaction, suggest
 from wiretrial.cli import comparing_own, labels, output, progress, sending, urls, workload
+from wiretrial.cli.comparing_calls import Called, is_called
 from wiretrial.cli.comparing_own import Side
 from wiretrial.cli.comparing_traffic import Played, spoken
 from wiretrial.cli.comparing_verdict import Verdict
 from wiretrial.cli.learning import Learning
 from wiretrial.cli.options import COMPARED_CONNECTIONS, Asked, Loop, Security
+from wiretrial.cli.options_grpc import Calls
 from wiretrial.engine import Engine
 from wiretrial.errors import UsageProblem
 from wiretrial.machine import namespaces
@@ -49,6 +52,7 @@ from wiretrial.subjects.spec import (
     Spec,
     over,
 )
+from wiretrial.words import CALLS
 
 NAME = "compare"
 DEFAULT_DURATION = "5s"
@@ -100,6 +104,7 @@ def compare(
     file: File,
     loop: Loop,
     asked: Asked,
+    calls: Calls,
     security: Security,
     trials: Trials,
     own: comparing_own.Typed,
@@ -126,8 +131,11 @@ def compare(
     if file.path is not None and own.path is not None:
         raise UsageProblem("--path and --traffic exclude each other", "keep one")
     path = file.path or _own_traffic(sides, own)
+    called = Called(calls)
+    if path is not None or not any(is_called(side.shown) for side in sides):
+        calls.refuse()
     if path is None:
-        cases = _of_one_message(named, protocol, loop, asked, tls)
+        cases = _of_one_message(named, protocol, loop, _Sent(asked, tls, called))
     else:
         timed = trials.duration is not None
         played = Played(path, file.variables, loop, asked, COMPARED_CONNECTIONS, is_timed=timed)
@@ -150,7 +158,7 @@ def compare(
         keeps_secrets=trials.keeps_secrets,
         labels=labels.wanted(trials.labels),
     )
-    study = Learning.of(asked).learnt_of_study(priming.primed(study))
+    study = Learning.of(asked).learnt_of_study(priming.primed(study), called)
     for case in study.cases:
         if case.own:
             own_build.require_start(case.own, Engine.find(), output.say)
@@ -160,16 +168,25 @@ def compare(
     return verdict.judged(folder, progress.run(study, folder, details=details))
 
 
+@dataclass(frozen=True)
+class _Sent:
+    """One message and what a right reply is, as it was typed."""
+
+    asked: Asked
+    tls: Tls
+    called: Called
+
+
 _Named = Sequence[tuple[str, Side]]
 """What each contestant is called, and what was typed."""
 
 
 def _of_one_message(
-    named: _Named, protocol: str | None, loop: Loop, asked: Asked, tls: Tls
+    named: _Named, protocol: str | None, loop: Loop, sent: _Sent
 ) -> tuple[Case, ...]:
     load = workload.load_of(loop)
-    common = _common([side for _, side in named], protocol, asked.version)
-    return tuple(_case(*one, common, load, asked, tls) for one in named)
+    common = _common([side for _, side in named], protocol, sent.asked.version)
+    return tuple(_case(*one, common, load, sent) for one in named)
 
 
 def _of_traffic(named: _Named, protocol: str | None, played: Played, tls: Tls) -> tuple[Case, ...]:
@@ -225,7 +242,7 @@ def _own_traffic(sides: Sequence[Side], typed: comparing_own.Typed) -> Path | No
 
 
 def _is_url(side: Side) -> bool:
-    return side.own is None and urls.is_meant(side.shown, workload.SCHEMES)
+    return side.own is None and urls.is_meant(side.shown, workload.COMPARED)
 
 
 def _is_subject(side: Side) -> bool:
@@ -277,10 +294,9 @@ def _subject(contestant: str) -> tuple[Spec, ConfigurationName]:
     return subject.spec, chosen
 
 
-def _case(
-    name: str, side: Side, common: _Common | None, load: Load, asked: Asked, tls: Tls
-) -> Case:
+def _case(name: str, side: Side, common: _Common | None, load: Load, sent: _Sent) -> Case:
     fresh, contestant = load.requests_per_connection is not None, side.shown
+    asked = sent.asked
     if side.own:
         spoken_here = side.own.protocol
         return Case(
@@ -295,17 +311,15 @@ def _case(
             sources=FRESH_SOURCES if fresh else (),
         )
     if _is_url(side):
-        target = urls.parse(contestant, workload.SCHEMES)
+        target = urls.parse(contestant, workload.COMPARED)
         return Case(
             scenario=_scenario(
                 name, redaction.text(contestant), "default", target.protocol, load, asked.version
             ),
             url=target.url,
             protocol=target.protocol,
-            http=workload.http_of(target.protocol, asked),
-            tls=tls,
-            message=workload.message_of(target.protocol, asked),
-            expect=_expected(asked, AutoContent()),
+            tls=sent.tls,
+            **_parts(target, sent),
             load=load,
             sources=FRESH_SOURCES if fresh and workload.is_loopback(target.host) else (),
         )
@@ -334,6 +348,17 @@ def _case(
         load=load,
         sources=FRESH_SOURCES if fresh else (),
     )
+
+
+def _parts(target: urls.Target, sent: _Sent) -> dict[str, Any]:
+    """What is sent to a URL and what is right, by the names of a case's fields."""
+    if target.protocol in CALLS:
+        return sent.called.parts(target, sent.asked, sent.tls)
+    return {
+        "http": workload.http_of(target.protocol, sent.asked),
+        "message": workload.message_of(target.protocol, sent.asked),
+        "expect": _expected(sent.asked, AutoContent()),
+    }
 
 
 def _isolated(cases: tuple[Case, ...]) -> tuple[Case, ...]:
@@ -376,7 +401,9 @@ def _scenario(
     version: HttpVersion,
 ) -> Scenario:
     in_flight = f"depth {load.depth}"
-    if version != "1.1":
+    if protocol in CALLS:
+        in_flight = wording.words("streams", load.depth)
+    elif version != "1.1":
         in_flight = f"HTTP/{version}, {wording.words('streams', load.depth)}"
     title = f"{load.connections} connections, {load.executor.kind} loop, {in_flight}"
     return Scenario(

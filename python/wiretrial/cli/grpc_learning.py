@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from wiretrial.calls import asking, messages
-from wiretrial.calls.learning import learned
+from wiretrial.calls.learning import Learned, Reply, learned
 from wiretrial.calls.methods import Method
 from wiretrial.cli import urls
 from wiretrial.cli.grpc_wanted import NUMBER, server_of
@@ -24,8 +26,10 @@ from wiretrial.plan import (
     Plan,
 )
 from wiretrial.results.learned import LearnedRule
-from wiretrial.studies.learned import CONNECTIONS, LIMIT_S, SESSIONS
+from wiretrial.studies.learned import CONNECTIONS, LIMIT_S, SESSIONS, question
+from wiretrial.studies.spec import Case, Study
 from wiretrial.traffic.learning.rules import bound
+from wiretrial.words import CALLS
 
 MOST_SIGNS = 120
 """Of an excerpt."""
@@ -48,7 +52,75 @@ def learns(plan: Plan) -> bool:
 
 def known(plan: Plan, address: urls.Target, method: Method, *, constants: bool = True) -> Known:
     """The plan with what replies have in common. Raises where the server can't be asked."""
-    replies = asking.replies(
+    replies = _replies(plan, address, method)
+    if not replies:
+        # Each is an error: the load says which.
+        return Known(plan)
+    found = learned(replies, method, constants=constants)
+    first = _excerpt(replies[0].messages[0], method) if replies[0].messages else ""
+    if isinstance(found.content, LearnedContent):
+        return Known(plan, first=first)
+    return Known(_with(plan, found.content, found.replies), _rule(found, len(replies)), first)
+
+
+def in_study(
+    study: Study, methods: Mapping[str, Method], *, constants: bool = True
+) -> tuple[Study, tuple[LearnedRule, ...]]:
+    """The study with one rule for all servers of a method; `methods`: by the path of the URL.
+
+    Where each server's own replies are equal, each load goes by its first one.
+    """
+    taught: dict[str, Case] = {}
+    rules = []
+    for method, cases in _groups(study, methods):
+        each = [_replies(*_question(case), method) for case in cases]
+        came = [replies for replies in each if replies]
+        apart = [learned(replies, method, constants=constants) for replies in came]
+        if all(isinstance(one.content, LearnedContent) for one in apart):
+            continue
+        every = [reply for replies in came for reply in replies]
+        found = learned(every, method, constants=constants)
+        rule = _rule(found, len(every))
+        rules.append(rule)
+        taught |= {case.scenario.name: _taught(case, found, rule) for case in cases}
+    every_case = tuple(taught.get(case.scenario.name, case) for case in study.cases)
+    return study.model_copy(update={"cases": every_case}), tuple(rules)
+
+
+def _groups(study: Study, methods: Mapping[str, Method]) -> list[tuple[Method, list[Case]]]:
+    """The scenarios that call a method in the same way, of those that nobody gave a rule."""
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in study.cases:
+        if case.url and case.protocol in CALLS and learns(question(case, case.url)):
+            sent = case.target("grpc://server/").model_dump_json(exclude={"tls"})
+            groups.setdefault((urlsplit(case.url).path, sent), []).append(case)
+    return [(methods[path], cases) for (path, _), cases in groups.items()]
+
+
+def _question(case: Case) -> tuple[Plan, urls.Target]:
+    assert case.url is not None
+    return question(case, case.url), urls.parse(case.url, CALLS)
+
+
+def _taught(case: Case, found: Learned, rule: LearnedRule) -> Case:
+    return case.model_copy(
+        update={
+            "scenario": case.scenario.model_copy(update={"learned": (rule,)}),
+            "expect": case.expect.model_copy(update={"content": found.content}),
+            "grpc": case.grpc.model_copy(update={"replies": found.replies}),
+        }
+    )
+
+
+def _rule(found: Learned, samples: int) -> LearnedRule:
+    """What was learned, as it is kept."""
+    told = found.told or "no reply has a message"
+    return LearnedRule(samples=samples, told=told, bound=bound(samples))
+
+
+def _replies(plan: Plan, address: urls.Target, method: Method) -> Sequence[Reply]:
+    """Replies to the plan's calls, before its load."""
+    return asking.replies(
         server_of(address, plan.target.tls),
         method,
         _messages(plan, method),
@@ -57,16 +129,6 @@ def known(plan: Plan, address: urls.Target, method: Method, *, constants: bool =
         connections=CONNECTIONS,
         limit_s=LIMIT_S,
     )
-    if not replies:
-        # Each is an error: the load says which.
-        return Known(plan)
-    found = learned(replies, method, constants=constants)
-    first = _excerpt(replies[0].messages[0], method) if replies[0].messages else ""
-    if isinstance(found.content, LearnedContent):
-        return Known(plan, first=first)
-    told = found.told or "no reply has a message"
-    rule = LearnedRule(samples=len(replies), told=told, bound=bound(len(replies)))
-    return Known(_with(plan, found.content, found.replies), rule, first)
 
 
 def _excerpt(message: bytes, method: Method) -> str:

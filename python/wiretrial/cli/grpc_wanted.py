@@ -75,10 +75,12 @@ class Call:
         }
 
 
-def call(target: urls.Target, asked: Asked, calls: Calls, tls: Tls) -> Call:
-    """The call of a URL. Its method is in the files that are named, or the server tells of it."""
+def call(
+    target: urls.Target, asked: Asked, calls: Calls, tls: Tls, method: Method | None = None
+) -> Call:
+    """The call of a URL. `method`: it, where it is known; else the files or the server tell."""
     require_fitting(asked)
-    method = _methods(target, calls, tls).find(urlsplit(target.url).path)
+    method = method or _methods(target, calls, tls).find(urlsplit(target.url).path)
     status = 0
     if asked.expect_status != HTTP_STATUS:
         status = statuses.number(asked.expect_status, "--expect-status")

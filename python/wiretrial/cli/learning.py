@@ -24,6 +24,7 @@ from wiretrial.words import CALLS, HTTP
 
 if TYPE_CHECKING:
     from wiretrial.calls.methods import Method
+    from wiretrial.cli.comparing_calls import Called
 
 SHAPE = "shape"
 """The rule of `--expect` by which only the shape of JSON is learned."""
@@ -113,10 +114,15 @@ class Learning:
         output.say(known.rule.line)
         return known.plan, replace(wanted, learned=(known.rule,))
 
-    def learnt_of_study(self, study: Study) -> Study:
-        """The same of a study's servers: now where all run already, else before the first trial."""
+    def learnt_of_study(self, study: Study, called: Called | None = None) -> Study:
+        """The same of a study's servers: now where all run already, else before the first trial.
+
+        `called`: its calls of gRPC.
+        """
         if not self.is_wanted:
             return study
+        if called is not None:
+            study = called.learnt(study, constants=self.constants)
         waiting = taught.pending(study, constants=self.constants)
         if waiting.learning:
             return waiting

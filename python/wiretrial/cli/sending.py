@@ -10,17 +10,19 @@ import base64
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
+from wiretrial.calls import statuses
 from wiretrial.plan import (
     SECURE,
     FixedPayload,
     ListPayload,
     MatchingContent,
+    NumberedPayload,
     SequencePayload,
     TemplatePayload,
 )
-from wiretrial.report import sent
+from wiretrial.report import sent, units
 from wiretrial.studies.spec import Case
-from wiretrial.words import HTTP
+from wiretrial.words import CALLS, HTTP
 
 DIGITS = 16
 """Of a message's number in a text."""
@@ -43,7 +45,10 @@ def _request(case: Case) -> str:
         return "; ".join([*parts, "every reply is checked", *_trusted(case)])
     parts = [f"{_opening(case)}{_payload(case)}"]
     if case.http.headers:
-        parts.append(f"headers {', '.join(name for name, _ in case.http.headers)}")
+        called = "metadata" if case.protocol in CALLS else "headers"
+        parts.append(f"{called} {', '.join(name for name, _ in case.http.headers)}")
+    if case.grpc.deadline_ns:
+        parts.append(f"deadline {units.length(case.grpc.deadline_ns)}")
     expected = _expected(case)
     if expected:
         parts.append(f"expects {expected}")
@@ -69,6 +74,8 @@ def _opening(case: Case) -> str:
     if case.protocol in HTTP:
         default = "GET" if case.message.source.source == "none" else "POST"
         return f"{case.http.method or default} {path} with "
+    if case.protocol in CALLS:
+        return f"{case.protocol} {path}, {_KINDS[case.grpc.kind]} with "
     return f"{case.protocol} {path}, {case.message.kind} messages of "
 
 
@@ -76,12 +83,13 @@ def _payload(case: Case) -> str:
     match case.message.source:
         case SequencePayload(bytes=size):
             return _bytes(size)
-        case FixedPayload(base64=text):
+        case FixedPayload(base64=text) | NumberedPayload(base64=text):
             return _bytes(len(base64.b64decode(text)))
         case TemplatePayload(text=text):
             return _bytes(len(text.replace("{seq}", "0" * DIGITS).encode()))
         case ListPayload(base64=texts):
-            return f"{len(texts)} payloads in turn"
+            is_stream = case.grpc.kind in ("client", "bidi")
+            return f"{len(texts)} {'messages' if is_stream else 'payloads in turn'}"
         case _:
             return "no payload"
 
@@ -92,19 +100,33 @@ def _bytes(size: int) -> str:
 
 def _expected(case: Case) -> str:
     """The status, and what the content must be."""
+    status = _status(case)
     if case.scenario.learned:
         samples = case.scenario.learned[0].samples
-        return f"status {case.expect.status}, what {samples} replies have in common"
+        return f"{status}what {samples} replies have in common"
     rule = case.expect.content.rule
     if rule == "auto":
-        rule = "learned" if case.protocol in HTTP else "echo"
+        rule = "learned" if case.protocol in (*HTTP, *CALLS) else "echo"
     if isinstance(case.expect.content, MatchingContent):
         content = " and ".join(case.expect.content.rules)
     else:
         content = _CONTENTS.get(rule, rule)
-    return f"status {case.expect.status}, {content}" if case.protocol in HTTP else content
+    return f"{status}{content}"
 
 
+def _status(case: Case) -> str:
+    """`status 200, `; of what has no status nothing."""
+    if case.protocol in CALLS:
+        return f"status {statuses.NAMES[case.grpc.status]}, "
+    return f"status {case.expect.status}, " if case.protocol in HTTP else ""
+
+
+_KINDS = {
+    "unary": "calls",
+    "server": "calls that the server streams,",
+    "client": "calls that the client streams,",
+    "bidi": "calls that both sides stream,",
+}
 _CONTENTS = {
     "echo": "the message back",
     "learned": "the content of the first reply",
@@ -112,4 +134,6 @@ _CONTENTS = {
     "fixed": "the content of a file",
     "status": "any content",
     "shaped": "JSON of a schema",
+    "fields": "messages with these fields",
+    "messages": "these messages",
 }

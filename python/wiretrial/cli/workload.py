@@ -52,6 +52,8 @@ from wiretrial.words import CALLS, HTTP
 
 SCHEMES: tuple[Protocol, ...] = (*HTTP, "ws", "wss", "tcp", "tls")
 """What subjects are compared over."""
+COMPARED: tuple[Protocol, ...] = (*SCHEMES, *CALLS)
+"""What servers that run already are compared over."""
 LOADED: tuple[Protocol, ...] = (
     *SCHEMES,
     *CALLS,

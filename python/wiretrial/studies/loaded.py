@@ -5,9 +5,12 @@ Knows how a case and its server become a plan; must not know what comes before o
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
-from wiretrial.errors import EveryMessageFailed
+from wiretrial import plan_grpc
+from wiretrial.errors import EngineFailed, EveryMessageFailed, LimitsTooLow
 from wiretrial.machine import listeners
 from wiretrial.plan import Plan
 from wiretrial.studies import plans, priming, stall
@@ -16,6 +19,7 @@ from wiretrial.studies.contracts import FRESH_SOURCES
 from wiretrial.studies.events import Event, Seen
 from wiretrial.studies.recording import Recording
 from wiretrial.studies.sent import Sent
+from wiretrial.studies.spec import Case
 
 
 def send(stand: Stand) -> Generator[Event, None, Sent]:
@@ -28,26 +32,49 @@ def send(stand: Stand) -> Generator[Event, None, Sent]:
         # Told now: what a link has carried by now is no part of the trial.
         subject = running.facts()
     found = listeners.Found(running.copies.pids) if running else listeners.of_url(plan.target.url)
-    with Recording(
-        bench.engine,
-        plan,
-        found.pids,
-        stall.watch(case),
-        found.unseen,
-        allowed_errors=bench.study.allow_errors,
-        learned=case.scenario.learned,
-        keeps_secrets=bench.study.keeps_secrets,
-    ) as recording:
+    with (
+        _naming(case),
+        Recording(
+            bench.engine,
+            plan,
+            found.pids,
+            stall.watch(case),
+            found.unseen,
+            allowed_errors=bench.study.allow_errors,
+            learned=case.scenario.learned,
+            keeps_secrets=bench.study.keeps_secrets,
+        ) as recording,
+    ):
         for snapshot in recording:
             yield Seen(snapshot, recording.server_used, recording.agents())
     if recording.futile and not recording.server_died:
-        raise EveryMessageFailed(recording.futile)
-    return recording.sent(
+        raise EveryMessageFailed(_named(recording.futile, case))
+    ran = recording.sent(
         case.scenario.environment if running else None,
         subject=running.facts_since(subject) if running and subject else None,
         server_end=running.copies.ended() if running else None,
         ceiling=bench.alone.ceiling(bench.study, case),
     )
+    examples = {name: _named(text, case) for name, text in ran.summary.examples.items()}
+    return replace(ran, summary=ran.summary.model_copy(update={"examples": examples}))
+
+
+@contextmanager
+def _naming(case: Case) -> Iterator[None]:
+    """Has failures of calls name fields, where the engine knows their numbers."""
+    try:
+        yield
+    except LimitsTooLow:
+        raise
+    except EngineFailed as error:
+        if not case.fields:
+            raise
+        raise EngineFailed(_named(error.message, case), error.remedy, error.exit_code) from error
+
+
+def _named(text: str, case: Case) -> str:
+    """The text with the names of a reply's fields, where they are known."""
+    return plan_grpc.named(text, lambda at: case.fields.get(at, at)) if case.fields else text
 
 
 def plan_of(stand: Stand) -> Plan:

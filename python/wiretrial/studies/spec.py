@@ -17,6 +17,7 @@ from wiretrial.browser.jobs import CacheMode, Pattern, Transport, Urls
 from wiretrial.browser.jobs import Http as HttpVersion
 from wiretrial.errors import StoreError
 from wiretrial.plan import Expect, Hold, Http, Load, Message, Styx, Target, Tls, WebSocket
+from wiretrial.plan_grpc import Grpc
 from wiretrial.plan_traffic import Traffic
 from wiretrial.results import redacted
 from wiretrial.results.claims import Claim
@@ -39,6 +40,7 @@ _WORDING = (
 """What a study says, allows and keeps, and how often it measures: more trials are the same."""
 
 
+_CALL: Final = {"grpc": True}
 _TOLD = ("trials", "file", "goals", "baseline", "learned")
 """The same of a scenario."""
 
@@ -110,6 +112,10 @@ class Case(Part):
     contract: ContractName | None = None
     """What the subject must keep for this scenario; None for an own URL."""
     http: Http = Field(default_factory=Http)
+    grpc: Grpc = Field(default_factory=Grpc)
+    """Of grpc and grpcs: the call, whose method is the path."""
+    fields: dict[str, str] = Field(default_factory=dict)
+    """The names of a reply's fields by their numbers, as `maker.since` by `9.2`."""
     tls: Tls = Field(default_factory=Tls)
     websocket: WebSocket = Field(default_factory=WebSocket)
     message: Message = Field(default_factory=Message)
@@ -207,6 +213,7 @@ class Case(Part):
         return Target(
             url=url,
             http=self.http,
+            grpc=self.grpc,
             tls=self.tls,
             styx=self.styx,
             websocket=self.websocket,
@@ -293,6 +300,8 @@ class Study(Part):
                         "occasions": True,
                         # Where there is none, studies are what they were before there was any.
                         **({} if any(case.own for case in self.cases) else {"own": True}),
+                        **({} if any(case.grpc != Grpc() for case in self.cases) else _CALL),
+                        "fields": True,
                         "scenario": dict.fromkeys(_TOLD, True),
                     }
                 },
