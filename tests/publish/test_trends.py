@@ -33,7 +33,7 @@ def test_the_first_page_names_what_became_worse(files: Files, history: History) 
     told = words_of(files, shell.FIRST)
     assert "Results over time" in told
     assert "1 of 1 scenario became worse." in told
-    assert "throughput worse since 2026-01-19 08:00 (c000018), −8." in told
+    assert "Throughput worse since 2026-01-19 08:00 (c000018), −8." in told
     assert f'href="{trend_pages.path(history)}"' in files[shell.FIRST].decode()
     assert f'href="{shell.TRENDS}"' in files[shell.METHOD].decode()
 
@@ -44,7 +44,7 @@ def test_a_machine_that_changed_is_marked_and_no_regression(files: Files, histor
     assert "The two sides are not compared" in told
     assert told.count("machine changed: kernel 6.1.0 → 6.6.2") == 1
     # In the table the change stands beside its own result.
-    assert "throughput worse, −8." in told
+    assert "Throughput worse, −8." in told
     assert history.outcome == "worse"
     assert [step.kind for step in history.first.steps] == ["machine", "worse"]
 

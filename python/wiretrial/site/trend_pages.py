@@ -70,7 +70,7 @@ def _shown(history: History) -> Judged:
 def _worst(history: History) -> str:
     one = _shown(history)
     step = next(step for step in reversed(one.changes) if step.kind == "worse")
-    return f"{one.line.title.lower()} {words.change_in_short(step)}"
+    return f"{one.line.title} {words.change_in_short(step)}"
 
 
 def _counted(histories: Sequence[History]) -> str:
@@ -97,7 +97,7 @@ def index(histories: Sequence[History]) -> Markup:
         Markup('<th{} scope="col">{}</th>').format(
             Markup(' class="num"') if name == "Results" else _EMPTY, name
         )
-        for name in ("Scenario", "Figure", "Newest", "Found", "Results")
+        for name in ("Scenario", "Newest", "Found", "Results")
     )
     choices = {
         "study": sorted({one.study for one in histories}),
@@ -123,16 +123,15 @@ def _row(one: History) -> Markup:
     newest = line.points[-1]
     return Markup(
         '<tr data-words="{}" data-study="{}" data-found="{}"><th scope="row">{}<small>{}</small>'
-        '</th><td>{}</td><td>{}<small>{}</small></td><td>{}</td><td class="num">{}</td></tr>'
+        '</th><td>{}<small>{}</small></td><td>{}</td><td class="num">{}</td></tr>'
     ).format(
         pages.words(one.study, one.scenario, line.title, one.outcome, words.revision(newest)),
         one.study,
         one.outcome,
         link(path(one), one.scenario),
         one.study,
-        line.title,
         _value(one.first, newest),
-        words.place(newest),
+        f"{line.title}, {words.place(newest)}",
         Markup("<br>").join(_findings(one)),
         len(one.results),
     )
@@ -144,7 +143,7 @@ def _findings(one: History) -> Iterator[Markup]:
     for judged in changed:
         for step in judged.changes:
             yield _sign(step) + Markup("{} {}").format(
-                judged.line.title.lower(), words.change_in_short(step)
+                judged.line.title, words.change_in_short(step)
             )
     if not changed:
         yield Markup("{}").format(words.verdict(one.first))
@@ -269,7 +268,7 @@ def _changed(steps: Sequence[tuple[str, Step]]) -> Iterator[Markup]:
     for title, step in steps:
         if step.kind in ("worse", "better"):
             yield _sign(step) + Markup("{} {}, {}").format(
-                title.lower(), step.kind, words.share(step.ratio)
+                title, step.kind, words.share(step.ratio)
             )
     seen: set[str] = set()
     for _, step in steps:

@@ -127,9 +127,9 @@ class Plot:
         """The rows' `text` in grey."""
         self.draw("text", rows, text="text", **{"color": palette.MUTED, **style})
 
-    def caption(self, text: str) -> None:
+    def caption(self, text: str, above: float = 14) -> None:
         """What the vertical axis counts, above it, where it is read without turning the head."""
-        self.grey([{"text": text}], x=4 - self._padding.left, y=-14)
+        self.grey([{"text": text}], x=4 - self._padding.left, y=-above)
 
     def names(self, rows: Sequence[Row]) -> None:
         """Each line's name beside its last point, moved apart from the others, with a leader."""
