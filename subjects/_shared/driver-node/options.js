@@ -26,6 +26,9 @@ export function readOptions(words, schemes) {
   if (values.mode !== "kept" && values.mode !== "fresh") {
     throw new UsageError("--mode: kept or fresh");
   }
+  if (values.http !== "1.1" && values.http !== "2") {
+    throw new UsageError("--http: 1.1 or 2");
+  }
   const message = Buffer.from({ length: size }, (_, index) => 33 + (index % 90));
   return {
     url,
@@ -38,6 +41,8 @@ export function readOptions(words, schemes) {
     repetitions: readCount(values, "repetitions", 1),
     timeoutMs: readSeconds(values.timeout) * 1000,
     tuned: values.tuned,
+    /** HTTP/2 and nothing else. */
+    http2: values.http === "2",
   };
 }
 
@@ -54,6 +59,7 @@ function parse(words) {
     cacert: text,
     expect: text,
     timeout: { type: "string", default: "10" },
+    http: { type: "string", default: "1.1" },
     tuned: flag,
     version: flag,
   };
