@@ -219,6 +219,16 @@ def test_a_long_line_keeps_its_newest_results() -> None:
     assert any("the 10 oldest results are left out" in note for note in judged.notes)
 
 
+def test_reasons_that_differ_in_their_numbers_alone_are_told_once() -> None:
+    few = [(f"r{came}", f"p99 needs 1,000 replies; {came} came") for came in ("991", "45", "986")]
+    other = ("r9", "http3 failed in 2 of 5 trials")
+    judged = found.judge(replace(line([1.0] * 20), left_out=(*few, other)))
+    assert judged.notes == (
+        "3 results left out: p99 needs 1,000 replies; 45 to 991 came",
+        "1 result left out: http3 failed in 2 of 5 trials",
+    )
+
+
 # A gate over time.
 
 

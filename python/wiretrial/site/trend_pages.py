@@ -82,12 +82,14 @@ def _counted(histories: Sequence[History]) -> str:
     return f"No change for the worse was found in {many}."
 
 
-def _span(histories: Sequence[History]) -> str:
+def _span(histories: Sequence[History]) -> Markup:
     """The results, and from when to when they are."""
     results = {point.result: point.day for one in histories for point in one.results}
     days = sorted(point.day for one in histories for point in one.results)
     span = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
-    return f"{units.plural(len(results), 'result')} · {span}"
+    return Markup('{} · <span class="beside">{}</span>').format(
+        units.plural(len(results), "result"), span
+    )
 
 
 def index(histories: Sequence[History]) -> Markup:
@@ -97,7 +99,7 @@ def index(histories: Sequence[History]) -> Markup:
         Markup('<th{} scope="col">{}</th>').format(
             Markup(' class="num"') if name == "Results" else _EMPTY, name
         )
-        for name in ("Scenario", "Newest", "Found", "Results")
+        for name in ("Scenario", "Found", "Newest", "Results")
     )
     choices = {
         "study": sorted({one.study for one in histories}),
@@ -110,7 +112,7 @@ def index(histories: Sequence[History]) -> Markup:
     ).format(
         TITLE,
         _counted(histories),
-        f"{_span(histories)}.",
+        _span(histories) + ".",
         pages.filter_form("rows", choices),
         head,
         body,
@@ -123,16 +125,16 @@ def _row(one: History) -> Markup:
     newest = line.points[-1]
     return Markup(
         '<tr data-words="{}" data-study="{}" data-found="{}"><th scope="row">{}<small>{}</small>'
-        '</th><td>{}<small>{}</small></td><td>{}</td><td class="num">{}</td></tr>'
+        '</th><td class="told">{}</td><td>{}<small>{}</small></td><td class="num">{}</td></tr>'
     ).format(
         pages.words(one.study, one.scenario, line.title, one.outcome, words.revision(newest)),
         one.study,
         one.outcome,
         link(path(one), one.scenario),
         one.study,
+        Markup("<br>").join(_findings(one)),
         _value(one.first, newest),
         f"{line.title}, {words.place(newest)}",
-        Markup("<br>").join(_findings(one)),
         len(one.results),
     )
 

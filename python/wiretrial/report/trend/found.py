@@ -8,7 +8,7 @@ the test. Where the reference server moved as much as the subject, the machine d
 from __future__ import annotations
 
 import math
-from collections import Counter
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -31,6 +31,8 @@ MOST_MARKS = 4
 SURE = 0.01
 """The reference server moved where its own comparison has a smaller p."""
 INSIDE = 0.05
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w.])")
+"""In a reason why a result is left out; the 99 of `p99` is none."""
 
 
 @dataclass(frozen=True)
@@ -285,13 +287,28 @@ def _others(
 
 
 def _left_out(line: Line, older: int) -> list[str]:
+    alike: dict[str, list[str]] = {}
+    for _, reason in line.left_out:
+        alike.setdefault(_NUMBER.sub("#", reason), []).append(reason)
     notes = [
-        f"{count} {'result' if count == 1 else 'results'} left out: {reason}"
-        for reason, count in Counter(reason for _, reason in line.left_out).items()
+        f"{len(own)} {'result' if len(own) == 1 else 'results'} left out: {_in_one(own)}"
+        for own in alike.values()
     ]
     if older:
         notes.append(f"the {older} oldest results are left out: the newest {MOST_POINTS} stand")
     return notes
+
+
+def _in_one(reasons: Sequence[str]) -> str:
+    """Reasons that differ in their numbers alone as one: `p99 needs 1,000 replies; 745 to 991`."""
+    places = zip(*(_NUMBER.findall(reason) for reason in reasons), strict=True)
+    told = iter([_range(numbers) for numbers in places])
+    return _NUMBER.sub(lambda _: next(told), reasons[0])
+
+
+def _range(numbers: Sequence[str]) -> str:
+    ordered = sorted(set(numbers), key=lambda number: float(number.replace(",", "")))
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
 
 
 def _too_few(groups: Iterable[Sequence[int]]) -> str:

@@ -13,7 +13,7 @@ from wiretrial.report.views.axes import domain_of
 from wiretrial.report.views.plot import Plot, linear, log
 
 HEIGHT, NARROW_SHARE = 200, 0.9
-WIDE, NARROW = Padding(56, 24, 40, 44), Padding(50, 16, 54, 44)
+WIDE, NARROW = Padding(56, 24, 54, 44), Padding(50, 16, 54, 44)
 TICKS, NARROW_TICKS = 10, 5
 WORSE, BETTER = 1, 2
 """Places in the palette."""
@@ -73,8 +73,8 @@ def picture(judged: Judged, frame: Frame) -> Picture:
     style: Row = {"color": palette.scenario(0), "size": 36}
     plot.draw("point", exact, **style)
     plot.draw("point", [row for row in rows if row["bound"]], filled=False, **style)
-    # On a phone the sizes of changes need the room beside the caption, too.
-    plot.caption(f"{line.title}, {unit.name}, log scale", 30 if frame.is_narrow else 14)
+    # The sizes of changes stand below the caption: an early one would be written on it.
+    plot.caption(f"{line.title}, {unit.name}, log scale", 30)
     told = [words.sentence(line, step) for step in judged.steps] or [words.verdict(judged)]
     return plot.picture(f"{words.head(line)}. {'; '.join(told)}.")
 
