@@ -18,8 +18,8 @@ WORKERS ?= 4
 FROM ?= 0
 AA_SUITES ?= 100
 CONFORMANCE ?=
-SUBJECTS ?= reference reference-http2 nginx ws uwebsockets gorilla tokio-tungstenite \
-  simple-websocket-server feathers raw-client undici-client httpx-client go-http-client \
+SUBJECTS ?= reference reference-http2 reference-grpc grpc-go nginx ws uwebsockets gorilla \
+  tokio-tungstenite simple-websocket-server feathers raw-client undici-client httpx-client go-http-client \
   tungstenite-client java-http-client
 BENCH ?=
 BASE ?=

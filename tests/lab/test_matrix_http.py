@@ -72,3 +72,12 @@ def test_the_name_of_a_version_as_subjects_say_it_is_refused_with_the_words_to_w
     with pytest.raises(UsageProblem) as refused:
         written(tmp_path, text)
     assert 'h2 is said as: protocol = "https" and http = "2"' in refused.value.line()
+
+
+def test_calls_of_grpc_are_refused_with_what_measures_them(tmp_path: Path) -> None:
+    text = VERSIONS.replace('protocol = "http"', 'protocol = "grpc"').replace(
+        'contract = "static"', 'contract = "grpc-echo"'
+    )
+    with pytest.raises(UsageProblem) as refused:
+        written(tmp_path, text)
+    assert "grpc is not measured in studies: use wiretrial load" in refused.value.line()

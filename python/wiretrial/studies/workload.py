@@ -37,6 +37,7 @@ from wiretrial.subjects.spec import (
     Mode,
     Protocol,
 )
+from wiretrial.words import CALLS
 
 Factors = dict[str, Sequence[Level | None]]
 
@@ -131,6 +132,8 @@ class Workload(Part):
             if protocol in HTTP2:
                 of = HTTP2[protocol]
                 raise ValueError(f'{protocol} is said as: protocol = "{of}" and http = "2"')
+            if protocol in CALLS:
+                raise ValueError(f"{protocol} is not measured in studies: use wiretrial load")
         if (self.family is None) != (self.label is None):
             raise ValueError("`family` and `label` go together")
         return self

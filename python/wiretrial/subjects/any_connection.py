@@ -10,12 +10,12 @@ from typing import Self
 
 from wiretrial.subjects.endpoint import Endpoint
 from wiretrial.subjects.http_connection import Connection, Http1Connection, Request
-from wiretrial.subjects.spec import HTTP2
+from wiretrial.subjects.spec import OVER_HTTP2
 
 
 def connect(endpoint: Endpoint) -> Connection:
     """A connection in the endpoint's version of HTTP."""
-    if endpoint.protocol in HTTP2:
+    if endpoint.protocol in OVER_HTTP2:
         from wiretrial.subjects.http2_connection import Http2Connection
 
         return Http2Connection(endpoint)

@@ -6,29 +6,38 @@ checks of HTTP/2 are made by a codec that is not ours.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from wiretrial.engine import Engine
 from wiretrial.errors import EngineFailed
 from wiretrial.plan import (
+    Content,
     EchoContent,
     Expect,
+    FixedPayload,
     Http,
     LearnedContent,
+    ListPayload,
     Load,
     Message,
+    MessagesContent,
+    NumberedPayload,
     Plan,
     SequencePayload,
     Stop,
     Target,
     Tls,
 )
+from wiretrial.plan_grpc import Grpc
 from wiretrial.snapshot import Summary
 from wiretrial.subjects.checks import STANDARD
+from wiretrial.subjects.checks_grpc import REPEATED
 from wiretrial.subjects.checks_http import ECHO_PATH, MESSAGE_PATH
-from wiretrial.subjects.endpoint import Endpoint
-from wiretrial.subjects.spec import HTTP2, ConfigurationName, ContractName, Spec
+from wiretrial.subjects.endpoint import Endpoint, payload
+from wiretrial.subjects.grpc_parts import SERVICE, message
+from wiretrial.subjects.spec import HTTP2, ConfigurationName, ContractName, Protocol, Spec
 from wiretrial.subjects.verify import (
     CHECK_LIMIT_S,
     ENDING_S,
@@ -43,18 +52,32 @@ STREAMS = 8
 REQUESTS = 600
 ECHOED_BYTES = (64, 100_000)
 """One frame each way, and more than a window."""
+CALLED = f"/{SERVICE}"
+STREAMED = 5
+"""Messages of a client's stream."""
+NUMBER = 16
+"""Digits of a call's number."""
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What is asked where, and what is right."""
+
+    path: str
+    message: Message
+    right: Content
+    grpc: Grpc = field(default_factory=Grpc)
 
 
 def verify(
     spec: Spec, configuration: ConfigurationName, start: Start, engine: Engine
 ) -> Iterator[Outcome]:
-    """What it claims over HTTP/2, asked by the engine."""
+    """What it claims over HTTP/2, calls of gRPC too, asked by the engine."""
     setting = replace(STANDARD, threads=max(STANDARD.threads, spec.least_threads))
     for contract, protocol in spec.claims():
-        messages = _messages(contract) if protocol in HTTP2 else ()
-        for what, message in messages:
+        for what, asked in _asked(contract, protocol):
             with start(setting) as server:
-                plan = _plan(server.endpoint(protocol), contract, message)
+                plan = _plan(server.endpoint(protocol), asked)
                 problem = _problem(engine, plan)
                 how = how_it_ended(server, ENDING_S if problem else 0.0)
             if how:
@@ -64,31 +87,71 @@ def verify(
             yield outcome_of(spec, configuration, claim, "pipelining", name, problem)
 
 
-def _messages(contract: ContractName) -> tuple[tuple[str, Message], ...]:
-    """What is sent, and its name."""
-    if contract == "static":
-        return (("requests", Message()),)
-    if contract == "http-echo":
-        return tuple(
-            (f"messages of {size:,} bytes", Message(source=SequencePayload(bytes=size)))
-            for size in ECHOED_BYTES
+def _asked(contract: ContractName, protocol: Protocol) -> Iterator[tuple[str, _Parts]]:
+    """What is asked, and its name."""
+    if protocol in HTTP2 and contract == "static":
+        yield "requests", _Parts(MESSAGE_PATH, Message(), LearnedContent())
+    elif protocol in HTTP2 and contract == "http-echo":
+        for size in ECHOED_BYTES:
+            sent = Message(source=SequencePayload(bytes=size))
+            yield f"messages of {size:,} bytes", _Parts(ECHO_PATH, sent, EchoContent())
+    elif contract == "grpc-echo":
+        yield from _calls()
+
+
+def _calls() -> Iterator[tuple[str, _Parts]]:
+    for size in ECHOED_BYTES:
+        # Each carries its own number: a reply to another call is found.
+        text = b"0" * size
+        sent = message(text)
+        numbered = NumberedPayload(base64=_base64(sent), places=(len(sent) - NUMBER,))
+        yield (
+            f"calls of {size:,} bytes",
+            _Parts(f"{CALLED}/Unary", Message(source=numbered), EchoContent(), Grpc(kind="unary")),
         )
-    return ()
+    one, *others = (message(payload(ECHOED_BYTES[0], seed)) for seed in range(STREAMED))
+    several = Message(source=ListPayload(base64=tuple(map(_base64, (one, *others)))))
+    yield (
+        "calls with a stream from the server",
+        _Parts(
+            f"{CALLED}/Server",
+            Message(source=FixedPayload(base64=_base64(one))),
+            MessagesContent(base64=(_base64(one),) * REPEATED),
+            Grpc(kind="server"),
+        ),
+    )
+    yield (
+        "calls with a stream from the client",
+        _Parts(
+            f"{CALLED}/Client",
+            several,
+            MessagesContent(base64=(_base64(others[-1]),)),
+            Grpc(kind="client"),
+        ),
+    )
+    yield (
+        "calls with streams both ways",
+        _Parts(f"{CALLED}/Bidi", several, EchoContent(), Grpc(kind="bidi")),
+    )
 
 
-def _plan(endpoint: Endpoint, contract: ContractName, message: Message) -> Plan:
-    is_static = contract == "static"
+def _plan(endpoint: Endpoint, asked: _Parts) -> Plan:
     return Plan(
         target=Target(
-            url=endpoint.url(MESSAGE_PATH if is_static else ECHO_PATH),
-            http=Http(version="2"),
+            url=endpoint.url(asked.path),
+            http=Http(version="2") if endpoint.protocol in HTTP2 else Http(),
+            grpc=asked.grpc,
             tls=Tls(ca_file=str(endpoint.authority) if endpoint.authority else None),
-            message=message,
-            expect=Expect(content=LearnedContent() if is_static else EchoContent()),
+            message=asked.message,
+            expect=Expect(content=asked.right),
         ),
         load=Load(connections=CONNECTIONS, depth=STREAMS),
         stop=Stop(requests=REQUESTS, duration_ns=round(CHECK_LIMIT_S * 1e9)),
     )
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
 
 
 def _problem(engine: Engine, plan: Plan) -> str | None:

@@ -12,9 +12,10 @@ from pathlib import Path
 from websockets.exceptions import WebSocketException
 
 from wiretrial.errors import SubjectFailed
-from wiretrial.plan import SECURE
+from wiretrial.plan import SECURE, HttpVersion
 from wiretrial.subjects import (
     checks_broadcast,
+    checks_grpc,
     checks_http,
     checks_raw,
     checks_rest,
@@ -26,8 +27,8 @@ from wiretrial.subjects import (
 from wiretrial.subjects.checks import Check, address
 from wiretrial.subjects.endpoint import Broken, Endpoint, Late
 from wiretrial.subjects.http_connection import HTTP_ERRORS
-from wiretrial.subjects.spec import HTTP2, ContractName, Protocol, version_of
-from wiretrial.words import HTTP
+from wiretrial.subjects.spec import HTTP2, OVER_HTTP2, ContractName, Protocol
+from wiretrial.words import CALLS, HTTP
 
 _SOURCES = (
     *("checks*.py", "contracts.py", "*_parts.py", "*_packets.py", "*_connection.py", "endpoint.py"),
@@ -53,6 +54,8 @@ def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
         found = checks_table.MESSAGE if over_websocket else checks_table.STREAM
     elif protocol in HTTP or protocol in HTTP2:
         found = _OVER_HTTP[contract]
+    elif protocol in CALLS:
+        found = checks_grpc.ECHO
     elif protocol in ("socketio+ws", "socketio+wss"):
         found = _OVER_SOCKETIO[contract]
     elif contract == "ws-broadcast":
@@ -62,7 +65,7 @@ def checks(contract: ContractName, protocol: Protocol) -> tuple[Check, ...]:
     else:
         found = checks_raw.ECHO
     asked = (*found, address())
-    version = version_of(protocol)
+    version: HttpVersion = "2" if protocol in OVER_HTTP2 else "1.1"
     return tuple(
         check
         for check in asked

@@ -12,10 +12,13 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from wiretrial.plan import SECURE
-from wiretrial.subjects.spec import HTTP2, Protocol, scheme
+from wiretrial.subjects.spec import HTTP2, OVER_HTTP2, Protocol, scheme
 
 DEADLINE_S = 10.0
 """No answer of a check may take longer, where nothing else is said."""
+
+AGREED = "h2"
+"""HTTP/2 inside TLS, as ALPN names it."""
 
 
 class Broken(Exception):
@@ -56,8 +59,8 @@ class Endpoint(BaseModel):
         if self.protocol not in SECURE:
             return None
         context = ssl.create_default_context(cafile=str(self.authority) if self.authority else None)
-        if self.protocol in HTTP2:
-            context.set_alpn_protocols([self.protocol])
+        if self.protocol in OVER_HTTP2:
+            context.set_alpn_protocols([AGREED])
         return context
 
     def connect(self) -> socket.socket:
@@ -71,9 +74,9 @@ class Endpoint(BaseModel):
         except OSError:
             plain.close()
             raise
-        if self.protocol in HTTP2 and secure.selected_alpn_protocol() != self.protocol:
+        if self.protocol in OVER_HTTP2 and secure.selected_alpn_protocol() != AGREED:
             secure.close()
-            raise Broken(f"TLS did not agree on {self.protocol} (ALPN)")
+            raise Broken(f"TLS did not agree on {AGREED} (ALPN)")
         return secure
 
     def connect_plain(self) -> socket.socket:

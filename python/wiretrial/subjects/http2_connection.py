@@ -6,6 +6,7 @@ Knows streams, windows and frames; must not know routes. Imported where a subjec
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from h2 import events
@@ -15,9 +16,9 @@ from h2.errors import ErrorCodes
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
 
+from wiretrial.plan import SECURE
 from wiretrial.subjects.endpoint import Broken, Endpoint, expect
 from wiretrial.subjects.http_connection import Answer, Connection, Request, media_type
-from wiretrial.subjects.spec import scheme
 
 USUAL_WINDOW = 65_535
 """What a client that says nothing allows on a stream (RFC 9113, 6.9.2)."""
@@ -32,6 +33,7 @@ class _Coming:
     status: int | None = None
     kind: str = ""
     content: bytearray = field(default_factory=bytearray)
+    last: dict[str, str] = field(default_factory=dict)
     is_whole: bool = False
 
 
@@ -96,7 +98,26 @@ class Http2Connection(Connection):
             kind=coming.kind,
             content=bytes(coming.content),
             will_close=self._last is not None,
+            last=coming.last,
         )
+
+    def open(self, request: Request) -> int:
+        """Sends the head of a request, whose body is said in pieces; its stream."""
+        self._begin(request)
+        self._flush()
+        return self._asked[-1]
+
+    def say(self, stream: int, piece: bytes, *, is_last: bool = False) -> None:
+        """Sends a piece of the body, which has to fit into the server's window."""
+        self._codec.send_data(stream, piece, end_stream=is_last)
+        self._flush()
+
+    def hear(self, stream: int, size: int) -> bytes:
+        """The first bytes of an answer, as soon as so many came."""
+        coming = self._coming[stream]
+        while len(coming.content) < size and not coming.is_whole:
+            self._read()
+        return bytes(coming.content[:size])
 
     def says_something(self) -> bool:
         try:
@@ -128,15 +149,18 @@ class Http2Connection(Connection):
         stream = self._codec.get_next_available_stream_id()
         fields = [
             (":method", request.method),
-            (":scheme", scheme(self.endpoint.protocol)),
+            (":scheme", "https" if self.endpoint.protocol in SECURE else "http"),
             (":authority", f"{self.endpoint.host}:{self.endpoint.port}"),
             (":path", request.path),
         ]
-        if request.has_length:
+        if request.head:
+            fields += request.head
+        elif request.has_length:
             fields.append(("content-type", "text/plain"))
             if says_length:
                 fields.append(("content-length", str(len(request.body))))
-        self._codec.send_headers(stream, fields, end_stream=not request.body)
+        is_whole = not (request.body or request.head)
+        self._codec.send_headers(stream, fields, end_stream=is_whole)
         self._asked.append(stream)
         self._coming[stream] = _Coming()
 
@@ -178,12 +202,16 @@ class Http2Connection(Connection):
     def _take(self, event: events.Event) -> None:
         match event:
             case events.ResponseReceived():
-                fields = {str(name): str(value) for name, value in event.headers}
+                fields = _named_once(event.headers)
                 coming = self._coming[event.stream_id]
+                coming.last = fields
                 coming.status = int(fields[":status"])
                 coming.kind = media_type(fields.get("content-type", ""))
+            case events.TrailersReceived():
+                self._coming[event.stream_id].last = _named_once(event.headers)
             case events.DataReceived():
                 self._coming[event.stream_id].content += event.data
+                self._coming[event.stream_id].last = {}
                 self._codec.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             case events.StreamEnded():
                 self._coming[event.stream_id].is_whole = True
@@ -202,6 +230,10 @@ class Http2Connection(Connection):
         if coming is None or coming.is_whole:
             return
         raise Broken(f"it reset the stream, {_named(code)}")
+
+
+def _named_once(fields: Iterable[tuple[object, object]]) -> dict[str, str]:
+    return {str(name): str(value) for name, value in fields}
 
 
 def _named(code: int | None) -> str:

@@ -9,9 +9,9 @@ import http.client
 import io
 import socket as sockets
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from wiretrial.subjects.endpoint import Endpoint, expect
@@ -29,6 +29,8 @@ class Answer:
     """Its media type, without parameters; empty where it says none."""
     content: bytes
     will_close: bool
+    last: Mapping[str, str] = field(default_factory=dict)
+    """The fields of what ends it in HTTP/2: its trailers, or its head where nothing follows."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Request:
     """Raises where the answer is wrong."""
     close: bool = False
     """Whether it asks for the end of the connection (HTTP/1.1)."""
+    head: tuple[tuple[str, str], ...] = ()
+    """What its head says in HTTP/2 in place of its body's type and length."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

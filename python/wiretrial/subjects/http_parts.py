@@ -47,6 +47,13 @@ def parts(
         checks.at_once(begin, "pipelining", REQUESTS_AT_ONCE, "requests"),
         Check("routes", "unknown routes", _refused(sample, unknown_routes, NO_SUCH_ROUTE)),
         Check("methods", "wrong methods", _refused(sample, wrong_methods, NO_SUCH_METHOD)),
+        *of_connections(sample, begin),
+    )
+
+
+def of_connections(sample: Sample, begin: checks.Begin) -> tuple[Check, ...]:
+    """The parts that follow from connections, whatever a request is and however it is refused."""
+    return (
         Check("pieces", "request in pieces", _in_pieces(sample)),
         Check("close", "close", _close(sample), http=HTTP_1),
         Check("close", "our end of stream", _left(sample), inside_tls=False, http=HTTP_2),

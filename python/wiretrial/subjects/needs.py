@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wiretrial.subjects.spec import Part, Protocol
-from wiretrial.words import HTTP, MULTIPLEXED
+from wiretrial.subjects.spec import OVER_HTTP2, Part, Protocol
+from wiretrial.words import HTTP
 
 LARGE_BYTES = 64 * 1024
 """A message above this is large."""
@@ -47,8 +47,8 @@ def needed_parts(workload: Workload) -> frozenset[Part]:
     if workload.requests_per_connection != 1:
         needed.add("many")
     if workload.depth > 1 or workload.pack > 1:
-        is_http = workload.protocol in (*HTTP, *MULTIPLEXED)
-        needed.add("pipelining" if is_http else "in-flight")
+        asks = workload.protocol in HTTP or workload.protocol in OVER_HTTP2
+        needed.add("pipelining" if asks else "in-flight")
     if workload.message_bytes > LARGE_BYTES:
         needed.add("large")
     if workload.connections > 1:

@@ -18,7 +18,7 @@ from wiretrial.catalogues import SUBJECTS
 from wiretrial.documents import read_toml
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import HttpVersion
-from wiretrial.words import HTTP, MULTIPLEXED
+from wiretrial.words import CALLS, HTTP, MULTIPLEXED
 
 SPEC_FILE = SUBJECTS.document
 SHARED = "_shared"
@@ -49,7 +49,16 @@ Protocol = Literal[
     "styx+json+wss",
 ]
 ContractName = Literal[
-    "rest", "http-echo", "static", "ws-echo", "ws-broadcast", "rpc", "raw-echo", "table", "traffic"
+    "rest",
+    "http-echo",
+    "static",
+    "ws-echo",
+    "ws-broadcast",
+    "rpc",
+    "raw-echo",
+    "grpc-echo",
+    "table",
+    "traffic",
 ]
 TRAFFIC: ContractName = "traffic"
 """What a traffic file says: no contract of ours, but requests with their right replies."""
@@ -60,6 +69,9 @@ Mode = Literal["kept", "fresh"]
 HTTP2: dict[Protocol, Protocol] = dict(zip(MULTIPLEXED, HTTP, strict=True))
 """HTTP/2 by prior knowledge and inside TLS, named as ALPN names them; the schemes of their URLs."""
 
+OVER_HTTP2: frozenset[Protocol] = frozenset((*HTTP2, *CALLS))
+"""All that is spoken on streams of HTTP/2."""
+
 PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
     "http-echo": (*HTTP, *HTTP2),
     "static": (*HTTP, *HTTP2),
@@ -68,6 +80,7 @@ PROTOCOLS_OF: dict[ContractName, tuple[Protocol, ...]] = {
     "rest": (*HTTP, *HTTP2),
     "rpc": (*HTTP, *HTTP2, "socketio+ws", "socketio+wss"),
     "raw-echo": ("tcp", "tls"),
+    "grpc-echo": CALLS,
     "traffic": (*HTTP, "ws", "wss", "socketio+ws", "socketio+wss"),
     "table": (*("styx", "styx+json", "styx+ws", "styx+wss", "styx+json+ws", "styx+json+wss"),),
 }
@@ -81,10 +94,12 @@ PORT_OF: dict[Protocol, str] = {
     "h2c": "port",
     "ws": "port",
     "socketio+ws": "port",
+    "grpc": "port",
     "https": "tls_port",
     "h2": "tls_port",
     "wss": "tls_port",
     "socketio+wss": "tls_port",
+    "grpcs": "tls_port",
     "tcp": "raw_port",
     "tls": "raw_tls_port",
     "styx": "styx_port",
@@ -110,6 +125,7 @@ Part = Literal[
     "many",
     "in-flight",
     "pipelining",
+    "streaming",
     "routes",
     "methods",
     "large",

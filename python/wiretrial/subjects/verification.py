@@ -25,7 +25,7 @@ from wiretrial.subjects.build import Build
 from wiretrial.subjects.checks import Setting
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.spec import (
-    HTTP2,
+    OVER_HTTP2,
     ConfigurationName,
     ContractName,
     Part,
@@ -170,7 +170,7 @@ def _server_outcomes(
 
 def _key(subject: Subject, build: Build, configuration: ConfigurationName, engine: Path) -> _Key:
     command = subject.configuration(configuration).command
-    asks = subject.spec.traffic or any(protocol in HTTP2 for protocol in subject.spec.speaks)
+    asks = subject.spec.traffic or any(protocol in OVER_HTTP2 for protocol in subject.spec.speaks)
     runs_engine = asks or any("{engine}" in word for word in command)
     return _Key(
         digest=build.digest,
