@@ -80,4 +80,4 @@ def test_calls_of_grpc_are_refused_with_what_measures_them(tmp_path: Path) -> No
     )
     with pytest.raises(UsageProblem) as refused:
         written(tmp_path, text)
-    assert "grpc is not measured in studies: use wiretrial load" in refused.value.line()
+    assert "grpc is not measured in studies: use wiretrial compare" in refused.value.line()

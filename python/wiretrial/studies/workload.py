@@ -133,7 +133,9 @@ class Workload(Part):
                 of = HTTP2[protocol]
                 raise ValueError(f'{protocol} is said as: protocol = "{of}" and http = "2"')
             if protocol in CALLS:
-                raise ValueError(f"{protocol} is not measured in studies: use wiretrial load")
+                raise ValueError(
+                    f"{protocol} is not measured in studies: use wiretrial compare URL..."
+                )
         if (self.family is None) != (self.label is None):
             raise ValueError("`family` and `label` go together")
         return self
