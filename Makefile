@@ -185,6 +185,10 @@ bench-limits: build floor  ## measure pacing, memory and a million connections
 	failed=0; for one in bench.pacing bench.memory "bench.scale $(SCALE)"; do \
 	  $(BIN)/python -m $$one || failed=1; done; exit $$failed
 
+.PHONY: bench-http2
+bench-http2: build floor  ## compare HTTP/2 and gRPC with peers (HTTP2="h2o --rounds 9")
+	$(BIN)/python -m bench.http2 $(HTTP2)
+
 .PHONY: bench-traffic
 bench-traffic: build shop  ## compare a session of four requests with peers (TRAFFIC="cost memory")
 	$(BIN)/python -m bench.traffic $(TRAFFIC)

@@ -4,10 +4,14 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
+use crate::http2::Asked;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     WebSocket,
     Http,
+    /// It has a conversation of its own.
+    Http2(Asked),
 }
 
 /// What is said on each connection.
@@ -52,7 +56,7 @@ impl<'p> Conversation<'p> {
     pub(crate) fn request(&self) -> Vec<u8> {
         match self.protocol {
             Protocol::WebSocket => frame(self.bytes),
-            Protocol::Http => {
+            Protocol::Http | Protocol::Http2(_) => {
                 format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", self.path, self.address).into_bytes()
             }
         }

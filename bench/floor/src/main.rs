@@ -8,6 +8,7 @@
 
 mod connect;
 mod hold;
+mod http2;
 mod punctual;
 mod ring;
 
@@ -17,12 +18,14 @@ use std::time::{Duration, Instant};
 
 use connect::{Conversation, Protocol};
 use hold::Crowd;
+use http2::{Asked, Recorded};
 use punctual::Question;
 use ring::Ring;
 
 const USAGE: &str =
-    "usage: wiretrial-floor ws|http IP:PORT PATH CONNECTIONS DEPTH BYTES SECONDS CPU
-  ws: DEPTH echoes of BYTES go in one write; http: DEPTH GET requests are in flight
+    "usage: wiretrial-floor ws|http|h2|grpc IP:PORT PATH CONNECTIONS DEPTH BYTES SECONDS CPU
+  ws: DEPTH echoes of BYTES go in one write; http: DEPTH GET requests are in flight;
+  h2: DEPTH streams, of GET, or of POST with BYTES; grpc: DEPTH calls with a message of BYTES
 usage: wiretrial-floor hold IP:PORT PATH CONNECTIONS THREADS
   how long it takes until so many WebSocket connections stand
 usage: wiretrial-floor watch IP:PORT PATH CONNECTIONS THREADS
@@ -83,6 +86,8 @@ impl Plan {
         let protocol = match protocol.as_str() {
             "ws" => Protocol::WebSocket,
             "http" => Protocol::Http,
+            "h2" => Protocol::Http2(Asked::Request),
+            "grpc" => Protocol::Http2(Asked::Call),
             _ => return None,
         };
         Some(Self {
@@ -101,6 +106,9 @@ impl Plan {
 /// Sends until the time is over; gives the replies that came.
 fn run(plan: &Plan) -> io::Result<u64> {
     pin(plan.cpu)?;
+    if let Protocol::Http2(asked) = plan.protocol {
+        return run_streams(plan, asked);
+    }
     let conversation = Conversation::new(plan.protocol, &plan.address, &plan.path, plan.bytes);
     let sockets =
         (0..plan.connections).map(|_| conversation.open()).collect::<io::Result<Vec<_>>>()?;
@@ -120,8 +128,8 @@ fn run(plan: &Plan) -> io::Result<u64> {
     loop {
         let completed = ring.wait()?;
         for index in 0..completed {
-            let Some((at, count)) = ring.received(index)? else { continue };
-            pending[at] += count;
+            let Some((at, bytes)) = ring.received(index)? else { continue };
+            pending[at] += bytes.len();
             let units = pending[at] / (reply * pack);
             if units > 0 {
                 pending[at] -= units * reply * pack;
@@ -130,6 +138,42 @@ fn run(plan: &Plan) -> io::Result<u64> {
             }
         }
         // One look at the clock per turn, for the end only.
+        if Instant::now() >= end {
+            return Ok(messages);
+        }
+    }
+}
+
+/// The same of streams, each of which is one request.
+fn run_streams(plan: &Plan, asked: Asked) -> io::Result<u64> {
+    let recorded = Recorded::new(asked, &plan.address, &plan.path, plan.bytes);
+    let opened = (0..plan.connections).map(|_| http2::Conversation::open(&plan.address));
+    let (sockets, mut conversations): (Vec<_>, Vec<_>) =
+        opened.collect::<io::Result<Vec<_>>>()?.into_iter().unzip();
+    let mut ring = Ring::new(&sockets)?;
+    for (at, conversation) in conversations.iter_mut().enumerate() {
+        ring.receive(at)?;
+        ring.send(at, conversation.requests(&recorded, plan.depth))?;
+    }
+    // What ended in a turn is asked again at its end, so that it goes in one write.
+    let (mut ended, mut busy) = (vec![0_usize; sockets.len()], Vec::new());
+    let mut messages = 0_u64;
+    let end = Instant::now() + plan.duration;
+    loop {
+        let completed = ring.wait()?;
+        for index in 0..completed {
+            let Some((at, bytes)) = ring.received(index)? else { continue };
+            let count = conversations[at].take(bytes)?;
+            if count > 0 && ended[at] == 0 {
+                busy.push(at);
+            }
+            ended[at] += count;
+        }
+        for at in busy.drain(..) {
+            let count = std::mem::take(&mut ended[at]);
+            messages += count as u64;
+            ring.send(at, conversations[at].requests(&recorded, count))?;
+        }
         if Instant::now() >= end {
             return Ok(messages);
         }

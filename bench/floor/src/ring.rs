@@ -81,8 +81,8 @@ impl Ring {
         Ok(self.completions.len())
     }
 
-    /// On which connection how many bytes came.
-    pub(crate) fn received(&mut self, index: usize) -> io::Result<Option<(usize, usize)>> {
+    /// On which connection which bytes came.
+    pub(crate) fn received(&mut self, index: usize) -> io::Result<Option<(usize, &[u8])>> {
         let entry = &self.completions[index];
         let (token, result, flags) = (entry.user_data(), entry.result(), entry.flags());
         if token & SEND != 0 {
@@ -98,10 +98,16 @@ impl Ring {
         if result <= 0 {
             return Err(io::Error::other(format!("connection {at} ended with {result}")));
         }
-        if let Some(buffer) = cqueue::buffer_select(flags) {
-            self.give_back(buffer);
-        }
-        Ok(Some((at, result as usize)))
+        let Some(buffer) = cqueue::buffer_select(flags) else {
+            return Err(io::Error::other(format!("connection {at} has no buffer")));
+        };
+        self.give_back(buffer);
+        // SAFETY: within the buffers; the kernel hears of what was given back when it is waited for.
+        let bytes = unsafe {
+            let begin = self.buffers.add(usize::from(buffer) * STRIDE);
+            std::slice::from_raw_parts(begin, result as usize)
+        };
+        Ok(Some((at, bytes)))
     }
 
     fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {

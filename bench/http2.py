@@ -1,0 +1,183 @@
+"""`python -m bench.http2`: HTTP/2 and gRPC, beside a floor and peers, on the same pinned servers.
+
+Each generator once in each round, in an order drawn anew, on one start of the server. Its CPU
+seconds are what the kernel says that it used, from its start to its end.
+
+Exit code 0: it ran; 1: a load gave no figure at all; 2: usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from bench import idle, measure, places, stream_generators, stream_table
+from bench.generators import Ask
+from bench.measure import RunFailed
+from bench.places import GENERATOR_CPU, SERVER_CPU
+from bench.stream_generators import StreamGenerator
+from bench.streams import ALL, StreamLoad, chosen
+from bench.table import Sample
+from wiretrial.engine import Engine
+from wiretrial.errors import WiretrialError
+from wiretrial.subjects import build, registry
+from wiretrial.subjects.ports import free_ports
+from wiretrial.subjects.process import Server
+
+SECONDS, ROUNDS = 2, 4
+CALLS = Path(__file__).with_name("calls")
+"""The server of grpc-go, which is no subject: the bench builds it."""
+
+
+def main() -> int:
+    """Runs what was asked for; the exit code."""
+    flags = _flags()
+    loads = chosen(flags.load)
+    if not loads:
+        names = "\n".join(f"  {load.name}" for load in ALL)
+        print(f"bench.http2: no load is called so; there are:\n{names}", file=sys.stderr)
+        return 2
+    if (os.cpu_count() or 1) < 2:
+        print("bench.http2: needs two CPUs, a server's and a generator's", file=sys.stderr)
+        return 2
+    engine = Engine.find()
+    asked = stream_generators.all_of(engine.binary, flags.before)
+    if flags.generator:
+        asked = [one for one in asked if one.name in flags.generator]
+    present = [one for one in asked if one.binary()]
+    absent = [one for one in asked if one not in present]
+    for one in absent:
+        print(f"bench.http2: {one.name} is not here; to have it: {one.remedy}")
+    figures = {}
+    for load in loads:
+        samples = _compare(load, present, engine.binary, flags.seconds, flags.rounds)
+        figures[load.name] = stream_table.figures(samples, flags.seconds)
+        print(stream_table.text(f"\n{load.name}", figures[load.name]), flush=True)
+    memory = None if flags.no_memory else idle.memory(engine)
+    found = stream_table.Found(
+        places.machine(), flags.seconds, figures, memory, [one.name for one in absent]
+    )
+    if flags.output:
+        stream_table.write(flags.output, found)
+    if flags.page:
+        stream_table.into_page(flags.page, found)
+    print("\n" + stream_table.markdown(found))
+    return 0 if all(figures.values()) else 1
+
+
+def _compare(
+    load: StreamLoad, present: Sequence[StreamGenerator], engine: Path, seconds: int, rounds: int
+) -> dict[str, list[Sample | None]]:
+    able = [one for one in present if one.does(load)]
+    samples: dict[str, list[Sample | None]] = {one.name: [] for one in able}
+    order = random.Random(load.name)
+    try:
+        with (
+            _serving(load, engine) as (address, authority, server),
+            tempfile.TemporaryDirectory(prefix="wiretrial-bench-") as scratch,
+        ):
+            scheme = "https" if load.is_secure else "http"
+            ask = Ask(f"{scheme}://{address}{load.path}", authority, seconds, GENERATOR_CPU)
+            for _ in range(rounds):
+                for one in order.sample(able, len(able)):
+                    samples[one.name].append(_sample(one, load, ask, server, Path(scratch)))
+    except WiretrialError as failure:
+        print(f"bench.http2: {load.name}: {failure.line()}", file=sys.stderr)
+    return samples
+
+
+def _sample(
+    one: StreamGenerator, load: StreamLoad, ask: Ask, server: int, folder: Path
+) -> Sample | None:
+    try:
+        before = measure.cpu_s(server)
+        asked = one.asked(load, ask, folder)
+        run = measure.run(
+            asked.command, cpu=ask.cpu, seconds=ask.seconds, folder=folder, told=asked.told
+        )
+        messages = one.messages(run.text)
+        used_s = measure.cpu_s(server) - before
+    except (RunFailed, ValueError, KeyError) as failure:
+        print(f"bench.http2: {one.name}, {load.name}: {failure}", file=sys.stderr)
+        return None
+    except psutil.NoSuchProcess:
+        print(f"bench.http2: {one.name}, {load.name}: the server is gone", file=sys.stderr)
+        return None
+    return Sample(messages, run.wall_s, run.user_s, run.system_s, run.peak_bytes, used_s)
+
+
+@contextmanager
+def _serving(load: StreamLoad, engine: Path) -> Iterator[tuple[str, str, int]]:
+    """The server's address, the file of who signed its certificate, and its process."""
+    if load.server == "grpc-go":
+        with _grpc_go() as (address, pid):
+            yield address, "", pid
+        return
+    subject = registry.find(load.server)
+    built = build.install(subject, engine)
+    with Server(subject, built, "tuned", engine=engine, cpus=(SERVER_CPU,)) as server:
+        server.wait_ports()
+        endpoint = server.endpoint("h2" if load.is_secure else "h2c")
+        yield f"{endpoint.host}:{endpoint.port}", str(endpoint.authority), server.pid
+
+
+@contextmanager
+def _grpc_go() -> Iterator[tuple[str, int]]:
+    """The address and the process of a server of grpc-go on the server's CPU."""
+    go = shutil.which("go")
+    if go is None:
+        raise WiretrialError("grpc-go is not here", "install Go")
+    with tempfile.TemporaryDirectory(prefix="wiretrial-bench-") as folder:
+        binary = Path(folder) / "calls"
+        built = subprocess.run(
+            [go, "build", "-o", str(binary), "."], cwd=CALLS, capture_output=True, text=True
+        )
+        if built.returncode != 0:
+            last = (built.stderr.strip().splitlines() or ["nothing said"])[-1]
+            raise WiretrialError(f"grpc-go is not here: {last}", f"go build in {CALLS}")
+        (port,) = free_ports(["127.0.0.1"], ["http"], None).values()
+        address = f"127.0.0.1:{port}"
+        pinned = ["taskset", "--cpu-list", str(SERVER_CPU), str(binary), address]
+        # One CPU, one thread that runs Go, as all servers here have.
+        environment = {**os.environ, "GOMAXPROCS": "1"}
+        started = subprocess.Popen(pinned, stdout=subprocess.PIPE, env=environment)
+        try:
+            assert started.stdout
+            # Its first line says that it listens.
+            if not started.stdout.readline():
+                raise WiretrialError("the server of grpc-go ended at once", f"run {binary} by hand")
+            yield address, started.pid
+        finally:
+            started.terminate()
+            started.wait()
+
+
+def _flags() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench.http2", description=__doc__)
+    parser.add_argument("load", nargs="*", help="words that a load's name must hold")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help=f"length of a run [{SECONDS}]")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"runs of each [{ROUNDS}]")
+    parser.add_argument("--generator", action="append", help="only this one; may be given again")
+    parser.add_argument("--no-memory", action="store_true", help="leave out idle connections")
+    parser.add_argument(
+        "--before", type=Path, metavar="ENGINE", help="an older engine, as `before` beside ours"
+    )
+    parser.add_argument("-o", "--output", type=Path, help="keep the figures here, as JSON")
+    parser.add_argument(
+        "--page", type=Path, help="write the tables into this page (docs/performance.md)"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(places.ended("bench.http2", main))
