@@ -23,16 +23,16 @@ pub(super) fn head(http: u16, fields: &FieldList, is_end: bool) -> Result<u16, &
     }
 }
 
-/// The same with the fields behind the content.
+/// The same with the status that stands behind the content, if one does.
 pub(super) fn trailers(
     so_far: u16,
     frames: Deframer,
-    fields: &FieldList,
+    behind: Option<u16>,
 ) -> Result<u16, &'static str> {
     if so_far == MISSING && !frames.is_between() {
         return Err("the reply ended inside a message");
     }
-    Ok(grpc::status_in(fields)?.unwrap_or(so_far))
+    Ok(behind.unwrap_or(so_far))
 }
 
 #[cfg(test)]
@@ -66,20 +66,9 @@ mod tests {
     fn table_of_trailers() {
         let mut open = Deframer::default();
         open.pass(&[0, 0]).expect("a begin");
-        let status = FieldList::of(&[("grpc-status", "0")]);
-        assert_eq!(trailers(MISSING, Deframer::default(), &status), Ok(0));
-        assert_eq!(
-            trailers(MISSING, Deframer::default(), &FieldList::of(&[("a", "b")])),
-            Ok(MISSING)
-        );
-        assert_eq!(
-            trailers(503, open, &FieldList::of(&[])),
-            Ok(503),
-            "its content is none of gRPC's"
-        );
-        assert!(trailers(MISSING, open, &status).is_err());
-        assert!(
-            trailers(MISSING, Deframer::default(), &FieldList::of(&[("grpc-status", "")])).is_err()
-        );
+        assert_eq!(trailers(MISSING, Deframer::default(), Some(0)), Ok(0));
+        assert_eq!(trailers(MISSING, Deframer::default(), None), Ok(MISSING));
+        assert_eq!(trailers(503, open, None), Ok(503), "its content is none of gRPC's");
+        assert!(trailers(MISSING, open, Some(0)).is_err());
     }
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use super::allowance::Http2Use;
 use super::call;
-use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
+use super::connection::{Broken, Connection, Happened, Http2Limits, Side, Stream};
 use super::frame::{self, ErrorCode, PREFACE};
 use super::inbound::{self, Response};
 use super::request::Http2Request;
-use crate::grpc::{Deframer, MESSAGE};
+use crate::fields::FieldList;
+use crate::grpc::{self, Deframer, MESSAGE};
 use crate::{
     ClientSession, ErrorClass, Event, Message, MessageKind, ProtocolError, Reply, ReplyHead,
     Scratch, Step, Tag,
@@ -31,6 +32,8 @@ pub struct Http2Client {
     is_grpc: bool,
     /// What was said of the last status of a call that was not OK, as it came.
     said: Vec<u8>,
+    /// What fields say that come again: those of a head, and those behind content.
+    heard: [Said; 2],
     /// The stream whose reply was over with fields that were told.
     over: Option<u32>,
     /// Messages that the peer refused since it last replied to one.
@@ -63,6 +66,15 @@ struct Asked {
     frames: Deframer,
 }
 
+/// What fields say of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// `status` is what [`Asked`] keeps of it.
+    Head { response: Response, status: u16 },
+    /// Behind content: the status of a call, if it stands there.
+    Behind { status: Option<u16> },
+}
+
 /// Which fields came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Came {
@@ -76,22 +88,26 @@ enum Came {
 impl Http2Client {
     /// A codec for a new connection. [`Message::route`] is an index into `requests`.
     pub fn new(requests: Arc<[Http2Request]>, limits: Http2Limits) -> Self {
-        Self {
-            connection: Connection::new(Side::Client, limits),
-            requests,
-            state: State::Opening,
-            tells_heads: false,
-            is_grpc: false,
-            said: Vec::new(),
-            over: None,
-            refused: 0,
-            block: Vec::new(),
-        }
+        let mut client = Self::telling_heads(requests, limits);
+        client.tells_heads = false;
+        client.connection.tell_again();
+        client
     }
 
     /// The same, and it tells of the head of each reply, and of the fields behind its content.
     pub fn telling_heads(requests: Arc<[Http2Request]>, limits: Http2Limits) -> Self {
-        Self { tells_heads: true, ..Self::new(requests, limits) }
+        Self {
+            connection: Connection::new(Side::Client, limits),
+            requests,
+            state: State::Opening,
+            tells_heads: true,
+            is_grpc: false,
+            said: Vec::new(),
+            heard: [Said::Behind { status: None }; 2],
+            over: None,
+            refused: 0,
+            block: Vec::new(),
+        }
     }
 
     /// The same, and what it asks are calls of gRPC: a reply's status is that of its call, or that of HTTP
@@ -198,6 +214,11 @@ impl ClientSession for Http2Client {
                         Err(failed) => failed,
                     }
                 }
+                Some(Happened::Again { id, is_end }) => match self.again(id, is_end, out) {
+                    Ok(()) if is_end => self.replied(id, &[], out),
+                    Ok(()) => None,
+                    Err(failed) => failed,
+                },
                 Some(Happened::Content { id, piece, is_end }) => match self.look_at(id, piece) {
                     Err(detail) => self.fail(id, ErrorCode::ProtocolError, detail, out),
                     Ok(()) if is_end => self.replied(id, piece, out),
@@ -253,44 +274,45 @@ impl Http2Client {
         scratch: &Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Came, Option<Event<'static>>> {
-        let is_grpc = self.is_grpc;
+        let (is_grpc, fields) = (self.is_grpc, &scratch.fields);
         let stream = self.connection.stream(id).ok_or(None)?;
-        let checked = if stream.has_head {
-            let found = inbound::trailers(&scratch.fields).map_err(|malformed| malformed.0);
-            let goes_on = Err("fields inside a reply's content");
-            let found = if is_end { found.and_then(|()| stream.takes(0, true)) } else { goes_on };
-            let Asked { status, frames, .. } = &mut stream.message;
-            found.and_then(|()| {
-                if is_grpc {
-                    *status = call::trailers(*status, *frames, &scratch.fields)?;
-                }
-                Ok(Came::Trailers)
-            })
+        let behind = stream.has_head;
+        let said = if behind {
+            Said::read_behind(fields, is_end, is_grpc)
         } else {
-            let found = inbound::response(&scratch.fields).map_err(|malformed| malformed.0);
-            found.and_then(|response| {
-                let is_final = response.status >= 200;
-                stream.has_head = is_final;
-                stream.message.status = if is_final { response.status } else { 0 };
-                let has_none = stream.message.is_head || matches!(response.status, 204 | 304);
-                stream.missing = if has_none { Some(0) } else { response.content_length };
-                check_interim(response, is_end)?;
-                if is_end {
-                    stream.takes(0, true)?;
-                }
-                if is_grpc && is_final {
-                    stream.message.status = call::head(response.status, &scratch.fields, is_end)?;
-                }
-                Ok(if is_final { Came::Head } else { Came::Interim })
-            })
+            Said::read_head(fields, is_end, is_grpc)
         };
+        let checked = said.and_then(|said| Ok((said, said.hear(stream, is_end, is_grpc)?)));
         let status = stream.message.status;
-        if is_grpc && is_end && !matches!(status, 0 | call::MISSING) {
+        let is_failure = is_grpc && is_end && !matches!(status, 0 | call::MISSING);
+        if is_failure {
             self.said.clear();
-            let text = scratch.fields.get(MESSAGE.as_bytes());
+            let text = fields.get(MESSAGE.as_bytes());
             self.said.extend_from_slice(text.unwrap_or_default());
         }
-        checked.map_err(|detail| self.fail(id, ErrorCode::ProtocolError, detail, out))
+        let (said, came) =
+            checked.map_err(|detail| self.fail(id, ErrorCode::ProtocolError, detail, out))?;
+        if !is_failure && came != Came::Interim {
+            self.heard[usize::from(behind)] = said;
+            self.connection.keep_fields(behind);
+        }
+        Ok(came)
+    }
+
+    /// The same fields came as on an earlier stream.
+    #[inline]
+    fn again(
+        &mut self,
+        id: u32,
+        is_end: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Option<Event<'static>>> {
+        let stream = self.connection.stream(id).ok_or(None)?;
+        let said = self.heard[usize::from(stream.has_head)];
+        match said.hear(stream, is_end, self.is_grpc) {
+            Ok(_) => Ok(()),
+            Err(detail) => Err(self.fail(id, ErrorCode::ProtocolError, detail, out)),
+        }
     }
 
     /// Looks where the messages of a call are in a piece of its reply.
@@ -388,6 +410,59 @@ impl Http2Client {
         frame::write_goaway(0, why.code, out);
         self.state = State::Closed;
         ProtocolError::new(why.class, why.detail)
+    }
+}
+
+impl Said {
+    /// What the fields of a head say.
+    fn read_head(fields: &FieldList, is_end: bool, is_grpc: bool) -> Result<Self, &'static str> {
+        let response = inbound::response(fields).map_err(|malformed| malformed.0)?;
+        let status = match response.status {
+            ..200 => 0,
+            http if is_grpc => call::head(http, fields, is_end)?,
+            http => http,
+        };
+        Ok(Self::Head { response, status })
+    }
+
+    /// What fields say behind content.
+    fn read_behind(fields: &FieldList, is_end: bool, is_grpc: bool) -> Result<Self, &'static str> {
+        if !is_end {
+            return Err("fields inside a reply's content");
+        }
+        inbound::trailers(fields).map_err(|malformed| malformed.0)?;
+        Ok(Self::Behind { status: if is_grpc { grpc::status_in(fields)? } else { None } })
+    }
+
+    /// It is said on this stream.
+    #[inline]
+    fn hear(
+        self,
+        stream: &mut Stream<Asked>,
+        is_end: bool,
+        is_grpc: bool,
+    ) -> Result<Came, &'static str> {
+        match self {
+            Self::Head { response, status } => {
+                stream.has_head = response.status >= 200;
+                stream.message.status = status;
+                let has_none = stream.message.is_head || matches!(response.status, 204 | 304);
+                stream.missing = if has_none { Some(0) } else { response.content_length };
+                check_interim(response, is_end)?;
+                if is_end {
+                    stream.takes(0, true)?;
+                }
+                Ok(if stream.has_head { Came::Head } else { Came::Interim })
+            }
+            Self::Behind { status: behind } => {
+                stream.takes(0, true)?;
+                if is_grpc {
+                    let Asked { status, frames, .. } = &mut stream.message;
+                    *status = call::trailers(*status, *frames, behind)?;
+                }
+                Ok(Came::Trailers)
+            }
+        }
     }
 }
 

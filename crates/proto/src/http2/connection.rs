@@ -4,12 +4,13 @@
 //! not know what a message says, nor which of its fields may stand where.
 //!
 //! ```text
-//! reading -> control, content
+//! reading -> control, content, repeats
 //! ```
 
 mod content;
 mod control;
 mod reading;
+mod repeats;
 
 use std::mem;
 use std::ops::Range;
@@ -22,6 +23,7 @@ use super::streams::{Identified, Streams};
 use crate::ErrorClass;
 use content::Held;
 use reading::Reading;
+use repeats::Repeat;
 
 /// Gaps between the numbers of streams that are remembered. Nobody leaves any.
 const MOST_PASSED_OVER: usize = 32;
@@ -75,6 +77,9 @@ pub(super) struct Connection<M> {
     limits: Http2Limits,
     pub(super) peer: Settings,
     decoder: HpackDecoder,
+    /// The last blocks that were read: of a message's head, and behind its content. None: they are not
+    /// kept.
+    repeats: Option<Box<[Repeat; 2]>>,
     streams: Streams<Stream<M>>,
     /// The number of the next stream that the client opens; they are odd.
     next: u32,
@@ -122,9 +127,17 @@ pub(super) struct Stream<M> {
     allowance: Allowance,
 }
 
-impl<M> Identified for Stream<M> {
+impl<M: Default> Identified for Stream<M> {
+    #[inline]
     fn id(&self) -> u32 {
         self.id
+    }
+
+    #[inline]
+    fn vacate(&mut self) {
+        // All else is written anew with the next one.
+        self.id = 0;
+        self.message = M::default();
     }
 }
 
@@ -138,6 +151,9 @@ pub(super) enum Happened<'a> {
     Room,
     /// Fields on a stream, which the caller's list holds now.
     Fields { id: u32, is_end: bool },
+    /// The same fields as on an earlier stream, which the caller [keeps](Connection::keep_fields): those
+    /// of a head, or behind content.
+    Again { id: u32, is_end: bool },
     /// A piece of content; it is empty only at the end.
     Content { id: u32, piece: &'a [u8], is_end: bool },
     /// The peer has ended the stream, which is gone.
@@ -168,6 +184,7 @@ impl<M: Default> Connection<M> {
             peer: Settings::default(),
             // Ours holds once the peer has acknowledged it; until then, what holds by itself.
             decoder: HpackDecoder::new(limits.header_table_size.max(4096) as usize),
+            repeats: None,
             streams: Streams::default(),
             next: 1,
             last_processed: WIDEST,
@@ -181,6 +198,18 @@ impl<M: Default> Connection<M> {
             used: Http2Use::default(),
             table_due: false,
             table_told: false,
+        }
+    }
+
+    /// Fields that the caller keeps are told of as such where they come again.
+    pub(super) fn tell_again(&mut self) {
+        self.repeats = Some(Box::default());
+    }
+
+    /// The caller keeps what the fields say that it was told of last, those of a head or behind content.
+    pub(super) fn keep_fields(&mut self, behind: bool) {
+        if let Some(repeats) = &mut self.repeats {
+            repeats[usize::from(behind)].keep();
         }
     }
 
@@ -255,18 +284,21 @@ impl<M: Default> Connection<M> {
     /// The stream is over in both directions. Content of ours that still waits is not wanted.
     #[inline]
     pub(super) fn finish(&mut self, id: u32, out: &mut Vec<u8>) -> Option<M> {
-        let stream = self.streams.remove(id)?;
+        let taken = self.streams.remove(id, |stream| {
+            (mem::take(&mut stream.message), stream.is_held || !stream.has_ended)
+        });
+        let (message, is_cut_short) = taken?;
         self.reading.taken_back = self.reading.taken_back.saturating_sub(1);
         if self.streams.is_empty() {
             // Who has nothing to send waits for nothing.
             self.allowance.over(&self.instants);
         }
-        if stream.is_held || !stream.has_ended {
+        if is_cut_short {
             // Who answers without taking all of the message asks so for the rest to be left out
             // (RFC 9113 section 8.1).
             self.forget(id, ErrorCode::NoError, out);
         }
-        Some(stream.message)
+        Some(message)
     }
 
     /// Ends a stream from our side; what still comes of it is passed over.
@@ -278,10 +310,14 @@ impl<M: Default> Connection<M> {
 
     /// The peer has ended a stream that is not over.
     pub(super) fn drop_stream(&mut self, id: u32) -> Option<M> {
-        let mut stream = self.streams.remove(id)?;
-        self.used.waited_for_stream(stream.allowance.over(&self.instants));
+        let instants = &self.instants;
+        let taken = self
+            .streams
+            .remove(id, |stream| (mem::take(&mut stream.message), stream.allowance.over(instants)));
+        let (message, waited) = taken?;
+        self.used.waited_for_stream(waited);
         self.held.forget(id, self.instants.now, &mut self.used);
-        Some(stream.message)
+        Some(message)
     }
 
     #[cold]

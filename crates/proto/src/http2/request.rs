@@ -4,7 +4,7 @@
 //! HTTP/1.1 may be said here, in the same words: it is checked there.
 
 use super::frame::{self, FrameHead, Kind};
-use super::hpack::{HpackDecoder, Secrecy, write_field, write_value, write_value_head};
+use super::hpack::{HpackDecoder, Secrecy, write_field, write_name, write_value, write_value_head};
 use crate::Fill;
 use crate::fields::FieldList;
 use crate::grpc::CONTENT_TYPE;
@@ -148,9 +148,12 @@ impl Http2Request {
             write_value(b"cookie", cookies, Secrecy::Never, out);
         }
         if self.length == PayloadLength::Varying {
-            let mut digits = Vec::new();
-            crate::http1::decimal(length, &mut digits);
-            write_value(b"content-length", &digits, Secrecy::Plain, out);
+            write_name(b"content-length", Secrecy::Plain, out);
+            let place = out.len();
+            write_value_head(0, out);
+            crate::http1::decimal(length, out);
+            // Twenty digits at most: how many they are is one byte.
+            out[place] = (out.len() - place - 1) as u8;
         }
     }
 
@@ -225,7 +228,7 @@ impl Parts {
         }
         self.holes += holes;
         let mut head = Vec::new();
-        super::hpack::write_name(name.as_bytes(), secrecy, &mut head);
+        write_name(name.as_bytes(), secrecy, &mut head);
         let pieces = value.iter().map(|part| match part {
             HeadPart::Text(text) => Piece::Text(text.as_bytes().to_vec()),
             HeadPart::Hole => Piece::Hole,

@@ -135,6 +135,8 @@ impl Http2Server {
                 Some(Happened::Reset { id, .. }) => self.gone(id, None, out),
                 Some(Happened::Leaving) => Some(Http2Event::Leaving),
                 Some(Happened::Settled | Happened::Room) => Some(Http2Event::Room),
+                // Nobody asked to be told so.
+                Some(Happened::Again { .. }) => None,
             };
             if event.is_some() {
                 return Ok(Step { consumed, event });

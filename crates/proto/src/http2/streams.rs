@@ -10,6 +10,9 @@
 pub(super) trait Identified {
     /// Its number; 0: nothing stands here.
     fn id(&self) -> u32;
+
+    /// Nothing stands here any more, nor holds memory.
+    fn vacate(&mut self);
 }
 
 /// Things by the number of their stream.
@@ -63,11 +66,13 @@ impl<T: Identified + Default> Streams<T> {
         &mut self.places[place]
     }
 
-    /// Takes one out.
+    /// Takes out one, of which what is needed is taken along.
     #[inline]
-    pub(super) fn remove(&mut self, id: u32) -> Option<T> {
+    pub(super) fn remove<R>(&mut self, id: u32, take: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mut hole = self.find(id)?;
-        let taken = std::mem::take(&mut self.places[hole]);
+        let one = &mut self.places[hole];
+        let taken = take(one);
+        one.vacate();
         self.count -= 1;
         // Whoever stands behind and could not be where the hole is moves up, so that a search may
         // stop at the first empty place.
@@ -152,6 +157,10 @@ mod tests {
         fn id(&self) -> u32 {
             self.id
         }
+
+        fn vacate(&mut self) {
+            self.id = 0;
+        }
     }
 
     #[test]
@@ -167,7 +176,7 @@ mod tests {
                     model.insert(next, one);
                     next += 2 * rng.u32(1..20);
                 } else if let Some((&id, _)) = model.iter().nth(rng.usize(..model.len().max(1))) {
-                    assert_eq!(streams.remove(id), model.remove(&id));
+                    assert_eq!(streams.remove(id, |one| one.clone()), model.remove(&id));
                 }
                 let id = rng.u32(1..=next);
                 assert_eq!(streams.get(id), model.get(&id), "step {step}");

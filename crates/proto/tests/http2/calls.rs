@@ -10,7 +10,7 @@ use super::client::check;
 use super::frames::*;
 
 /// A client that has made calls number 10, 11, 12 on streams 1, 3, 5.
-fn calls() -> (Http2Client, Vec<u8>) {
+pub(super) fn calls() -> (Http2Client, Vec<u8>) {
     let call = Http2Request::call("http", "/p.S/M", "h", &[("grpc-timeout", "1S")], false);
     let requests = Arc::from([call.expect("a call")]);
     let mut client = Http2Client::new(requests, Http2Limits::default()).calling();
@@ -26,7 +26,7 @@ fn calls() -> (Http2Client, Vec<u8>) {
 }
 
 /// The head of a reply that goes on.
-fn head(stream: u32) -> Vec<u8> {
+pub(super) fn head(stream: u32) -> Vec<u8> {
     headers(0, stream, &[":status=200", "content-type=application/grpc+proto"])
 }
 

@@ -118,7 +118,7 @@ pub(super) fn check(fresh: impl Fn() -> Http2Client, bytes: &[u8]) -> Seen {
     whole
 }
 
-fn three() -> Http2Client {
+pub(super) fn three() -> Http2Client {
     client(Http2Limits::default(), false, 3).0
 }
 

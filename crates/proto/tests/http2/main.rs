@@ -5,6 +5,7 @@
 mod calls;
 mod client;
 mod frames;
+mod repeats;
 mod round_trip;
 mod server;
 mod windows;

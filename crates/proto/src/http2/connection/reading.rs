@@ -302,7 +302,11 @@ impl<M: Default> Connection<M> {
         fields: &mut FieldList,
         out: &mut Vec<u8>,
     ) -> Result<Option<Happened<'static>>, Broken> {
+        if let Some(happened) = self.again(id, is_end, block) {
+            return Ok(Some(happened));
+        }
         fields.clear();
+        let before = self.decoder.version();
         let most = self.limits.max_header_list as usize;
         self.decoder.read(block, most, fields).map_err(|error| match error {
             HpackError::TooLarge => Broken {
@@ -344,7 +348,24 @@ impl<M: Default> Connection<M> {
         if is_end {
             stream.has_ended = true;
         }
+        if let Some(repeats) = &mut self.repeats {
+            let tables = [before, self.decoder.version()];
+            repeats[usize::from(stream.has_head)].was_read(block, is_end, tables);
+        }
         Ok(Some(Happened::Fields { id, is_end }))
+    }
+
+    /// A block that says what the caller knows already: it need not be read.
+    #[inline]
+    fn again(&mut self, id: u32, is_end: bool, block: &[u8]) -> Option<Happened<'static>> {
+        let repeats = self.repeats.as_ref()?;
+        let stream = self.streams.get_mut(id).filter(|stream| !stream.has_ended)?;
+        let last = &repeats[usize::from(stream.has_head)];
+        if !last.is_again(block, is_end, self.decoder.version()) {
+            return None;
+        }
+        stream.has_ended = is_end;
+        Some(Happened::Again { id, is_end })
     }
 
     /// Something came on a stream that is not open: it may have been on its way when we gave it up.

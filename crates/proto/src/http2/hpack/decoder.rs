@@ -40,6 +40,12 @@ impl HpackDecoder {
         self.allowed = table_size;
     }
 
+    /// Which table a block finds: the same block reads the same while this is the same. None: the next
+    /// block has to change it.
+    pub(in crate::http2) fn version(&self) -> Option<u64> {
+        self.due.is_none().then(|| self.table.changes())
+    }
+
     /// Reads one whole block and appends its fields. Their size, counted as
     /// `SETTINGS_MAX_HEADER_LIST_SIZE` is (RFC 9113 section 6.5.2), may not be over `most`.
     ///

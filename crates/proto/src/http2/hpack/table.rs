@@ -104,11 +104,13 @@ pub(super) struct DynamicTable {
     /// Of all entries, with what each costs beside its text.
     size: usize,
     most: usize,
+    /// How often it was changed.
+    changes: u64,
 }
 
 impl DynamicTable {
     pub(super) fn new(most: usize) -> Self {
-        Self { text: Vec::new(), gone: 0, entries: VecDeque::new(), size: 0, most }
+        Self { text: Vec::new(), gone: 0, entries: VecDeque::new(), size: 0, most, changes: 0 }
     }
 
     /// How much it may hold, bytes.
@@ -116,8 +118,14 @@ impl DynamicTable {
         self.most
     }
 
+    /// How often it was changed: in between, an index means the same.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Changes how much it may hold; what no longer fits goes, the oldest first.
     pub(super) fn resize(&mut self, most: usize) {
+        self.changes += 1;
         self.most = most;
         self.shrink_to(most);
     }
@@ -125,6 +133,7 @@ impl DynamicTable {
     /// Adds an entry; the oldest go for it. One that is larger than the table empties it, and is not
     /// an error (RFC 7541 section 4.4).
     pub(super) fn add(&mut self, name: &[u8], value: &[u8]) {
+        self.changes += 1;
         let size = name.len() + value.len() + OVERHEAD;
         self.shrink_to(self.most.saturating_sub(size));
         if size > self.most {

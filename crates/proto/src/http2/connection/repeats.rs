@@ -1,0 +1,87 @@
+//! Blocks of fields that come again: nearly all replies of a server have the head of the one before.
+//!
+//! Knows bytes, and whether they still mean what they meant; must not know what that is.
+
+/// Blocks are kept up to this length, bytes: a longer one is read each time.
+const MOST_BYTES: usize = 512;
+
+/// The last block in one place of a reply: its head, or behind its content.
+#[derive(Debug, Default)]
+pub(super) struct Repeat {
+    bytes: Vec<u8>,
+    /// Of the table that its indices refer to.
+    version: u64,
+    is_end: bool,
+    /// The caller has kept what it says.
+    is_known: bool,
+}
+
+impl Repeat {
+    /// Does this block say what the caller has kept? `version` is that of the table, none where the
+    /// next block has to change it.
+    #[inline]
+    pub(super) fn is_again(&self, block: &[u8], is_end: bool, version: Option<u64>) -> bool {
+        self.is_known
+            && self.is_end == is_end
+            && version == Some(self.version)
+            && self.bytes == block
+    }
+
+    /// This block was read. Where it changed the table, it means something else the next time.
+    pub(super) fn was_read(&mut self, block: &[u8], is_end: bool, tables: [Option<u64>; 2]) {
+        self.is_known = false;
+        self.bytes.clear();
+        let [before, after] = tables;
+        if let Some(version) = after.filter(|_| before == after && block.len() <= MOST_BYTES) {
+            self.bytes.extend_from_slice(block);
+            (self.version, self.is_end) = (version, is_end);
+        }
+    }
+
+    /// The caller keeps what the block says that was read last.
+    pub(super) fn keep(&mut self) {
+        // An empty one is read at once.
+        self.is_known = !self.bytes.is_empty();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_comes_again_while_its_table_and_its_end_are_the_same() {
+        let mut repeat = Repeat::default();
+        assert!(!repeat.is_again(b"", false, Some(0)));
+        repeat.was_read(b"abc", false, [Some(3); 2]);
+        assert!(!repeat.is_again(b"abc", false, Some(3)), "nobody kept it");
+        repeat.keep();
+        for (block, is_end, version, is_again) in [
+            (&b"abc"[..], false, Some(3), true),
+            (b"abd", false, Some(3), false),
+            (b"ab", false, Some(3), false),
+            (b"abc", true, Some(3), false),
+            (b"abc", false, Some(4), false),
+            (b"abc", false, None, false),
+        ] {
+            assert_eq!(repeat.is_again(block, is_end, version), is_again, "{block:?} {version:?}");
+        }
+    }
+
+    #[test]
+    fn what_changes_the_table_or_is_long_is_never_kept() {
+        let long = vec![b'a'; MOST_BYTES + 1];
+        for (block, tables) in [
+            (&b"abc"[..], [Some(3), Some(4)]),
+            (b"abc", [None, Some(3)]),
+            (b"abc", [Some(3), None]),
+            (&long, [Some(3); 2]),
+            (b"", [Some(3); 2]),
+        ] {
+            let mut repeat = Repeat::default();
+            repeat.was_read(block, false, tables);
+            repeat.keep();
+            assert!(!repeat.is_again(block, false, tables[1]), "{tables:?}");
+        }
+    }
+}
