@@ -51,13 +51,28 @@ fn a_message_allocates_nothing() {
                 |sessions| of_traffic(&format!("http://{}", server.http), poller, &load, sessions);
             grows_with_intervals(&format!("traffic with {poller}, {load}"), of);
         }
-        let schemes =
-            ["ws", "http", "http rules", "ws shape", "socketio+ws", "styx+ws", "styx+json+ws"];
+        let schemes = [
+            "ws",
+            "http",
+            "http rules",
+            "http 2",
+            "http 2-rules",
+            "grpc",
+            "ws shape",
+            "socketio+ws",
+            "styx+ws",
+            "styx+json+ws",
+        ];
         for kind in schemes {
             let (scheme, of) = kind.split_once(' ').unwrap_or((kind, ""));
-            let path = if scheme == "http" { "/echo" } else { "/" };
+            let path = match scheme {
+                "http" => "/echo",
+                "grpc" => "/wiretrial.Echo/Unary",
+                _ => "/",
+            };
             for (depth, executor) in [(1, "closed"), (16, "closed"), (1, "random-burst")] {
-                if executor == "random-burst" && (!of.is_empty() || scheme.starts_with("styx")) {
+                let is_plain = of.is_empty() && !scheme.starts_with("styx") && scheme != "grpc";
+                if executor == "random-burst" && !is_plain {
                     continue;
                 }
                 let url = format!("{scheme}://{}{path}", server.http);
@@ -159,7 +174,12 @@ fn allocations(
     messages: u64,
 ) -> (usize, usize) {
     let echo = url.starts_with("ws") || url.starts_with("http");
-    let (message, expect) = if of == "rules" {
+    let (message, expect) = if url.starts_with("grpc") {
+        (
+            json!({"source": {"from": "fixed", "base64": "CgNhYmM="}}),
+            json!({"content": {"is": "echo"}}),
+        )
+    } else if of.ends_with("rules") {
         let text = r#"{"id":{seq},"parts":[{"ok":true}],"said":"yes"}"#;
         let rules = ["json:parts[0].ok=true", "json:said=yes", "regex:yes"];
         (
@@ -182,6 +202,7 @@ fn allocations(
         "version": 1,
         "target": {
             "url": url,
+            "http": if of.starts_with('2') { json!({"version": "2"}) } else { json!({}) },
             "message": message,
             "expect": expect,
             "styx": {"table_size": 5},
