@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -31,12 +29,9 @@ from bench.table import Sample
 from wiretrial.engine import Engine
 from wiretrial.errors import WiretrialError
 from wiretrial.subjects import build, registry
-from wiretrial.subjects.ports import free_ports
 from wiretrial.subjects.process import Server
 
 SECONDS, ROUNDS = 2, 4
-CALLS = Path(__file__).with_name("calls")
-"""The server of grpc-go, which is no subject: the bench builds it."""
 
 
 def main() -> int:
@@ -119,47 +114,13 @@ def _sample(
 @contextmanager
 def _serving(load: StreamLoad, engine: Path) -> Iterator[tuple[str, str, int]]:
     """The server's address, the file of who signed its certificate, and its process."""
-    if load.server == "grpc-go":
-        with _grpc_go() as (address, pid):
-            yield address, "", pid
-        return
     subject = registry.find(load.server)
     built = build.install(subject, engine)
     with Server(subject, built, "tuned", engine=engine, cpus=(SERVER_CPU,)) as server:
         server.wait_ports()
-        endpoint = server.endpoint("h2" if load.is_secure else "h2c")
+        speaks_calls = "grpc" in subject.spec.speaks
+        endpoint = server.endpoint("h2" if load.is_secure else "grpc" if speaks_calls else "h2c")
         yield f"{endpoint.host}:{endpoint.port}", str(endpoint.authority), server.pid
-
-
-@contextmanager
-def _grpc_go() -> Iterator[tuple[str, int]]:
-    """The address and the process of a server of grpc-go on the server's CPU."""
-    go = shutil.which("go")
-    if go is None:
-        raise WiretrialError("grpc-go is not here", "install Go")
-    with tempfile.TemporaryDirectory(prefix="wiretrial-bench-") as folder:
-        binary = Path(folder) / "calls"
-        built = subprocess.run(
-            [go, "build", "-o", str(binary), "."], cwd=CALLS, capture_output=True, text=True
-        )
-        if built.returncode != 0:
-            last = (built.stderr.strip().splitlines() or ["nothing said"])[-1]
-            raise WiretrialError(f"grpc-go is not here: {last}", f"go build in {CALLS}")
-        (port,) = free_ports(["127.0.0.1"], ["http"], None).values()
-        address = f"127.0.0.1:{port}"
-        pinned = ["taskset", "--cpu-list", str(SERVER_CPU), str(binary), address]
-        # One CPU, one thread that runs Go, as all servers here have.
-        environment = {**os.environ, "GOMAXPROCS": "1"}
-        started = subprocess.Popen(pinned, stdout=subprocess.PIPE, env=environment)
-        try:
-            assert started.stdout
-            # Its first line says that it listens.
-            if not started.stdout.readline():
-                raise WiretrialError("the server of grpc-go ended at once", f"run {binary} by hand")
-            yield address, started.pid
-        finally:
-            started.terminate()
-            started.wait()
 
 
 def _flags() -> argparse.Namespace:

@@ -38,7 +38,7 @@ from wiretrial.plan import (
 )
 from wiretrial.snapshot import Summary
 
-PROTO = Path(__file__).with_name("calls") / "echo.proto"
+PROTO = Path(__file__).with_name("echo.proto")
 K6_SCRIPT = Path(__file__).with_name("get.js")
 TEXT = "a" * MESSAGE_BYTES
 _TEXT_FIELD = bytes([0x0A, MESSAGE_BYTES]) + TEXT.encode()

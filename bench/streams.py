@@ -20,7 +20,7 @@ Kind = Literal["get", "post", "call"]
 class StreamLoad:
     """`streams` requests are in flight on each connection.
 
-    `server` is a subject of the catalogue, or "grpc-go". A "post" sends MESSAGE_BYTES and has them
+    `server` is a subject of the catalogue. A "post" sends MESSAGE_BYTES and has them
     back, a "call" is one of gRPC that does.
     """
 
