@@ -19,7 +19,7 @@ from wiretrial.errors import EngineFailed, MeasurementInvalid
 from wiretrial.goals import Goal
 from wiretrial.observers.address import Address
 from wiretrial.plan import ClosedLoop, OpenLoop, Plan, Stop
-from wiretrial.report import goal_metrics, limit_text
+from wiretrial.report import goal_metrics, limit_text, resources
 from wiretrial.report.goal_metrics import Outcome
 from wiretrial.report.measures import Measured
 from wiretrial.results import quantiles
@@ -51,6 +51,8 @@ class Levels:
     """Whether a traffic file's users are counted for each rate."""
     parts: tuple[Address, ...] = ()
     """What is watched of the application."""
+    thinking_ns: float = 0.0
+    """Before the first requests of sessions, as their file has it."""
     signal: int | None = None
     begun_ns: int = field(default_factory=time.monotonic_ns)
     searches: int = 1
@@ -98,6 +100,7 @@ class Levels:
             time=timed[0].name if timed else quantiles.name(USUAL),
             time_goal_ns=timed[0].value if timed else None,
             tolerance=settings.tolerance,
+            thinking_ns=self.thinking_ns,
             rate=between.value if between else None,
             low=between.low if between else None,
             high=between.high if between and not at_least else None,
@@ -108,6 +111,24 @@ class Levels:
             searches=found,
             levels=tuple(measured),
         )
+
+    def beside(self, settings: Settings, made: Limit, shares: Sequence[float]) -> tuple[Level, ...]:
+        """A level at each of these shares of the rate that was found; none where it ended early."""
+        lowest = made.low or made.rate
+        if lowest is None or made.end in ("interrupted", "failed"):
+            return ()
+        measured: list[Level] = []
+        for number, share in enumerate(shares, 1):
+            rate = share * lowest
+            left_ns = (len(shares) - number + 1) * settings.whole_ns(rate)
+            step = Step(0, number, rate, settings.length_ns(rate), left_ns)
+            level = self._measure(step)
+            if self.signal is not None:
+                break
+            measured.append(level)
+            if not sys.stderr.isatty():
+                output.say(limit_text.of_level(level, self._unit))
+        return tuple(measured)
 
     def probed(self) -> float:
         """A rate to begin with: half of what a closed loop reaches in a second."""
@@ -165,10 +186,8 @@ class Levels:
             }
         )
         left = estimate.words(step.left_ns)
-        heading = (
-            f"search {step.search} of {self.searches}, level {step.number}:"
-            f" {step.rate:,.0f} {self._unit}, about {left} left"
-        )
+        search = f"search {step.search} of {self.searches}" if step.search else "beside them"
+        heading = f"{search}, level {step.number}: {step.rate:,.0f} {self._unit}, about {left} left"
         trial = self._run(plan, heading)
         self._session_s = _session_s(trial) or self._session_s
         return self._level(step, trial)
@@ -221,6 +240,10 @@ class Levels:
             verdict=judgement.verdict,
             bottleneck=judgement.bottleneck,
             evidence=judgement.evidence,
+            messages=measured.throughput,
+            stay_ns=_stay_ns(measured),
+            bytes=measured.transport_bytes,
+            resources=resources.used(measured),
         )
 
 
@@ -237,6 +260,17 @@ def _refused(
     if missed is not None and missed.reason != "objective":
         return missed.reason, missed.text
     return ("goal", lost[0].found) if lost else (None, "")
+
+
+def _stay_ns(measured: Measured) -> float | None:
+    """How long what arrives at the rate takes on average: a message, or a whole session."""
+    if measured.is_overloaded:
+        return None
+    flows = [flow.iterations for flow in measured.routed.flows if flow.iterations.count]
+    if flows:
+        return sum(one.mean * one.count for one in flows) / sum(one.count for one in flows)
+    times = measured.waiting_time
+    return times.mean if times.count else None
 
 
 def _session_s(trial: Trial) -> float | None:

@@ -34,7 +34,7 @@ from wiretrial.plan import OpenLoop, Plan
 from wiretrial.plan_traffic import Traffic
 from wiretrial.report import limit_text
 from wiretrial.results import quantiles
-from wiretrial.results.limits import Limit
+from wiretrial.results.limits import Level, Limit
 from wiretrial.studies import estimate
 from wiretrial.studies.limits import Settings
 from wiretrial.traffic import goals as goals_of
@@ -74,13 +74,52 @@ class Kept:
     file: Path | None
     page: Path | None
 
+    def require_writable(self) -> None:
+        """Refuses before anything is measured what could not be written after it."""
+        for path, flag in ((self.file, "-o"), (self.page, "--report")):
+            if path:
+                output.require_writable(path, flag)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What was found, and how the search ended."""
+
+    limit: Limit
+    levels: Levels
+    beside: tuple[Level, ...] = ()
+    """At shares of the rate that was found."""
+
+    def require_whole(self) -> None:
+        """Raises what ended it, where it was not the search itself."""
+        if self.levels.failure is not None:
+            raise self.levels.failure
+
 
 def limit(typed: Typed, search: Search, fleet: Fleet, kept: Kept) -> int:
     """Searches and shows; the exit code tells whether a rate was found."""
+    kept.require_writable()
+    found = searched(typed, search, fleet, keeps_secrets=kept.keeps_secrets)
+    made = found.limit
+    _show(made, kept)
+    if found.levels.signal is not None:
+        return EXIT_SIGNAL + found.levels.signal
+    found.require_whole()
+    if made.rate is not None:
+        return EXIT_GOOD
+    return EXIT_GATE if made.end == "complete" else EXIT_INVALID
+
+
+def searched(
+    typed: Typed,
+    search: Search,
+    fleet: Fleet,
+    *,
+    keeps_secrets: bool,
+    shares: Sequence[float] = (),
+) -> Searched:
+    """The search, and then a level at each of these shares of the rate that it found."""
     many = FleetWanted.of(fleet)
-    for path, flag in ((kept.file, "-o"), (kept.page, "--report")):
-        if path:
-            output.require_writable(path, flag)
     parts = address.parse_all(typed.servers)
     opening.require_prompt(parts)
     of_file, connections = is_traffic(typed.url), typed.loop.connections
@@ -90,9 +129,11 @@ def limit(typed: Typed, search: Search, fleet: Fleet, kept: Kept) -> int:
         connections=connections or (traffic_wanted.DEFAULT_CONNECTIONS if of_file else CONNECTIONS),
     )
     plan, wanted = loading.planned(replace(typed, loop=loop), many)
+    thinking_s = loads.thinking_s(plan.traffic) if plan.traffic else 0.0
     plan = _at_a_rate(plan, loop, quantities.count(loop.connections, "--connections"))
     if plan.traffic:
         loads.require_rows(loads.Sending(plan.traffic, plan.load), math.inf)
+        thinking_s -= loads.thinking_s(plan.traffic)
     goals = _goals(search.goals, wanted)
     if many is None:
         loading.require_room(plan, wanted)
@@ -103,23 +144,18 @@ def limit(typed: Typed, search: Search, fleet: Fleet, kept: Kept) -> int:
             plan,
             wanted,
             goals,
-            shown=typed.url if kept.keeps_secrets else redaction.text(typed.url),
-            keeps_secrets=kept.keeps_secrets,
+            shown=typed.url if keeps_secrets else redaction.text(typed.url),
+            keeps_secrets=keeps_secrets,
             sizes_itself=of_file and not connections,
             parts=parts,
+            thinking_ns=thinking_s * 1e9,
         )
         try:
-            made = levels.climbed(_settings(search, levels))
+            settings = _settings(search, levels)
+            made = levels.climbed(settings)
+            return Searched(made, levels, levels.beside(settings, made, shares))
         except LimitsTooLow as short:
             raise short.for_command(("wiretrial", *sys.argv[1:])) from short
-    _show(made, kept)
-    if levels.signal is not None:
-        return EXIT_SIGNAL + levels.signal
-    if levels.failure is not None:
-        raise levels.failure
-    if made.rate is not None:
-        return EXIT_GOOD
-    return EXIT_GATE if made.end == "complete" else EXIT_INVALID
 
 
 def _at_a_rate(plan: Plan, loop: Loop, connections: int) -> Plan:

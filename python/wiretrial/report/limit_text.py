@@ -21,7 +21,8 @@ def render(limit: Limit, *, width: int = DEFAULT_WIDTH, colour: bool = False) ->
 def of_level(level: Level, unit: str) -> str:
     """`search 1: 8,400 requests/s kept`, for a pipe."""
     outcome = "kept" if level.is_kept else f"refused: {level.why}"
-    return f"search {level.search}: {units.trimmed(level.rate)} {unit} {outcome}"
+    search = f"search {level.search}" if level.search else "beside them"
+    return f"{search}: {units.trimmed(level.rate)} {unit} {outcome}"
 
 
 def _print(console: Console, limit: Limit) -> None:

@@ -39,11 +39,24 @@ class Figure(_Part):
     is_kept: bool
 
 
+class Resource(_Part):
+    """What one server of the application used while a level was measured."""
+
+    name: str
+    cpus: float | None = None
+    """CPUs that it kept busy on average; None: that could not be read."""
+    of_cpus: float | None = None
+    """CPUs that it can keep busy; None: that is not known."""
+    memory_bytes: int | None = None
+    """At the end of the level."""
+    memory_limit_bytes: int | None = None
+
+
 class Level(_Part):
     """One load at one rate."""
 
     search: int
-    """Which of the searches, from 1."""
+    """Which of the searches, from 1; 0: none, it was measured beside them."""
     rate: float
     """As it was offered."""
     answered: float
@@ -67,6 +80,13 @@ class Level(_Part):
     verdict: Verdict
     bottleneck: Bottleneck
     evidence: str
+    messages: float | None = None
+    """Verified replies per second: of sessions more than one each."""
+    stay_ns: float | None = None
+    """How long a message, or a whole session, takes on average from when it was due."""
+    bytes: float | None = None
+    """TCP payload of one message, both ways."""
+    resources: tuple[Resource, ...] = ()
 
 
 class Found(_Part):
@@ -95,6 +115,8 @@ class Limit(_Part):
     time_goal_ns: float | None = None
     """Its bound; None: no goal is about it."""
     tolerance: float
+    thinking_ns: float = 0.0
+    """Think time before the first requests of sessions, in whose place their arrivals stand."""
     rate: float | None
     """Geometric mean of the searches' kept rates; None: no rate was kept."""
     low: float | None = None
