@@ -57,6 +57,7 @@ ROOMS: dict[str, set[str]] = {
     "warnings": {"results", "stats"},
     "report": {"stats", "results", "warnings"},
     "team": {"report", "results"},
+    "advise": {"results", "stats"},
     "traffic": set(),
     "fleet": {"engine", "subjects", "machine", "results", "stats", "warnings"},
     "calls": {"traffic"},
@@ -76,13 +77,14 @@ ROOMS: dict[str, set[str]] = {
     "metrics": {"results"},
     "site": {"report", "results", "subjects"},
     "cli": {
-        *("calls", "studies", "report", "fleet", "live", "site", "metrics", "team", "traffic"),
-        *("browser", "engine", "observers", "subjects", "machine", "results", "stats", "warnings"),
+        *("advise", "calls", "studies", "report", "fleet", "live", "site", "metrics", "team"),
+        *("browser", "engine", "observers", "subjects", "machine", "results", "stats", "traffic"),
+        "warnings",
     },
 }
 
 # Rooms that compute and draw. They start nothing, so they can be trusted with any file.
-STARTS_NO_PROCESS = ("report", "stats", "traffic")
+STARTS_NO_PROCESS = ("advise", "report", "stats", "traffic")
 PROCESS_MODULES = {
     *("subprocess", "multiprocessing", "pty"),
     *("wiretrial.closing", "wiretrial.engine", "wiretrial.launch"),

@@ -117,6 +117,12 @@ class StoreError(WiretrialError):
     """A result that can't be written or read."""
 
 
+class GoalsMissed(WiretrialError):
+    """What was asked for is not kept, and no advice mends that."""
+
+    exit_code = EXIT_GATE
+
+
 class MeasurementInvalid(WiretrialError):
     """Something was measured, and can't be published as the subject's."""
 

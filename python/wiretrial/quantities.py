@@ -133,6 +133,14 @@ def share(text: str, flag: str) -> float:
     return value
 
 
+def factor(text: str, flag: str) -> float:
+    """A number above zero, such as 1.5."""
+    number, unit = _parts(text, flag, "a number such as 1.5")
+    if unit or number <= 0:
+        raise UsageProblem(f"{flag} {text}: not a number above zero", "write it as 1.5")
+    return number
+
+
 def cpus(text: str, flag: str) -> tuple[int, ...]:
     """CPU numbers: 0,2-4."""
     chosen: list[int] = []

@@ -33,6 +33,7 @@ COMMANDS: list[tuple[str, ...]] = [
     (),
     ("load",),
     ("limit",),
+    ("advise",),
     ("compare",),
     ("demo",),
     ("report",),

@@ -20,6 +20,7 @@ GOOD = {
     "load": {0, 3, 4},
     "compare": {0, 4},
     "limit": {0, 1, 3, 4},
+    "advise": {0, 1, 3, 4},
     "gate": {0, 3, 4},
 }
 
@@ -62,7 +63,7 @@ def test_each_command_of_the_page_about_grpc_runs(tmp_path: Path) -> None:
     ("page", "ways"),
     [
         (SERVER, {"machine", "load", "compare", "report", "gate"}),
-        (APPLICATION, {"traffic", "load", "limit", "compare", "gate", "subject"}),
+        (APPLICATION, {"traffic", "load", "limit", "advise", "compare", "gate", "subject"}),
         (CALLS, {"load"}),
     ],
 )

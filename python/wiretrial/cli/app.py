@@ -41,11 +41,12 @@ class Commands(screen.FirstScreen):
         ),
         "load": Entry(screen.MEASURE, "Load a server and verify every reply."),
         "limit": Entry(screen.MEASURE, "Find the highest rate at which a server keeps its goals."),
+        "advise": Entry(screen.MEASURE, "Say how many instances and machines carry your users."),
         "compare": Entry(screen.MEASURE, "Measure servers in turn and say which is faster."),
         "browser": Entry(screen.MEASURE, "Send the same requests from a real browser."),
         "study": Entry(screen.MEASURE, "Prepared studies of one question each: list, show, run."),
         "subject": Entry(
-            screen.CATALOGUE, "Servers and client libraries: list, show, new, install, verify, run."
+            screen.CATALOGUE, "Servers and clients: list, show, new, install, verify, run."
         ),
         "traffic": Entry(
             screen.CATALOGUE,

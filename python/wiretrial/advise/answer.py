@@ -1,0 +1,136 @@
+"""The advice: from a limit, levels beside it and a demand.
+
+Knows what the parts say; must not know how they are worked out, or shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from wiretrial import suggest
+from wiretrial.advise import checking, resources, sizing
+from wiretrial.advise.resources import Known
+from wiretrial.advise.sizing import Instance, Type
+from wiretrial.errors import GoalsMissed, UsageProblem
+from wiretrial.results.advice import Advice, Demand, Growth, Purchase, Use
+from wiretrial.results.limits import Level, Limit
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked beside the demand."""
+
+    shared: Collection[str] = ()
+    """Names of resources that all instances ask."""
+    types: Sequence[Type] = ()
+    growth: float | None = None
+
+
+def advice(
+    limit: Limit,
+    beside: Sequence[Level],
+    demand: Callable[[Sequence[Level]], Demand],
+    wanted: Wanted,
+) -> Advice:
+    """Raises where no rate keeps the goals, or the levels tell too little."""
+    levels = (*limit.levels, *beside)
+    if limit.rate is None:
+        lowest = min(limit.levels, key=lambda level: level.rate)
+        raise GoalsMissed(
+            f"no number of instances keeps the goals: one does not at {lowest.rate:,.4g}"
+            f" {limit.unit}, the lowest rate that was tried ({lowest.why})",
+            "relax the goal, or look with `wiretrial load` at what takes the time",
+        )
+    asked, capacity = demand(levels), limit.low or limit.rate
+    needed = sizing.instances(asked.highest, capacity)
+    if needed > sizing.MOST_INSTANCES:
+        raise UsageProblem(
+            f"{asked.highest:,.4g} {limit.unit} are more than {sizing.MOST_INSTANCES:,} instances"
+            f" carry at {capacity:,.4g} each",
+            "ask for less",
+        )
+    each = asked.highest / needed
+    known = resources.known(levels)
+    _require_known(wanted.shared, known)
+    uses = tuple(_use(one, limit.rate, each, asked, wanted.shared) for one in known)
+    own = resources.binding([one for one in known if one.name not in wanted.shared], limit.rate)
+    busiest = resources.binding(known, limit.rate)
+    near = [level for level in levels if level.is_kept and level.rate >= each]
+    return Advice(
+        demand=asked,
+        instances=needed,
+        each=each,
+        binding=busiest.name if busiest else None,
+        stopped_by=_stopped(uses, asked),
+        uses=uses,
+        check=resources.check(levels, own.name, limit.rate) if own else None,
+        near=min(near, key=lambda level: level.rate, default=None),
+        purchases=_purchases(known, wanted, asked, capacity),
+        growth=_growth(asked.highest, needed * capacity, wanted.growth),
+        command=checking.command(limit.command, each),
+        limit=limit,
+        beside=tuple(beside),
+    )
+
+
+def _growth(needed: float, carried: float, per_month: float | None) -> Growth | None:
+    if not per_month:
+        return None
+    return Growth(per_month=per_month, months=sizing.months(needed, carried, per_month))
+
+
+def _require_known(names: Collection[str], known: Sequence[Known]) -> None:
+    every = [one.name for one in known]
+    for name in names:
+        if name not in every:
+            raise UsageProblem(
+                f"--shared {name}: nothing of that name was watched",
+                suggest.remedy(name, every) if every else "name it with --server NAME=ADDRESS",
+            )
+
+
+def _use(one: Known, capacity: float, each: float, asked: Demand, shared: Collection[str]) -> Use:
+    is_shared, highest = one.name in shared, one.highest
+    return Use(
+        name=one.name,
+        slope_ns=one.line.slope * 1e9,
+        low_ns=one.line.low * 1e9,
+        high_ns=one.line.high * 1e9,
+        base=one.line.base,
+        at_capacity=one.line.at(capacity),
+        advised=one.line.at(asked.highest if is_shared else each),
+        of_cpus=highest.of_cpus,
+        memory_bytes=highest.memory_bytes,
+        memory_limit_bytes=highest.memory_limit_bytes,
+        is_shared=is_shared,
+        full_at=one.line.full(highest.of_cpus) if highest.of_cpus else None,
+    )
+
+
+def _stopped(uses: Sequence[Use], asked: Demand) -> str | None:
+    """A shared resource that is full before the demand is carried."""
+    full = [use for use in uses if use.is_shared and use.full_at and use.full_at < asked.highest]
+    return min(full, key=lambda use: use.full_at or 0.0).name if full else None
+
+
+def _purchases(
+    known: Sequence[Known], wanted: Wanted, asked: Demand, capacity: float
+) -> tuple[Purchase, ...]:
+    if not wanted.types:
+        return ()
+    own = [one.highest for one in known if one.name not in wanted.shared]
+    cpus = [one.of_cpus for one in own]
+    memory = [one.memory_bytes for one in own]
+    instance = Instance(
+        cpus=sum(filter(None, cpus)) if all(cpus) else None,
+        memory_bytes=sum(filter(None, memory)) if all(memory) else None,
+    )
+    found = sizing.purchases(wanted.types, instance, asked.highest, capacity)
+    if not found:
+        raise UsageProblem(
+            "no --machine holds a single instance, which takes"
+            f" {instance.cpus or 0:.3g} CPUs and {(instance.memory_bytes or 0) / 2**20:,.0f} MiB",
+            "name a larger one",
+        )
+    return found

@@ -1,0 +1,267 @@
+"""`wiretrial advise TARGET`: how many instances carry a demand, and what they cost.
+
+Knows the options; must not know how a capacity is measured, nor how an advice is worked out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wiretrial.cli import options, options_http, options_kept
+from wiretrial.cli.output import Format
+from wiretrial.cli.screen import Face
+from wiretrial.errors import UsageProblem
+
+EXAMPLES = """\b
+Examples:
+  wiretrial advise shop.toml --users 50k --think 5s --goal 'p99 < 200ms'
+  wiretrial advise http://127.0.0.1:8080/ --users 50k --think 5s --goal 'p99 < 50ms' -c 200
+  wiretrial advise http://127.0.0.1:8080/ --rate 40k --goal 'p99 < 50ms' --peak 2 --growth 5%
+  wiretrial advise shop.toml --users 9k --server app=pid:4711 --server db=podman:pg --shared db
+  wiretrial advise http://127.0.0.1:8080/ --rate 9k --machine small=0.17/h,4,16GiB
+  wiretrial advise --from advice.json --users 80k --think 5s
+
+One instance is measured: the highest rate that keeps the goals, then lower ones for what a message
+takes of each server. --from works on a kept result of advise or limit (--format json), and
+measures nothing. What is shared by all instances does not grow with them: name it (--shared).
+
+Exit: 0 an advice, 1 the run failed, 3 a goal is not kept even at the lowest rate, 4 nothing can be
+said.
+"""
+app = Face()
+SIZE = "Size"
+
+
+@app.add("advise", epilog=EXAMPLES)
+def advise(
+    url: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[URL|FILE]",
+            help="One instance of what is to be sized: a URL or a traffic file.",
+            show_default=False,
+        ),
+    ] = None,
+    users: Annotated[
+        str | None,
+        typer.Option(
+            "--users",
+            metavar="N",
+            help="How many people or devices there are, all instances together.",
+            show_default=False,
+            rich_help_panel=SIZE,
+        ),
+    ] = None,
+    think: Annotated[
+        str | None,
+        typer.Option(
+            "--think",
+            metavar="TIME",
+            help="How long each waits between two messages, or sessions.",
+            show_default=False,
+            rich_help_panel=SIZE,
+        ),
+    ] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            "--rate",
+            metavar="R",
+            help="Messages or sessions per second, in place of users.",
+            show_default=False,
+            rich_help_panel=SIZE,
+        ),
+    ] = None,
+    peak: Annotated[
+        str,
+        typer.Option(
+            "--peak",
+            metavar="FACTOR",
+            help="The busiest time has so many times the average.",
+            rich_help_panel=SIZE,
+        ),
+    ] = "1",
+    shared: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shared",
+            metavar="NAME",
+            help="A --server that all instances ask, such as the database; repeatable.",
+            show_default=False,
+            rich_help_panel=SIZE,
+        ),
+    ] = None,
+    machine: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--machine",
+            metavar="NAME=PRICE/h,CORES,MEMORY",
+            help="A machine that can be had: small=0.17/h,4,16GiB; repeatable.",
+            show_default=False,
+            rich_help_panel=SIZE,
+        ),
+    ] = None,
+    growth: Annotated[
+        str | None,
+        typer.Option(
+            "--growth",
+            metavar="SHARE",
+            help="Growth per month, such as 5%: how long the advice lasts.",
+            show_default=False,
+            rich_help_panel=SIZE,
+        ),
+    ] = None,
+    kept: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="A kept result of advise or limit, in place of a measurement.",
+            show_default=False,
+            rich_help_panel=SIZE,
+        ),
+    ] = None,
+    goal: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--goal",
+            metavar="'FIGURE < BOUND'",
+            help="What must hold: 'p99 < 50ms', 'errors < 0.1%'; repeatable. "
+            "[the traffic file's goals; none: all is answered]",
+        ),
+    ] = None,
+    connections: Annotated[
+        str | None,
+        typer.Option(
+            "-c",
+            "--connections",
+            metavar="N",
+            help="Number of connections, or users of a traffic file. [100; enough users]",
+            show_default=False,
+        ),
+    ] = None,
+    duration: Annotated[
+        str,
+        typer.Option("-d", "--duration", metavar="TIME", help="How long one level is measured."),
+    ] = "5s",
+    within: Annotated[
+        str,
+        typer.Option("--within", metavar="TIME", help="Longest time of the search."),
+    ] = "10m",
+    searches: Annotated[
+        str,
+        typer.Option(
+            "--searches", metavar="N", help="Searches, each anew; their scatter is the interval."
+        ),
+    ] = "3",
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start",
+            metavar="R",
+            help="Rate of the first level, per second. [half of what a closed loop reaches]",
+            show_default=False,
+        ),
+    ] = None,
+    tolerance: Annotated[
+        str,
+        typer.Option(
+            "--tolerance",
+            metavar="SHARE",
+            help="A search ends when the kept and the refused rate are this close.",
+        ),
+    ] = "5%",
+    payload: options.PayloadSize = None,
+    json_text: options.JsonText = None,
+    text: options.Text = False,
+    http: options_http.Fixed = options_http.FixedHttp.ONE,
+    method: options.Method = None,
+    header: options.Headers = None,
+    variable: options.Variables = None,
+    expect: options.Expected = None,
+    expect_status: options.ExpectedStatus = "200",
+    no_learn: options.NoLearn = False,
+    warmup: options.WarmUp = "auto",
+    timeout: options.Timeout = "10s",
+    threads: options.Threads = "1",
+    cpus: options.Cpus = None,
+    poller: options.PollerChoice = options.Poller.AUTO,
+    insecure: options.Insecure = False,
+    cacert: options.Authorities = None,
+    seed: options.Seed = 0,
+    server: options.Servers = None,
+    keep_secrets: options_kept.KeepSecrets = False,
+    format_: options.FormatOption = Format.TEXT,
+    file: options.ToFile = None,
+    page: options.ToPage = None,
+) -> int:
+    """Say how many instances, and which machines, carry a number of users.
+
+    Measures the highest rate at which one instance keeps its goals, and what a message takes of
+    each server at lower rates. Users become messages by Little's law, messages become instances by
+    the measured capacity. The answer names what binds, what it rests on, what would make it void,
+    and the command that confirms it. Time and memory are measured, never taken from a formula.
+    """
+    from wiretrial.cli import advising, limiting, loading
+
+    sized = advising.Sized(
+        users=users,
+        think=think,
+        rate=rate,
+        peak=peak,
+        shared=tuple(shared or ()),
+        machines=tuple(machine or ()),
+        growth=growth,
+    )
+    output = limiting.Kept(keep_secrets, format_, file, page)
+    if kept is not None:
+        if url is not None:
+            raise UsageProblem(
+                f"{url} with --from: the one is measured, the other was", "name one of them"
+            )
+        return advising.from_kept(kept, sized, output)
+    if url is None:
+        raise UsageProblem(
+            "neither what to measure nor a kept result is named",
+            "give a URL or a traffic file, or --from FILE",
+        )
+    typed = loading.Typed(
+        url,
+        options.Loop(
+            connections=connections or "",
+            depth="1",
+            pack="1",
+            rate=None,
+            requests_per_connection=None,
+            pacing="constant",
+            seed=seed,
+        ),
+        options.Asked(
+            payload=payload,
+            json=json_text,
+            text=text,
+            method=method,
+            header=tuple(header or ()),
+            expect=tuple(expect or ()),
+            expect_status=expect_status,
+            learns=not no_learn,
+            http=options.HttpVersions(http.value),
+        ),
+        options.Security(insecure, cacert),
+        loading.Extent(duration, None, warmup, timeout, advising.CONNECT_TIMEOUT),
+        loading.Generator(threads, cpus, poller=poller.value, sources=None),
+        loading.Further(False, None, "0", variables=tuple(variable or ())),
+        servers=tuple(server or ()),
+    )
+    search = limiting.Search(
+        goals=tuple(goal or ()),
+        first=start,
+        ceiling=None,
+        searches=searches,
+        tolerance=tolerance,
+        within=within,
+    )
+    return advising.measured(typed, search, sized, output)

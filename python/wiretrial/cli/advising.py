@@ -1,0 +1,164 @@
+"""An advice about machines: what was typed, the measurement or a kept one, and what is shown.
+
+Knows what the options mean; must not know how a capacity is searched for, nor the arithmetic.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from wiretrial import quantities
+from wiretrial.advise import answer, demand
+from wiretrial.advise.answer import Wanted
+from wiretrial.advise.sizing import Type
+from wiretrial.cli import limiting, output
+from wiretrial.cli.limiting import Kept, Search
+from wiretrial.cli.loading import Typed
+from wiretrial.cli.options import Fleet
+from wiretrial.errors import EXIT_GOOD, EXIT_SIGNAL, UsageProblem
+from wiretrial.report import advice_text
+from wiretrial.results.advice import ADVICE_SCHEMA, Advice, Demand
+from wiretrial.results.limits import LIMIT_SCHEMA, Level, Limit
+
+CONNECT_TIMEOUT = "30s"
+"""For opening all connections of a level."""
+SHARES = (0.6, 0.2, 0.8, 0.4)
+"""Of the capacity: where it is measured what a message takes. Not in order, so that what drifts is
+no slope."""
+NO_FLEET = Fleet(address=None, certificates=None, agents=None, on_loss=None)
+_MACHINE = re.compile(r"(?P<name>[^=,]+)=(?P<parts>.+)")
+
+
+@dataclass(frozen=True)
+class Sized:
+    """What is to be carried, and by what, as it was typed."""
+
+    users: str | None
+    think: str | None
+    rate: str | None
+    peak: str
+    shared: tuple[str, ...]
+    machines: tuple[str, ...]
+    growth: str | None
+
+    def demand(self) -> Callable[[Limit], Callable[[Sequence[Level]], Demand]]:
+        """What is to be carried, as soon as a limit is known. Raises what is wrong with it now."""
+        if (self.users is None) == (self.rate is None):
+            raise UsageProblem(
+                "how much is to be carried is not said"
+                if self.users is None
+                else "--users and --rate exclude each other",
+                "give --users N --think TIME, or --rate R",
+            )
+        peak = quantities.factor(self.peak, "--peak")
+        if self.rate is not None:
+            if self.think is not None:
+                raise UsageProblem("--think is how long users wait", "give --users with it")
+            rate = quantities.rate(self.rate, "--rate")
+            return lambda _: lambda _: demand.of_rate(rate, peak)
+        users = quantities.count(self.users or "", "--users")
+        think_ns = None if self.think is None else quantities.duration_ns(self.think, "--think")
+        return lambda limit: lambda levels: demand.of_users(users, think_ns, peak, limit, levels)
+
+    def wanted(self) -> Wanted:
+        """What is asked beside it."""
+        growth = None if self.growth is None else quantities.share(self.growth, "--growth")
+        return Wanted(self.shared, tuple(_types(self.machines)), growth)
+
+
+def measured(typed: Typed, search: Search, sized: Sized, kept: Kept) -> int:
+    """Searches for the capacity, measures levels below it, and shows the advice."""
+    kept.require_writable()
+    asked, wanted = sized.demand(), sized.wanted()
+    found = limiting.searched(
+        typed, search, NO_FLEET, keeps_secrets=kept.keeps_secrets, shares=SHARES
+    )
+    if found.levels.signal is not None:
+        return EXIT_SIGNAL + found.levels.signal
+    found.require_whole()
+    made = answer.advice(found.limit, found.beside, asked(found.limit), wanted)
+    _show(made, kept)
+    return EXIT_GOOD
+
+
+def from_kept(path: Path, sized: Sized, kept: Kept) -> int:
+    """The same from a kept result of `advise` or `limit`."""
+    kept.require_writable()
+    asked, wanted = sized.demand(), sized.wanted()
+    limit, beside = _read(path)
+    _show(answer.advice(limit, beside, asked(limit), wanted), kept)
+    return EXIT_GOOD
+
+
+def _read(path: Path) -> tuple[Limit, tuple[Level, ...]]:
+    remedy = "name a result of `wiretrial advise` or `limit` that was kept with --format json"
+    try:
+        document = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageProblem(f"{path}: {error.strerror}", remedy) from error
+    except ValueError as error:
+        raise UsageProblem(f"{path} is not JSON", remedy) from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    try:
+        if schema == ADVICE_SCHEMA:
+            made = Advice.model_validate(document)
+            return made.limit, made.beside
+        if schema == LIMIT_SCHEMA:
+            return Limit.model_validate(document), ()
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UsageProblem(f"{path}: {where}: {first['msg']}", remedy) from error
+    raise UsageProblem(f"{path} is no result of a search for the highest rate", remedy)
+
+
+def _types(typed: Sequence[str]) -> Iterator[Type]:
+    for text in typed:
+        parts = _MACHINE.fullmatch(text)
+        if not parts:
+            raise UsageProblem(
+                f"--machine {text!r} names no machine",
+                "write it as NAME=PRICE/h,CORES,MEMORY, such as small=0.17/h,4,16GiB",
+            )
+        yield _type(parts["name"], [part.strip() for part in parts["parts"].split(",")])
+
+
+def _type(name: str, parts: Sequence[str]) -> Type:
+    flag = f"--machine {name}"
+    priced = [part for part in parts if part.endswith("/h")]
+    sizes = [part for part in parts if part[-1:].isalpha() and part not in priced]
+    cores = [part for part in parts if part not in priced and part not in sizes]
+    if max(len(priced), len(sizes), len(cores)) > 1:
+        raise UsageProblem(
+            f"{flag}: a price, cores or memory stand there twice",
+            "write it as NAME=PRICE/h,CORES,MEMORY",
+        )
+    return Type(
+        name=name.strip(),
+        cores=quantities.factor(cores[0], flag) if cores else None,
+        memory_bytes=quantities.size_bytes(sizes[0], flag) if sizes else None,
+        per_hour=quantities.factor(priced[0].removesuffix("/h"), flag) if priced else None,
+    )
+
+
+def _show(made: Advice, kept: Kept) -> None:
+    if kept.format is output.Format.JSON:
+        output.emit(made.to_json(), kept.file)
+    else:
+        to_terminal = kept.file is None
+        text = advice_text.render(
+            made, width=output.width(), colour=to_terminal and output.colour(sys.stdout)
+        )
+        output.emit(text, kept.file)
+    if kept.page:
+        # Not at the top: the drawing library takes long to load.
+        from wiretrial.report import advice_page
+
+        output.write_page(advice_page.render(made), kept.page, "--report")

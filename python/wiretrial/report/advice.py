@@ -1,0 +1,230 @@
+"""An advice about machines in words, as a table of its resources, and as a picture.
+
+Knows an advice's document; must not know how it was worked out, nor terminals or pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from wiretrial.report import limits, units
+from wiretrial.report.blocks import NO_FIGURE, Block, Cell, Column, Drawing, Section, Table, key
+from wiretrial.report.views import utilisation
+from wiretrial.results.advice import Advice, Growth, Purchase, Use
+
+FIGURES = 3
+
+
+def headline(advice: Advice) -> str:
+    """The answer in one line."""
+    demand, unit = advice.demand, advice.limit.unit
+    carried = f"{units.trimmed(demand.highest)} {unit}"
+    if demand.users is not None:
+        carried = f"{demand.users:,} users ({carried})"
+    if advice.stopped_by:
+        return (
+            f"No number of instances carries {carried}: {advice.stopped_by}, which all ask, is"
+            " full before."
+        )
+    many = units.plural(advice.instances, "instance")
+    verb = "carries" if advice.instances == 1 else "carry"
+    return f"{many} {verb} {carried}; {advice.instances + 1} survive losing one."
+
+
+def lines(advice: Advice) -> Iterator[tuple[str, str]]:
+    """What the answer rests on, each with its label."""
+    limit = advice.limit
+    yield "Goal", units.listed(limit.goals) if limit.goals else "all is answered at the rate"
+    yield "Demand", _demand(advice)
+    yield "Capacity", _capacity(advice)
+    if told := _binds(advice):
+        yield "Binds", told
+    if advice.uses:
+        yield "Costs", _costs(advice)
+    yield "Advice", _advised(advice)
+    for purchase in advice.purchases:
+        yield "Machines", _purchase(purchase)
+    if advice.growth is not None:
+        yield "Growth", _growth(advice, advice.growth)
+    yield "Evidence", _evidence(advice)
+    yield "Void if", _void(advice)
+
+
+def table(advice: Advice) -> Table:
+    """A row per resource."""
+    one = advice.limit.unit.removesuffix("s/s")
+    columns = (
+        Column("Server", is_figure=False),
+        Column(f"CPU per\n{one}"),
+        Column("Busy at\nthe capacity"),
+        Column("Busy at\nthe advice"),
+        Column("CPUs that\nit can use"),
+        Column("Memory", is_spare=True),
+    )
+    return Table(columns, tuple(_row(use) for use in advice.uses), names=1)
+
+
+def sections(advice: Advice) -> tuple[Section, ...]:
+    """The page: resources over the rate, then the levels of the search."""
+    return (
+        Section("What each server does", tuple(_resources(advice))),
+        *limits.sections(advice.limit),
+    )
+
+
+def _resources(advice: Advice) -> Iterator[Block]:
+    if not advice.uses:
+        return
+    if utilisation.can_be_drawn(advice):
+        yield Drawing(partial(utilisation.picture, advice), key=utilisation.KEY)
+    yield table(advice)
+    yield key(
+        "CPU time by a straight line through the levels, with its 95 % interval. CPUs busy at the"
+        " capacity and at the advised load by the same line; of what is shared, for all instances"
+        " together."
+    )
+
+
+def _demand(advice: Advice) -> str:
+    demand, limit = advice.demand, advice.limit
+    told = f"{units.trimmed(demand.rate)} {limit.unit}"
+    if demand.users is not None:
+        waits = []
+        if demand.think_ns:
+            waits.append(f"waits {units.duration(demand.think_ns)}")
+        waits.append(f"takes {units.duration(demand.stay_ns)}")
+        told = f"{demand.users:,} users, each of whom {' and '.join(waits)}: {told}"
+    if demand.peak != 1:
+        told += f"; {units.trimmed(demand.highest)} at {demand.peak:.3g} times the average"
+    return told
+
+
+def _capacity(advice: Advice) -> str:
+    limit = advice.limit
+    assert limit.rate is not None
+    at_least = "at least " if limit.is_at_least else ""
+    told = f"one instance: {at_least}{units.trimmed(limit.rate)} {limit.unit}"
+    if limit.low is not None and limit.high is not None:
+        told += f" ({units.trimmed(limit.low)} to {units.trimmed(limit.high)})"
+    confirmed = sum(one.is_confirmed for one in limit.searches)
+    return f"{told}, {units.plural(confirmed, 'search').replace('searchs', 'searches')}"
+
+
+def _binds(advice: Advice) -> str:
+    limit = advice.limit
+    first = next(limits.sentences(limit), "") if limit.refused else ""
+    use = _of(advice, advice.binding)
+    if use is None or not use.of_cpus or use.at_capacity is None:
+        return first.removesuffix(".")
+    share = use.at_capacity / use.of_cpus
+    return f"{first} Busiest there: {use.name}, {100 * share:.0f} % of its CPUs".strip()
+
+
+def _costs(advice: Advice) -> str:
+    one = advice.limit.unit.removesuffix("s/s")
+    whole = sum(use.slope_ns for use in advice.uses)
+    parts = [
+        f"{use.name} {units.duration(use.slope_ns)}"
+        f" ({units.duration(max(use.low_ns, 0.0))} to {units.duration(use.high_ns)})"
+        for use in advice.uses
+    ]
+    told = f"CPU per {one}: {', '.join(parts)}"
+    users = advice.demand.users
+    if users:
+        cpus = whole / 1e9 * advice.demand.highest / users
+        told += f"; {units.significant(1e3 * cpus)} CPUs per 1,000 users"
+    octets = advice.limit.levels[0].bytes
+    if octets:
+        told += f"; {units.fitting(units.BYTES, (octets,)).text(octets)} per message"
+    return told
+
+
+def _advised(advice: Advice) -> str:
+    limit, each = advice.limit, units.trimmed(advice.each)
+    if advice.stopped_by and (use := _of(advice, advice.stopped_by)) and use.full_at:
+        return (
+            f"give {use.name} more than its {use.of_cpus or 0:.3g} CPUs, or split it: it is full at"
+            f" {units.trimmed(use.full_at)} {limit.unit}"
+        )
+    assert limit.rate is not None
+    share = 100 * advice.each / limit.rate
+    told = (
+        f"{advice.instances} keep the goals, each at {each} {limit.unit}"
+        f" ({share:.0f} % of its capacity); {advice.instances + 1} keep them where one is lost"
+    )
+    near = advice.near
+    if near is not None and near.time_ns is not None:
+        told += (
+            f". {limit.time} was {units.duration(near.time_ns)} at {units.trimmed(near.rate)},"
+            " as measured"
+        )
+    return told
+
+
+def _purchase(purchase: Purchase) -> str:
+    many = units.plural(purchase.machines, "machine")
+    price = ""
+    if purchase.per_hour is not None:
+        price = f", {purchase.per_hour:,.2f} per hour"
+    each = units.plural(purchase.instances_each, "instance")
+    return f"{purchase.name}: {many} of {each} each, one to spare{price}"
+
+
+def _growth(advice: Advice, growth: Growth) -> str:
+    months = units.plural(int(growth.months), "month")
+    return f"at {100 * growth.per_month:.3g} % a month {advice.instances} are enough for {months}"
+
+
+def _evidence(advice: Advice) -> str:
+    check, levels = advice.check, len(advice.limit.levels) + len(advice.beside)
+    told = f"{levels} measured levels of {advice.limit.target}"
+    if check is None:
+        return f"{told}; too few of them are low to test what they predict"
+    return (
+        f"{told}; those up to 60 % of the capacity predict {check.predicted:.3g} CPUs of"
+        f" {check.name} at {units.trimmed(check.rate)}, {check.measured:.3g} were measured"
+        f" ({100 * check.error:+.0f} %)"
+    )
+
+
+def _void(advice: Advice) -> str:
+    reasons = [
+        "another machine or version serves",
+        "users send otherwise than what was measured",
+        "the load is not spread evenly",
+    ]
+    unmeasured = [use.name for use in advice.uses if use.is_shared and use.advised is None]
+    if unmeasured:
+        reasons.append(
+            f"{units.listed(unmeasured)} can't take that much: it is beyond twice what was measured"
+        )
+    elif not any(use.is_shared for use in advice.uses):
+        reasons.append("the instances share something, such as a database (--shared)")
+    if advice.limit.is_at_least:
+        reasons.append(
+            "never for want of capacity: one instance may carry more than could be measured"
+        )
+    return "; ".join(reasons)
+
+
+def _of(advice: Advice, name: str | None) -> Use | None:
+    return next((use for use in advice.uses if use.name == name), None)
+
+
+def _row(use: Use) -> tuple[Cell, ...]:
+    name = f"{use.name} (shared)" if use.is_shared else use.name
+    ends = f"{units.duration(max(use.low_ns, 0.0))} to {units.duration(use.high_ns)}"
+    memory = use.memory_bytes
+    return (
+        Cell(name),
+        Cell(units.duration(use.slope_ns), (ends,), value=use.slope_ns),
+        _cpus(use.at_capacity),
+        _cpus(use.advised),
+        _cpus(use.of_cpus),
+        NO_FIGURE if memory is None else Cell(units.fitting(units.BYTES, (memory,)).text(memory)),
+    )
+
+
+def _cpus(cpus: float | None) -> Cell:
+    return NO_FIGURE if cpus is None else Cell(units.significant(cpus), value=cpus)

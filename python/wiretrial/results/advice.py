@@ -1,0 +1,132 @@
+"""An advice about machines, with the measurement that it rests on: one document.
+
+Knows the form of the document; must not know how it is worked out. Rates are per second, in the
+unit of the limit: messages, or sessions of a traffic file.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from wiretrial.results.limits import Level, Limit
+
+ADVICE_SCHEMA: Final = "wiretrial-advice"
+ADVICE_VERSION: Final = 1
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Demand(_Part):
+    """What is to be carried."""
+
+    rate: float
+    """On average, of all instances together."""
+    peak: float = 1.0
+    """So many times the average must be carried."""
+    users: int | None = None
+    """None: the rate itself was given."""
+    think_ns: float = 0.0
+    """How long a user waits between two messages or sessions."""
+    stay_ns: float = 0.0
+    """How long a message or session takes, as the measured levels had it."""
+
+    @property
+    def highest(self) -> float:
+        """The rate that must be carried."""
+        return self.rate * self.peak
+
+
+class Use(_Part):
+    """One resource: what a message takes of it, and how much of it the advised load keeps busy."""
+
+    name: str
+    slope_ns: float
+    """CPU time per message, or per session."""
+    low_ns: float
+    high_ns: float
+    """Ends of its 95 % interval."""
+    base: float
+    """CPUs busy at rest, by the same line."""
+    at_capacity: float | None
+    """CPUs busy at the measured capacity, as a line of the levels has it."""
+    advised: float | None
+    """CPUs busy at the advised load, of one instance; of what is shared, in all. None: that is
+    beyond twice what was measured."""
+    of_cpus: float | None
+    memory_bytes: int | None
+    memory_limit_bytes: int | None
+    is_shared: bool = False
+    """All instances ask the same one."""
+    full_at: float | None = None
+    """The rate at which all its CPUs are busy; None: not known, or beyond twice the measured."""
+
+
+class Check(_Part):
+    """How well levels below 60 % of the capacity predict the resource that binds at the highest."""
+
+    name: str
+    rate: float
+    predicted: float
+    measured: float
+    """CPUs."""
+
+    @property
+    def error(self) -> float:
+        """As a share of what was measured."""
+        return self.predicted / self.measured - 1
+
+
+class Purchase(_Part):
+    """Machines of one type that hold the advised instances."""
+
+    name: str
+    machines: int
+    """One of them may be lost."""
+    instances_each: int
+    per_hour: float | None
+    """Of all together, in the currency of the price; None: no price was given."""
+
+
+class Growth(_Part):
+    """How long the advised instances are enough."""
+
+    per_month: float
+    """As a share."""
+    months: float
+
+
+class Advice(_Part):
+    """How many instances meet the goals, and what that rests on."""
+
+    schema_name: Literal["wiretrial-advice"] = Field(default=ADVICE_SCHEMA, alias="schema")
+    version: Literal[1] = ADVICE_VERSION
+    demand: Demand
+    instances: int
+    """So many keep the goals; one more keeps them where one is lost."""
+    each: float
+    """The rate of one of them at the demand's highest."""
+    binding: str | None
+    """The resource that is busiest at the capacity; None: no CPU time was read."""
+    stopped_by: str | None = None
+    """A shared resource that is full below the demand, so that more instances do not help."""
+    uses: tuple[Use, ...]
+    check: Check | None
+    """None: too few levels are below 60 % of the capacity."""
+    near: Level | None
+    """The lowest kept level that has at least the advised rate of one instance."""
+    purchases: tuple[Purchase, ...] = ()
+    """The cheapest first."""
+    growth: Growth | None = None
+    command: str
+    """What confirms it: one instance at its rate, against the same goals."""
+    limit: Limit
+    beside: tuple[Level, ...] = ()
+    """Levels below the capacity, measured for what a message takes."""
+
+    def to_json(self) -> str:
+        """The document."""
+        return self.model_dump_json(by_alias=True, indent=2) + "\n"

@@ -1,0 +1,113 @@
+"""`wiretrial advise`: a real server is measured, the advice is confirmed, nonsense is refused."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.advise.synthetic import limit
+from tests.cli.conftest import Run
+from tests.cli.test_runs import address_in
+from wiretrial.engine import Engine
+from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
+from wiretrial.results.advice import Advice
+
+GENERATOR = ("--poller", "epoll", "-c", "2")
+QUICK = ("-d", "100ms", "--warmup", "0", "--searches", "1", "--tolerance", "30%", *GENERATOR)
+NOT_KEPT = (EXIT_GATE, EXIT_INVALID)
+"""What a busy machine may come to: a time is no test's pass or fail."""
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with subprocess.Popen(
+        [str(Engine.find().binary), "respond", "--http", "127.0.0.1:0"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        yield f"http://{address_in(server.stdout.readline())}/"
+        server.terminate()
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    path = tmp_path / "limit.json"
+    path.write_text(limit().to_json(), encoding="utf-8")
+    return path
+
+
+def test_a_server_is_measured_and_the_advice_confirmed(
+    wiretrial: Run, url: str, tmp_path: Path
+) -> None:
+    sized = ("--users", "50k", "--think", "5s", "--goal", "p50 < 2s", "--goal", "errors < 1%")
+    flags = (*sized, *QUICK, "--report", "page.html", "--format", "json", "-o", "advice.json")
+    done = wiretrial("advise", url, *flags)
+    if done.returncode in NOT_KEPT:
+        pytest.skip(f"this machine was too busy: {done.stderr}")
+    assert done.returncode == EXIT_GOOD, done.stderr
+    made = Advice.model_validate_json((tmp_path / "advice.json").read_text(encoding="utf-8"))
+    assert made.demand.users == 50_000
+    assert made.demand.rate <= 10_000
+    (use,) = made.uses
+    assert use.name == "server"
+    assert use.slope_ns > 0
+    assert len(made.beside) == 4
+    assert "<title>http://127.0.0.1" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    program, *rest = shlex.split(made.command)
+    assert program == "wiretrial"
+    confirmed = wiretrial(*rest)
+    assert confirmed.returncode in (EXIT_GOOD, *NOT_KEPT), confirmed.stderr
+    told = confirmed.stdout.partition("\n")[0]
+    assert ("keeps" in told) == (confirmed.returncode == EXIT_GOOD)
+
+    again = wiretrial("advise", "--from", "advice.json", "--rate", f"{2 * made.demand.rate}")
+    assert again.returncode == EXIT_GOOD, again.stderr
+    assert "confirm: wiretrial limit" in again.stdout
+
+
+def test_a_kept_limit_is_enough(wiretrial: Run, kept: Path) -> None:
+    priced = ("--machine", "small=0.17/h,4,16GiB", "--machine", "big=0.8/h,16,64GiB")
+    done = wiretrial("advise", "--from", str(kept), "--rate", "20k", "--growth", "5%", *priced)
+    assert (done.returncode, done.stderr) == (EXIT_GOOD, "")
+    first, *_ = done.stdout.splitlines()
+    assert first == "3 instances carry 20,000 requests/s; 4 survive losing one."
+    told = " ".join(done.stdout.split())
+    assert "small: 2 machines of 4 instances each, one to spare, 0.34 per hour" in told
+    assert done.stdout.splitlines()[-1].startswith("confirm: wiretrial limit http://h/")
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ((), "neither what to measure nor a kept result is named"),
+        (("http://h/",), "how much is to be carried is not said"),
+        (("http://h/", "--users", "5", "--rate", "5"), "exclude each other"),
+        (("http://h/", "--rate", "5", "--think", "1s"), "--think is how long users wait"),
+        (("http://h/", "--rate", "5", "--peak", "0"), "--peak 0: not a number above zero"),
+        (("http://h/", "--rate", "5", "--machine", "4"), "names no machine"),
+        (("http://h/", "--rate", "5", "--machine", "a=1,2"), "stand there twice"),
+        (("http://h/", "--rate", "5", "--growth", "1"), "--growth 1: not a share"),
+        (("http://h/", "--from", "x.json", "--rate", "5"), "http://h/ with --from"),
+        (("--from", "none.json", "--rate", "5"), "none.json: No such file"),
+        (("--from", "text.json", "--rate", "5"), "text.json is not JSON"),
+        (("--from", "other.json", "--rate", "5"), "is no result of a search"),
+        (("--from", "limit.json", "--users", "5"), "--users without --think"),
+        (("--from", "limit.json", "--rate", "5", "--shared", "db"), "nothing of that name"),
+    ],
+)
+def test_nonsense_is_refused_in_one_line(
+    wiretrial: Run, kept: Path, typed: tuple[str, ...], says: str
+) -> None:
+    kept.with_name("text.json").write_text("no", encoding="utf-8")
+    kept.with_name("other.json").write_text("{}", encoding="utf-8")
+    done = wiretrial("advise", *typed)
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
+    (line,) = done.stderr.splitlines()
+    assert says in line
+    assert ": " in line

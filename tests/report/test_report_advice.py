@@ -1,0 +1,95 @@
+"""An advice in words, in a terminal and as a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.advise.synthetic import level, limit, refused, resource
+from tests.advise.test_advice import advised, users, with_database
+from tests.report.test_report_text import golden
+from wiretrial.advise import answer
+from wiretrial.advise.answer import Wanted
+from wiretrial.advise.sizing import Type
+from wiretrial.report import advice, advice_page, advice_text
+from wiretrial.results.advice import Advice
+
+USUAL = (
+    "another machine or version serves; users send otherwise than what was measured; the load is"
+    " not spread evenly"
+)
+SERVED = (
+    *(level(rate) for rate in (1000.0, 2000.0, 4000.0, 4800.0, 8000.0)),
+    refused(9000.0),
+)
+
+
+def asked(**changes: Any) -> Advice:
+    found = limit(SERVED)
+    wanted = Wanted(**changes)
+    return answer.advice(found, (), lambda _: users(90_000, 5_000_000_000), wanted)
+
+
+def test_the_answer_and_what_it_rests_on() -> None:
+    types = (Type("small", cores=4, per_hour=0.17), Type("large", cores=16, per_hour=0.8))
+    golden("advice.txt", advice_text.render(asked(types=types, growth=0.05), width=110))
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (advised(rate=3000.0), "1 instance carries 3,000 requests/s; 2 survive losing one."),
+        (
+            advised(limit(with_database(of_cpus=0.4)), rate=15_000.0, shared=("db",)),
+            "No number of instances carries 15,000 requests/s: db, which all ask, is full before.",
+        ),
+    ],
+)
+def test_the_first_line_says_it(made: Advice, says: str) -> None:
+    assert advice.headline(made) == says
+
+
+@pytest.mark.parametrize(
+    ("made", "label", "says"),
+    [
+        (advised(peak=2.0), "Demand", "20,000 requests/s; 40,000 at 2 times the average"),
+        (
+            advised(limit(SERVED, high=None, is_at_least=True)),
+            "Capacity",
+            "one instance: at least 8,400 requests/s, 1 search",
+        ),
+        (
+            advised(limit(with_database(of_cpus=0.4)), rate=15_000.0, shared=("db",)),
+            "Advice",
+            "give db more than its 0.4 CPUs, or split it: it is full at 13,300 requests/s",
+        ),
+        (
+            advised(limit(with_database()), rate=17_000.0, shared=("db",)),
+            "Void if",
+            f"{USUAL}; db can't take that much: it is beyond twice what was measured",
+        ),
+        (advised(limit(goals=())), "Goal", "all is answered at the rate"),
+    ],
+)
+def test_each_line_says_what_it_must(made: Advice, label: str, says: str) -> None:
+    assert dict(advice.lines(made))[label] == says
+
+
+def test_the_page_has_every_server_and_every_level() -> None:
+    page = advice_page.render(advised(limit(with_database()), rate=12_000.0, shared=("db",)))
+    assert "db (shared)" in page
+    assert "What each server does" in page
+    assert 'class="picture' in page
+    assert "Every level" in page
+    assert '"schema": "wiretrial-advice"' in page
+
+
+def test_a_page_without_cpu_time_has_no_picture_of_it() -> None:
+    page = advice_page.render(advised(limit([level(2000.0, []), level(8000.0, [])])))
+    assert "What each server does" not in page
+
+
+def test_one_level_alone_is_no_picture() -> None:
+    one = [level(8000.0, [resource(8000.0, cpus=None)])]
+    assert "What each server does" not in advice_page.render(advised(limit(one)))
