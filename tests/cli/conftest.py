@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -12,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from wiretrial.engine import Engine
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCHER = ROOT / "wiretrial.data" / "scripts" / "wiretrial"
@@ -31,6 +34,26 @@ def serving(handler: type[BaseHTTPRequestHandler], host: str = "127.0.0.1") -> I
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
         thread.join()
+
+
+def address_in(ready: str) -> str:
+    """HOST:PORT in the line that the reference server prints when it listens."""
+    found = re.search(r"127\.0\.0\.1:\d+", ready)
+    assert found, ready
+    return found[0]
+
+
+@pytest.fixture(scope="module")
+def reference_url() -> Iterator[str]:
+    """The reference server's, over HTTP."""
+    with subprocess.Popen(
+        [str(Engine.find().binary), "respond", "--http", "127.0.0.1:0"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        yield f"http://{address_in(server.stdout.readline())}/"
+        server.terminate()
 
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.advise.synthetic import limit
 from tests.cli.conftest import Run
-from tests.cli.test_runs import address_in
-from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, EXIT_USAGE
 from wiretrial.results.advice import Advice
 
@@ -20,18 +16,6 @@ GENERATOR = ("--poller", "epoll", "-c", "2")
 QUICK = ("-d", "100ms", "--warmup", "0", "--searches", "1", "--tolerance", "30%", *GENERATOR)
 NOT_KEPT = (EXIT_GATE, EXIT_INVALID)
 """What a busy machine may come to: a time is no test's pass or fail."""
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with subprocess.Popen(
-        [str(Engine.find().binary), "respond", "--http", "127.0.0.1:0"],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as server:
-        assert server.stdout is not None
-        yield f"http://{address_in(server.stdout.readline())}/"
-        server.terminate()
 
 
 @pytest.fixture
@@ -42,11 +26,11 @@ def kept(tmp_path: Path) -> Path:
 
 
 def test_a_server_is_measured_and_the_advice_confirmed(
-    wiretrial: Run, url: str, tmp_path: Path
+    wiretrial: Run, reference_url: str, tmp_path: Path
 ) -> None:
     sized = ("--users", "50k", "--think", "5s", "--goal", "p50 < 2s", "--goal", "errors < 1%")
     flags = (*sized, *QUICK, "--report", "page.html", "--format", "json", "-o", "advice.json")
-    done = wiretrial("advise", url, *flags)
+    done = wiretrial("advise", reference_url, *flags)
     if done.returncode in NOT_KEPT:
         pytest.skip(f"this machine was too busy: {done.stderr}")
     assert done.returncode == EXIT_GOOD, done.stderr

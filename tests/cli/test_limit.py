@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Run
-from tests.cli.test_runs import address_in
 from wiretrial.cli import limit
-from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, UsageProblem
 from wiretrial.results.limits import Limit
 
@@ -20,22 +16,12 @@ GENERATOR = ("--poller", "epoll", "--sources", "127.0.0.1")
 QUICK = ("-d", "150ms", "--warmup", "0", "--searches", "1", "-c", "2")
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with subprocess.Popen(
-        [str(Engine.find().binary), "respond", "--http", "127.0.0.1:0"],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as server:
-        assert server.stdout is not None
-        yield f"http://{address_in(server.stdout.readline())}/"
-        server.terminate()
-
-
-def test_a_rate_is_found_and_every_level_kept(wiretrial: Run, url: str, tmp_path: Path) -> None:
+def test_a_rate_is_found_and_every_level_kept(
+    wiretrial: Run, reference_url: str, tmp_path: Path
+) -> None:
     goals = ("--goal", "p50 < 2s", "--goal", "errors < 1%")
     flags = (*goals, "--from", "800", "--to", "1600", *QUICK, *GENERATOR, "--report", "page.html")
-    done = wiretrial("limit", url, *flags, "--format", "json", "-o", "limit.json")
+    done = wiretrial("limit", reference_url, *flags, "--format", "json", "-o", "limit.json")
     assert done.returncode in (EXIT_GOOD, EXIT_GATE, EXIT_INVALID), done.stderr
     found = Limit.model_validate_json((tmp_path / "limit.json").read_text(encoding="utf-8"))
     assert found.goals == ("p50 < 2000ms", "errors < 1%")
@@ -55,19 +41,19 @@ def test_a_rate_is_found_and_every_level_kept(wiretrial: Run, url: str, tmp_path
         assert sum(one.is_kept for one in found.levels if one.rate == 1600) >= 2
 
 
-def test_a_goal_that_no_rate_keeps_is_one_line(wiretrial: Run, url: str) -> None:
+def test_a_goal_that_no_rate_keeps_is_one_line(wiretrial: Run, reference_url: str) -> None:
     flags = ("--goal", "p50 < 1ns", "--from", "600", *QUICK[2:], "-d", "50ms")
-    done = wiretrial("limit", url, *flags)
+    done = wiretrial("limit", reference_url, *flags)
     assert done.returncode in (EXIT_GATE, EXIT_INVALID), done.stderr
     first, *rest = done.stdout.splitlines()
     whole = " ".join([first, *rest])
-    assert f"{url} does not keep p50 <" in whole
+    assert f"{reference_url} does not keep p50 <" in whole
     assert "the lowest rate that was tried" in whole
     assert max(map(len, rest)) <= 80
 
 
-def test_no_right_reply_ends_it_at_once(wiretrial: Run, url: str) -> None:
-    done = wiretrial("limit", url, "--goal", "p99 < 1s", "--expect", "json:no=1", *QUICK)
+def test_no_right_reply_ends_it_at_once(wiretrial: Run, reference_url: str) -> None:
+    done = wiretrial("limit", reference_url, "--goal", "p99 < 1s", "--expect", "json:no=1", *QUICK)
     assert done.returncode != EXIT_GOOD
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
@@ -90,9 +76,11 @@ def test_no_right_reply_ends_it_at_once(wiretrial: Run, url: str) -> None:
         ({"sources": "nowhere"}, "--sources nowhere: "),
     ],
 )
-def test_what_makes_no_sense_is_one_line(url: str, typed: dict[str, Any], says: str) -> None:
+def test_what_makes_no_sense_is_one_line(
+    reference_url: str, typed: dict[str, Any], says: str
+) -> None:
     with pytest.raises(UsageProblem) as problem:
-        limit.limit(url, **typed)
+        limit.limit(reference_url, **typed)
     assert problem.value.line().startswith(says)
 
 
@@ -107,9 +95,9 @@ def test_steps_of_conversations_are_known_by_name(tmp_path: Path) -> None:
 
 
 def test_users_are_as_many_as_sessions_take_once_some_were_seen(
-    wiretrial: Run, url: str, tmp_path: Path
+    wiretrial: Run, reference_url: str, tmp_path: Path
 ) -> None:
-    entry = f"GET {url}\nHTTP 200\n\n"
+    entry = f"GET {reference_url}\nHTTP 200\n\n"
     (tmp_path / "three.hurl").write_text(3 * entry, encoding="utf-8")
     flags = ("--goal", "p50 < 9s", "--from", "100", "--to", "100", *QUICK[:-2], *GENERATOR)
     done = wiretrial("limit", "three.hurl", *flags, "--format", "json")

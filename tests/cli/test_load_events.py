@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.conftest import Run
-from tests.cli.test_runs import MEASURED, address_in
+from tests.cli.conftest import Run, address_in
+from tests.cli.test_runs import MEASURED
 from wiretrial.engine import Engine
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import LIMIT_S, ROOT, Run, command
-from tests.cli.test_runs import MEASURED, address_in
+from tests.cli.conftest import LIMIT_S, ROOT, Run, address_in, command
+from tests.cli.test_runs import MEASURED
 from wiretrial.cli import gate, output, report, serving
 from wiretrial.cli import results as stored
 from wiretrial.cli.forms import ExportForm, ReportForm

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 
-from tests.cli.conftest import Run
-from tests.cli.test_runs import address_in
+from tests.cli.conftest import Run, address_in
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_INVALID
 

@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.cli.conftest import LIMIT_S, ROOT, Run, command
+from tests.cli.conftest import LIMIT_S, ROOT, Run, address_in, command
 from wiretrial.cli import subject_list
 from wiretrial.engine import Engine
 from wiretrial.errors import EXIT_GOOD, EXIT_INVALID
@@ -41,13 +41,6 @@ def reference() -> Iterator[tuple[psutil.Process, str]]:
         assert process.stdout is not None
         yield psutil.Process(process.pid), address_in(process.stdout.readline())
         process.terminate()
-
-
-def address_in(ready: str) -> str:
-    """HOST:PORT in the line that the reference server prints when it listens."""
-    found = re.search(r"127\.0\.0\.1:\d+", ready)
-    assert found, ready
-    return found[0]
 
 
 @contextlib.contextmanager

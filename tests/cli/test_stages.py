@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run
-from tests.cli.test_runs import address_in
+from tests.cli.conftest import Run, address_in
 from wiretrial.cli import staging
 from wiretrial.cli.options import Loop
 from wiretrial.engine import Engine

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options, options_http, options_kept
+from wiretrial.cli import options, options_http, options_kept, options_search
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 from wiretrial.errors import UsageProblem
@@ -124,39 +124,11 @@ def advise(
             rich_help_panel=SIZE,
         ),
     ] = None,
-    goal: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--goal",
-            metavar="'FIGURE < BOUND'",
-            help="What must hold: 'p99 < 50ms', 'errors < 0.1%'; repeatable. "
-            "[the traffic file's goals; none: all is answered]",
-        ),
-    ] = None,
-    connections: Annotated[
-        str | None,
-        typer.Option(
-            "-c",
-            "--connections",
-            metavar="N",
-            help="Number of connections, or users of a traffic file. [100; enough users]",
-            show_default=False,
-        ),
-    ] = None,
-    duration: Annotated[
-        str,
-        typer.Option("-d", "--duration", metavar="TIME", help="How long one level is measured."),
-    ] = "5s",
-    within: Annotated[
-        str,
-        typer.Option("--within", metavar="TIME", help="Longest time of the search."),
-    ] = "10m",
-    searches: Annotated[
-        str,
-        typer.Option(
-            "--searches", metavar="N", help="Searches, each anew; their scatter is the interval."
-        ),
-    ] = "3",
+    goal: options_search.Goals = None,
+    connections: options_search.Connections = None,
+    duration: options_search.Duration = options_search.LEVEL,
+    within: options_search.Within = options_search.WITHIN,
+    searches: options_search.Searches = options_search.SEARCHES,
     start: Annotated[
         str | None,
         typer.Option(
@@ -166,14 +138,7 @@ def advise(
             show_default=False,
         ),
     ] = None,
-    tolerance: Annotated[
-        str,
-        typer.Option(
-            "--tolerance",
-            metavar="SHARE",
-            help="A search ends when the kept and the refused rate are this close.",
-        ),
-    ] = "5%",
+    tolerance: options_search.Tolerance = options_search.TOLERANCE,
     payload: options.PayloadSize = None,
     json_text: options.JsonText = None,
     text: options.Text = False,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,14 +148,7 @@ def _type(name: str, parts: Sequence[str]) -> Type:
 
 
 def _show(made: Advice, kept: Kept) -> None:
-    if kept.format is output.Format.JSON:
-        output.emit(made.to_json(), kept.file)
-    else:
-        to_terminal = kept.file is None
-        text = advice_text.render(
-            made, width=output.width(), colour=to_terminal and output.colour(sys.stdout)
-        )
-        output.emit(text, kept.file)
+    kept.show(made, advice_text.render)
     if kept.page:
         # Not at the top: the drawing library takes long to load.
         from wiretrial.report import advice_page

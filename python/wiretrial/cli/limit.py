@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wiretrial.cli import options, options_grpc, options_http, options_kept, screen
+from wiretrial.cli import options, options_grpc, options_http, options_kept, options_search, screen
 from wiretrial.cli.output import Format
 from wiretrial.cli.screen import Face
 
@@ -54,39 +54,11 @@ def limit(
             help="What to load, as in `wiretrial load`: a URL or a traffic file.",
         ),
     ],
-    goal: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--goal",
-            metavar="'FIGURE < BOUND'",
-            help="What must hold at the rate: 'p99 < 50ms', 'errors < 0.1%'; repeatable. "
-            "[the traffic file's goals; none: all is answered at the rate]",
-        ),
-    ] = None,
-    connections: Annotated[
-        str | None,
-        typer.Option(
-            "-c",
-            "--connections",
-            metavar="N",
-            help="Number of connections, or users of a traffic file. [100; enough users]",
-            show_default=False,
-        ),
-    ] = None,
-    duration: Annotated[
-        str,
-        typer.Option("-d", "--duration", metavar="TIME", help="How long one level is measured."),
-    ] = "5s",
-    within: Annotated[
-        str,
-        typer.Option("--within", metavar="TIME", help="Longest time of the whole search."),
-    ] = "10m",
-    searches: Annotated[
-        str,
-        typer.Option(
-            "--searches", metavar="N", help="Searches, each anew; their scatter is the interval."
-        ),
-    ] = "3",
+    goal: options_search.Goals = None,
+    connections: options_search.Connections = None,
+    duration: options_search.Duration = options_search.LEVEL,
+    within: options_search.Within = options_search.WITHIN,
+    searches: options_search.Searches = options_search.SEARCHES,
     first: Annotated[
         str | None,
         typer.Option(
@@ -100,14 +72,7 @@ def limit(
         str | None,
         typer.Option("--to", metavar="R", help="Highest rate to try.", show_default=False),
     ] = None,
-    tolerance: Annotated[
-        str,
-        typer.Option(
-            "--tolerance",
-            metavar="SHARE",
-            help="A search ends when the kept and the refused rate are this close.",
-        ),
-    ] = "5%",
+    tolerance: options_search.Tolerance = options_search.TOLERANCE,
     pacing: Annotated[
         Arrivals,
         typer.Option(

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from wiretrial import quantities, redaction
 from wiretrial.cli import fleet_wanted, loading, output, traffic_wanted
@@ -65,6 +66,13 @@ class Search:
     within: str
 
 
+class Result(Protocol):
+    """A document that JSON has whole."""
+
+    def to_json(self) -> str:
+        """It."""
+
+
 @dataclass(frozen=True)
 class Kept:
     """What becomes of what was measured."""
@@ -79,6 +87,14 @@ class Kept:
         for path, flag in ((self.file, "-o"), (self.page, "--report")):
             if path:
                 output.require_writable(path, flag)
+
+    def show(self, made: Result, text: Callable[..., str]) -> None:
+        """The result as it was asked for, in a terminal's width and colours where that is one."""
+        if self.format is output.Format.JSON:
+            output.emit(made.to_json(), self.file)
+            return
+        colour = self.file is None and output.colour(sys.stdout)
+        output.emit(text(made, width=output.width(), colour=colour), self.file)
 
 
 @dataclass(frozen=True)
@@ -246,14 +262,7 @@ def _needed(goals: Sequence[Goal], sessions: Traffic | None) -> float:
 
 
 def _show(made: Limit, kept: Kept) -> None:
-    if kept.format is output.Format.JSON:
-        output.emit(made.to_json(), kept.file)
-    else:
-        to_terminal = kept.file is None
-        text = limit_text.render(
-            made, width=output.width(), colour=to_terminal and output.colour(sys.stdout)
-        )
-        output.emit(text, kept.file)
+    kept.show(made, limit_text.render)
     if kept.page:
         # Not at the top: the drawing library takes long to load.
         from wiretrial.report import limit_page
