@@ -66,7 +66,9 @@ impl Default for Instants {
 pub(super) struct Allowance {
     /// Bytes.
     left: u32,
-    /// Of these, what it may send without having heard that it was allowed more.
+    /// What came beyond it, from a peer that did not know of it yet.
+    overdrawn: u32,
+    /// Of what is left, what it may send without having heard that it was allowed more.
     unheard: u32,
     /// When it was allowed more.
     widened: u64,
@@ -97,6 +99,21 @@ impl Allowance {
         Ok(self.look(length, instants))
     }
 
+    /// The same of a peer that has not heard yet how little it is allowed, and may send so much more.
+    ///
+    /// # Errors
+    /// It is too much all the same.
+    #[cold]
+    pub(super) fn overdraw(&mut self, length: u32, most: u32) -> Result<(), TooMuch> {
+        self.overdrawn += length - std::mem::take(&mut self.left);
+        if self.overdrawn > most { Err(TooMuch) } else { Ok(()) }
+    }
+
+    /// What it must be allowed to have all of its window again.
+    pub(super) fn missing(&self, whole: u32) -> u32 {
+        whole - self.left + self.overdrawn
+    }
+
     #[cold]
     fn look(&mut self, length: u32, instants: &Instants) -> u64 {
         let waited = self.over(instants);
@@ -112,6 +129,7 @@ impl Allowance {
     /// The peer is allowed all of its window again.
     pub(super) fn widen(&mut self, whole: u32, instants: &Instants) {
         self.unheard = std::mem::replace(&mut self.left, whole);
+        self.overdrawn = 0;
         self.widened = instants.now;
         if self.unheard == 0 {
             self.exhausted = Some(instants.now);

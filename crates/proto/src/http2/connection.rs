@@ -85,6 +85,8 @@ pub(super) struct Connection<M> {
     next: u32,
     /// Streams behind this one were not processed by the peer, as it said.
     last_processed: u32,
+    /// Streams behind this one are not taken, as we said.
+    last_taken: u32,
     reading: Reading,
     /// What the peer may send on all streams.
     allowance: Allowance,
@@ -188,6 +190,7 @@ impl<M: Default> Connection<M> {
             streams: Streams::default(),
             next: 1,
             last_processed: WIDEST,
+            last_taken: WIDEST,
             reading: Reading::default(),
             allowance: Allowance::new(limits.connection_window.max(WINDOW)),
             send_window: WINDOW,
@@ -350,9 +353,12 @@ impl<M: Default> Connection<M> {
         self.streams.len()
     }
 
-    /// The highest number that the peer has opened; 0: none.
-    pub(super) fn last_opened(&self) -> u32 {
-        self.next.saturating_sub(2)
+    /// Appends that we take our leave. No stream that the peer opens from here on is taken: it has heard by
+    /// then, or will hear, that it was not processed (RFC 9113 section 6.8).
+    pub(super) fn leave(&mut self, code: ErrorCode, out: &mut Vec<u8>) {
+        // Of those that a client opens, the highest; 0: none.
+        self.last_taken = self.last_taken.min(self.next.saturating_sub(2));
+        frame::write_goaway(self.last_taken, code, out);
     }
 
     /// What comes from here on came at this instant, nanoseconds; what was encoded went then.

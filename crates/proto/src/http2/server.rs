@@ -24,6 +24,8 @@ pub struct Http2Server {
 enum State {
     /// The client's first bytes have not come.
     Opening,
+    /// Nor have they here, and no request will be taken.
+    Unwelcome,
     Open,
     /// The last requests were taken in.
     Leaving,
@@ -102,7 +104,7 @@ impl Http2Server {
             return Ok(Step { consumed: 0, event: Some(Http2Event::End { stream }) });
         }
         let mut consumed = 0;
-        if self.state == State::Opening {
+        if matches!(self.state, State::Opening | State::Unwelcome) {
             let Some(length) = self.opened(input, out)? else {
                 return Ok(Step { consumed, event: None });
             };
@@ -207,9 +209,14 @@ impl Http2Server {
 
     /// Appends that no more requests are taken; those that came are answered.
     pub fn leave(&mut self, out: &mut Vec<u8>) {
-        if matches!(self.state, State::Opening | State::Open) {
-            self.state = State::Leaving;
-            frame::write_goaway(self.connection.last_opened(), ErrorCode::NoError, out);
+        match self.state {
+            // Its settings go first, once it has begun.
+            State::Opening => self.state = State::Unwelcome,
+            State::Open => {
+                self.state = State::Leaving;
+                self.connection.leave(ErrorCode::NoError, out);
+            }
+            State::Unwelcome | State::Leaving | State::Closed => {}
         }
     }
 
@@ -234,8 +241,11 @@ impl Http2Server {
         if there < PREFACE.len() {
             return Ok(None);
         }
-        self.state = State::Open;
+        let is_unwelcome = std::mem::replace(&mut self.state, State::Open) == State::Unwelcome;
         self.connection.start(out);
+        if is_unwelcome {
+            self.leave(out);
+        }
         Ok(Some(there))
     }
 
@@ -279,7 +289,7 @@ impl Http2Server {
 
     #[cold]
     fn broken(&mut self, why: Broken, out: &mut Vec<u8>) -> ProtocolError {
-        frame::write_goaway(self.connection.last_opened(), why.code, out);
+        self.connection.leave(why.code, out);
         self.state = State::Closed;
         ProtocolError::new(why.class, why.detail)
     }

@@ -254,4 +254,44 @@ fn it_leaves_with_the_number_of_the_last_request() {
     assert_eq!(told(&out), ["goaway 3 0"]);
     let seen = play(&mut server, &[&frame(DATA, END, 3, b"abc")]);
     assert_eq!(seen.events, ["3: end 'abc'"], "what came is answered");
+    // What was on its way is passed over, whatever follows on its stream.
+    let late = [post(7, &[]), frame(DATA, 0, 7, b"abc"), number(RESET, 7, 8), get(9), get(5)];
+    let seen = play(&mut server, &[&late[..4].concat()]);
+    assert_eq!((seen.events, server.open_streams()), (Vec::<String>::new(), 0));
+    let seen = play(&mut server, &[&late[4]]);
+    assert_eq!(told(&seen.out).last().unwrap(), "goaway 3 1", "no more than was said before");
+}
+
+#[test]
+fn who_leaves_before_the_client_has_begun_says_its_settings_first() {
+    let mut server = Http2Server::new(Http2Limits::default());
+    let mut out = Vec::new();
+    server.leave(&mut out);
+    assert_eq!(out, b"");
+    let seen = play(&mut server, &[&[&PREFACE[..], &settings(&[]), &get(1)].concat()]);
+    let told = told(&seen.out);
+    assert!(
+        told[0].starts_with("settings of") && told.contains(&"goaway 0 0".to_owned()),
+        "{told:?}"
+    );
+    assert_eq!(seen.events, Vec::<String>::new());
+}
+
+/// A client that has not heard of a narrow window may send what is allowed without settings.
+#[test]
+fn a_narrow_window_holds_once_it_was_heard_of() {
+    let limits = Http2Limits { stream_window: 100, ..Http2Limits::default() };
+    let mut server = Http2Server::new(limits);
+    let begin = [&PREFACE[..], &settings(&[]), &post(1, &[]), &post(3, &[])].concat();
+    play(&mut server, &[&begin]);
+    let seen = play(&mut server, &[&frame(DATA, 0, 1, &[b'x'; 300])]);
+    assert_eq!(told(&seen.out), ["1: window 300"], "it is 200 below nothing otherwise");
+    let pieces =
+        [frame(DATA, 0, 3, &[b'x'; 16_384]).repeat(4), frame(SETTINGS, 1, 0, b"")].concat();
+    let seen = play(&mut server, &[&pieces]);
+    assert!(!told(&seen.out).iter().any(|line| line.contains("reset")), "{:?}", told(&seen.out));
+    for (length, answer) in [(100, "1: window 100"), (101, "1: reset 3")] {
+        let seen = play(&mut server, &[&frame(DATA, 0, 1, &vec![b'x'; length])]);
+        assert_eq!(told(&seen.out), [answer]);
+    }
 }

@@ -183,10 +183,16 @@ impl<M: Default> Connection<M> {
         if !stream.has_head {
             return wrong(ErrorCode::ProtocolError, "content before the head");
         }
-        let Ok(waited) = stream.allowance.take(length, &self.instants) else {
-            return wrong(ErrorCode::FlowControlError, "more than the stream's window");
-        };
-        self.used.waited_for_stream(waited);
+        if let Ok(waited) = stream.allowance.take(length, &self.instants) {
+            self.used.waited_for_stream(waited);
+        } else {
+            // Until a client has our settings, it may send what is allowed without them.
+            let is_early = self.side == Side::Server && !self.reading.is_acknowledged;
+            let wider = frame::WINDOW.saturating_sub(self.limits.stream_window);
+            if !is_early || stream.allowance.overdraw(length, wider).is_err() {
+                return wrong(ErrorCode::FlowControlError, "more than the stream's window");
+            }
+        }
         match stream.takes(content as u64, is_end) {
             Ok(()) => Ok(None),
             Err(detail) => wrong(ErrorCode::ProtocolError, detail),
@@ -242,7 +248,7 @@ impl<M: Default> Connection<M> {
         let Some(stream) = self.streams.get_mut(id).filter(|_| !is_end) else { return };
         let left = stream.allowance.left();
         if left <= whole / 2 && left < whole {
-            frame::write_window_update(id, whole - left, out);
+            frame::write_window_update(id, stream.allowance.missing(whole), out);
             stream.allowance.widen(whole, &self.instants);
         }
     }
@@ -317,6 +323,11 @@ impl<M: Default> Connection<M> {
             _ => broken(ErrorCode::CompressionError, "a block of fields can't be read"),
         })?;
         if self.side == Side::Server && id >= self.next && !id.is_multiple_of(2) {
+            if id > self.last_taken {
+                self.pass_over(id);
+                self.next = id + 2;
+                return Ok(None);
+            }
             if self.streams.len() >= self.limits.max_streams as usize {
                 self.pass_over(id);
                 self.next = id + 2;
@@ -371,7 +382,7 @@ impl<M: Default> Connection<M> {
     /// Something came on a stream that is not open: it may have been on its way when we gave it up.
     fn check_gone(&self, id: u32) -> Result<(), Broken> {
         self.check_idle(id)?;
-        if self.gone.contains(&id) {
+        if id > self.last_taken || self.gone.contains(&id) {
             return Ok(());
         }
         Err(broken(ErrorCode::StreamClosed, "something came on a stream that is over"))
