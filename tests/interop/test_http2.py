@@ -12,17 +12,24 @@ import pytest
 from conformance.process import Process
 from tests.interop import chromium
 from tests.interop.conftest import lacking, program
-from tests.interop.parts import Both, Load, Scheme
+from tests.interop.parts import LIMIT_S, Both, Load, Scheme
 from tests.interop.test_our_server import good, run
 from wiretrial.engine import Engine
 from wiretrial.errors import SubjectUnavailable
 from wiretrial.subjects import build, registry
+from wiretrial.subjects.build import Build
 from wiretrial.subjects.certificates import Certificate
+from wiretrial.subjects.driver import Driver, Job
 from wiretrial.subjects.process import Server
+from wiretrial.subjects.spec import Subject
 
 HERE = Path(__file__).resolve().parent
+PROXIES = HERE / "proxies"
 WEB: list[Scheme] = ["http", "https"]
-ECHOING = ["node-http2", "go-http2", "hypercorn"]
+STATIC = ["nginx-http2", "h2o", "haproxy", "caddy"]
+ECHOING = ["node-http2", "go-http2", "hypercorn", "netty-http2", "jetty-http2"]
+UPLOADS = [*ECHOING, "nghttpd"]
+"""nghttpd knows no other routes."""
 LARGE = "200000"
 
 BROWSED = """async () => {
@@ -37,23 +44,32 @@ BROWSED = """async () => {
 }"""
 
 
-@contextlib.contextmanager
-def subject(name: str, engine: Engine) -> Iterator[Both]:
-    """A server of the catalogue, over HTTP/2."""
+def installed(name: str, engine: Engine) -> tuple[Subject, Build]:
+    """A subject of the catalogue."""
     chosen = registry.find(name)
     try:
-        built = build.install(chosen, engine.binary)
+        return chosen, build.install(chosen, engine.binary)
     except SubjectUnavailable as error:
         lacking(error.line())
         raise
+
+
+@contextlib.contextmanager
+def subject(name: str, engine: Engine) -> Iterator[Both]:
+    """A server of the catalogue, over HTTP/2."""
+    chosen, built = installed(name, engine)
     with Server(chosen, built, "default", engine=engine.binary) as server:
         server.wait_ready([(chosen.spec.contracts[0], "h2c"), (chosen.spec.contracts[0], "h2")])
-        plain, secure = server.endpoint("h2c"), server.endpoint("h2")
-        yield Both(
-            plain=f"{plain.host}:{plain.port}",
-            secure=f"{secure.host}:{secure.port}",
-            certificate=server.certificate,
-        )
+        yield addresses(server)
+
+
+def addresses(server: Server) -> Both:
+    plain, secure = server.endpoint("h2c"), server.endpoint("h2")
+    return Both(
+        plain=f"{plain.host}:{plain.port}",
+        secure=f"{secure.host}:{secure.port}",
+        certificate=server.certificate,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +78,7 @@ def server(request: pytest.FixtureRequest, engine: Engine) -> Iterator[Both]:
         yield both
 
 
-@pytest.mark.parametrize("server", ["nginx-http2", "haproxy", *ECHOING], indirect=True)
+@pytest.mark.parametrize("server", [*STATIC, *ECHOING], indirect=True)
 @pytest.mark.parametrize("scheme", WEB)
 @pytest.mark.parametrize("streams", ["1", "16"])
 def test_our_client_reads(server: Both, streams: str, scheme: Scheme, load: Load) -> None:
@@ -70,7 +86,7 @@ def test_our_client_reads(server: Both, streams: str, scheme: Scheme, load: Load
     assert summary.connections.opened == 3
 
 
-@pytest.mark.parametrize("server", ECHOING, indirect=True)
+@pytest.mark.parametrize("server", UPLOADS, indirect=True)
 @pytest.mark.parametrize("scheme", WEB)
 @pytest.mark.parametrize("size", ["1000", LARGE])
 def test_our_client_uploads(server: Both, size: str, scheme: Scheme, load: Load) -> None:
@@ -87,6 +103,51 @@ def reference(
     command += ["--cert", str(certificate.chain), "--key", str(certificate.key)]
     with Process(command, log=tmp_path_factory.mktemp("reference") / "log") as server:
         yield Both.told_by(server, certificate)
+
+
+@pytest.fixture(scope="module")
+def proxy(request: pytest.FixtureRequest, reference: Both, engine: Engine) -> Iterator[Both]:
+    """A server of the catalogue that asks the reference server in our client's place."""
+    chosen, built = installed(request.param, engine)
+    usual = chosen.configuration("default")
+    ours = {name: str(PROXIES / name) for name in usual.files if (PROXIES / name).exists()}
+    spec = chosen.spec.model_copy(
+        update={"configurations": {"default": usual.model_copy(update={"files": ours})}}
+    )
+    behind = {
+        "plain": reference.plain,
+        "secure": reference.secure,
+        "authority": str(reference.certificate.authority),
+    }
+    passing = chosen.model_copy(update={"spec": spec})
+    with Server(passing, built, "default", engine=engine.binary, values=behind) as server:
+        server.wait_ready([("static", "h2c"), ("static", "h2")])
+        yield addresses(server)
+
+
+@pytest.mark.parametrize("proxy", ["nginx-http2", "haproxy", "caddy"], indirect=True)
+@pytest.mark.parametrize("scheme", WEB)
+@pytest.mark.parametrize("size", ["1000", LARGE])
+def test_proxies_ask_our_server(proxy: Both, size: str, scheme: Scheme, load: Load) -> None:
+    flags = ["--method", "POST", "--payload", size, "--expect", "echo", "--http", "2"]
+    load(proxy, scheme, "/echo", *flags, "--depth", "8")
+
+
+@pytest.mark.parametrize("name", ["go-http-client", "httpx-client"])
+@pytest.mark.parametrize("scheme", WEB)
+@pytest.mark.parametrize("size", [1000, int(LARGE)])
+def test_drivers(reference: Both, name: str, size: int, scheme: Scheme, engine: Engine) -> None:
+    driver = Driver(*installed(name, engine), "default", engine=engine.binary)
+    job = Job(
+        url=reference.url(scheme, "/echo"),
+        payload=size,
+        mode="kept",
+        iterations=20,
+        authority=reference.certificate.authority if scheme == "https" else None,
+        http="2",
+    )
+    (told,) = driver.run(job, LIMIT_S)
+    assert (told.iterations, told.errors) == (20, 0)
 
 
 def curl(reference: Both, *arguments: str) -> str:
