@@ -23,6 +23,7 @@ Examples:
   wiretrial gate NEW --baseline OLD --threshold 'throughput >= 0.95x' --format markdown
   wiretrial gate NEW --against ws --threshold 'throughput >= 0.95x @ ./mine'
   wiretrial gate results/echo-20260102-120000 --trend 10
+  wiretrial gate results/echo-20260102-120000 --trend 10 --results env
 
   wiretrial gate load.json --threshold 'throughput >= 10k'
 
@@ -70,7 +71,7 @@ def gate(
         typer.Option(
             "--trend",
             metavar="N",
-            help="Break if a scenario became worse within the last N results of the same folder.",
+            help="Break if a scenario became worse within the last N results.",
             show_default=False,
         ),
     ] = None,
@@ -79,6 +80,16 @@ def gate(
         typer.Option(
             "--metric",
             help="Figure that --trend follows. [what each scenario is ranked by]",
+            show_default=False,
+        ),
+    ] = None,
+    results: Annotated[
+        str | None,
+        typer.Option(
+            "--results",
+            metavar="DIR|URL",
+            help="Folder, or team's store in PostgreSQL (env: $WIRETRIAL_STORE), whose results"
+            " --trend follows. [the folder that the result is in]",
             show_default=False,
         ),
     ] = None,
@@ -92,11 +103,15 @@ def gate(
 
     if metric and trend is None:
         raise UsageProblem("--metric is of --trend", "leave it out, or name --trend N")
+    if results is not None and trend is None:
+        raise UsageProblem("--results is of --trend", "leave it out, or name --trend N")
     return gating.gate(
         result,
         threshold or (),
         gating.Against(baseline, against),
         form,
         junit,
-        gating.Over(trend, metric.value if metric else None) if trend is not None else None,
+        gating.Over(trend, metric.value if metric else None, results)
+        if trend is not None
+        else None,
     )

@@ -6,13 +6,14 @@ Knows results and exit codes; must not know how a figure is estimated.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 from wiretrial import quantities
 from wiretrial.cli import output
+from wiretrial.cli import past as places
 from wiretrial.cli.forms import GateForm
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, UsageProblem
 from wiretrial.report import gate as gates
@@ -20,6 +21,8 @@ from wiretrial.report.gate import Row, Threshold
 from wiretrial.report.trend import found, held, points
 from wiretrial.report.trend.briefs import SHORT
 from wiretrial.results import absent, history, imported
+from wiretrial.results.brief import Brief
+from wiretrial.results.history import Result
 from wiretrial.results.model import Scenario
 from wiretrial.results.store import ResultsFolder, read_all
 from wiretrial.stats.gate import Decision, Unit
@@ -42,6 +45,8 @@ class Over:
 
     last: str
     metric: str | None = None
+    results: str | None = None
+    """Where they are, as it was typed; None: beside the result."""
 
 
 def gate(
@@ -104,7 +109,7 @@ def _decided(
 
 
 def _followed(result: Path, trend: Over) -> list[Row]:
-    """A row for each scenario of the result, from the results before it in the same folder."""
+    """A row for each scenario of the result, from the results before it."""
     last = quantities.count(trend.last, "--trend", most=found.MOST_POINTS)
     if not result.exists():
         raise UsageProblem(f"there is no result {result}", "name one of `wiretrial results list`")
@@ -116,13 +121,35 @@ def _followed(result: Path, trend: Over) -> list[Row]:
             f"--trend: {result} is no result in a folder of results",
             "name one that `wiretrial results list` shows",
         )
-    lines = points.lines(read.results, points.Asked(metric=trend.metric))
+    results = read.results if trend.results is None else (*_before(own, trend.results), own)
+    lines = points.lines(results, points.Asked(metric=trend.metric))
     rows = list(held.rows(lines, own.name, last))
     if not rows:
         raise UsageProblem(
             f"--trend: {result} has no such figure", "choose another one with --metric"
         )
     return rows
+
+
+def _before(own: Result, place: str) -> Iterator[Result]:
+    """The other results of that folder or store. It may hold the same one, and others of its name,
+    such as the one file that each job writes."""
+    studies = {brief.study for brief in own.briefs}
+    if own.imported:
+        studies.add(own.imported.source)
+    past = places.named(place)
+    mine = {_identity(brief) for brief in own.briefs}
+    for one in past.read(lambda study, _: study in studies, None).results:
+        is_same = one.imported is not None and one.imported == own.imported
+        if is_same or not mine.isdisjoint(map(_identity, one.briefs)):
+            continue
+        is_called_so = one.name == own.name
+        yield replace(one, name=f"{one.name} of {past.shown}") if is_called_so else one
+
+
+def _identity(brief: Brief) -> tuple[str, str, int, str]:
+    """What no other trial has."""
+    return brief.study, brief.scenario, brief.block, brief.at
 
 
 def _with_goals(

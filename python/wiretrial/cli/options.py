@@ -306,6 +306,14 @@ PerConnection = Annotated[
     ),
 ]
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="Folder for the results.")]
+Past = Annotated[
+    str,
+    typer.Option(
+        "--results",
+        metavar="DIR|URL",
+        help="Folder of the results, or a team's store in PostgreSQL (env: $WIRETRIAL_STORE).",
+    ),
+]
 Details = Annotated[
     bool,
     typer.Option("--details", help="Print every table and sentence of the report at the end."),

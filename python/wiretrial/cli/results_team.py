@@ -44,7 +44,7 @@ class Wanted:
 
 def push(wanted: Wanted, base: Path, *, migrate: bool, with_secrets: bool) -> int:
     """Copies results into the store; first brings its schema up to date where that is wanted."""
-    _require_driver()
+    require_driver()
     from wiretrial.team import schema
 
     url, names = _split(wanted.words)
@@ -64,7 +64,7 @@ def push(wanted: Wanted, base: Path, *, migrate: bool, with_secrets: bool) -> in
 
 def pull(wanted: Wanted, base: Path) -> int:
     """Copies results out of the store."""
-    _require_driver()
+    require_driver()
     from wiretrial.team import pulling, schema
 
     url, names = _split(wanted.words)
@@ -91,7 +91,7 @@ def pull(wanted: Wanted, base: Path) -> int:
 
 def list_(url: str, format_: Format) -> int:
     """Shows the results of the store with their trials."""
-    _require_driver()
+    require_driver()
     from wiretrial.team import schema, stored
 
     with _store(None if url == ENVIRONMENT else url) as (database, address):
@@ -150,6 +150,23 @@ def _store(url: str | None) -> Iterator[tuple[Database, Address]]:
     named = address.named(url, os.environ)
     with connection.connected(named) as database:
         yield database, named
+
+
+@contextmanager
+def ready(url: str | None) -> Iterator[Database]:
+    """A connection to the store of that URL, or of the environment, whose schema is ours."""
+    from wiretrial.team import schema
+
+    with _store(url) as (database, address):
+        schema.require(database, address)
+        yield database
+
+
+def shown(url: str | None) -> str:
+    """The store's name without a password. Raises `UsageProblem` where it is none."""
+    from wiretrial.team import address
+
+    return address.named(url, os.environ).shown
 
 
 def _split(words: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -226,7 +243,8 @@ def _size(files: int, size: int) -> str:
     return f"{units.plural(files, 'file')} ({units.fitting(units.BYTES, (size,)).text(size)})"
 
 
-def _require_driver() -> None:
+def require_driver() -> None:
+    """Raises `UsageProblem` where psycopg is missing."""
     try:
         import_module("psycopg")
     except ImportError as error:

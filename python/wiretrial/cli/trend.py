@@ -21,10 +21,12 @@ Examples:
   git rev-list --reverse HEAD | wiretrial trend compare --commits -
   wiretrial trend ./mine --against reference
   wiretrial trend --format markdown
+  wiretrial trend --results postgresql://db.example.org/lab --since 90d
 
-It follows each scenario over the results of a folder, and names the results between which its
-level changed. Results of another machine or another load are not compared. Label what you measure
-with its commit (`--label commit=3f2a91c`); a CI service's commit is taken by itself.
+It follows each scenario over the results of a folder or of a team's store, and names the results
+between which its level changed. Results of another machine or another load are not compared. Label
+what you measure with its commit (`--label commit=3f2a91c`); a CI service's commit is taken by
+itself.
 """
 
 app = Face()
@@ -87,7 +89,7 @@ def trend(
             show_default=False,
         ),
     ] = None,
-    results: options.Results = names.RESULTS,
+    results: options.Past = str(names.RESULTS),
     form: Annotated[
         TrendForm, typer.Option("--format", help="How it is written.")
     ] = TrendForm.TEXT,

@@ -14,13 +14,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from wiretrial.cli import labels, output
+from wiretrial.cli import past as places
 from wiretrial.cli.forms import TrendForm
+from wiretrial.cli.past import Past
 from wiretrial.errors import EXIT_GOOD, UsageProblem
 from wiretrial.report import units
 from wiretrial.report.trend import forms, found, points
-from wiretrial.report.trend.briefs import SHORT
 from wiretrial.report.trend.found import Judged
-from wiretrial.results import history, imported
+from wiretrial.results import imported
 
 _DAYS = re.compile(r"(\d{1,5})d")
 
@@ -38,7 +39,7 @@ class Typed:
     commits: str | None = None
 
 
-def trend(typed: Typed, results: Path, form: TrendForm, file: Path | None) -> int:
+def trend(typed: Typed, results: str, form: TrendForm, file: Path | None) -> int:
     """Follows what was asked for, and shows it."""
     if file:
         output.require_writable(file)
@@ -53,13 +54,9 @@ def trend(typed: Typed, results: Path, form: TrendForm, file: Path | None) -> in
     return EXIT_GOOD
 
 
-def follow(typed: Typed, results: Path) -> tuple[list[Judged], tuple[str, ...]]:
-    """The lines of the folder that were asked for, and the files that can't be read."""
-    if not results.is_dir():
-        raise UsageProblem(
-            f"there is no folder {results}",
-            "measure something first, or name the folder of the results (--results)",
-        )
+def follow(typed: Typed, results: str) -> tuple[list[Judged], tuple[str, ...]]:
+    """The lines that were asked for of a folder or a store, and the files that can't be read."""
+    past = places.named(results)
     asked = points.Asked(
         metric=typed.metric,
         by=typed.by,
@@ -69,10 +66,10 @@ def follow(typed: Typed, results: Path) -> tuple[list[Judged], tuple[str, ...]]:
         commits=_commits(typed.commits) if typed.commits else (),
     )
     since = _since(typed.since) if typed.since else None
-    read = history.read(results, SHORT, _read(asked), since)
+    read = past.read(_read(asked), since)
     lines = points.lines(read.results, asked)
     if not any(line.points for line in lines):
-        raise _nothing(typed, results, [why for line in lines for _, why in line.left_out])
+        raise _nothing(typed, past, [why for line in lines for _, why in line.left_out])
     return [found.judge(line) for line in lines], read.problems
 
 
@@ -92,25 +89,15 @@ def _read(asked: points.Asked) -> Callable[[str, str], bool]:
     return lambda study, scenario: scenario == asked.against or asked.wanted(study, scenario)
 
 
-def _nothing(typed: Typed, results: Path, reasons: list[str]) -> UsageProblem:
+def _nothing(typed: Typed, past: Past, reasons: list[str]) -> UsageProblem:
     """Why there is no line, with what there is instead."""
     if reasons:
         return UsageProblem(
-            f"no result in {results} has the figure: {reasons[0]}", "choose another --metric"
+            f"no result in {past.shown} has the figure: {reasons[0]}", "choose another --metric"
         )
-    every = history.read(results, SHORT).results
-    known = sorted(
-        {
-            name
-            for result in every
-            for name in (
-                *(brief.study for brief in result.briefs),
-                *([result.imported.source] if result.imported else []),
-            )
-        }
-    )
+    known = sorted(set(past.known()))
     if not known:
-        return UsageProblem(f"{results} holds no result", "measure something first")
+        return UsageProblem(f"{past.shown} holds no result", "measure something first")
     narrowed = [
         flag
         for flag, given in (
@@ -123,7 +110,7 @@ def _nothing(typed: Typed, results: Path, reasons: list[str]) -> UsageProblem:
         if given
     ]
     return UsageProblem(
-        f"no result in {results} is what was asked for",
+        f"no result in {past.shown} is what was asked for",
         f"there are {units.listed(known)}; change {' or '.join(narrowed) or 'the metric'}",
     )
 

@@ -64,9 +64,9 @@ def read(
     briefs: dict[str, list[Brief]] = {}
     problems = list(index.problems)
     for row in index.rows():
-        if not wanted(row.study, row.scenario) or _is_before(row.started_at, since):
+        if not wanted(row.study, row.scenario) or is_before(row.started_at, since):
             continue
-        brief = _kept(known.get(row.path))
+        brief = kept(known.get(row.path, ""))
         if brief is None:
             try:
                 brief = short.of(read_trial(base / row.path))
@@ -94,14 +94,16 @@ def mark(base: Path) -> tuple[tuple[str, str], ...]:
     return (*rows, *((folder.folder.name, "") for folder in folders(base)))
 
 
-def _kept(text: str | None) -> Brief | None:
+def kept(text: str) -> Brief | None:
+    """A brief that was kept as text; None where it is of another form."""
     try:
-        return None if text is None else Brief.model_validate_json(text)
+        return Brief.model_validate_json(text)
     except ValidationError:
         return None
 
 
-def _is_before(text: str, since: datetime | None) -> bool:
+def is_before(text: str, since: datetime | None) -> bool:
+    """Whether a trial that started at `text` is older than what is wanted."""
     if since is None:
         return False
     at = imported.instant(text)

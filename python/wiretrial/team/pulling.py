@@ -103,7 +103,7 @@ def _fetch(database: Database, manifest: Manifest, missing: Sequence[Entry], bas
         path.parent.mkdir(parents=True, exist_ok=True)
         found = hashlib.sha256()
         with path.open("wb") as file:
-            for data in _pieces(database, entry):
+            for data in pieces(database, entry):
                 found.update(data)
                 file.write(data)
             file.flush()
@@ -115,7 +115,7 @@ def _fetch(database: Database, manifest: Manifest, missing: Sequence[Entry], bas
             )
 
 
-def _pieces(database: Database, entry: Entry) -> Iterator[bytes]:
+def pieces(database: Database, entry: Entry) -> Iterator[bytes]:
     """The content; one piece at a time is in memory."""
     size, number = 0, 0
     while size < entry.size:
