@@ -72,7 +72,10 @@ class Handle {
 
 class HttpClient : public driver::Connection {
  public:
-  explicit HttpClient(const Job& job) : handle_(job) {
+  explicit HttpClient(const Job& job) : handle_(job), http2_(job.http2) {
+    // Built with HTTP/2, libcurl would offer both inside TLS.
+    handle_.set(CURLOPT_HTTP_VERSION, static_cast<long>(http2_ ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+                                                               : CURL_HTTP_VERSION_1_1));
     handle_.set(CURLOPT_WRITEFUNCTION, &HttpClient::take);
     handle_.set(CURLOPT_WRITEDATA, &reply_);
     reply_.reserve(job.expected.size());
@@ -89,6 +92,9 @@ class HttpClient : public driver::Connection {
     handle_.perform();
     opened_ += static_cast<std::uint64_t>(handle_.get<long>(CURLINFO_NUM_CONNECTS));
     refuse_repetition();
+    if (http2_ && handle_.get<long>(CURLINFO_HTTP_VERSION) != CURL_HTTP_VERSION_2_0) {
+      throw std::runtime_error("the reply is not in HTTP/2");
+    }
     driver::check_status(handle_.get<long>(CURLINFO_RESPONSE_CODE));
     return reply_;
   }
@@ -119,6 +125,7 @@ class HttpClient : public driver::Connection {
   }
 
   Handle handle_;
+  const bool http2_;
   std::unique_ptr<curl_slist, Free> headers_;
   std::string reply_;
   std::uint64_t opened_ = 0;

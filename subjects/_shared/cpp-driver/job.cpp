@@ -46,6 +46,13 @@ Job parse_job(int argc, char** argv, std::string_view schemes) {
   }
   job.kept = mode == "kept";
   job.tuned = words.count("--tuned") != 0;
+  if (words.count("--http") != 0) {
+    const std::string& version = words.at("--http");
+    if (version != "1.1" && version != "2") {
+      throw UsageError("--http is 1.1 or 2, not '" + version + "'");
+    }
+    job.http2 = version == "2";
+  }
   job.timeout = timeout(words);
   if (words.count("--cacert") != 0) {
     job.ca_file = words.at("--cacert");
@@ -81,7 +88,7 @@ namespace {
 
 Words read_words(int argc, char** argv) {
   static const std::string kWithValue =
-      "--url --payload --warmup --iterations --repetitions --mode --cacert --expect --timeout";
+      "--url --payload --warmup --iterations --repetitions --mode --cacert --expect --timeout --http";
   Words words;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];

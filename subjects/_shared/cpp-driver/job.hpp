@@ -33,6 +33,7 @@ struct Job {
   std::uint64_t repetitions = 0;
   bool kept = true;
   bool tuned = false;
+  bool http2 = false;  // HTTP/2 and nothing else
   std::string ca_file;
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);
 };
