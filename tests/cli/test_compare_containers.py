@@ -6,6 +6,7 @@ can't run a container, as in a machine without the rights for it, those tests ar
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -104,6 +105,21 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]
         podman("rmi", "--force", *NAMES)
 
 
+def require_compose() -> None:
+    """Skips without a podman-compose that can put a service on the host's network alone.
+
+    The one of Debian 12 (1.0) gives each container the network of its project, too.
+    """
+    if not shutil.which("podman-compose"):
+        pytest.skip("there is no podman-compose")
+    said = subprocess.run(
+        ["podman-compose", "version"], capture_output=True, text=True, timeout=LIMIT_S, check=False
+    ).stdout
+    found = re.search(r"podman-compose version:? (\d+)\.(\d+)", said)
+    if not found or tuple(map(int, found.groups())) < (1, 1):
+        pytest.skip("podman-compose is older than 1.1")
+
+
 def containers() -> list[str]:
     """The names of ours that are there, whether they run or not."""
     listed = podman("ps", "--all", "--format", "{{.Names}}").stdout.split()
@@ -135,6 +151,26 @@ def test_an_image_may_say_its_port_itself(
     assert done.returncode in MEASURED, done.stderr
     (trial,) = results_of(tmp_path).trials()
     assert f":{PORT}/" in trial.plan.target.url
+    assert containers() == []
+
+
+@pytest.mark.timeout(300)
+def test_a_service_of_a_real_compose_file_is_started_watched_and_taken_down(
+    wiretrial: Run, tmp_path: Path, images: tuple[str, ...]
+) -> None:
+    require_compose()
+    services = {
+        "web": {"image": images[1], "network_mode": "host"},
+        "beside": {"image": images[0], "network_mode": "host", "command": ["-c", "pass"]},
+    }
+    services["beside"]["entrypoint"] = "/usr/bin/python3"
+    # YAML reads JSON, too.
+    (tmp_path / "compose.yml").write_text(json.dumps({"services": services}), encoding="utf-8")
+    done = wiretrial("compare", f"compose:compose.yml#web:{PORT}", *QUICK, "--trials", "1")
+    assert done.returncode in MEASURED, done.stderr
+    (trial,) = results_of(tmp_path).trials()
+    first, last = trial.subject_samples[0], trial.subject_samples[-1]
+    assert last.cpu_user_ns - first.cpu_user_ns > 20_000_000
     assert containers() == []
 
 
