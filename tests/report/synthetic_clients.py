@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hdrh.histogram import HdrHistogram
@@ -62,9 +62,13 @@ def trials(blocks: int = 5, seed: int = 1, libraries: Sequence[Library] = LIBRAR
     return made
 
 
-def report(blocks: int = 5, claims: Sequence[Claim] = ()) -> ReportModel:
-    """The report over them."""
-    found = trials(blocks)
+def report(
+    blocks: int = 5,
+    claims: Sequence[Claim] = (),
+    lost: Callable[[Trial], bool] = lambda _: False,
+) -> ReportModel:
+    """The report over them; `lost`: trials that were not stored."""
+    found = [trial for trial in trials(blocks) if not lost(trial)]
     names = dict.fromkeys(trial.scenario.name for trial in found)
     return build(
         found,

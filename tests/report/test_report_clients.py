@@ -83,6 +83,16 @@ def test_each_group_is_told_as_multiples_of_the_bare_socket(report: ReportModel)
     )
 
 
+def test_a_library_of_one_trial_is_not_told_to_be_nearest() -> None:
+    """A run that was stopped has some of it: it is compared with nobody, whatever its figure."""
+    report = synthetic_clients.report(
+        lost=lambda trial: bool(trial.block) and trial.scenario.name.startswith("libcurl-client")
+    )
+    cpu = next(one for one in report.findings if one.where == "page, http")
+    assert cpu.leaders == ("cpprestsdk-client",)
+    assert any("cpprestsdk-client is nearest" in said for said in report.verdict_sentences)
+
+
 def test_c_and_c_plus_plus_have_a_table_of_their_own(report: ReportModel) -> None:
     every, native = clients.tables(report)
     assert (native.title, every.title) == ("C and C++", "All languages")

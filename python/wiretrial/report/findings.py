@@ -398,8 +398,10 @@ def _driven(family: Family, baselines: Sequence[str], where: str) -> Iterator[Fi
 
 def _nearest(group: Group, base: ScenarioResult, metric: Metric, where: str) -> Finding:
     compared = group.contest.against(base.name, metric)
-    multiples = (Multiple.of(group.called[p.a], p.comparison) for p in compared if p.comparison)
-    leaders = leading.leaders(group, metric, without=base)
+    known = {pair.a: pair.comparison for pair in compared if pair.comparison}
+    multiples = (Multiple.of(group.called[name], found) for name, found in known.items())
+    # How near one is of which there is a single trial, as in a run that was stopped, is not known.
+    leaders = [s for s in leading.leaders(group, metric, without=base) if s.name in known]
     return Finding(
         *("nearest", where, metric, tuple(group.called[s.name] for s in leaders)),
         figure=base.estimates[metric.key],

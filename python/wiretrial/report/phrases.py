@@ -235,7 +235,7 @@ def _nearest(finding: Finding, whole: bool) -> str:
     what, known = finding.metric.head, figure(finding)
     base = f"{finding.base} ({known})" if whole and known else finding.base
     told = [f"{one.label} {times(one)}" for one in finding.others]
-    if not finding.others or len(finding.leaders) > MOST_NAMED:
+    if not finding.leaders or len(finding.leaders) > MOST_NAMED:
         superlative = finding.metric.superlative(finding.what)
         text = f"no library is shown to have the {superlative}"
         if not whole:
