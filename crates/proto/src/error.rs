@@ -37,6 +37,8 @@ pub enum ErrorClass {
     NoStatus,
     /// The peer has broken one message off, and goes on with the others.
     Reset,
+    /// The peer has closed a conversation in the protocol's own way while a reply was awaited.
+    Closed,
     /// What came belongs to no message that there is.
     Mismatch,
     /// Anything else that the protocol forbids.

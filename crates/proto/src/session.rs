@@ -190,6 +190,9 @@ pub enum Event<'a> {
         /// Why.
         error: ProtocolError,
     },
+    /// One of the conversations that the connection carries has ended between two messages; another is
+    /// opened in its place.
+    Parted(ProtocolError),
     /// One receiver's copy of a message that somebody sent: one send may have many.
     Delivery(Delivery<'a>),
     /// What the server tells everybody who looks, from time to time: it answers no message.

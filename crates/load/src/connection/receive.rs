@@ -227,6 +227,9 @@ impl Connection {
             }
             Event::Reply(reply) => self.reply(reply, received, expected),
             Event::Failed { tag, error } => self.failed(*tag, error, received, expected),
+            Event::Parted(error) => {
+                expected.recorder.note("server", || error.to_string());
+            }
             Event::Delivery(copy) => self.delivery(copy, received, expected),
             Event::Bulletin(bulletin) => expected.recorder.bulletin(bulletin),
             Event::Unprocessed { tag } => self.unprocessed(*tag, received, expected.recorder),

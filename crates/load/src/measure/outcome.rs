@@ -144,6 +144,7 @@ impl From<ErrorClass> for Class {
             ErrorClass::Utf8 => Self::Utf8,
             ErrorClass::NoStatus => Self::NoStatus,
             ErrorClass::Reset => Self::Reset,
+            ErrorClass::Closed => Self::Closed,
             ErrorClass::Mismatch => Self::Mismatch,
             ErrorClass::Upgrade => Self::Upgrade,
             ErrorClass::Protocol => Self::Protocol,

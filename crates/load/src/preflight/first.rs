@@ -106,7 +106,9 @@ impl<'p> FirstReply<'p> {
                 }
                 self.came = true;
             }
-            Event::Failed { error, .. } => return Err((error.class.into(), error.to_string())),
+            Event::Failed { error, .. } | Event::Parted(error) => {
+                return Err((error.class.into(), error.to_string()));
+            }
             Event::Close(close) => {
                 let text = format!("the server closed with code {}", close.code);
                 return Err((Class::Closed, text));

@@ -108,6 +108,7 @@ const fn name(class: ErrorClass) -> &'static str {
         ErrorClass::TooBig => "too_big",
         ErrorClass::Utf8 => "utf8",
         ErrorClass::Reset => "reset",
+        ErrorClass::Closed => "closed",
         ErrorClass::Upgrade => "upgrade",
         ErrorClass::Mismatch => "mismatch",
         ErrorClass::NoStatus => "no_status",

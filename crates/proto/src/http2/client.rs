@@ -9,16 +9,13 @@ use super::call;
 use super::connection::{Broken, Connection, Happened, Http2Limits, Side, Stream};
 use super::frame::{self, ErrorCode, PREFACE};
 use super::inbound::{self, Response};
-use super::request::Http2Request;
+use super::request::{Http2Request, MOST_REFUSED};
 use crate::fields::FieldList;
 use crate::grpc::{self, Deframer, MESSAGE};
 use crate::{
     ClientSession, ErrorClass, Event, Message, MessageKind, ProtocolError, Reply, ReplyHead,
     Scratch, Step, Tag,
 };
-
-/// So many messages may be refused one after the other and go again; then the next ones have failed.
-const MOST_REFUSED: u32 = 1_000;
 
 /// HTTP/2 as a client speaks it, one connection.
 #[derive(Debug)]
@@ -219,11 +216,13 @@ impl ClientSession for Http2Client {
                     Ok(()) => None,
                     Err(failed) => failed,
                 },
-                Some(Happened::Content { id, piece, is_end }) => match self.look_at(id, piece) {
-                    Err(detail) => self.fail(id, ErrorCode::ProtocolError, detail, out),
-                    Ok(()) if is_end => self.replied(id, piece, out),
-                    Ok(()) => self.tag(id).map(|tag| Event::Chunk { tag, piece }),
-                },
+                Some(Happened::Content { id, piece, is_end, .. }) => {
+                    match self.look_at(id, piece) {
+                        Err(detail) => self.fail(id, ErrorCode::ProtocolError, detail, out),
+                        Ok(()) if is_end => self.replied(id, piece, out),
+                        Ok(()) => self.tag(id).map(|tag| Event::Chunk { tag, piece }),
+                    }
+                }
                 Some(Happened::Wrong { id, code, detail }) => self.fail(id, code, detail, out),
                 Some(Happened::Reset { id, code }) => self.reset(id, code),
                 Some(Happened::Room) => Some(Event::Room),
@@ -474,7 +473,7 @@ fn check_interim(response: Response, is_end: bool) -> Result<(), &'static str> {
     }
 }
 
-const fn words(code: ErrorCode) -> &'static str {
+pub(super) const fn words(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::NoError => "the server reset the stream: NO_ERROR",
         ErrorCode::ProtocolError => "the server reset the stream: PROTOCOL_ERROR",

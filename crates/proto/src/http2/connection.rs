@@ -45,6 +45,8 @@ pub struct Http2Limits {
     pub max_header_list: u32,
     /// Streams that the peer may have open at once.
     pub max_streams: u32,
+    /// The peer may ask for another protocol on a stream: CONNECT with a protocol (RFC 8441).
+    pub connect_protocol: bool,
 }
 
 impl Default for Http2Limits {
@@ -57,6 +59,7 @@ impl Default for Http2Limits {
             header_table_size: 4096,
             max_header_list: crate::head::MAX_HEAD as u32,
             max_streams: u32::MAX,
+            connect_protocol: false,
         }
     }
 }
@@ -123,6 +126,8 @@ pub(super) struct Stream<M> {
     we_end: bool,
     /// Content of ours waits for a window.
     is_held: bool,
+    /// Both directions end by themselves: another protocol is spoken on it.
+    pub(super) is_tunnel: bool,
     /// What we may send; a setting can make it negative (RFC 9113 section 6.9.2).
     send_window: i64,
     /// What the peer may send.
@@ -157,7 +162,8 @@ pub(super) enum Happened<'a> {
     /// of a head, or behind content.
     Again { id: u32, is_end: bool },
     /// A piece of content; it is empty only at the end.
-    Content { id: u32, piece: &'a [u8], is_end: bool },
+    /// Behind it so many bytes of padding were consumed.
+    Content { id: u32, piece: &'a [u8], padding: usize, is_end: bool },
     /// The peer has ended the stream, which is gone.
     Reset { id: u32, code: ErrorCode },
     /// The peer broke a rule on a stream that it is to be [given up](Connection::give_up) for.
@@ -238,7 +244,7 @@ impl<M: Default> Connection<M> {
             initial_window: stream_window,
             max_frame,
             max_header_list,
-            ..Settings::default()
+            enable_connect: self.limits.connect_protocol,
         };
         settings.write(out);
         if self.allowance.left() > WINDOW {
@@ -340,7 +346,23 @@ impl<M: Default> Connection<M> {
 
     /// Is every stream over that the peer goes on with?
     pub(super) fn is_done(&self) -> bool {
-        self.streams.iter().all(|stream| stream.id > self.last_processed)
+        self.is_done_but_for(|_| false)
+    }
+
+    /// The same, where streams with such a message are not waited for.
+    pub(super) fn is_done_but_for(&self, is_idle: impl Fn(&M) -> bool) -> bool {
+        let mut streams = self.streams.iter();
+        streams.all(|stream| stream.id > self.last_processed || is_idle(&stream.message))
+    }
+
+    /// What is kept of each of them.
+    pub(super) fn messages(&self) -> impl Iterator<Item = &M> {
+        self.streams.iter().map(|stream| &stream.message)
+    }
+
+    /// All streams that are open, in no order.
+    pub(super) fn each(&self) -> impl Iterator<Item = u32> {
+        self.streams.iter().map(|stream| stream.id)
     }
 
     /// Has neither side begun anything that is not over?

@@ -7,7 +7,7 @@ use crate::fields::FieldList;
 use crate::head::scan;
 
 /// About the connection, which HTTP/2 says in other ways (section 8.2.2).
-const OF_CONNECTIONS: [&[u8]; 5] =
+pub(super) const OF_CONNECTIONS: [&[u8]; 5] =
     [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
 
 /// The message is not one, for people.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! client, server -> connection -> streams, settings, allowance -> frame, hpack
-//! client -> request, call;   client, server -> inbound
+//! websockets -> client, wire;   client, websockets -> request;   client -> call;   client, websockets, server -> inbound
 //! ```
 
 mod allowance;
@@ -19,11 +19,14 @@ mod request;
 mod server;
 mod settings;
 mod streams;
+mod websockets;
+mod wire;
 
 pub use allowance::Http2Use;
 pub use client::Http2Client;
 pub use connection::Http2Limits;
 pub use frame::{ErrorCode, PREFACE};
-pub use request::{Http2Request, sent_request};
-pub use server::{Http2Event, Http2Server};
+pub use request::{Http2Connect, Http2Request, sent_request};
+pub use server::{Connect, Http2Event, Http2Server};
 pub use settings::Settings;
+pub use websockets::Http2WebSockets;

@@ -5,13 +5,18 @@
 
 use super::frame::{self, FrameHead, Kind};
 use super::hpack::{HpackDecoder, Secrecy, write_field, write_name, write_value, write_value_head};
+use super::inbound::OF_CONNECTIONS;
 use crate::Fill;
 use crate::fields::FieldList;
 use crate::grpc::CONTENT_TYPE;
 use crate::http1::{BadRequest, HeadPart, PayloadLength, RequestHead};
+use crate::websocket::{BadWebSocketConfig, WebSocketConfig};
 
 /// What must not be indexed on the way.
 const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+
+/// So many messages may be refused one after the other and go again; then the next ones have failed.
+pub(super) const MOST_REFUSED: u32 = 1_000;
 
 /// A request's fields: checked and encoded when it is made, copied when it is sent.
 #[derive(Debug, Clone)]
@@ -165,6 +170,57 @@ impl Http2Request {
     /// Is it the last on its connection?
     pub(super) const fn closes(&self) -> bool {
         self.closes
+    }
+}
+
+/// What asks for a WebSocket on a stream (RFC 8441 section 5), encoded when it is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Http2Connect {
+    block: Vec<u8>,
+}
+
+impl Http2Connect {
+    /// Encodes it; `scheme` is that of HTTP, `http` or `https`. The configuration must be
+    /// [valid](WebSocketConfig::validate).
+    ///
+    /// # Errors
+    /// A header about the connection, of which HTTP/2 says nothing in fields.
+    pub fn websocket(scheme: &str, config: &WebSocketConfig) -> Result<Self, BadWebSocketConfig> {
+        let mut made = Parts::default();
+        let mut field = |name: &str, value: &str, secrecy| {
+            made.field(name, &[HeadPart::Text(value)], secrecy);
+        };
+        let plain = Secrecy::Plain;
+        field(":method", "CONNECT", plain);
+        field(":protocol", "websocket", plain);
+        field(":scheme", scheme, plain);
+        field(":path", &config.target, plain);
+        field(":authority", &config.host, plain);
+        field("sec-websocket-version", "13", plain);
+        if !config.subprotocols.is_empty() {
+            field("sec-websocket-protocol", &config.subprotocols.join(", "), plain);
+        }
+        if let Some(deflate) = &config.deflate {
+            field("sec-websocket-extensions", &deflate.offer(), plain);
+        }
+        for (name, value) in &config.headers {
+            let lower = name.to_ascii_lowercase();
+            if OF_CONNECTIONS.contains(&lower.as_bytes()) || lower == "te" {
+                return Err(BadWebSocketConfig::OwnHeader(name.clone()));
+            }
+            let is_secret = SECRETS.contains(&lower.as_str());
+            let secrecy = if is_secret { Secrecy::Never } else { Secrecy::Plain };
+            field(&lower, value.trim_matches([' ', '\t']), secrecy);
+        }
+        let parts = made.parts.into_iter().map(|part| match part {
+            Part::Block(block) | Part::Value(block, _) => block,
+        });
+        Ok(Self { block: parts.flatten().collect() })
+    }
+
+    /// Appends it.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.block);
     }
 }
 

@@ -6,13 +6,17 @@ use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
 use super::hpack::{Secrecy, write_field};
 use super::inbound;
+use crate::fields::FieldList;
 use crate::grpc;
+use crate::websocket::{DeflateAnswer, DeflateConfig};
 use crate::{ErrorClass, ProtocolError, Scratch, Step};
 
 /// HTTP/2 as a server speaks it, one connection.
 #[derive(Debug)]
 pub struct Http2Server {
     connection: Connection<()>,
+    /// CONNECT with a protocol is taken.
+    connects: bool,
     state: State,
     /// The stream whose request was over with what was told last.
     ended: Option<u32>,
@@ -49,6 +53,8 @@ pub enum Http2Event<'a> {
         is_call: bool,
         /// The last event that a client has of this stream (`Last-Event-ID`).
         last_event_id: Option<&'a [u8]>,
+        /// CONNECT to another protocol on this stream (RFC 8441); none: a request as any.
+        connect: Option<Connect<'a>>,
         /// There is none: the request is complete, and `End` follows at once.
         is_end: bool,
     },
@@ -75,11 +81,35 @@ pub enum Http2Event<'a> {
     Leaving,
 }
 
+/// What a client says of the protocol that it wants to speak on a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Connect<'a> {
+    fields: &'a FieldList,
+}
+
+impl Connect<'_> {
+    /// Is it WebSocket?
+    pub fn is_websocket(&self) -> bool {
+        self.fields.get(b":protocol").is_some_and(|name| name.eq_ignore_ascii_case(b"websocket"))
+    }
+
+    /// Is it the version of WebSocket that there is?
+    pub fn is_known_version(&self) -> bool {
+        self.fields.get(b"sec-websocket-version") == Some(b"13")
+    }
+
+    /// As [`Extensions::accept_deflate`](crate::Extensions::accept_deflate).
+    pub fn accept_deflate(&self, wishes: &DeflateConfig) -> Option<DeflateAnswer> {
+        wishes.accept_among(self.fields)
+    }
+}
+
 impl Http2Server {
     /// A codec for a new connection.
     pub fn new(limits: Http2Limits) -> Self {
         Self {
             connection: Connection::new(Side::Server, limits),
+            connects: limits.connect_protocol,
             state: State::Opening,
             ended: None,
             block: Vec::new(),
@@ -122,10 +152,14 @@ impl Http2Server {
                         let event = request(id, length, is_end, scratch);
                         return Ok(Step { consumed, event });
                     }
-                    Ok(Came::Trailers) => Some(Http2Event::End { stream: id }),
+                    Ok(Came::Trailers) => {
+                        self.over(id, is_end, out);
+                        Some(Http2Event::End { stream: id })
+                    }
                     Err(()) => self.gone(id, Some(ErrorCode::ProtocolError), out),
                 },
-                Some(Happened::Content { id, piece, is_end }) => {
+                Some(Happened::Content { id, piece, is_end, .. }) => {
+                    self.over(id, is_end, out);
                     if piece.is_empty() {
                         Some(Http2Event::End { stream: id })
                     } else {
@@ -156,9 +190,9 @@ impl Http2Server {
         is_end: bool,
         out: &mut Vec<u8>,
     ) -> bool {
-        if self.connection.stream(stream).is_none() {
-            return false;
-        }
+        let Some(open) = self.connection.stream(stream) else { return false };
+        // What is refused is answered as any request.
+        open.is_tunnel &= (200..300).contains(&status);
         let mut digits = *b"000";
         let mut rest = status;
         for digit in digits.iter_mut().rev() {
@@ -262,14 +296,22 @@ impl Http2Server {
                 .filter(|_| is_end)
                 .ok_or(());
         }
-        let content_length =
-            inbound::request(&scratch.fields, false).map_err(|_| ())?.content_length;
+        let request = inbound::request(&scratch.fields, self.connects).map_err(|_| ())?;
+        let content_length = request.content_length;
+        stream.is_tunnel = request.protocol.is_some();
         stream.has_head = true;
         stream.missing = content_length;
         if is_end {
             stream.takes(0, true).map_err(|_| ())?;
         }
         Ok(Came::Request(content_length))
+    }
+
+    /// The client has ended a stream: it is over where we had ended it before.
+    fn over(&mut self, id: u32, is_end: bool, out: &mut Vec<u8>) {
+        if is_end && self.connection.is_over(id) {
+            self.connection.finish(id, out);
+        }
     }
 
     /// There is nobody to be answered on this stream; with a code, for what the client did there.
@@ -313,6 +355,8 @@ fn request(
     let (method, target) = (text(b":method")?, text(b":path"));
     let is_call = scratch.fields.get(b"content-type").is_some_and(grpc::is_grpc);
     let last_event_id = scratch.fields.get(b"last-event-id");
+    let connects = scratch.fields.get(b":protocol").is_some();
+    let connect = connects.then_some(Connect { fields: &scratch.fields });
     Some(Http2Event::Request {
         stream,
         method,
@@ -320,6 +364,7 @@ fn request(
         content_length,
         is_call,
         last_event_id,
+        connect,
         is_end,
     })
 }

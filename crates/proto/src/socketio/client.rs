@@ -100,6 +100,7 @@ impl SocketIoClient {
                 | Event::Head(_)
                 | Event::Trailers(_)
                 | Event::Failed { .. }
+                | Event::Parted(_)
                 | Event::Delivery(_)
                 | Event::Bulletin(_)
                 | Event::Unprocessed { .. }

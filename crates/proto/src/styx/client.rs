@@ -211,6 +211,7 @@ impl StyxClient {
                     | Event::Head(_)
                     | Event::Trailers(_)
                     | Event::Failed { .. }
+                    | Event::Parted(_)
                     | Event::Delivery(_)
                     | Event::Bulletin(_)
                     | Event::Unprocessed { .. }

@@ -62,6 +62,16 @@ impl WebSocketClient {
         Self { config, random: Random::new(seed), message: Incoming::NONE, state: State::New }
     }
 
+    /// A client that stands from the start, because what carries it has agreed on all.
+    pub(crate) fn opened(
+        config: Arc<WebSocketConfig>,
+        seed: [u64; 2],
+        deflate: Option<DeflateConfig>,
+    ) -> Self {
+        let state = State::Open(deflate.map(Deflate::of_client));
+        Self { config, random: Random::new(seed), message: Incoming::NONE, state }
+    }
+
     /// The HTTP status with which the server refused the upgrade, if it did.
     pub fn upgrade_status(&self) -> Option<u16> {
         match self.state {

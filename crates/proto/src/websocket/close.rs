@@ -75,6 +75,7 @@ pub(super) fn code_for(class: ErrorClass) -> u16 {
         ErrorClass::TooBig => 1009,
         ErrorClass::Truncated
         | ErrorClass::Reset
+        | ErrorClass::Closed
         | ErrorClass::HeaderTooLarge
         | ErrorClass::Mismatch
         | ErrorClass::Upgrade

@@ -8,6 +8,7 @@ use sha1::{Digest as _, Sha1};
 
 use super::config::WebSocketConfig;
 use super::deflate::{DeflateAnswer, DeflateConfig, is_list_of_extensions, named_deflate};
+use crate::fields::FieldList;
 use crate::head::{Field, HeadEnd, HeadError, ParsedResponse};
 use crate::{ErrorClass, ProtocolError};
 
@@ -110,13 +111,23 @@ impl Expected {
                 100..=199 => continue,
                 status => return Ok(Answer::Refused { status }),
             }
-            let deflate = Fields::read(head)?.judge(&self.accept, offered)?;
+            let deflate = Fields::read(head.fields)?.judge(&self.accept, offered)?;
             return Ok(Answer::Upgraded { consumed, deflate });
         }
     }
 }
 
-/// The fields of a 101 answer that count.
+/// Judges the fields of an answer that accepts a WebSocket on a stream of HTTP/2, where no key proves
+/// anything (RFC 8441 section 5). Gives the compression that was agreed on.
+pub(crate) fn judge_connected(
+    fields: &FieldList,
+    offered: &WebSocketConfig,
+) -> Result<Option<DeflateConfig>, ProtocolError> {
+    let fields = fields.iter().map(|(name, value)| Ok(Field { name, value }));
+    Fields::read(fields)?.judge_choices(offered)
+}
+
+/// The fields of an answer that count.
 #[derive(Default)]
 struct Fields<'a> {
     upgrade: Option<&'a [u8]>,
@@ -131,9 +142,11 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn read(head: ParsedResponse<'a>) -> Result<Self, ProtocolError> {
+    fn read(
+        head: impl Iterator<Item = Result<Field<'a>, HeadError>>,
+    ) -> Result<Self, ProtocolError> {
         let mut fields = Self::default();
-        for field in head.fields {
+        for field in head {
             let field = field?;
             if field.is("Upgrade") {
                 once(&mut fields.upgrade, &field)?;
@@ -168,6 +181,14 @@ impl<'a> Fields<'a> {
         if self.accept.is_none_or(|sent| sent != accept) {
             return Err(upgrade("the server's Sec-WebSocket-Accept does not fit the key"));
         }
+        self.judge_choices(offered)
+    }
+
+    /// What the server chose of that which was offered.
+    fn judge_choices(
+        &self,
+        offered: &WebSocketConfig,
+    ) -> Result<Option<DeflateConfig>, ProtocolError> {
         let deflate = self.judge_extension(offered.deflate)?;
         if deflate.is_none() && offered.insists_on_deflate {
             return Err(upgrade("the server did not turn on permessage-deflate"));
@@ -196,13 +217,13 @@ impl<'a> Fields<'a> {
 
 fn once<'a>(slot: &mut Option<&'a [u8]>, field: &Field<'a>) -> Result<(), ProtocolError> {
     if slot.replace(field.value).is_some() {
-        return Err(upgrade("the server's 101 answer has a handshake field twice"));
+        return Err(upgrade("the server's answer has a handshake field twice"));
     }
     Ok(())
 }
 
 /// What a status other than 101 means to people.
-pub(super) fn refusal(status: u16) -> ProtocolError {
+pub(crate) fn refusal(status: u16) -> ProtocolError {
     upgrade(match status {
         200 => "the upgrade was answered with 200: the target speaks HTTP, not WebSocket",
         301 | 302 | 303 | 307 | 308 => "the upgrade was answered with a redirect, not followed",

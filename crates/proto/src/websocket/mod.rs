@@ -20,3 +20,5 @@ pub use config::{BadWebSocketConfig, WebSocketConfig};
 pub use deflate::{BadDeflate, DeflateAnswer, DeflateConfig};
 pub use handshake::accept_key;
 pub use server::WebSocketServer;
+
+pub(crate) use handshake::{judge_connected, refusal};

@@ -290,7 +290,7 @@ impl Notes {
                 payload: self.joined(reply.payload),
                 last: reply.last,
             },
-            Event::Failed { error, .. } => Seen::Failed(error.class),
+            Event::Failed { error, .. } | Event::Parted(error) => Seen::Failed(error.class),
             Event::Delivery(delivery) => {
                 assert_eq!(delivery.payload, None, "these sessions look at what came");
                 Seen::Delivery(Delivery { payload: None, ..delivery })

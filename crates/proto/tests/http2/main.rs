@@ -4,8 +4,10 @@
 
 mod calls;
 mod client;
+mod connects;
 mod frames;
 mod repeats;
 mod round_trip;
 mod server;
+mod websockets;
 mod windows;

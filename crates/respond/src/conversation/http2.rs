@@ -2,9 +2,8 @@
 //!
 //! Knows requests on many streams and their answers. Must not know sockets.
 //!
-//! Answers come in the order in which they are complete. With a script, an answer is written when its
-//! request is complete and the script wants it: a delay or a fault is that of one answer, and the
-//! others go on.
+//! Answers come in the order in which they are complete. With a script, one is written when its request
+//! is complete and the script wants it: a delay or a fault is that of one answer, and the others go on.
 //!
 //! ```text
 //! scripted -> calls, wire
@@ -14,6 +13,7 @@ mod calls;
 mod events;
 mod patterns;
 mod scripted;
+mod websocket;
 mod wire;
 
 use std::convert::Infallible;
@@ -23,6 +23,7 @@ use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server};
 use wiretrial_proto::{Condition, ProtocolError, Scratch, Step};
 
 use self::scripted::{Asked, Scripted};
+use self::websocket::Socket;
 use super::grpc::Call;
 use super::{Conversation, STREAM_AHEAD};
 use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id};
@@ -45,6 +46,7 @@ pub(crate) struct Http2Conversation {
     open: Vec<Open>,
     answers: u32,
     scripted: Scripted,
+    websockets: websocket::Shared,
 }
 
 /// A request that is not answered whole.
@@ -78,17 +80,24 @@ enum Answer {
     Pattern { offset: u64, length: u64, reply: Reply },
     /// Events, each when it is due.
     Events(Box<EventStream>),
+    /// Messages of a WebSocket, each of which comes back.
+    WebSocket(Box<Socket>),
 }
 
 impl Http2Conversation {
     pub(crate) fn new(scheme: Scheme) -> Self {
-        let limits = Http2Limits { max_streams: MAX_STREAMS, ..Http2Limits::default() };
+        let limits = Http2Limits {
+            max_streams: MAX_STREAMS,
+            connect_protocol: true,
+            ..Http2Limits::default()
+        };
         Self {
             codec: Http2Server::new(limits),
             scheme,
             open: Vec::new(),
             answers: 0,
             scripted: Scripted::default(),
+            websockets: websocket::Shared::default(),
         }
     }
 }
@@ -139,6 +148,9 @@ impl Conversation for Http2Conversation {
     ) -> ControlFlow<Infallible> {
         match *event {
             Http2Event::Request { stream, .. } if self.scripted.passes_over(stream) => {}
+            Http2Event::Request { stream, target, connect: Some(connect), is_end, .. } => {
+                self.connect(stream, connect, target.unwrap_or_default(), is_end, sink);
+            }
             Http2Event::Request { stream, method: "POST", target, is_call: true, .. } => {
                 self.begin_call(stream, target.unwrap_or_default(), sink);
             }
@@ -166,6 +178,7 @@ impl Conversation for Http2Conversation {
                 Some(Answer::Echo(_)) => {
                     self.codec.content(stream, piece, false, sink.out);
                 }
+                Some(Answer::WebSocket(_)) => self.hear(stream, piece, sink),
                 Some(Answer::Kept(kept, _)) => kept.extend_from_slice(piece),
                 Some(Answer::Call(call, flowing)) => {
                     let flows = flowing.is_some();
@@ -184,7 +197,9 @@ impl Conversation for Http2Conversation {
             }
             Http2Event::Gone { stream } => {
                 self.scripted.forget(|gone| gone == stream);
-                if let Some(
+                if matches!(self.find(stream), Some(Answer::WebSocket(_))) {
+                    self.part(stream, sink);
+                } else if let Some(
                     Answer::Echo(reply)
                     | Answer::Pattern { reply, .. }
                     | Answer::Call(_, Some(reply)),
@@ -218,6 +233,7 @@ impl Conversation for Http2Conversation {
     /// Streams of events end in order.
     fn go_away(&mut self, out: &mut Vec<u8>) {
         self.end_events(out);
+        self.close_websockets(out);
         if !self.scripted.has_left() {
             self.codec.leave(out);
         }
@@ -441,6 +457,10 @@ impl Http2Conversation {
                 if let Some(Answer::Call(call, begun)) = self.take(stream) {
                     self.end_call(stream, call, begun, sink);
                 }
+            }
+            Some(Answer::WebSocket(_)) => {
+                self.codec.content(stream, b"", true, sink.out);
+                self.part(stream, sink);
             }
             // It is answered, or goes on by itself; what is left of the request was discarded.
             Some(Answer::Pattern { .. } | Answer::Events(_)) | None => {}

@@ -161,12 +161,23 @@ impl<M: Default> Connection<M> {
         true
     }
 
-    /// All of ours on a stream has gone. A server that has answered is through with it.
+    /// All of ours on a stream has gone. A server that has answered is through with it, but for one on
+    /// which another protocol is spoken: there the client has its say, too.
     #[inline]
     pub(in crate::http2) fn note_end(&mut self, id: u32, is_end: bool, out: &mut Vec<u8>) {
         if is_end && self.side == Side::Server {
-            self.finish(id, out);
+            let stream = self.streams.get_mut(id).filter(|it| it.is_tunnel && !it.has_ended);
+            match stream {
+                Some(stream) => stream.we_end = true,
+                None => drop(self.finish(id, out)),
+            }
         }
+    }
+
+    /// The client has ended a stream; is it over in both directions?
+    pub(in crate::http2) fn is_over(&self, id: u32) -> bool {
+        let stream = self.streams.get(id);
+        stream.is_some_and(|it| it.is_tunnel && it.has_ended && it.we_end && !it.is_held)
     }
 
     /// Appends as much of the content as windows let through, and says how much that was.

@@ -222,7 +222,7 @@ impl<M: Default> Connection<M> {
             self.end(id);
         }
         let is_told = (is_end || !piece.is_empty()) && self.streams.get(id).is_some();
-        let event = is_told.then_some(Happened::Content { id, piece, is_end });
+        let event = is_told.then_some(Happened::Content { id, piece, padding, is_end });
         (piece.len() + padding, event)
     }
 

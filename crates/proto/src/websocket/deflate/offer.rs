@@ -3,6 +3,7 @@
 //! Knows lists, parameters and quotes; must not know what a parameter means.
 
 use super::parameters::{DeflateAnswer, DeflateConfig, NAME, Parameter};
+use crate::fields::FieldList;
 use crate::head::{Extensions, Field};
 
 impl Extensions<'_> {
@@ -12,6 +13,16 @@ impl Extensions<'_> {
         let lists = self.fields.clone().filter_map(Result::ok).filter(is_list_of_extensions);
         let mut offers = lists.flat_map(|field| field.members()).filter_map(named_deflate);
         offers.find_map(|parameters| wishes.accept(parameters))
+    }
+}
+
+impl DeflateConfig {
+    /// As [`Extensions::accept_deflate`], of a list of fields.
+    pub(crate) fn accept_among(self, fields: &FieldList) -> Option<DeflateAnswer> {
+        let fields = fields.iter().map(|(name, value)| Field { name, value });
+        let lists = fields.filter(is_list_of_extensions);
+        let mut offers = lists.flat_map(|field| field.members()).filter_map(named_deflate);
+        offers.find_map(|parameters| self.accept(parameters))
     }
 }
 

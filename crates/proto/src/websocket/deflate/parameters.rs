@@ -87,7 +87,7 @@ impl DeflateConfig {
     }
 
     /// As a client offers it. That it understands `client_max_window_bits` is always said.
-    pub(in crate::websocket) fn offer(self) -> String {
+    pub(crate) fn offer(self) -> String {
         let mut text = self.flags();
         let (server, client) = (self.server_max_window_bits, self.client_max_window_bits);
         if server < LARGEST_WINDOW {

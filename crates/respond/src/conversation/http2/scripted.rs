@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use wiretrial_net::clock::monotonic_ns;
-use wiretrial_proto::Condition;
 use wiretrial_proto::http2::ErrorCode;
+use wiretrial_proto::{Condition, MessageKind};
 
-use super::{Http2Conversation, wire};
+use super::{Answer, Http2Conversation, wire};
 use crate::conversation::grpc::Call;
 use crate::route::{Method, Route};
 use crate::script::FaultKind;
@@ -63,6 +63,8 @@ pub(super) enum Asked {
     Content(Vec<u8>, &'static str),
     /// A call of gRPC.
     Call(Box<Call>),
+    /// A message of a WebSocket.
+    Message(MessageKind, Vec<u8>),
 }
 
 impl Task {
@@ -108,10 +110,13 @@ impl Http2Conversation {
     pub(super) fn direct(&mut self, stream: u32, asked: Asked, sink: &mut Sink<'_>) {
         let (number, directive) = sink.direct();
         let fault = directive.fault;
-        if directive.delay == 0 {
+        let mut due = if directive.delay == 0 { 0 } else { monotonic_ns() + directive.delay };
+        if let Some(Answer::WebSocket(socket)) = self.find(stream) {
+            due = socket.in_order(due);
+        }
+        if due == 0 {
             return self.carry_out(stream, number, asked, fault, sink);
         }
-        let due = monotonic_ns() + directive.delay;
         self.scripted.waiting.insert((due, number), Task::Answer { stream, asked, fault });
     }
 
@@ -156,7 +161,7 @@ impl Http2Conversation {
             Some(FaultKind::Close) => return sink.send_with(number, FaultKind::Close, &[]),
             Some(FaultKind::Refuse) => {
                 self.codec.reset(stream, ErrorCode::RefusedStream, sink.out);
-                return self.complete(sink);
+                return self.part(stream, sink);
             }
             Some(FaultKind::Goaway) => return self.leave_before(stream, sink),
             Some(FaultKind::Headers) => return wire::endless_head(stream, sink.out),
@@ -200,6 +205,7 @@ impl Http2Conversation {
                 self.give_content(stream, reply, &content, kind, sink);
             }
             Asked::Call(call) => self.answer_call(stream, reply, &call, false, sink),
+            Asked::Message(kind, message) => self.say(stream, reply, (kind, message), sink),
         }
     }
 
@@ -224,6 +230,7 @@ impl Http2Conversation {
                 wire::reset(stream, sink.out);
                 // A long one is not over for the codec, which says the same again.
                 self.codec.reset(stream, ErrorCode::InternalError, &mut Vec::new());
+                self.part(stream, sink);
             }
             Some(FaultKind::Slow) => {
                 let content = wire::taken_apart(&bytes, stream, sink.out);
@@ -273,7 +280,9 @@ impl Http2Conversation {
     ) {
         let end = content.len().min(gone + 1);
         let is_end = end == content.len();
-        wire::data(stream, &content[gone..end], is_end, sink.out);
+        // A WebSocket goes on behind its reply.
+        let goes_on = matches!(self.find(stream), Some(Answer::WebSocket(_)));
+        wire::data(stream, &content[gone..end], is_end && !goes_on, sink.out);
         if is_end {
             return self.complete(sink);
         }
@@ -299,7 +308,7 @@ impl Asked {
     /// Is its reply longer than what is kept of one?
     fn is_long(&self) -> bool {
         match self {
-            Self::Content(content, _) => content.len() > WHOLE_REPLY,
+            Self::Content(content, _) | Self::Message(_, content) => content.len() > WHOLE_REPLY,
             Self::Call(_) => false,
             Self::Request(_, target) => match Route::of(target) {
                 Route::Bytes(length) | Route::Chunked(length) => length > WHOLE_REPLY as u64,
