@@ -5,6 +5,7 @@ Knows results and exit codes; must not know how a figure is estimated.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from wiretrial.stats.gate import Decision, Unit
 from wiretrial.studies import asked, spec
 
 SUITE = "wiretrial gate"
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
@@ -241,18 +243,24 @@ def as_junit(rows: Sequence[Row], suite_name: str) -> str:
         errors=str(outcomes["cannot tell"]),
     )
     for row in rows:
+        text = _for_xml(row.text)
         case = ElementTree.SubElement(
-            suite, "testcase", classname=row.scenario, name=row.threshold.text
+            suite, "testcase", classname=_for_xml(row.scenario), name=_for_xml(row.threshold.text)
         )
-        if row.outcome in ("broken", "missing"):
-            ElementTree.SubElement(case, "failure", message=row.text)
-        elif row.outcome == "cannot tell":
-            ElementTree.SubElement(case, "error", message=row.text)
-        else:
-            ElementTree.SubElement(case, "system-out").text = row.text
+        if row.outcome == "kept":
+            ElementTree.SubElement(case, "system-out").text = text
+            continue
+        tag = "error" if row.outcome == "cannot tell" else "failure"
+        # GitLab shows what stands in the element, Jenkins the message, too.
+        ElementTree.SubElement(case, tag, message=text, type=row.outcome).text = text
     ElementTree.indent(suite)
     text = ElementTree.tostring(suite, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _for_xml(text: str) -> str:
+    """Without the characters that XML has not, such as those of a terminal's colours."""
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 _WRITERS = {GateForm.TEXT: as_text, GateForm.JSON: _json, GateForm.MARKDOWN: as_markdown}
