@@ -22,6 +22,7 @@ SUBJECTS ?= reference reference-http2 reference-grpc grpc-go nginx ws uwebsocket
   tokio-tungstenite simple-websocket-server feathers raw-client undici-client httpx-client go-http-client \
   tungstenite-client java-http-client
 BENCH ?=
+QUIC ?=
 BASE ?=
 SCALE ?= 1000000 --descriptors 20000
 BIN := .venv/bin
@@ -189,6 +190,11 @@ bench-limits: build floor  ## measure pacing, memory and a million connections
 bench-http2: build floor  ## compare HTTP/2 and gRPC with peers (HTTP2="h2o --rounds 9")
 	$(BIN)/python -m bench.http2 $(HTTP2)
 
+# In a workspace of its own: quiche's BoringSSL takes minutes, cmake, a C++ compiler and libclang.
+.PHONY: bench-quic
+bench-quic:  ## compare two libraries of QUIC in memory, and the kernel per datagram (QUIC=--json)
+	cargo run --release --locked --manifest-path bench/quic/Cargo.toml -- $(QUIC)
+
 .PHONY: bench-traffic
 bench-traffic: build shop  ## compare a session of four requests with peers (TRAFFIC="cost memory")
 	$(BIN)/python -m bench.traffic $(TRAFFIC)
@@ -205,6 +211,7 @@ floor:
 lint: $(REQUIREMENTS) $(CARGO_DENY)  ## check formatting, clippy, licences, ruff, mypy
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo fmt --manifest-path bench/quic/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO_DENY) --locked check --hide-inclusion-graph licenses bans sources
 	$(BIN)/ruff check
@@ -222,6 +229,7 @@ $(CARGO_DENY): Makefile | bootstrap
 fmt: $(REQUIREMENTS)  ## format Rust and Python
 	cargo fmt --all
 	cargo fmt --manifest-path fuzz/Cargo.toml
+	cargo fmt --manifest-path bench/quic/Cargo.toml
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
