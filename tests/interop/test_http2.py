@@ -194,11 +194,45 @@ def test_node(reference: Both, scheme: Scheme) -> None:
     assert good(output) == wanted
 
 
-def test_java(reference: Both) -> None:
+def java(source: str, classes: Path, libraries: str, *words: str) -> set[str]:
+    """What a client in Java found right."""
+    programs = [str(HERE / "java" / f"{name}.java") for name in ("Checks", "Trust", source)]
+    path = f"{classes}:{libraries}"
+    run([program("javac", "a JDK"), "-d", str(classes), "-cp", path, *programs])
+    return good(run([program("java", "a JDK"), "-cp", path, source, *words]))
+
+
+JAVA = {"get", "post", "post-large", "streams"}
+
+
+def test_java(reference: Both, tmp_path: Path) -> None:
     # Without TLS it asks for an upgrade, which HTTP/2 has given up.
-    command = [program("java", "a JDK"), str(HERE / "Http2Client.java"), reference.url("https")]
-    output = run([*command, str(reference.certificate.authority)])
-    assert good(output) == {"get", "post", "post-large", "streams"}
+    words = [reference.url("https"), str(reference.certificate.authority)]
+    assert java("PlatformClient", tmp_path, "", *words) == JAVA
+
+
+@pytest.mark.parametrize("scheme", WEB)
+def test_netty(reference: Both, scheme: Scheme, engine: Engine, tmp_path: Path) -> None:
+    _, built = installed("netty-http2", engine)
+    words = [reference.url(scheme), str(reference.certificate.authority)]
+    told = java("NettyClient", tmp_path, f"{built.folder}/target/lib/*", *words)
+    assert told - {"alpn"} == JAVA
+
+
+@pytest.fixture(scope="module")
+def jetty(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The class path of Jetty's client."""
+    installed("jetty-http2", engine)  # Brings Maven where there is none.
+    folder = tmp_path_factory.mktemp("jetty")
+    maven = [program("mvn", "Maven"), "-q", "-B", "-f", str(HERE / "java" / "pom.xml")]
+    run([*maven, "dependency:copy-dependencies", f"-DoutputDirectory={folder}"])
+    return f"{folder}/*"
+
+
+@pytest.mark.parametrize("scheme", WEB)
+def test_jetty(reference: Both, jetty: str, scheme: Scheme, tmp_path: Path) -> None:
+    words = [reference.url(scheme), str(reference.certificate.authority)]
+    assert java("JettyClient", tmp_path, jetty, *words) == JAVA
 
 
 def test_chromium(reference: Both, tmp_path: Path) -> None:
