@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
-	"wiretrial/subjects/grpc-go/echo"
+	"wiretrial/subjects/echo"
 )
 
 const (

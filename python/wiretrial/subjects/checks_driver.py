@@ -21,6 +21,7 @@ from wiretrial.subjects.any_connection import connect
 from wiretrial.subjects.build import Build
 from wiretrial.subjects.driver import Driver, Ended, Job, Repetition
 from wiretrial.subjects.endpoint import Broken, Endpoint, expect
+from wiretrial.subjects.grpc_parts import SERVICE
 from wiretrial.subjects.http_connection import Request
 from wiretrial.subjects.process import Server
 from wiretrial.subjects.relay import Relay
@@ -34,14 +35,18 @@ from wiretrial.subjects.spec import (
     version_of,
 )
 from wiretrial.subjects.verify import Outcome, outcome_of
-from wiretrial.words import HTTP
+from wiretrial.words import CALLS, HTTP
 
 REFERENCE = "reference"
-REFERENCE_2 = "reference-http2"
+OTHERS: dict[Protocol, str] = {
+    **dict.fromkeys(HTTP2, "reference-http2"),
+    **dict.fromkeys(CALLS, "reference-grpc"),
+}
 """The same where it offers HTTP/2 inside TLS."""
 PATHS: dict[Protocol, str] = {
     **dict.fromkeys((*HTTP, *HTTP2), "/echo"),
     **dict.fromkeys(("ws", "wss"), "/"),
+    **dict.fromkeys(CALLS, f"/{SERVICE}/Unary"),
 }
 PAGE_PATH = "/bytes/612"
 SMALL = 64
@@ -97,7 +102,7 @@ def verify(
     """
     driver = Driver(subject, built, configuration, engine=engine)
     for protocol in subject.spec.speaks:
-        name = REFERENCE_2 if protocol in HTTP2 else REFERENCE
+        name = OTHERS.get(protocol, REFERENCE)
         with _reference(engine, name) as server:
             for mode in subject.spec.modes:
                 faulty = partial(_faulty, engine, name)

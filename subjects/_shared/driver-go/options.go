@@ -90,7 +90,7 @@ func readOptions(schemes, words []string) (*Options, error) {
 			return nil, fmt.Errorf("--expect: needed for a GET (--payload 0): %w", err)
 		}
 	}
-	if target.Scheme == "https" || target.Scheme == "wss" {
+	if slices.Contains([]string{"https", "wss", "grpcs"}, target.Scheme) {
 		if options.Roots, err = roots(*authority); err != nil {
 			return nil, fmt.Errorf("--cacert: needed for %s: %w", target.Scheme, err)
 		}

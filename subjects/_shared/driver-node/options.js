@@ -14,7 +14,7 @@ export function readOptions(words, schemes) {
     return { version: true };
   }
   const url = readUrl(values.url, schemes);
-  const secure = url.protocol === "https:" || url.protocol === "wss:";
+  const secure = ["https:", "wss:", "grpcs:"].includes(url.protocol);
   const http = url.protocol.startsWith("http");
   const size = readCount(values, "payload", 0);
   if (secure && !values.cacert) {

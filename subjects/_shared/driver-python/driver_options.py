@@ -24,6 +24,8 @@ class Options:
     """The right reply."""
     trust: ssl.SSLContext | None
     """Trusts the authority and nobody else; None without TLS."""
+    authority: bytes
+    """The authority alone, PEM; empty without TLS."""
     kept: bool
     warmup: int
     iterations: int
@@ -57,16 +59,18 @@ def read_options(name: str, library: str, schemes: Sequence[str], words: Sequenc
     page = scheme in ("http", "https") and not message
     if page and not given.expect:
         parser.error("--expect: needed for a GET (--payload 0)")
-    trust = None
-    if scheme in ("https", "wss"):
+    trust, authority = None, b""
+    if scheme in ("https", "wss", "grpcs"):
         if not given.cacert:
             parser.error(f"--cacert: needed for {scheme}")
         trust = _trust(parser, given.cacert)
+        authority = given.cacert.read_bytes()
     return Options(
         url=given.url,
         message=message,
         expected=_content(parser, given.expect) if page else message,
         trust=trust,
+        authority=authority,
         kept=given.mode == "kept",
         warmup=given.warmup,
         iterations=given.iterations,

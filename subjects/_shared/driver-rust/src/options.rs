@@ -89,7 +89,7 @@ impl Given {
         } else {
             message.clone()
         };
-        let authority = if matches!(scheme, "https" | "wss") {
+        let authority = if matches!(scheme, "https" | "wss" | "grpcs") {
             content("--cacert", self.cacert.as_deref(), scheme)?
         } else {
             Vec::new()

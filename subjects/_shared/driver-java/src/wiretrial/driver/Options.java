@@ -60,7 +60,7 @@ public record Options(
         URI url = readUrl(schemes, given.get("--url"));
         byte[] message = message(count(given, "--payload", 0));
         boolean page = url.getScheme().startsWith("http") && message.length == 0;
-        boolean secure = url.getScheme().equals("https") || url.getScheme().equals("wss");
+        boolean secure = List.of("https", "wss", "grpcs").contains(url.getScheme());
         String mode = given.getOrDefault("--mode", "");
         if (!mode.equals("kept") && !mode.equals("fresh")) {
             throw new UsageException("--mode: kept or fresh");

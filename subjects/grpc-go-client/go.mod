@@ -1,0 +1,22 @@
+module wiretrial/subjects/grpc-go-client
+
+go 1.26.0
+
+require (
+	google.golang.org/grpc v1.85.0
+	wiretrial/subjects/driver v0.0.0
+	wiretrial/subjects/echo v0.0.0
+)
+
+require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
+	golang.org/x/net v0.60.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/text v0.42.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
+)
+
+replace wiretrial/subjects/driver => ./shared/driver-go
+
+replace wiretrial/subjects/echo => ./shared/grpc-echo-go
