@@ -6,7 +6,7 @@ mod http2;
 mod ndjson;
 mod routes;
 mod text;
-mod words;
+pub(crate) mod words;
 
 pub use ndjson::Ndjson;
 pub use text::Text;

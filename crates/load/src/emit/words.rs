@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 
 /// A histogram as snapshots carry it.
-pub(super) fn decode(text: &str) -> Option<Histogram<u64>> {
+pub(crate) fn decode(text: &str) -> Option<Histogram<u64>> {
     let bytes = BASE64_STANDARD.decode(text).ok()?;
     Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
 }

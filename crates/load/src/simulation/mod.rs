@@ -4,6 +4,9 @@
 //! change what it watches: the worker, its connections, codecs, executors and recorders are those
 //! of a normal build; only the clock, the sockets and the peers are simulated.
 //!
+//! Beside those worlds that a seed makes stand some that are written out (`scripted`): what must come of them is
+//! known to the nanosecond.
+//!
 //! To repeat a seed: `WIRETRIAL_SEED=7 cargo test -p wiretrial-load --lib one_seed -- --nocapture`.
 
 mod acks;
@@ -23,6 +26,7 @@ mod leading;
 mod peer;
 mod peers;
 mod scenario;
+mod scripted;
 mod secure;
 mod sessions;
 mod spoken;

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, PoisonError};
 
 use wiretrial_net::Driver;
-use wiretrial_net::simulation::Network;
+use wiretrial_net::simulation::{Network, Peers};
 
 use super::facts::{Facts, Witness};
 use super::peers::Crowd;
@@ -111,7 +111,19 @@ struct Actor {
 pub(super) fn play(scenario: &Scenario) -> Result<Played, String> {
     let witness = Witness::default();
     let crowd = Crowd::new(scenario.manners.clone(), Arc::clone(&witness));
-    let network = Network::new(scenario.nature.clone(), Box::new(crowd));
+    play_among(scenario, Box::new(crowd), &witness)
+}
+
+/// The same among these peers.
+///
+/// # Errors
+/// As there.
+pub(super) fn play_among(
+    scenario: &Scenario,
+    peers: Box<dyn Peers>,
+    witness: &Witness,
+) -> Result<Played, String> {
+    let network = Network::new(scenario.nature.clone(), peers);
     let setup = Arc::new(setup(scenario));
     let control = Arc::new(Control::default());
     let (report, reports) = channel();

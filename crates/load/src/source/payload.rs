@@ -55,6 +55,12 @@ impl Payloads {
         &mut self.streams
     }
 
+    /// Places of a connection for streams that stay empty for a while.
+    #[cfg(test)]
+    pub(crate) fn resting(&self, connection: u32) -> u32 {
+        self.streams.as_ref().map_or(0, |streams| streams.resting(connection))
+    }
+
     /// The payload of the message with this number.
     #[inline]
     pub fn get(&mut self, seq: u64) -> &[u8] {

@@ -107,6 +107,13 @@ impl Streams {
         }
     }
 
+    /// Places of a connection that rest.
+    #[cfg(test)]
+    pub(crate) fn resting(&self, connection: u32) -> u32 {
+        let own = self.resting.iter().filter(|Reverse((_, whose, _))| *whose == connection);
+        own.map(|Reverse((.., places))| places).sum()
+    }
+
     /// When the next places have rested.
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         self.resting.peek().map(|Reverse((until, ..))| *until)

@@ -86,10 +86,10 @@ impl<M: Machine> Worker<M> {
         Ok(())
     }
 
-    /// Slots of a connection that the executor has taken.
+    /// Slots of a connection that the executor has taken; those of streams that have ended rest for a while.
     fn slots_out(&self, index: u32) -> u32 {
         let resting = self.executor.as_ref().map_or(0, |executor| executor.resting(index));
-        self.connections[index as usize].slots_out + resting
+        self.connections[index as usize].slots_out + resting + self.payloads.resting(index)
     }
 
     fn inspect_connection(&self, index: u32, it: &Connection, now: Nanos) -> Result<(), String> {
@@ -128,6 +128,8 @@ impl<M: Machine> Worker<M> {
         let limit = timeout + timeout + LATE;
         let is_late = match it.state {
             State::Idle | State::Backoff => false,
+            // A stream has until its next event.
+            State::Ready if self.plan().target.sse => false,
             State::Ready => it.ledger.front().is_some_and(|first| now - first.sent > limit),
             _ => now - it.since > limit,
         };

@@ -1,0 +1,157 @@
+//! The server of a script: one codec per connection, and one list of deeds for all.
+//!
+//! Knows which deed is due on which stream. Must not know the client.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use wiretrial_net::simulation::{Closed, Outcome, Peers, Wires};
+use wiretrial_net::{Key, NetError};
+use wiretrial_proto::Scratch;
+use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server};
+
+use super::{Deed, Script};
+
+/// Of the tokens of calls: look at what came.
+const READ: u64 = u64::MAX;
+
+/// When, nanoseconds, and what.
+type Log = Arc<Mutex<Vec<(u64, String)>>>;
+
+/// The server.
+pub(super) struct Host {
+    deeds: Vec<Vec<(u64, Deed)>>,
+    limits: Http2Limits,
+    reads_after: u64,
+    log: Log,
+    /// By socket.
+    lines: BTreeMap<u32, Line>,
+    /// Which request has which stream, of all that came.
+    streams: Vec<u32>,
+    /// What tokens stand for: a request, and one of its deeds.
+    due: Vec<(usize, usize)>,
+}
+
+/// A connection.
+struct Line {
+    codec: Http2Server,
+    carry: Vec<u8>,
+}
+
+impl Host {
+    pub(super) fn new(script: &Script, log: Log) -> Self {
+        Self {
+            deeds: script.deeds.clone(),
+            limits: Http2Limits { stream_window: script.window, ..Http2Limits::default() },
+            reads_after: script.reads_after,
+            log,
+            lines: BTreeMap::new(),
+            streams: Vec::new(),
+            due: Vec::new(),
+        }
+    }
+
+    fn note(&self, wires: &Wires, what: String) {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).push((wires.now(), what));
+    }
+
+    fn read(&mut self, wires: &mut Wires, socket: u32) {
+        let Some(mut line) = self.lines.remove(&socket) else { return };
+        line.carry.extend(wires.take(socket, usize::MAX));
+        let (mut scratch, mut out, mut offset) = (Scratch::new(), Vec::new(), 0);
+        loop {
+            let step = line.codec.receive(&line.carry[offset..], &mut scratch, &mut out);
+            let step = step.unwrap_or_else(|error| panic!("the client broke a rule: {error}"));
+            offset += step.consumed;
+            match step.event {
+                None => break,
+                Some(Http2Event::Request { stream, target, last_event_id, .. }) => {
+                    let id = last_event_id.map(String::from_utf8_lossy);
+                    let id = id.map_or(String::new(), |id| format!(" behind event {id}"));
+                    let target = target.unwrap_or_default();
+                    self.note(wires, format!("{socket}/{stream} asks for {target}{id}"));
+                }
+                Some(Http2Event::End { stream }) => self.plan(wires, socket, stream),
+                Some(Http2Event::Gone { stream }) => {
+                    self.note(wires, format!("{socket}/{stream} is taken back"));
+                }
+                Some(Http2Event::Chunk { .. } | Http2Event::Room | Http2Event::Leaving) => {}
+            }
+        }
+        line.carry.drain(..offset);
+        wires.deliver(socket, 0, out);
+        self.lines.insert(socket, line);
+    }
+
+    /// A request is complete: what its script says follows from here on.
+    fn plan(&mut self, wires: &mut Wires, socket: u32, stream: u32) {
+        let request = self.streams.len();
+        self.streams.push(stream);
+        let deeds = self.deeds.get(request).map_or(&[][..], Vec::as_slice);
+        for (number, (after, _)) in deeds.iter().enumerate() {
+            wires.call(socket, *after, self.due.len() as u64);
+            self.due.push((request, number));
+        }
+    }
+
+    fn act(&mut self, wires: &mut Wires, socket: u32, token: u64) {
+        let Some(line) = self.lines.get_mut(&socket) else { return };
+        let (request, number) = self.due[token as usize];
+        let (stream, mut out) = (self.streams[request], Vec::new());
+        match &self.deeds[request][number].1 {
+            Deed::Head(status, fields) => {
+                let fields: Vec<_> =
+                    fields.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
+                line.codec.respond(stream, *status, &fields, false, &mut out);
+            }
+            Deed::Say(content) => drop(line.codec.content(stream, content, false, &mut out)),
+            Deed::End(content) => drop(line.codec.content(stream, content, true, &mut out)),
+            Deed::Trailers(fields) => {
+                let fields: Vec<_> =
+                    fields.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
+                line.codec.trailers(stream, &fields, &mut out);
+            }
+            Deed::Reset(code) => line.codec.reset(stream, *code, &mut out),
+            Deed::Leave(last) => {
+                // The codec would name the last that came.
+                out.extend_from_slice(&[0, 0, 8, 7, 0, 0, 0, 0, 0]);
+                out.extend_from_slice(&last.to_be_bytes());
+                out.extend_from_slice(&[0; 4]);
+            }
+            Deed::Finish => wires.finish(socket, 0),
+            Deed::Break => wires.reset(socket, 0, true),
+        }
+        wires.deliver(socket, 0, out);
+    }
+}
+
+impl Peers for Host {
+    fn admit(&mut self, _: &mut Wires, _: Key) -> Result<(), NetError> {
+        Ok(())
+    }
+
+    fn connecting(&mut self, wires: &mut Wires, socket: u32, _: u32, _: Key) {
+        wires.settle(socket, 0, Outcome::Accepted);
+        let codec = Http2Server::new(self.limits);
+        self.lines.insert(socket, Line { codec, carry: Vec::new() });
+    }
+
+    fn received(&mut self, wires: &mut Wires, socket: u32) {
+        if self.reads_after == 0 {
+            self.read(wires, socket);
+        } else {
+            wires.call(socket, self.reads_after, READ);
+        }
+    }
+
+    fn closed(&mut self, wires: &mut Wires, socket: u32, _: Closed) {
+        if self.reads_after == 0 {
+            self.read(wires, socket);
+        }
+        self.lines.remove(&socket);
+    }
+
+    fn called(&mut self, wires: &mut Wires, socket: u32, token: u64) {
+        if token == READ { self.read(wires, socket) } else { self.act(wires, socket, token) }
+    }
+}
