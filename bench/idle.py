@@ -1,15 +1,23 @@
-"""What an idle connection of HTTP/2 takes of the generator's memory, and an idle stream.
+"""What an idle connection of HTTP/2 takes of the generator's memory, and a silent stream of events.
 
 Slopes of its largest resident size, between few and many. Connections are held after one verified
-reply on each; streams are streams of events on which nothing is said. The kernel's part is left
-out.
+reply on each; streams are streams of events on which nothing is said, many on a connection over
+HTTP/2, each on its own over HTTP/1.1. The kernel's part is left out.
+
+Usage: python -m bench.idle [--rounds N]. Exit code 0: told; 1: something failed; 2: usage.
 """
 
 from __future__ import annotations
 
+import argparse
 import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
 
-from bench import measure, servers
+from bench import measure, places, servers
 from bench.measure import RunFailed
 from bench.places import GENERATOR_CPU
 from bench.stream_table import Memory
@@ -17,42 +25,77 @@ from wiretrial.engine import Engine, parse
 from wiretrial.plan import GeneratorSettings, Hold, Http, Load, Phases, Plan, Stop, Target
 from wiretrial.snapshot import Summary
 
-SECONDS, CONNECT_S = 4, 20
-CONNECTIONS = (1_000, 9_000)
-STREAMS = (10, 500)
-"""On each of so many connections."""
-STREAM_CONNECTIONS = 100
-EVENTS = "/events?rate=0"
+SECONDS, CONNECT_S, ROUNDS = 4, 20, 3
+Poller = Literal["uring", "epoll"]
+POLLERS: tuple[Poller, ...] = ("uring", "epoll")
+NAMES: Mapping[Poller, str] = {"uring": "io_uring", "epoll": "epoll"}
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is held, few and many of it."""
+
+    what: str
+    path: str
+    version: Literal["1.1", "2"]
+    is_stream: bool
+    few: tuple[int, int]
+    """Connections, and streams on each."""
+    many: tuple[int, int]
+
+
+CONNECTION = Held("connection of HTTP/2", "/message", "2", False, (1_000, 1), (9_000, 1))
+STREAM = Held("stream of events over HTTP/2", "/events?rate=0", "2", True, (100, 10), (100, 500))
+OWN = Held("stream of events over HTTP/1.1", "/events?rate=0", "1.1", True, (1_000, 1), (9_000, 1))
 
 
 def memory(engine: Engine) -> Memory:
-    """Measures both.
+    """What one more connection of HTTP/2 takes, and one more stream, with io_uring.
 
     Raises RunFailed where one of them does not stand.
     """
-    with servers.reference(engine) as port:
-        few, many = (
-            _peak(engine, _plan(f"http://127.0.0.1:{port}/message", count, 1, is_stream=False))
-            for count in CONNECTIONS
-        )
-        connection = (many - few) / (CONNECTIONS[1] - CONNECTIONS[0])
-    with servers.reference(engine) as port:
-        url = f"http://127.0.0.1:{port}{EVENTS}"
-        few, many = (
-            _peak(engine, _plan(url, STREAM_CONNECTIONS, count, is_stream=True))
-            for count in STREAMS
-        )
-        stream = (many - few) / ((STREAMS[1] - STREAMS[0]) * STREAM_CONNECTIONS)
-    return Memory(connection, stream)
+    return Memory(slope(engine, CONNECTION, "uring"), slope(engine, STREAM, "uring"))
 
 
-def _plan(url: str, connections: int, depth: int, *, is_stream: bool) -> Plan:
+def slope(engine: Engine, held: Held, poller: Poller) -> float:
+    """Bytes that one more of them takes.
+
+    Raises RunFailed where not all of them stand to the end.
+    """
+    with servers.reference(engine) as port:
+        url = f"http://127.0.0.1:{port}{held.path}"
+        few, many = (
+            _peak(engine, _plan(url, held, size, poller)) for size in (held.few, held.many)
+        )
+    (few_connections, few_streams), (connections, streams) = held.few, held.many
+    return (many - few) / (connections * streams - few_connections * few_streams)
+
+
+def main() -> int:
+    """Measures all of them with either poller; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m bench.idle", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    flags = parser.parse_args()
+    if flags.rounds < 1:
+        print("idle: --rounds must be above zero", file=sys.stderr)
+        return 2
+    engine = Engine.find()
+    print(f"| bytes | {' | '.join(NAMES[poller] for poller in POLLERS)} |\n|---|---|---|")
+    for held in (CONNECTION, STREAM, OWN):
+        rounds = range(flags.rounds)
+        slopes = [median(slope(engine, held, poller) for _ in rounds) for poller in POLLERS]
+        print(f"| {held.what} | {' | '.join(f'{each:,.0f}' for each in slopes)} |", flush=True)
+    return 0
+
+
+def _plan(url: str, held: Held, size: tuple[int, int], poller: Poller) -> Plan:
+    connections, depth = size
     return Plan(
-        target=Target(url=url, http=Http(version="2", sse=is_stream)),
+        target=Target(url=url, http=Http(version=held.version, sse=held.is_stream)),
         load=Load(connections=connections, depth=depth, executor=Hold()),
         stop=Stop(duration_ns=SECONDS * 1_000_000_000),
         phases=Phases(warmup_ns=0, connect_ns=CONNECT_S * 1_000_000_000),
-        generator=GeneratorSettings(threads=1, cpus=(GENERATOR_CPU,), poller="uring"),
+        generator=GeneratorSettings(threads=1, cpus=(GENERATOR_CPU,), poller=poller),
     )
 
 
@@ -73,3 +116,7 @@ def _peak(engine: Engine, plan: Plan) -> int:
     if last.counters.ok + last.counters.in_flight < wanted:
         raise RunFailed(f"not all of {wanted:,} idle connections or streams stood")
     return last.generator.peak_rss_bytes
+
+
+if __name__ == "__main__":
+    sys.exit(places.ended("idle", main))
