@@ -99,7 +99,7 @@ def follow(base: Path, commits: int, metric: str) -> Judged:
     names = base / "commits"
     names.write_text("".join(f"{commit(number)}\n" for number in range(commits)), encoding="utf-8")
     typed = trending.Typed(metric=metric, commits=str(names))
-    (judged,), _ = trending.follow(typed, base)
+    (judged,), _ = trending.follow(typed, str(base))
     return judged
 
 

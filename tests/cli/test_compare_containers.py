@@ -159,11 +159,11 @@ def test_a_service_of_a_real_compose_file_is_started_watched_and_taken_down(
     wiretrial: Run, tmp_path: Path, images: tuple[str, ...]
 ) -> None:
     require_compose()
+    python = {"entrypoint": "/usr/bin/python3", "command": ["-c", "pass"]}
     services = {
         "web": {"image": images[1], "network_mode": "host"},
-        "beside": {"image": images[0], "network_mode": "host", "command": ["-c", "pass"]},
+        "beside": {"image": images[0], "network_mode": "host", **python},
     }
-    services["beside"]["entrypoint"] = "/usr/bin/python3"
     # YAML reads JSON, too.
     (tmp_path / "compose.yml").write_text(json.dumps({"services": services}), encoding="utf-8")
     done = wiretrial("compare", f"compose:compose.yml#web:{PORT}", *QUICK, "--trials", "1")
