@@ -51,6 +51,7 @@ fn plan(flags: RespondFlags) -> ServerPlan {
         own_descriptors: flags.own_descriptors,
         max_message: flags.max_message,
         deflate: flags.deflate,
+        service: None,
     }
 }
 

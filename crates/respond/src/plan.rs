@@ -4,11 +4,13 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use wiretrial_net::{Alpn, NetError, PollerKind, ServerTls};
 use wiretrial_proto::websocket::{BadDeflate, DeflateConfig};
 
 use crate::script::Script;
+use crate::service::Service;
 
 /// One server.
 #[derive(Debug, Clone)]
@@ -46,6 +48,8 @@ pub struct ServerPlan {
     /// Compression of WebSocket messages (permessage-deflate) for clients that offer what this
     /// needs; none: no compression.
     pub deflate: Option<DeflateConfig>,
+    /// A service of gRPC beside the server's own.
+    pub service: Option<Arc<dyn Service>>,
 }
 
 impl Default for ServerPlan {
@@ -66,6 +70,7 @@ impl Default for ServerPlan {
             script: Script::default(),
             max_message: 1 << 30,
             deflate: None,
+            service: None,
         }
     }
 }

@@ -53,7 +53,8 @@ struct Thread {
 pub fn start(plan: ServerPlan) -> Result<Server, RespondError> {
     let mut endpoints = plan.endpoints()?;
     raise_descriptor_limit();
-    let shared = Arc::new(Shared::new(plan.script, plan.max_message, plan.deflate, plan.threads));
+    let ServerPlan { script, max_message, deflate, service, threads, .. } = plan;
+    let shared = Arc::new(Shared::new(script, max_message, deflate, service, threads));
     let mut server = Server {
         shared: Arc::clone(&shared),
         addresses: Addresses::default(),

@@ -3,6 +3,7 @@
 //! Knows settings, the hub, and the state of the script: the number of the next reply, when the
 //! first request came, whether the server is stopping. Must not know connections.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use wiretrial_net::clock::{monotonic_identity, monotonic_ns};
@@ -11,6 +12,7 @@ use wiretrial_proto::websocket::DeflateConfig;
 
 use crate::hub::Hub;
 use crate::script::Script;
+use crate::service::Service;
 use crate::stats::Counters;
 
 #[derive(Debug)]
@@ -18,6 +20,7 @@ pub(crate) struct Shared {
     pub(crate) script: Script,
     pub(crate) max_message: u64,
     pub(crate) deflate: Option<DeflateConfig>,
+    pub(crate) service: Option<Arc<dyn Service>>,
     /// By thread.
     pub(crate) counters: Vec<Counters>,
     pub(crate) hub: Hub,
@@ -36,12 +39,14 @@ impl Shared {
         script: Script,
         max_message: u64,
         deflate: Option<DeflateConfig>,
+        service: Option<Arc<dyn Service>>,
         threads: u32,
     ) -> Self {
         Self {
             script,
             max_message,
             deflate,
+            service,
             counters: (0..threads).map(|_| Counters::default()).collect(),
             hub: Hub::new(threads),
             epoch: monotonic_ns(),
@@ -54,6 +59,11 @@ impl Shared {
             first_request: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
         }
+    }
+
+    /// Does this name a method of a service that was put up?
+    pub(crate) fn serves(&self, path: &str) -> bool {
+        self.service.as_ref().is_some_and(|service| service.has(path))
     }
 
     /// The next reply's number, from 1, over all threads.

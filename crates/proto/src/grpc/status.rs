@@ -32,7 +32,11 @@ pub struct Status(pub u16);
 impl Status {
     /// The call has succeeded.
     pub const OK: Self = Self(0);
-    /// There is no such method.
+    /// The client's deadline has passed.
+    pub const DEADLINE_EXCEEDED: Self = Self(4);
+    /// There is more of something than is taken.
+    pub const RESOURCE_EXHAUSTED: Self = Self(8);
+    /// There is no such method, or not with so many messages.
     pub const UNIMPLEMENTED: Self = Self(12);
     /// The server has failed.
     pub const INTERNAL: Self = Self(13);

@@ -31,7 +31,7 @@ pub struct Http2Client {
     said: Vec<u8>,
     /// What fields say that come again: those of a head, and those behind content.
     heard: [Said; 2],
-    /// The stream whose reply was over with fields that were told.
+    /// The stream whose reply was over with what was told last.
     over: Option<u32>,
     /// Messages that the peer refused since it last replied to one.
     refused: u32,
@@ -219,8 +219,13 @@ impl ClientSession for Http2Client {
                 Some(Happened::Content { id, piece, is_end, .. }) => {
                     match self.look_at(id, piece) {
                         Err(detail) => self.fail(id, ErrorCode::ProtocolError, detail, out),
-                        Ok(()) if is_end => self.replied(id, piece, out),
-                        Ok(()) => self.tag(id).map(|tag| Event::Chunk { tag, piece }),
+                        Ok(true) if is_end && !piece.is_empty() => {
+                            // A failure has no payload, and these may be whole messages.
+                            self.over = Some(id);
+                            self.tag(id).map(|tag| Event::Chunk { tag, piece })
+                        }
+                        Ok(_) if is_end => self.replied(id, piece, out),
+                        Ok(_) => self.tag(id).map(|tag| Event::Chunk { tag, piece }),
                     }
                 }
                 Some(Happened::Wrong { id, code, detail }) => self.fail(id, code, detail, out),
@@ -314,17 +319,17 @@ impl Http2Client {
         }
     }
 
-    /// Looks where the messages of a call are in a piece of its reply.
+    /// Looks where the messages of a call are in a piece of its reply; true: the call's status is still to come.
     #[inline]
-    fn look_at(&mut self, id: u32, piece: &[u8]) -> Result<(), &'static str> {
+    fn look_at(&mut self, id: u32, piece: &[u8]) -> Result<bool, &'static str> {
         if !self.is_grpc {
-            return Ok(());
+            return Ok(false);
         }
         let stream = self.connection.stream(id).map(|stream| &mut stream.message);
         match stream {
             // What another server than one of gRPC says has none.
-            Some(Asked { status: call::MISSING, frames, .. }) => frames.pass(piece).map(|_| ()),
-            _ => Ok(()),
+            Some(Asked { status: call::MISSING, frames, .. }) => frames.pass(piece).map(|_| true),
+            _ => Ok(false),
         }
     }
 

@@ -27,6 +27,6 @@ pub use client::Http2Client;
 pub use connection::Http2Limits;
 pub use frame::{ErrorCode, PREFACE};
 pub use request::{Http2Connect, Http2Request, sent_request};
-pub use server::{Connect, Http2Event, Http2Server};
+pub use server::{Connect, Http2Event, Http2Server, RequestFields};
 pub use settings::Settings;
 pub use websockets::Http2WebSockets;

@@ -55,6 +55,8 @@ pub enum Http2Event<'a> {
         last_event_id: Option<&'a [u8]>,
         /// CONNECT to another protocol on this stream (RFC 8441); none: a request as any.
         connect: Option<Connect<'a>>,
+        /// All of its fields.
+        fields: RequestFields<'a>,
         /// There is none: the request is complete, and `End` follows at once.
         is_end: bool,
     },
@@ -101,6 +103,22 @@ impl Connect<'_> {
     /// As [`Extensions::accept_deflate`](crate::Extensions::accept_deflate).
     pub fn accept_deflate(&self, wishes: &DeflateConfig) -> Option<DeflateAnswer> {
         wishes.accept_among(self.fields)
+    }
+}
+
+/// The fields of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestFields<'a>(&'a FieldList);
+
+impl<'a> RequestFields<'a> {
+    /// Names, in lower case, and values, in order; without those that say what HTTP/1.1 says in its first line.
+    pub fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        self.0.iter().filter(|(name, _)| !name.starts_with(b":"))
+    }
+
+    /// The value of the first field with this name, in lower case.
+    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
+        self.0.get(name.as_bytes())
     }
 }
 
@@ -365,6 +383,7 @@ fn request(
         is_call,
         last_event_id,
         connect,
+        fields: RequestFields(&scratch.fields),
         is_end,
     })
 }

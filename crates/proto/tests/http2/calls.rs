@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wiretrial_proto::grpc::framed;
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
-use wiretrial_proto::{ClientSession as _, Event, Message, Scratch};
+use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Message, Scratch};
 
 use super::client::check;
 use super::frames::*;
@@ -100,6 +100,19 @@ fn a_missing_status_is_a_failure_of_its_own() {
         headers(END, 5, &[":status=200", "content-type=application/grpc"]),
     ]);
     assert_eq!(events, ["failed 10 NoStatus", "failed 11 NoStatus", "failed 12 NoStatus"]);
+}
+
+#[test]
+fn content_that_ends_without_a_status_is_told_before_the_failure() {
+    let message = framed([&b"yes"[..]]).expect("a short one");
+    let ((mut client, mut out), mut scratch) = (calls(), Scratch::new());
+    let bytes = [head(1), frame(DATA, END, 1, &message)].concat();
+    let step = client.receive(&bytes, &mut scratch, &mut out).expect("a reply");
+    assert!(matches!(step.event, Some(Event::Chunk { piece, .. }) if piece == message));
+    let rest = &bytes[step.consumed..];
+    let step = client.receive(rest, &mut scratch, &mut out).expect("its end");
+    let Some(Event::Failed { error, .. }) = step.event else { panic!("{step:?}") };
+    assert_eq!(error.class, ErrorClass::NoStatus);
 }
 
 #[test]

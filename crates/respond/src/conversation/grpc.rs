@@ -61,18 +61,36 @@ pub(super) struct Answered {
     pub(super) status: Option<(String, String)>,
 }
 
-impl Call {
-    /// A call of what this path names.
-    pub(super) fn of(target: &str) -> Self {
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let method = match path {
-            "/wiretrial.Echo/Unary" => Some(Method::Unary),
-            "/wiretrial.Echo/Server" => Some(Method::Server),
-            "/wiretrial.Echo/Client" => Some(Method::Client),
-            "/wiretrial.Echo/Bidi" => Some(Method::Bidi),
+/// Does this path name a method?
+pub(super) fn has(target: &str) -> bool {
+    Method::of(target.split('?').next().unwrap_or_default()).is_some()
+}
+
+/// What is wrong with messages in this encoding; none: nothing.
+pub(super) fn refused_encoding(encoding: Option<&[u8]>) -> Option<(Status, &'static str)> {
+    let is_plain = encoding.is_none_or(|encoding| encoding.eq_ignore_ascii_case(b"identity"));
+    (!is_plain).then_some((Status::UNIMPLEMENTED, "messages are taken uncompressed"))
+}
+
+impl Method {
+    fn of(path: &str) -> Option<Self> {
+        match path {
+            "/wiretrial.Echo/Unary" => Some(Self::Unary),
+            "/wiretrial.Echo/Server" => Some(Self::Server),
+            "/wiretrial.Echo/Client" => Some(Self::Client),
+            "/wiretrial.Echo/Bidi" => Some(Self::Bidi),
             _ => None,
-        };
-        let fault = method.is_none().then_some((Status::UNIMPLEMENTED, "no such method"));
+        }
+    }
+}
+
+impl Call {
+    /// A call of what this path names, whose messages are in this encoding.
+    pub(super) fn of(target: &str, encoding: Option<&[u8]>) -> Self {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let method = Method::of(path);
+        let no_method = method.is_none().then_some((Status::UNIMPLEMENTED, "no such method"));
+        let fault = no_method.or_else(|| refused_encoding(encoding));
         let (content, frames, wish) = (Vec::new(), Deframer::default(), Wish::of(query));
         Self { method, content, frames, fault, wish }
     }
@@ -88,9 +106,9 @@ impl Call {
             return false;
         }
         if self.frames.pass(piece).is_err() {
-            self.fault = Some((Status::UNIMPLEMENTED, "messages are taken uncompressed"));
+            self.fault = Some((Status::INTERNAL, "a message is compressed, and in no encoding"));
         } else if keeps && self.content.len() + piece.len() > MOST_KEPT {
-            self.fault = Some((Status(8), "the call is too long"));
+            self.fault = Some((Status::RESOURCE_EXHAUSTED, "the call is too long"));
         } else if keeps {
             self.content.extend_from_slice(piece);
         }
@@ -126,7 +144,7 @@ impl Call {
         }
         let last = messages.last().copied();
         let one = last.filter(|_| messages.len() == 1);
-        let wrong = (Status::INTERNAL, "the method takes one message");
+        let wrong = (Status::UNIMPLEMENTED, "the method takes one message");
         let back = match method {
             Method::Bidi => messages,
             Method::Unary => vec![one.ok_or(wrong)?],
@@ -134,7 +152,7 @@ impl Call {
                 let one = one.ok_or(wrong)?;
                 let count = self.wish.count;
                 if count.saturating_mul(one.len()) > MOST_BYTES {
-                    return Err((Status(8), "the answer is too long"));
+                    return Err((Status::RESOURCE_EXHAUSTED, "the answer is too long"));
                 }
                 vec![one; count]
             }
@@ -174,7 +192,7 @@ mod tests {
     use super::*;
 
     fn answer(target: &str, content: &[u8]) -> Answered {
-        let mut call = Call::of(target);
+        let mut call = Call::of(target, None);
         for piece in content.chunks(3) {
             call.piece(piece, true);
         }
@@ -208,18 +226,30 @@ mod tests {
         let (one, two) = (frames(&[b"ab"]), frames(&[b"ab", b""]));
         let compressed = [1, 0, 0, 0, 0];
         for (method, content, status) in [
-            ("/wiretrial.Echo/Unary", &two[..], "13"),
-            ("/wiretrial.Echo/Unary", &[], "13"),
-            ("/wiretrial.Echo/Server", &two, "13"),
+            // How many messages there are is part of what a method is.
+            ("/wiretrial.Echo/Unary", &two[..], "12"),
+            ("/wiretrial.Echo/Unary", &[], "12"),
+            ("/wiretrial.Echo/Server", &two, "12"),
             ("/wiretrial.Echo/Client", &[], "13"),
             ("/wiretrial.Echo/Bidi", &one[..6], "13"),
-            ("/wiretrial.Echo/Unary", &compressed, "12"),
+            ("/wiretrial.Echo/Unary", &compressed, "13"),
             ("/wiretrial.Echo/Other", &one, "12"),
             ("/message", &one, "12"),
         ] {
             let Answered { content: back, status: found } = answer(method, content);
             let found = found.map(|(status, _)| status);
             assert_eq!((back, found.as_deref()), (Vec::new(), Some(status)), "{method}");
+        }
+    }
+
+    #[test]
+    fn encodings_that_are_not_known_are_refused_by_their_names() {
+        let one = frames(&[b"ab"]);
+        for (encoding, status) in [("identity", "0"), ("Identity", "0"), ("gzip", "12")] {
+            let mut call = Call::of("/wiretrial.Echo/Unary", Some(encoding.as_bytes()));
+            call.piece(&one, true);
+            let found = call.answer(false).status.map(|(status, _)| status);
+            assert_eq!(found.as_deref(), Some(status), "{encoding}");
         }
     }
 
@@ -231,7 +261,7 @@ mod tests {
         assert_eq!(asked("status=5&said=no%20such%C3%AB"), status("5", "no such%C3%AB"));
         assert_eq!(asked("status=five"), status("0", ""));
         assert_eq!(asked("bare=1"), None);
-        let mut call = Call::of("/wiretrial.Echo/Unary?bare=1");
+        let mut call = Call::of("/wiretrial.Echo/Unary?bare=1", None);
         call.piece(&one, true);
         assert_eq!(call.answer(true).status, status("13", "scripted fault"));
     }

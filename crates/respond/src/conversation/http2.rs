@@ -13,7 +13,9 @@ mod calls;
 mod events;
 mod patterns;
 mod scripted;
+mod served;
 mod websocket;
+mod whole;
 mod wire;
 
 use std::convert::Infallible;
@@ -23,8 +25,9 @@ use wiretrial_proto::http2::{Http2Event, Http2Limits, Http2Server};
 use wiretrial_proto::{Condition, ProtocolError, Scratch, Step};
 
 use self::scripted::{Asked, Scripted};
+use self::served::Served;
 use self::websocket::Socket;
-use super::grpc::Call;
+use super::grpc::{self, Call};
 use super::{Conversation, STREAM_AHEAD};
 use crate::content::{BYTES, JSON, MESSAGE, PAGE, RECEIVED, TEXT, message_by_id};
 use crate::events::{EventStream, WRONG};
@@ -76,6 +79,8 @@ enum Answer {
     Kept(Vec<u8>, &'static str),
     /// A call of gRPC; where its messages come back as they come, with the answer that has begun.
     Call(Box<Call>, Option<Reply>),
+    /// A call of a service that was put up.
+    Served(Box<Served>),
     /// The pattern from this offset on.
     Pattern { offset: u64, length: u64, reply: Reply },
     /// Events, each when it is due.
@@ -151,9 +156,9 @@ impl Conversation for Http2Conversation {
             Http2Event::Request { stream, target, connect: Some(connect), is_end, .. } => {
                 self.connect(stream, connect, target.unwrap_or_default(), is_end, sink);
             }
-            Http2Event::Request { stream, method: "POST", target, is_call: true, .. } => {
-                self.begin_call(stream, target.unwrap_or_default(), sink);
-            }
+            Http2Event::Request {
+                stream, method: "POST", target, is_call: true, fields, ..
+            } => self.begin_call(stream, target.unwrap_or_default(), fields, sink, member),
             Http2Event::Request {
                 stream,
                 method,
@@ -186,9 +191,11 @@ impl Conversation for Http2Conversation {
                         self.codec.content(stream, piece, false, sink.out);
                     }
                 }
+                Some(Answer::Served(_)) => self.hear_call(stream, Some(piece), sink, member),
                 _ => {}
             },
             Http2Event::End { stream } => {
+                self.hear_call(stream, None, sink, member);
                 let is_new = matches!(self.find(stream), Some(Answer::Asked(..)));
                 self.end(stream, sink);
                 if is_new {
@@ -219,6 +226,7 @@ impl Conversation for Http2Conversation {
     fn on_notice(&mut self, notice: &Notice, sink: &mut Sink<'_>, member: &mut Member<'_>) {
         if let Notice::Due { stream, now } = *notice {
             self.tell_events(stream, now, sink, member);
+            self.say_due(stream, now, sink, member);
         }
     }
 
@@ -246,6 +254,9 @@ impl Http2Conversation {
         let route = Route::of(target);
         let verdict = Verdict::on(target, Condition::None, self.scheme, route, method);
         self.answers = self.answers.saturating_add(1);
+        if grpc::has(target) || sink.shared().serves(target) {
+            return self.no_call(stream, method, sink);
+        }
         if verdict == Verdict::Serve && route.takes_body() {
             let (kind, front) = match route {
                 Route::Test => (TEXT, RECEIVED),
@@ -335,78 +346,6 @@ impl Http2Conversation {
         self.give(stream, reply, status, kind, fields, body, method, sink);
     }
 
-    /// Sends a whole answer. `lines` are further fields, as HTTP/1.1 writes them.
-    #[expect(clippy::too_many_arguments, reason = "they are the parts of one answer")]
-    fn give(
-        &mut self,
-        stream: u32,
-        mut reply: Reply,
-        status: u16,
-        kind: &str,
-        lines: &str,
-        body: &[u8],
-        method: Method,
-        sink: &mut Sink<'_>,
-    ) {
-        let altered;
-        let body = if reply.alters() {
-            let mut content = body.to_vec();
-            reply.alter(&mut content);
-            altered = content;
-            &altered[..]
-        } else {
-            body
-        };
-        let has_none = matches!(status, 204 | 304);
-        let length = (!has_none).then_some(body.len() as u64 + u64::from(reply.misstates()));
-        let is_end = body.is_empty() || has_none || method == Method::Head;
-        self.head(stream, status, kind, lines, length, is_end, sink);
-        if !is_end {
-            self.codec.content(stream, body, true, sink.out);
-        }
-        self.finish(reply, sink);
-    }
-
-    /// A whole answer with this content.
-    fn give_content(
-        &mut self,
-        stream: u32,
-        reply: Reply,
-        content: &[u8],
-        kind: &str,
-        sink: &mut Sink<'_>,
-    ) {
-        let (status, kind, content) =
-            if reply.fails() { (500, TEXT, FAULT) } else { (200, kind, content) };
-        self.give(stream, reply, status, kind, "", content, Method::Post, sink);
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "they are the parts of one head")]
-    fn head(
-        &mut self,
-        stream: u32,
-        status: u16,
-        kind: &str,
-        lines: &str,
-        length: Option<u64>,
-        is_end: bool,
-        sink: &mut Sink<'_>,
-    ) {
-        let digits = length.map(|length| length.to_string());
-        let named = lines.lines().filter_map(|line| line.split_once(": ")).map(|(name, value)| {
-            // Names are in lower case here.
-            (name.to_ascii_lowercase(), value.as_bytes())
-        });
-        // What HTTP/1.1 says of its connection means nothing here.
-        let further: Vec<_> =
-            named.filter(|(name, _)| !matches!(name.as_str(), "upgrade" | "connection")).collect();
-        let kind = (!kind.is_empty()).then_some(("content-type", kind.as_bytes()));
-        let length = digits.as_ref().map(|digits| ("content-length", digits.as_bytes()));
-        let further = further.iter().map(|(name, value)| (name.as_str(), *value));
-        let fields: Vec<_> = kind.into_iter().chain(length).chain(further).collect();
-        self.codec.respond(stream, status, &fields, is_end, sink.out);
-    }
-
     /// Begins an answer with the request's own content behind `front`.
     fn begin_echo(
         &mut self,
@@ -463,7 +402,7 @@ impl Http2Conversation {
                 self.part(stream, sink);
             }
             // It is answered, or goes on by itself; what is left of the request was discarded.
-            Some(Answer::Pattern { .. } | Answer::Events(_)) | None => {}
+            Some(Answer::Pattern { .. } | Answer::Events(_) | Answer::Served(_)) | None => {}
         }
     }
 

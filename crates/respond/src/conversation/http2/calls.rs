@@ -3,16 +3,33 @@
 //! Knows how an answer is written. Must not know what a method makes of its messages.
 
 use wiretrial_proto::grpc::{self, CONTENT_TYPE, STATUS};
+use wiretrial_proto::http2::RequestFields;
 
 use super::scripted::Asked;
 use super::{Answer, Http2Conversation, Open};
+use crate::content::TEXT;
 use crate::conversation::grpc::{Answered, Call};
+use crate::hub::Member;
+use crate::route::Method;
 use crate::sink::{Reply, Sink};
+
+/// What is said to who asks for a method as for a page.
+const NO_CALL: &[u8] = b"a method of gRPC: POST application/grpc\n";
 
 impl Http2Conversation {
     /// A call begins. With a script its answer is written when it is complete.
-    pub(super) fn begin_call(&mut self, stream: u32, target: &str, sink: &mut Sink<'_>) {
-        let call = Box::new(Call::of(target));
+    pub(super) fn begin_call(
+        &mut self,
+        stream: u32,
+        target: &str,
+        fields: RequestFields<'_>,
+        sink: &mut Sink<'_>,
+        member: &mut Member<'_>,
+    ) {
+        if self.begin_served(stream, target, fields, sink, member) {
+            return;
+        }
+        let call = Box::new(Call::of(target, fields.get("grpc-encoding")));
         self.answers = self.answers.saturating_add(1);
         let flows = call.flows() && !sink.is_staged();
         let begun = flows.then(|| sink.begin());
@@ -21,6 +38,14 @@ impl Http2Conversation {
             self.codec.respond(stream, 200, &kind, false, sink.out);
         }
         self.open.push(Open { stream, answer: Answer::Call(call, begun) });
+    }
+
+    /// Says that a request of a method is no call: by its type, or by HTTP's method.
+    pub(super) fn no_call(&mut self, stream: u32, method: Method, sink: &mut Sink<'_>) {
+        let (status, lines): (u16, _) =
+            if method == Method::Post { (415, "") } else { (405, "Allow: POST\r\n") };
+        let reply = sink.begin();
+        self.give(stream, reply, status, TEXT, lines, NO_CALL, method, sink);
     }
 
     /// A call is complete.
