@@ -138,7 +138,7 @@ apps: bootstrap-tests build  ## load the applications of examples/, healthy and 
 	$(BIN)/pytest -v tests/apps
 
 .PHONY: conformance
-conformance: build  ## run the suites: Autobahn, h2spec and h2specd (all: CONFORMANCE=--full)
+conformance: build  ## run the suites: Autobahn, h2spec, h2specd, connectconformance (all: CONFORMANCE=--full)
 	cargo build --release --locked --package wiretrial-testee
 	$(BIN)/python -m conformance $(CONFORMANCE)
 

@@ -17,6 +17,10 @@ from conformance import document, tables
 from conformance.autobahn import cases as autobahn_cases
 from conformance.autobahn import runs as autobahn_runs
 from conformance.autobahn import suite as autobahn_suite
+from conformance.connect import cases as connect_cases
+from conformance.connect import report as connect_report
+from conformance.connect import runs as connect_runs
+from conformance.connect import suite as connect_suite
 from conformance.http2 import cases as http2_cases
 from conformance.http2 import runs as http2_runs
 from conformance.http2 import suite as http2_suite
@@ -28,6 +32,7 @@ ENGINE = RELEASE / "wiretrial-engine"
 TESTEE = RELEASE / "wiretrial-testee"
 AUTOBAHN = ROOT / "build" / "autobahn"
 HTTP2 = ROOT / "build" / "tools" / "h2spec"
+CONNECT = ROOT / "build" / "tools" / "connectconformance"
 REPORTS = ROOT / "build" / "conformance"
 
 # Still 128 windows of 32 KiB, and every message up to 4 KiB a thousand times.
@@ -43,6 +48,7 @@ def main() -> int:
     suites: dict[str, Callable[[argparse.Namespace], int]] = {
         "autobahn": _autobahn,
         "http2": _http2,
+        "grpc": _grpc,
     }
     parser = argparse.ArgumentParser(prog="conformance", description=__doc__)
     parser.add_argument(
@@ -128,6 +134,34 @@ def _http2(flags: argparse.Namespace) -> int:
             wrong += _tell(f"{side}, {way}", lines)
     if built >= 1:
         print(f"conformance: {built:.0f} s of it to build the suites")
+    return _end(wrong, time.monotonic() - began, bench.folder)
+
+
+def _grpc(flags: argparse.Namespace) -> int:
+    began = time.monotonic()
+    try:
+        suite = connect_suite.Suite.build(CONNECT)
+        built = time.monotonic() - began
+        bench = connect_runs.Bench(suite=suite, testee=TESTEE, folder=REPORTS / "grpc")
+        found = connect_runs.run_all(bench)
+    except Unavailable as missing:
+        return _missing(f"connectconformance is not run: {missing}")
+    except (ProcessFailed, OSError) as failure:
+        return _fail(str(failure))
+    if flags.update:
+        connect_cases.write_expected(found)
+        document.write("connect", connect_cases.table(found))
+    expected = connect_cases.read_expected()
+    wrong = 0
+    for side in connect_cases.SIDES:
+        for way in connect_report.WAYS:
+            results = found[side][way]
+            told = f"{len(results)} cases: {connect_cases.summary(side, results)}"
+            print(f"conformance: connectconformance: {connect_cases.NAMES[side]}, {way}: {told}")
+            lines = connect_cases.problems(side, expected[side][way], results)
+            wrong += _tell(f"{side}, {way}", lines)
+    if built >= 1:
+        print(f"conformance: {built:.0f} s of it to build the suite")
     return _end(wrong, time.monotonic() - began, bench.folder)
 
 

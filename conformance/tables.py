@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from conformance import document
+from conformance.connect import cases as connect_cases
 from conformance.http2 import cases
 
 HTTP_PAGE = document.PAGE.with_name("conformance-http.md")
@@ -56,10 +57,11 @@ class _Section:
 
 
 def write() -> None:
-    """Puts the summaries, and what is written down of HTTP/2, into the page."""
+    """Puts the summaries, and what is written down of HTTP/2 and gRPC, into the page."""
     document.write("http", http())
     document.write("faults", faults())
     document.write("http2", cases.table(cases.read_expected()))
+    document.write("connect", connect_cases.table(connect_cases.read_expected()))
 
 
 def http() -> list[str]:

@@ -1,20 +1,16 @@
 """The two suites themselves: built from pinned modules, started.
 
-Knows Go and both programs' options; must not know what is tested with them.
+Knows both programs' options; must not know what is tested with them.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
 import socket
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance import modules
 from conformance.process import Process, Unavailable
-from wiretrial.subjects import toolchains
 from wiretrial.subjects.certificates import Certificate
 
 VERSION = "2.2.1"
@@ -22,7 +18,6 @@ SERVERS, CLIENTS = "h2spec", "h2specd"
 PACKAGE = "github.com/summerwind/h2spec/cmd"
 
 MODULE = Path(__file__).resolve().parent / "module"
-BUILD_LIMIT_S = 600.0
 # A right answer comes at once. What must not come is waited for as long.
 PATIENCE_S = 2
 # Below the ports that the kernel gives to clients.
@@ -38,14 +33,7 @@ class Suite:
     @classmethod
     def build(cls, folder: Path) -> Suite:
         """Both in `folder`, built there unless they already are."""
-        sums = [(MODULE / name).read_bytes() for name in ("go.mod", "go.sum")]
-        made_from = hashlib.sha256(b"".join(sums)).hexdigest()
-        stamp = folder / ".made-from"
-        if not (stamp.is_file() and stamp.read_text(encoding="utf-8") == made_from):
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-            _build(folder)
-            stamp.write_text(made_from, encoding="utf-8")
+        modules.build(folder, MODULE, [f"{PACKAGE}/{name}" for name in (SERVERS, CLIENTS)])
         return cls(folder)
 
     def try_server(
@@ -95,28 +83,3 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
-
-
-def _build(folder: Path) -> None:
-    if not shutil.which("go"):
-        raise Unavailable("there is no Go: install golang-go")
-    try:
-        go = toolchains.go_program(toolchains.go_wanted(MODULE), _printed)
-        packages = [f"{PACKAGE}/{name}" for name in (SERVERS, CLIENTS)]
-        _printed([go, "build", "-trimpath", "-buildvcs=false", "-o", f"{folder}/", *packages], None)
-    except subprocess.CalledProcessError as failed:
-        lines = str(failed.stderr).strip().splitlines() or ["without a word"]
-        raise Unavailable(f"Go could not build it: {lines[-1]}") from None
-
-
-def _printed(command: Sequence[str], folder: Path | None) -> str:
-    done = subprocess.run(
-        list(command),
-        cwd=folder or MODULE,
-        env={**os.environ, "GOFLAGS": "-mod=readonly"},
-        capture_output=True,
-        text=True,
-        timeout=BUILD_LIMIT_S,
-        check=True,
-    )
-    return done.stdout

@@ -2,12 +2,14 @@
 //!
 //! Knows sockets and deadlines; must not know what is said on them.
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use wiretrial_net::{
     ClientTls, ConnectSpec, Driver, DriverConfig, Key, NetError, Transport, monotonic_ns,
 };
+use wiretrial_respond::RespondError;
 
 /// Why a suite could not be served.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +29,18 @@ pub(crate) enum Failed {
     /// What was to be asked for is no URL of a suite.
     #[error("{0} is no URL: give http://IP:PORT/ or https://IP:PORT/")]
     Url(String),
+    /// What the suite wants cannot be read, or it cannot be told.
+    #[error("the suite, or a file for it: {0}")]
+    Suite(io::Error),
+    /// The suite says what nobody understands.
+    #[error("the suite's message is none: {0}")]
+    Message(#[from] prost::DecodeError),
+    /// A request that cannot be made.
+    #[error("no request: {0}")]
+    Request(String),
+    /// The reference server.
+    #[error(transparent)]
+    Server(#[from] RespondError),
 }
 
 /// Where connections go, and what they share.

@@ -1,13 +1,15 @@
-//! The engine's clients, as suites with a server of their own want to meet them.
+//! The engine's clients and its server, as suites want to meet them.
 //!
 //! Over WebSocket it knows the suite's three addresses: how many cases there are, one case, the
 //! report. In a case it answers every message with the same message, until the suite closes. Over
-//! HTTP/2 the suite starts it for each case. Must not know what a case is about, nor whether it went
-//! well: the suite judges.
+//! HTTP/2 the suite starts it for each case. Of gRPC the suite says on the standard input what calls
+//! it wants, or what server. Must not know what a case is about, nor whether it went well: the suite
+//! judges.
 //!
-//! Usage: wiretrial-testee IP:PORT AGENT, or wiretrial-testee http2 URL
+//! Usage: wiretrial-testee IP:PORT AGENT, http2 URL, or grpc client|server
 
 mod conversation;
+mod grpc;
 mod http2;
 mod line;
 
@@ -19,13 +21,21 @@ use std::process::ExitCode;
 use conversation::Client;
 use line::Failed;
 
+const USAGE: &str = "usage: wiretrial-testee IP:PORT AGENT, http2 URL, or grpc client|server";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [suite, more] = &arguments[..] else {
-        return say("usage: wiretrial-testee IP:PORT AGENT, or wiretrial-testee http2 URL", 2);
+        return say(USAGE, 2);
     };
     let ran = if suite == "http2" {
         http2::ask(more)
+    } else if suite == "grpc" {
+        match more.as_str() {
+            "client" => grpc::call(),
+            "server" => grpc::serve(),
+            _ => return say(USAGE, 2),
+        }
     } else if let Ok(address) = suite.parse() {
         run(address, more)
     } else {

@@ -1,0 +1,135 @@
+"""The suite's cases: what they must say, how that is written down, the table of it.
+
+Pure but for reading and writing one file; must not know how a case is run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import get_args
+
+from conformance.connect.report import PASSED, WAYS, Results, Verdict, Way
+from conformance.connect.suite import VERSION, Side
+
+Found = dict[Side, Results]
+
+SIDES: tuple[Side, ...] = get_args(Side)
+EXPECTED = Path(__file__).resolve().parent / "expected.json"
+NAMES: dict[Side, str] = {"server": "the reference server", "client": "the engine's client"}
+
+_WHOLE = "failed: no request: a call goes out whole, and is not taken back before its end"
+NOT_CLAIMED: dict[Side, dict[str, Verdict]] = {
+    "server": {},
+    "client": {
+        "Client Cancellation/client-stream/cancel-before-close-send": _WHOLE,
+        "Client Cancellation/bidi-stream/half-duplex/cancel-before-close-send": _WHOLE,
+        "Client Cancellation/bidi-stream/full-duplex/cancel-before-close-send": _WHOLE,
+        # Its end would wait for two answers, half a second each.
+        "Client Cancellation/bidi-stream/full-duplex/cancel-after-close-send": (
+            "failed: expecting 2 response messages but instead got 0"
+        ),
+    },
+}
+"""Cases that can't pass, and what comes of each: messages of our calls go at once, with the end."""
+
+TITLES = {
+    "Basic": "each kind of call, metadata in both directions, a method that there is not",
+    "Client Cancellation": "calls that are taken back",
+    "Deadline Propagation": "the deadline as the server is told it",
+    "Duplicate Metadata": "several values of a name, text and bytes",
+    "Errors": "each status, with its text and its details, before and behind messages",
+    "HTTP to RPC Code Mapping": "replies of HTTP that are none of gRPC",
+    "Server Empty Requests": "messages of no bytes",
+    "Server Message Size": "messages up to a limit, and beyond it",
+    "Timeouts": "deadlines that pass",
+    "Unexpected Requests": "another type of content",
+    "Unexpected Responses": "statuses of HTTP that nobody knows",
+    "gRPC Empty Responses": "replies without content",
+    "gRPC Proto Sub-Format Requests": "the type of content, with and without `+proto`",
+    "gRPC Proto Sub-Format Responses": "the type of content, with and without `+proto`",
+    "gRPC Trailers": "trailers behind the content, and all in one with the head",
+    "gRPC Unexpected Requests": "too few and too many messages, broken, compressed; other methods",
+    "gRPC Unexpected Responses": "messages broken, compressed, too few or too many; no status",
+}
+
+
+def problems(
+    side: Side, expected: Mapping[str, Verdict], found: Mapping[str, Verdict]
+) -> list[str]:
+    """What is not as it must be in one way, a line each: not passed, or not as written down."""
+    lines = []
+    for case in sorted(expected.keys() | found.keys()):
+        told, written = found.get(case), expected.get(case)
+        if told is None:
+            lines.append(f"{case}: did not run")
+        elif told not in (PASSED, NOT_CLAIMED[side].get(case)):
+            lines.append(f"{case}: {told}")
+        elif told != written:
+            before = f"expected {written}" if written else "a case not written down"
+            lines.append(f"{case}: {told}, {before}")
+    return lines
+
+
+def read_expected() -> Found:
+    """What is written down; nothing where nothing is."""
+    if not EXPECTED.is_file():
+        return {side: {way: {} for way in WAYS} for side in SIDES}
+    document = json.loads(EXPECTED.read_text(encoding="utf-8"))
+    return {side: {way: dict(document[side][way]) for way in WAYS} for side in SIDES}
+
+
+def write_expected(found: Found) -> None:
+    """Writes down what is right from now on: a line for each of the suite's parts."""
+    sides = []
+    for side in SIDES:
+        ways = []
+        for way in WAYS:
+            parts: dict[str, list[str]] = {}
+            for case, told in sorted(found[side][way].items()):
+                entry = f"{json.dumps(case)}: {json.dumps(told)}"
+                parts.setdefault(case.partition("/")[0], []).append(entry)
+            rows = ",\n      ".join(", ".join(entries) for entries in parts.values())
+            ways.append(f'    "{way}": {{\n      {rows}\n    }}')
+        sides.append(f'  "{side}": {{\n' + ",\n".join(ways) + "\n  }")
+    text = f'{{\n  "suite": "{VERSION}",\n' + ",\n".join(sides) + "\n}\n"
+    EXPECTED.write_text(text, encoding="utf-8")
+
+
+def table(found: Found) -> list[str]:
+    """The table of `docs/conformance.md`, in its lines."""
+    lines = [
+        "| cases | about | number | over TLS | by prior knowledge | the same, with grpc-go |",
+        "|---|---|---|---|---|---|",
+    ]
+    for side in SIDES:
+        lines.append(f"| **{NAMES[side]}** | | | | | |")
+        for suite, title in TITLES.items():
+            inside = {way: _within(found[side][way], suite) for way in WAYS}
+            if inside["plain"]:
+                lines.append(_row(side, suite, title, inside))
+        lines.append(_row(side, "all", "", found[side]))
+    return lines
+
+
+def summary(side: Side, results: Mapping[str, Verdict]) -> str:
+    """How many cases passed, and what became of the others."""
+
+    def word(case: str, told: Verdict) -> str:
+        if told == PASSED:
+            return PASSED
+        return "not claimed" if told == NOT_CLAIMED[side].get(case) else "failed"
+
+    counted = Counter(word(case, told) for case, told in results.items())
+    return ", ".join(f"{count} {what}" for what, count in counted.most_common())
+
+
+def _row(side: Side, name: str, title: str, ways: Mapping[Way, Mapping[str, Verdict]]) -> str:
+    told = " | ".join(summary(side, ways[way]) for way in WAYS)
+    return f"| {name} | {title} | {len(ways['plain'])} | {told} |"
+
+
+def _within(results: Mapping[str, Verdict], suite: str) -> dict[str, Verdict]:
+    return {case: told for case, told in results.items() if case.startswith(f"{suite}/")}
