@@ -13,7 +13,7 @@ from wiretrial import quantities
 from wiretrial.cli import gating, output, reports
 from wiretrial.errors import EXIT_GOOD, EXIT_INVALID, UsageProblem
 from wiretrial.plan import OpenLoop
-from wiretrial.report import brief
+from wiretrial.report import brief, cells
 from wiretrial.report.gate import Row, parse
 from wiretrial.report.model import ReportModel
 from wiretrial.results.model import SubjectFacts
@@ -57,7 +57,7 @@ class Verdict:
             return code
         rows = self._rows(results)
         if self.markdown:
-            text = "\n".join(_summary(reports.whole(results), rows))
+            text = "\n".join(summary(reports.whole(results), rows))
             output.emit(text + "\n", self.markdown)
         if not rows:
             return code
@@ -85,21 +85,23 @@ def _bound(case: Case, margin: float) -> str:
     return f"throughput >= {1 - margin:.6g}x"
 
 
-def _summary(made: ReportModel, rows: Sequence[Row]) -> Iterator[str]:
+def summary(made: ReportModel, rows: Sequence[Row]) -> Iterator[str]:
     """A few lines of Markdown for a pull request."""
-    yield f"### {made.title}"
+    yield f"### {cells.text(made.title)}"
     yield ""
     first, *others = brief.answer(made, brief.WIDTH)
-    yield f"**{first}** {' '.join(others)}".strip()
+    yield f"**{cells.text(first)}** {cells.text(' '.join(others))}".strip()
     yield ""
     if found := brief.scenarios(made):
         facts: dict[str, SubjectFacts | None] = {
             trial.scenario.name: trial.subject for trial in made.trials
         }
-        yield _cells(("server", "revision", *found.heads[1:]))
-        yield f"|{'---|' * (len(found.heads) + 1)}"
-        for name, *cells in found.rows:
-            yield _cells((name, _revision(facts.get(name)), *cells))
+        heads = ("server", "revision", *map(cells.text, found.heads[1:]))
+        servers = (
+            (cells.name(name), _revision(facts.get(name)), *map(cells.text, figures))
+            for name, *figures in found.rows
+        )
+        yield from cells.table(heads, servers, figures=range(2, len(heads)))
         yield ""
     if rows:
         yield gating.as_markdown(rows)
@@ -109,11 +111,7 @@ def _revision(facts: SubjectFacts | None) -> str:
     if facts is None:
         return _NONE
     if facts.revision is None:
-        return facts.version
+        return cells.text(facts.version)
     return (
         f"`{facts.revision.commit[:10]}`{', uncommitted changes' if facts.revision.dirty else ''}"
     )
-
-
-def _cells(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '∣') for cell in cells)} |"

@@ -17,6 +17,7 @@ from wiretrial.cli import output
 from wiretrial.cli import past as places
 from wiretrial.cli.forms import GateForm
 from wiretrial.errors import EXIT_GATE, EXIT_GOOD, EXIT_INVALID, UsageProblem
+from wiretrial.report import cells
 from wiretrial.report import gate as gates
 from wiretrial.report.gate import Row, Threshold
 from wiretrial.report.trend import found, held, points
@@ -225,10 +226,18 @@ def as_markdown(rows: Sequence[Row]) -> str:
         "missing": "❌ missing",
         "cannot tell": "❔ cannot tell",
     }
-    lines = ["| bound | scenario | outcome | found |", "|---|---|---|---|"]
-    for row in rows:
-        cells = (f"`{row.threshold.text}`", row.scenario, marks[row.outcome], row.text)
-        lines.append(f"| {' | '.join(cell.replace('|', '∣') for cell in cells)} |")
+    lines = cells.table(
+        ("bound", "scenario", "outcome", "found"),
+        (
+            (
+                cells.text(f"`{row.threshold.text}`"),
+                cells.name(row.scenario),
+                marks[row.outcome],
+                cells.text(row.text),
+            )
+            for row in rows
+        ),
+    )
     return "\n".join([f"**{_sum(rows)}**", "", *lines])
 
 

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from wiretrial.report import units
+from wiretrial.report import cells, units
 from wiretrial.report.trend import words
 from wiretrial.report.trend.found import Judged, Step
 from wiretrial.report.trend.points import Line, Point
@@ -29,21 +29,22 @@ def text(found: Sequence[Judged], problems: Sequence[str], width: int) -> str:
 
 def markdown(found: Sequence[Judged], problems: Sequence[str]) -> str:
     """A table of all lines, and a sentence for each change."""
-    rows = ["| scenario | figure | results | found |", "|---|---|---|---|"]
+    rows: list[tuple[str, ...]] = []
     said: list[str] = []
     for one in ordered(found):
         line = one.line
-        changes = [f"{MARKS[step.kind]} {words.change_in_short(step)}" for step in one.changes]
-        cells = (
-            line.scenario,
-            line.title,
-            str(len(line.points)),
-            "<br>".join(changes) or words.verdict(one),
-        )
-        rows.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
+        changes = [
+            cells.text(f"{MARKS[step.kind]} {words.change_in_short(step)}") for step in one.changes
+        ]
+        what = "<br>".join(changes) or cells.text(words.verdict(one))
+        name = cells.name(line.scenario)
+        if any(o.line.scenario == line.scenario and o.line.study != line.study for o in found):
+            name += f" ({cells.text(line.study)})"
+        rows.append((name, cells.text(line.title), str(len(line.points)), what))
         told = [*(words.sentence(line, step) for step in one.steps), *one.notes]
-        said += [f"- {_cell(line.scenario)}: {_cell(sentence)}." for sentence in told]
-    return "\n".join([*rows, "", *said, "", words.RATE, *problems]) + "\n"
+        said += [f"- {name}: {cells.text(sentence)}." for sentence in told]
+    table = cells.table(("scenario", "figure", "results", "found"), rows, figures=(2,))
+    return "\n".join([*table, "", *said, "", words.RATE, *map(cells.text, problems)]) + "\n"
 
 
 def document(found: Sequence[Judged], problems: Sequence[str]) -> dict[str, Any]:
@@ -141,7 +142,3 @@ def _step(step: Step) -> dict[str, Any]:
         "net": step.net,
         "differs": list(step.differs),
     }
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "∣").replace("\n", " ")
