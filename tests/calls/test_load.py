@@ -16,7 +16,7 @@ from wiretrial.subjects.certificates import Certificate
 
 TEA = ("--json", '{"name": "tea", "many": 5}')
 ITEMS = ("--json", '[{"name": "tea"}, {"name": "mugs", "stock": 3}]')
-ECHO = ROOT / "subjects" / "_contract" / "echo.proto"
+ECHO = ROOT / "subjects" / "_shared" / "grpc-echo" / "echo.proto"
 
 
 def one_line(text: str) -> str:
