@@ -3,8 +3,8 @@
 //! Knows how one is found; must not know what is kept of it.
 //!
 //! Numbers grow, and streams end in any order, one of them perhaps hours after all that began with
-//! it. So it is a table with open addressing: one look in nearly all cases, and memory for those
-//! that are open at once.
+//! it. So it is a table with open addressing: one look in nearly all cases, whoever else is open, and
+//! memory for those that are open at once.
 
 /// What has the number of a stream.
 pub(super) trait Identified {
@@ -40,52 +40,57 @@ impl<T: Identified + Default> Streams<T> {
 
     #[inline]
     pub(super) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
-        let place = self.find(id)?;
+        let place = self.place(id)?;
         self.places.get_mut(place)
     }
 
     #[inline]
     pub(super) fn get(&self, id: u32) -> Option<&T> {
-        let place = self.find(id)?;
+        let place = self.place(id)?;
         self.places.get(place)
     }
 
     /// Adds one whose number is not there yet.
     #[inline]
-    pub(super) fn insert(&mut self, one: T) -> &mut T {
-        debug_assert!(one.id() != 0 && self.find(one.id()).is_none());
+    pub(super) fn insert(&mut self, mut one: T) {
+        debug_assert!(one.id() != 0 && self.place(one.id()).is_none());
         if 2 * (self.count + 1) > self.places.len() {
             self.grow();
         }
         self.count += 1;
         let mut place = self.home(one.id());
         while self.places[place].id() != 0 {
+            // They stand in the order of their first places: who is farther from its own goes first.
+            if self.distance(place) < self.distance_of(one.id(), place) {
+                std::mem::swap(&mut self.places[place], &mut one);
+            }
             place = self.next(place);
         }
         self.places[place] = one;
-        &mut self.places[place]
     }
 
     /// Takes out one, of which what is needed is taken along.
     #[inline]
     pub(super) fn remove<R>(&mut self, id: u32, take: impl FnOnce(&mut T) -> R) -> Option<R> {
-        let mut hole = self.find(id)?;
-        let one = &mut self.places[hole];
+        let place = self.place(id)?;
+        Some(self.remove_at(place, take))
+    }
+
+    /// The same by its [place](Self::place).
+    #[inline]
+    fn remove_at<R>(&mut self, place: usize, take: impl FnOnce(&mut T) -> R) -> R {
+        let one = &mut self.places[place];
         let taken = take(one);
         one.vacate();
         self.count -= 1;
-        // Whoever stands behind and could not be where the hole is moves up, so that a search may
-        // stop at the first empty place.
-        let mut place = self.next(hole);
-        while self.places[place].id() != 0 {
-            let first = self.home(self.places[place].id());
-            if self.distance(first, hole) < self.distance(first, place) {
-                self.places.swap(hole, place);
-                hole = place;
-            }
-            place = self.next(place);
+        // Whoever could not stand in its first place moves up, so that a search may stop at an empty place.
+        // Behind one that does, all are where they would be anyway.
+        let (mut hole, mut next) = (place, self.next(place));
+        while self.places[next].id() != 0 && self.distance(next) > 0 {
+            self.places.swap(hole, next);
+            (hole, next) = (next, self.next(next));
         }
-        Some(taken)
+        taken
     }
 
     /// All of them, in no order.
@@ -98,8 +103,9 @@ impl<T: Identified + Default> Streams<T> {
         self.places.iter_mut().filter(|one| one.id() != 0)
     }
 
+    /// Where it stands until one is added or removed.
     #[inline]
-    fn find(&self, id: u32) -> Option<usize> {
+    fn place(&self, id: u32) -> Option<usize> {
         if self.places.is_empty() || id == 0 {
             return None;
         }
@@ -108,6 +114,8 @@ impl<T: Identified + Default> Streams<T> {
             match self.places[place].id() {
                 0 => return None,
                 found if found == id => return Some(place),
+                // It would stand before this one.
+                _ if self.distance(place) < self.distance_of(id, place) => return None,
                 _ => place = self.next(place),
             }
         }
@@ -124,8 +132,15 @@ impl<T: Identified + Default> Streams<T> {
         (place + 1) & (self.places.len() - 1)
     }
 
-    fn distance(&self, from: usize, to: usize) -> usize {
-        to.wrapping_sub(from) & (self.places.len() - 1)
+    /// How far what stands at a place is from its first one.
+    #[inline]
+    fn distance(&self, place: usize) -> usize {
+        self.distance_of(self.places[place].id(), place)
+    }
+
+    #[inline]
+    fn distance_of(&self, id: u32, place: usize) -> usize {
+        place.wrapping_sub(self.home(id)) & (self.places.len() - 1)
     }
 
     #[cold]
@@ -143,6 +158,7 @@ impl<T: Identified + Default> Streams<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::collections::BTreeMap;
 
     use super::*;
@@ -153,8 +169,14 @@ mod tests {
         value: u64,
     }
 
+    thread_local! {
+        /// How often a number was looked at.
+        static LOOKS: Cell<usize> = const { Cell::new(0) };
+    }
+
     impl Identified for One {
         fn id(&self) -> u32 {
+            LOOKS.set(LOOKS.get() + 1);
             self.id
         }
 
@@ -188,5 +210,22 @@ mod tests {
             assert!(all.iter().eq(model.values()));
             assert!(streams.places.len() <= 256, "memory is for those that are open");
         }
+    }
+
+    #[test]
+    fn none_of_those_that_follow_one_another_is_in_the_way_of_another() {
+        const MANY: u32 = 1_000;
+        let mut streams = Streams::default();
+        (0..MANY).for_each(|place| streams.insert(One { id: 2 * place + 1, value: 0 }));
+        let places = streams.places.len() as u32;
+        for id in (0..MANY).map(|place| 2 * place + 1) {
+            let before = LOOKS.get();
+            assert_eq!(streams.remove(id, |one| one.id), Some(id));
+            // It would stand where another one does that stays.
+            assert_eq!(streams.get(id + 2 + 2 * places), None);
+            streams.insert(One { id: id + 2 * MANY, value: 0 });
+            assert!(LOOKS.get() - before < 20, "{} looks", LOOKS.get() - before);
+        }
+        assert_eq!(streams.len(), MANY as usize);
     }
 }
