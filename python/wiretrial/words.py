@@ -34,6 +34,7 @@ EVENT: Final = Noun("event", "events")
 ROUTE: Final = Noun("route", "routes")
 STEP: Final = Noun("step", "steps")
 HTTP: Final = ("http", "https")
+SOCKETS: Final = ("ws", "wss")
 MULTIPLEXED: Final = ("h2c", "h2")
 """HTTP/2, without TLS and inside it."""
 CALLS: Final = ("grpc", "grpcs")
@@ -44,6 +45,11 @@ def of(protocol: str) -> Noun:
     if protocol in CALLS:
         return CALL
     return REQUEST if protocol in (*HTTP, *MULTIPLEXED) else MESSAGE
+
+
+def carrier(url: str) -> str:
+    """What carries one message at a time on a connection of HTTP/2."""
+    return "WebSocket" if url.partition("://")[0] in SOCKETS else "stream"
 
 
 def part_of(what: Noun) -> Noun:

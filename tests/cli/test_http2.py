@@ -82,13 +82,48 @@ def test_a_narrow_window_is_marked_where_it_was_given(wiretrial: Run, tmp_path: 
     assert "own-window" in {one["code"] for one in found["warnings"]}
 
 
+@contextlib.contextmanager
+def plain() -> Iterator[str]:
+    """The address of a reference server without TLS."""
+    command = [str(Engine.find().binary), "respond", "--http", "127.0.0.1:0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield address_in(server.stdout.readline())
+        finally:
+            server.terminate()
+
+
+def test_websockets_on_streams_are_loaded_and_told_as_such(wiretrial: Run, tmp_path: Path) -> None:
+    with https(tmp_path, "--http2") as (url, authority):
+        secure = url.replace("https:", "wss:").replace("/message", "/chat")
+        trusting = (secure, "--cacert", str(authority), "-c", "2", "--streams", "3")
+        _, found, said = loaded(wiretrial, *trusting)
+        assert found["totals"]["ok"] > 0, said
+        assert found["totals"]["errors"] == {}
+        assert (found["http"]["version"], found["http"]["by"]) == ("2", "alpn")
+        text = wiretrial("load", *trusting, "-n", "300", "--warmup", "0s").stdout
+        told = " ".join(text.split())
+        assert "3 WebSockets on each" in told
+        assert "HTTP/2, agreed on by ALPN" in told
+        assert "3 WebSockets on each connection, " in told
+
+
+def test_websockets_on_streams_are_held(wiretrial: Run) -> None:
+    with plain() as address:
+        streams = ("--http", "2", "-c", "2", "--streams", "3", "--hold")
+        _, found, said = loaded(wiretrial, f"ws://{address}/chat", *streams)
+    assert (found["totals"]["ok"], found["totals"]["errors"]) == (6, {}), said
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("http://h/", "--streams", "4"), "--streams is of HTTP/2, and http:// URLs"),
         (("http://h/", "--window", "64KiB"), "use --http 2 where the server speaks it"),
         (("https://h/", "--http", "1.1", "--streams", "4"), "--streams is of HTTP/2: use --http 2"),
-        (("ws://h/", "--window", "1KiB"), "--window is of HTTP/2, for http and https"),
+        (("tcp://h:1", "--window", "1KiB"), "--window is of HTTP/2, for http, https, ws and wss"),
+        (("ws://h/", "--streams", "4"), "--streams is of HTTP/2, and ws:// URLs"),
         (("https://h/", "--streams", "4", "--depth", "4"), "--streams and --depth exclude"),
         (("https://h/", "--connection-window", "1KiB"), "a window has 65,535 to 2,147,483,647"),
     ],

@@ -46,6 +46,8 @@ class Page:
         """What went wrong in the pages since `watch`."""
         self.asked: list[str] = []
         """Every address that they asked for since then."""
+        self.upgraded: list[int] = []
+        """With which status each WebSocket was accepted since then: 101, or 200 over HTTP/2."""
         target = self._call("Target.createTarget", {"url": "about:blank"})
         attach = {"targetId": target["targetId"], "flatten": True}
         self._session = self._call("Target.attachToTarget", attach)["sessionId"]
@@ -132,6 +134,8 @@ class Page:
                 self._loads += 1
             case "Network.requestWillBeSent":
                 self.asked.append(told["request"]["url"])
+            case "Network.webSocketHandshakeResponseReceived":
+                self.upgraded.append(told["response"]["status"])
         return message
 
 

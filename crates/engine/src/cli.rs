@@ -137,7 +137,7 @@ pub(crate) struct LoadFlags {
     /// Send so many messages in place of a duration.
     #[arg(short = 'n', long, value_parser = count, value_name = "N")]
     pub(crate) requests: Option<u64>,
-    /// Hold the connections: one message on each when all stand, then --rate messages per second in turn.
+    /// Hold the connections, over HTTP/2 --depth WebSockets on each: one message on each when all stand, then --rate messages per second in turn.
     #[arg(long, conflicts_with_all = ["requests", "pack", "requests_per_connection"])]
     pub(crate) hold: bool,
     /// Closed loop: each connection sends again when its reply has come, or all wait for the slowest.
@@ -185,7 +185,7 @@ pub(crate) struct LoadFlags {
     /// WebSocket: messages that the server sends by itself on each connection; read, counted and not taken for replies.
     #[arg(long, default_value = "0", value_name = "N")]
     pub(crate) greetings: u8,
-    /// Version of HTTP. auto: over TLS the one that the server picks (ALPN), else 1.1. 2: over TLS by ALPN, else from the first byte; its streams are --depth.
+    /// Version of HTTP. auto: over TLS the one that the server picks (ALPN), else 1.1. 2: over TLS by ALPN, else from the first byte; its streams are --depth, of ws and wss a WebSocket each (RFC 8441).
     #[arg(long, value_enum, default_value = "auto", value_name = "VERSION")]
     pub(crate) http: HttpVersion,
     /// Hold a stream of events (text/event-stream) on each connection, over HTTP/2 on each of its streams (--depth). A message is an event; its delay is told where the server stamps it. With --hold streams may be silent.

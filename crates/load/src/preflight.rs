@@ -193,8 +193,8 @@ pub(crate) fn client_tls(plan: &Target) -> Result<Option<ClientTls>, Refusal> {
     let Some(tls) = &plan.tls else { return Ok(None) };
     let alpn = match plan.url.scheme {
         Scheme::Http if plan.agrees => vec![Alpn::Http2, Alpn::Http11],
-        Scheme::Http if plan.http2 => vec![Alpn::Http2],
-        // WebSocket begins as HTTP/1.1.
+        Scheme::Http | Scheme::WebSocket if plan.http2 => vec![Alpn::Http2],
+        // WebSocket begins as HTTP/1.1 elsewhere.
         Scheme::Http
         | Scheme::WebSocket
         | Scheme::SocketIo

@@ -24,6 +24,7 @@ Examples:
   wiretrial load http://127.0.0.1:8080/ --rate 500 -d 8h --report soak.html
   wiretrial load ws://127.0.0.1:9001 -c 1k -d 30s --payload 20
   wiretrial load ws://127.0.0.1:9001 --payload @chat.json --text --deflate
+  wiretrial load wss://127.0.0.1:8443/chat --http 2 -c 10 --streams 100 --cacert ca.pem
   wiretrial load grpc://127.0.0.1:50051/shop.Shop/Find --json '{"name":"tea"}' --streams 10
   wiretrial load https://127.0.0.1:8443/ --rate 10k --pacing poisson --cacert ca.pem
   wiretrial load https://127.0.0.1:8443/ -c 10 --streams 10 --cacert ca.pem
@@ -98,7 +99,8 @@ def load(
         bool,
         typer.Option(
             "--hold",
-            help="Hold idle connections: one message on each, then --rate messages/s in turn.",
+            help="Hold idle connections, over HTTP/2 --streams WebSockets on each: one message on "
+            "each, then --rate messages/s in turn.",
             rich_help_panel=screen.LOAD,
         ),
     ] = False,

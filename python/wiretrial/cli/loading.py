@@ -22,6 +22,7 @@ from wiretrial.cli import (
     labels,
     output,
     reports,
+    spoken,
     staging,
     traffic_wanted,
     urls,
@@ -285,7 +286,10 @@ def _one_message(typed: Typed, length_ns: int | None, local: tuple[str, ...]) ->
             ),
             **parts,
         ),
-        load=workload.load_of(typed.loop, is_sse=asked.sse),
+        load=workload.load_of(
+            typed.loop,
+            holds_streams=asked.sse or spoken.carries_sockets(target.protocol, asked),
+        ),
         stop=Stop(
             duration_ns=length_ns,
             requests=None

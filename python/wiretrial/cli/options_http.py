@@ -26,7 +26,8 @@ Version = Annotated[
     typer.Option(
         "--http",
         help="Version of HTTP. auto: https:// URLs in the one that the server picks (ALPN), "
-        "http:// in 1.1. 2: over TLS by ALPN, else from the first byte.",
+        "http:// in 1.1. 2: over TLS by ALPN, else from the first byte; of ws and wss, WebSockets "
+        "on its streams (RFC 8441).",
         rich_help_panel=screen.LOAD,
     ),
 ]
@@ -43,7 +44,8 @@ Streams = Annotated[
     typer.Option(
         "--streams",
         metavar="K",
-        help="HTTP/2 and gRPC: most requests in flight per connection, each on a stream.",
+        help="HTTP/2 and gRPC: most requests in flight per connection, each on a stream; of ws and "
+        "wss, WebSockets per connection.",
         rich_help_panel=screen.LOAD,
     ),
 ]

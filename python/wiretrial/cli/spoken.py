@@ -12,7 +12,7 @@ from wiretrial.cli.options import Asked, HttpVersions
 from wiretrial.errors import UsageProblem
 from wiretrial.plan import HttpVersion, Windows
 from wiretrial.subjects.spec import Protocol
-from wiretrial.words import HTTP
+from wiretrial.words import HTTP, SOCKETS
 
 CALLS = ("grpc", "grpcs")
 LEAST_OF_CONNECTION = 65_535
@@ -26,8 +26,8 @@ def version_of(protocol: Protocol, asked: Asked) -> HttpVersion:
     if needs == "--streams" and protocol in CALLS:
         # A call is a stream by itself, which the engine knows.
         needs = _of_http2(replace(asked, streams=None))
-    if needs and protocol not in HTTP:
-        raise UsageProblem(f"{needs} is of HTTP/2, for http and https", "leave it out")
+    if needs and protocol not in (*HTTP, *SOCKETS):
+        raise UsageProblem(f"{needs} is of HTTP/2, for http, https, ws and wss", "leave it out")
     match asked.http:
         case HttpVersions.TWO:
             return "2"
@@ -36,14 +36,19 @@ def version_of(protocol: Protocol, asked: Asked) -> HttpVersion:
                 raise UsageProblem(f"{needs} is of HTTP/2", "use --http 2, or --depth to pipeline")
             return "1.1"
         case HttpVersions.AUTO:
-            if needs and protocol == "http":
+            if needs and protocol in ("http", "ws"):
                 raise UsageProblem(
-                    f"{needs} is of HTTP/2, and http:// URLs are loaded over HTTP/1.1",
+                    f"{needs} is of HTTP/2, and {protocol}:// URLs are loaded over HTTP/1.1",
                     "use --http 2 where the server speaks it from the first byte",
                 )
             if needs:
                 return "2"
             return "auto" if protocol == "https" else "1.1"
+
+
+def carries_sockets(protocol: Protocol, asked: Asked) -> bool:
+    """Whether a connection carries WebSockets side by side, on streams."""
+    return protocol in SOCKETS and version_of(protocol, asked) == "2"
 
 
 def windows_of(asked: Asked) -> Windows | None:

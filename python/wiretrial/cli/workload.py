@@ -273,7 +273,7 @@ def require_streams(loop: Loop, asked: Asked, requests: str | None) -> None:
         )
 
 
-def load_of(loop: Loop, *, is_sse: bool = False) -> Load:
+def load_of(loop: Loop, *, holds_streams: bool = False) -> Load:
     """How many connections, and who sends next."""
     in_flight = quantities.count(loop.depth, "--depth")
     together = quantities.count(loop.pack, "--pack")
@@ -283,7 +283,7 @@ def load_of(loop: Loop, *, is_sse: bool = False) -> Load:
             f"use --depth {max(in_flight // together, 1) * together}",
         )
     staged = staging.of(loop)
-    executor = _executor(_at_most(loop, staged), in_flight, together, is_sse=is_sse)
+    executor = _executor(_at_most(loop, staged), in_flight, together, holds_streams=holds_streams)
     fresh = loop.requests_per_connection
     return Load(
         connections=int(staged.most)
@@ -308,7 +308,7 @@ def _at_most(loop: Loop, staged: staging.Staged | None) -> Loop:
 
 
 def _executor(
-    loop: Loop, in_flight: int, together: int, *, is_sse: bool
+    loop: Loop, in_flight: int, together: int, *, holds_streams: bool
 ) -> ClosedLoop | OpenLoop | AfterResponse | Hold | RandomBurst:
     """Who sends next."""
     fresh = loop.requests_per_connection is not None
@@ -325,7 +325,7 @@ def _executor(
             )
         return RandomBurst()
     if loop.hold:
-        if (in_flight > 1 and not is_sse) or fresh:
+        if (in_flight > 1 and not holds_streams) or together > 1 or fresh:
             raise UsageProblem(
                 "--hold keeps connections, with one message at a time",
                 "leave --depth, --pack and --requests-per-connection out",

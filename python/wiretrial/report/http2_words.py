@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wiretrial import words
 from wiretrial.report import units
 from wiretrial.results import windows
 from wiretrial.results.model import Trial
@@ -37,11 +38,19 @@ def rows(trial: Trial) -> Iterator[tuple[str, str]]:
 
 
 def _streams(trial: Trial) -> str:
-    """`7.9 open on each connection on average, at most 10; 3 refused, 2 GOAWAYs`."""
+    """`7.9 open on each connection on average, at most 10; 3 refused, 2 GOAWAYs`.
+
+    Those of WebSockets are open throughout.
+    """
     figures, spoken = trial.summary.http2, trial.start.http
     average = windows.streams_in_flight(trial.summary, trial.plan)
-    told = "" if average is None else f"{average:.3g} open on each connection on average, "
-    told += f"at most {trial.plan.load.depth:,}"
+    most = trial.plan.load.depth
+    if words.carrier(trial.plan.target.url) == "WebSocket":
+        told = f"{units.plural(most, 'WebSocket')} on each connection"
+        told += "" if average is None else f", {average:.3g} of them with a message on average"
+    else:
+        told = "" if average is None else f"{average:.3g} open on each connection on average, "
+        told += f"at most {most:,}"
     if spoken and spoken.streams is not None:
         told += f" (the server allows {spoken.streams:,})"
     ends = []

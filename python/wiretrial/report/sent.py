@@ -212,9 +212,10 @@ def _carried(told: str) -> str:
 
 
 def depth(trial: Trial) -> str:
-    """`depth 10`; over HTTP/2 and of gRPC `10 streams on each`."""
+    """`depth 10`; over HTTP/2 and of gRPC `10 streams on each`, of WebSocket `10 WebSockets`."""
     many = trial.plan.load.depth
-    return f"{units.plural(many, 'stream')} on each" if _has_streams(trial) else f"depth {many}"
+    carrier = words.carrier(trial.plan.target.url)
+    return f"{units.plural(many, carrier)} on each" if _has_streams(trial) else f"depth {many}"
 
 
 def shared(load: Load) -> str | None:

@@ -12,22 +12,23 @@ use crate::rig::Rig;
 use crate::scene::pollers;
 
 const SCHEMES: [&str; 2] = ["http", "https"];
+const SOCKETS: [&str; 2] = ["ws", "wss"];
 const CONNECTIONS: u64 = 4;
-const STREAMS: u64 = 8;
+pub(crate) const STREAMS: u64 = 8;
 const MS: u64 = 1_000_000;
 
 /// One fault, and what it must come to.
-struct Row {
+pub(crate) struct Row {
     /// As the script has it. The reply to the first message of all is the preflight's.
-    fault: &'static str,
-    messages: u64,
+    pub(crate) fault: &'static str,
+    pub(crate) messages: u64,
     /// Messages that fail, by class: these and no others, so many of them.
-    fail: &'static [(&'static str, RangeInclusive<u64>)],
+    pub(crate) fail: &'static [(&'static str, RangeInclusive<u64>)],
     /// Connections end for it.
-    ends: bool,
+    pub(crate) ends: bool,
 }
 
-const fn row(fault: &'static str, messages: u64) -> Row {
+pub(crate) const fn row(fault: &'static str, messages: u64) -> Row {
     Row { fault, messages, fail: &[], ends: false }
 }
 
@@ -42,10 +43,10 @@ fn plan(rig: &Rig, scheme: &str, poller: &str, messages: u64) -> Value {
 }
 
 /// Each way in which it is asked, side by side.
-fn everywhere(check: impl Fn(&str, &str) + Sync) {
+fn everywhere(schemes: [&str; 2], check: impl Fn(&str, &str) + Sync) {
     let pollers = pollers();
     std::thread::scope(|scope| {
-        for scheme in SCHEMES {
+        for scheme in schemes {
             for poller in &pollers {
                 let check = &check;
                 scope.spawn(move || check(scheme, poller));
@@ -59,7 +60,16 @@ fn check(rows: &[Row]) {
 }
 
 fn check_with(rows: &[Row], change: fn(&mut Value)) {
-    everywhere(|scheme, poller| {
+    check_over(SCHEMES, rows, change);
+}
+
+/// The same of WebSockets on streams.
+pub(crate) fn check_websockets(rows: &[Row], change: fn(&mut Value)) {
+    check_over(SOCKETS, rows, change);
+}
+
+fn check_over(schemes: [&str; 2], rows: &[Row], change: fn(&mut Value)) {
+    everywhere(schemes, |scheme, poller| {
         for row in rows {
             let rig = Rig::faulty(row.fault);
             let mut plan = plan(&rig, scheme, poller, row.messages);
@@ -145,7 +155,7 @@ fn a_connection_that_breaks_off_fails_what_was_in_flight_on_it() {
 }
 
 /// Half a second would do on a quick machine.
-fn impatient(plan: &mut Value) {
+pub(crate) fn impatient(plan: &mut Value) {
     plan["phases"]["timeout_ns"] = json!(5_000 * MS);
 }
 
@@ -170,7 +180,7 @@ fn fewer_streams_are_kept_to() {
         faults: vec!["streams@20".parse().expect("a fault")],
         ..Script::default()
     };
-    everywhere(|scheme, poller| {
+    everywhere(SCHEMES, |scheme, poller| {
         let rig = Rig::new(script());
         let mut plan = plan(&rig, scheme, poller, 100);
         plan["load"]["connections"] = json!(1);

@@ -18,6 +18,7 @@ mod gone;
 mod greetings;
 mod http;
 mod http2;
+mod http2_websockets;
 mod machine;
 #[path = "../common/outcome.rs"]
 mod outcome;

@@ -14,6 +14,7 @@ mod errors;
 mod grpc;
 mod http2;
 mod http2_auto;
+mod http2_websockets;
 mod http2_windows;
 mod lifecycle;
 mod long;

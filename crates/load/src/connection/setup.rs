@@ -33,11 +33,7 @@ impl Link {
     fn picked(&self) -> Result<(), Picked> {
         let picked = self.transport.agreed();
         let is_http2 = picked == Some(Alpn::Http2);
-        if is_http2 == matches!(self.session, Protocol::Http2(_)) {
-            Ok(())
-        } else {
-            Err(Picked(picked))
-        }
+        if is_http2 == self.session.is_http2() { Ok(()) } else { Err(Picked(picked)) }
     }
 }
 

@@ -49,7 +49,7 @@ impl Plan {
             .as_ref()
             .map(|it| super::traffic::traffic(it, &headers))
             .transpose()?;
-        let mut load = load(&document.load, &generator, target.sse)?;
+        let mut load = load(&document.load, &generator, &target)?;
         let share = share(document.share.as_ref(), &load, &generator)?;
         if matches!(target.payload, PayloadPlan::Json(_)) && share.workers > MAX_WORKERS_IN_JSON {
             return wrong(format!(

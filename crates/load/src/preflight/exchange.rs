@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 
 use wiretrial_net::{Alpn, ClientTls, ConnectSpec, Driver, Key, NetError, Transport};
-use wiretrial_proto::{ClientSession as _, Scratch};
+use wiretrial_proto::Scratch;
 
 use super::answer::Answer;
 use super::driver_config;
@@ -249,8 +249,8 @@ impl<'p, C: Clock> Exchange<'p, C> {
         let tls = link.and_then(|link| link.transport.tls_description());
         let deflate = link.and_then(|link| link.session.deflate());
         let agreed = link.and_then(|link| link.transport.agreed());
-        let is_http2 = link.is_some_and(|link| matches!(link.session, Protocol::Http2(_)));
-        let streams = link.map(|link| link.session.room()).filter(|_| is_http2);
+        let is_http2 = link.is_some_and(|link| link.session.is_http2());
+        let streams = link.and_then(|link| link.session.streams());
         let content = self.first.into_content(&mut self.payloads);
         let (poller, shortfall) = (self.driver.poller_name(), self.driver.shortfall());
         let poller_shortfall = shortfall.map(str::to_owned);

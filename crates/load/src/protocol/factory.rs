@@ -5,9 +5,8 @@
 use std::sync::Arc;
 
 use wiretrial_proto::MessageKind;
-use wiretrial_proto::grpc::timeout;
 use wiretrial_proto::http1::{BadRequest, HeadPart, Http1Client, PayloadLength, RequestHead};
-use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
+use wiretrial_proto::http2::{Http2Limits, Http2Request};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::sse::EVENT_STREAM;
@@ -16,7 +15,7 @@ use wiretrial_proto::websocket::{WebSocketClient, WebSocketConfig};
 
 use super::Protocol;
 use super::broadcast::{BroadcastClient, Hall};
-use crate::plan::grpc::GrpcPlan;
+use super::http2::{Tunnels, call, grpc, http2, http2_request, limits, of_target};
 use crate::plan::{
     Carrier, ContentRule, Plan, PlanError, Scheme, StyxPlan, Target, TargetUrl, traffic,
 };
@@ -44,6 +43,8 @@ pub(crate) enum ProtocolFactory {
     Routes(Arc<[RequestHead]>),
     /// The upgrade.
     WebSocket(Arc<WebSocketConfig>),
+    /// The same on streams of HTTP/2.
+    WebSockets(Arc<Tunnels>),
     /// The same of conversations, of which each is opened in its own way.
     Conversation(Box<WebSocketConfig>),
     /// The same over Socket.IO, and by route whether its event is to be acknowledged.
@@ -105,6 +106,7 @@ impl ProtocolFactory {
                         let longest = Payloads::new(&target.payload).longest();
                         Self::Broadcast(config, Hall { longest, greetings: target.greetings })
                     }
+                    _ if target.http2 => Self::WebSockets(Arc::new(Tunnels::new(plan, config)?)),
                     _ => Self::WebSocket(config),
                 })
             }
@@ -152,7 +154,7 @@ impl ProtocolFactory {
                     close,
                     length,
                 );
-                let head = head.map_err(|error| PlanError(format!("target.http: {error}")))?;
+                let head = head.map_err(|error| of_target(&error))?;
                 Ok(Self::Http(Arc::from([head])))
             }
         }
@@ -179,6 +181,7 @@ impl ProtocolFactory {
             Self::Http(heads) => Protocol::Http(Http1Client::telling_heads(Arc::clone(heads))),
             Self::Http2(requests, limits, _) => http2(requests, *limits, true),
             Self::Grpc(requests, _) => grpc(requests, true),
+            Self::WebSockets(tunnels) => tunnels.one(entropy),
             _ => self.make(number, entropy, opening),
         }
     }
@@ -199,6 +202,7 @@ impl ProtocolFactory {
             Self::WebSocket(config) => {
                 Protocol::WebSocket(WebSocketClient::new(Arc::clone(config), entropy))
             }
+            Self::WebSockets(tunnels) => tunnels.all(entropy),
             Self::Conversation(config) => {
                 Protocol::WebSocket(WebSocketClient::new(opened(config, opening), entropy))
             }
@@ -231,6 +235,7 @@ impl ProtocolFactory {
     pub(crate) fn reply_kind(&self) -> Option<MessageKind> {
         match self {
             Self::WebSocket(config) => Some(config.kind),
+            Self::WebSockets(tunnels) => Some(tunnels.kind()),
             Self::SocketIo(_) => Some(MessageKind::Text),
             // A broadcast looks at its copies by itself.
             Self::Http(_)
@@ -250,7 +255,8 @@ impl ProtocolFactory {
     /// Do replies say by number which message they answer?
     pub(crate) fn is_numbered(&self) -> bool {
         // Of HTTP/2 only the codec knows: what stands on the wire is a stream's number.
-        matches!(self, Self::Http2(..) | Self::Grpc(..)) || self.first_number(0).is_some()
+        matches!(self, Self::Http2(..) | Self::Grpc(..) | Self::WebSockets(_))
+            || self.first_number(0).is_some()
     }
 
     /// The first number of the messages of the connection with this number, where each connection
@@ -267,6 +273,7 @@ impl ProtocolFactory {
             | Self::Grpc(..)
             | Self::Routes(_)
             | Self::WebSocket(_)
+            | Self::WebSockets(_)
             | Self::Conversation(_)
             | Self::Events(..)
             | Self::Stream => None,
@@ -289,7 +296,7 @@ fn streams(target: &Target) -> Result<ProtocolFactory, PlanError> {
     let plain = headers.clone();
     headers.push(("Last-Event-ID", vec![HeadPart::Hole]));
     let (path, length) = ([HeadPart::Text(url.path.as_str())], PayloadLength::None);
-    let wrong = |error| PlanError(format!("target.http: {error}"));
+    let wrong = |error: BadRequest| of_target(&error);
     if target.http2 {
         let request = |headers: &[_]| {
             let (method, host) = (&target.method, &url.authority);
@@ -399,55 +406,6 @@ fn length_of(route: Option<&Route>) -> PayloadLength {
     }
 }
 
-fn http2(requests: &Arc<[Http2Request]>, limits: Http2Limits, tells_heads: bool) -> Protocol {
-    let made = if tells_heads { Http2Client::telling_heads } else { Http2Client::new };
-    Protocol::Http2(Box::new(made(Arc::clone(requests), limits)))
-}
-
-/// What the server may send.
-fn limits(target: &Target) -> Http2Limits {
-    let (stream_window, connection_window) = (target.windows.stream, target.windows.connection);
-    Http2Limits { stream_window, connection_window, ..Http2Limits::default() }
-}
-
-fn grpc(requests: &Arc<[Http2Request]>, tells_heads: bool) -> Protocol {
-    let (requests, limits) = (Arc::clone(requests), Http2Limits::default());
-    let made = if tells_heads { Http2Client::telling_heads } else { Http2Client::new };
-    Protocol::Http2(Box::new(made(requests, limits).calling()))
-}
-
-/// A call with what the plan says beside its messages.
-fn call(target: &Target, calls: &GrpcPlan, close: bool) -> Result<Http2Request, PlanError> {
-    let url = &target.url;
-    let deadline = calls.deadline.map(|deadline| timeout(deadline.0));
-    let mut headers: Vec<_> =
-        target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    headers.extend(deadline.as_ref().map(|deadline| ("grpc-timeout", deadline.as_str())));
-    let call = Http2Request::call(url.http_scheme(), &url.path, &url.authority, &headers, close);
-    call.map_err(|error| PlanError(format!("target.http: {error}")))
-}
-
-fn http2_request(
-    target: &Target,
-    close: bool,
-    length: PayloadLength,
-) -> Result<Http2Request, PlanError> {
-    let url = &target.url;
-    let text = |text| vec![HeadPart::Text(text)];
-    let headers: Vec<_> =
-        target.headers.iter().map(|(name, value)| (name.as_str(), text(value.as_str()))).collect();
-    let request = Http2Request::with_holes(
-        url.http_scheme(),
-        &target.method,
-        &text(&url.path),
-        &url.authority,
-        &headers,
-        close,
-        length,
-    );
-    request.map_err(|error| PlanError(format!("target.http: {error}")))
-}
-
 fn parts(text: &traffic::Text) -> Vec<HeadPart<'_>> {
     let parts = text.iter().map(|part| match part {
         traffic::Part::Text(words) => HeadPart::Text(words.as_str()),
@@ -471,7 +429,7 @@ fn upgrade(
         deflate: target.deflate,
         insists_on_deflate: target.deflate.is_some(),
     };
-    config.validate().map_err(|error| PlanError(format!("target.http: {error}")))?;
+    config.validate().map_err(|error| of_target(&error))?;
     Ok(Arc::new(config))
 }
 

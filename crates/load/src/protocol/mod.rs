@@ -5,11 +5,12 @@
 
 mod broadcast;
 mod factory;
+mod http2;
 #[cfg(test)]
 pub(crate) mod multiplexed;
 
 use wiretrial_proto::http1::Http1Client;
-use wiretrial_proto::http2::{Http2Client, Http2Use};
+use wiretrial_proto::http2::{Http2Client, Http2Use, Http2WebSockets};
 use wiretrial_proto::raw::RawClient;
 use wiretrial_proto::socketio::SocketIoClient;
 use wiretrial_proto::styx::StyxClient;
@@ -32,6 +33,8 @@ pub(crate) enum Protocol {
     Http2(Box<Http2Client>),
     /// WebSocket.
     WebSocket(WebSocketClient),
+    /// WebSockets on the streams of a connection of HTTP/2; boxed, too.
+    WebSockets(Box<Http2WebSockets>),
     /// A byte stream.
     Stream(RawClient),
     /// A player; boxed, because there may be a million of the others.
@@ -50,6 +53,7 @@ impl Protocol {
     pub(crate) fn deflate(&self) -> Option<String> {
         let agreed = match self {
             Self::WebSocket(session) => session.deflate(),
+            Self::WebSockets(session) => session.deflate(),
             Self::Broadcast(session) => session.deflate(),
             Self::Http(_)
             | Self::Http2(_)
@@ -60,6 +64,20 @@ impl Protocol {
             Self::Multiplexed(_) => None,
         };
         agreed.map(ToString::to_string)
+    }
+
+    /// Is it HTTP/2 that carries it?
+    pub(crate) const fn is_http2(&self) -> bool {
+        matches!(self, Self::Http2(_) | Self::WebSockets(_))
+    }
+
+    /// Streams that the server lets be open at once (HTTP/2).
+    pub(crate) fn streams(&self) -> Option<u32> {
+        match self {
+            Self::Http2(session) => Some(session.room()),
+            Self::WebSockets(session) => Some(session.allowed()),
+            _ => None,
+        }
     }
 
     /// What the server said of the last call of gRPC that it did not end with OK, as it stands in its field.
@@ -74,8 +92,10 @@ impl Protocol {
     /// HTTP/2 asks for how long something waited.
     #[inline]
     pub(crate) fn came_at(&mut self, now: Nanos) {
-        if let Self::Http2(session) = self {
-            session.came_at(now.0);
+        match self {
+            Self::Http2(session) => session.came_at(now.0),
+            Self::WebSockets(session) => session.came_at(now.0),
+            _ => {}
         }
     }
 
@@ -84,16 +104,23 @@ impl Protocol {
     pub(crate) fn take_use(&mut self) -> Option<Http2Use> {
         match self {
             Self::Http2(session) => session.take_use(),
+            Self::WebSockets(session) => session.take_use(),
             _ => None,
         }
     }
 
     /// The same at the end of its connection, when nothing waits any longer.
     pub(crate) fn last_use(&mut self, now: impl FnOnce() -> Nanos) -> Option<Http2Use> {
-        let Self::Http2(session) = self else { return None };
-        session.came_at(now().0);
-        session.settle();
-        session.take_use()
+        if !self.is_http2() {
+            return None;
+        }
+        self.came_at(now());
+        match self {
+            Self::Http2(session) => session.settle(),
+            Self::WebSockets(session) => session.settle(),
+            _ => {}
+        }
+        self.take_use()
     }
 
     /// The connection has ended, on purpose or, inside TLS, for a reason that nobody vouches for:
@@ -122,6 +149,7 @@ macro_rules! each {
             Protocol::Http($session) => $call,
             Protocol::Http2($session) => $call,
             Protocol::WebSocket($session) => $call,
+            Protocol::WebSockets($session) => $call,
             Protocol::Stream($session) => $call,
             Protocol::Styx($session) => $call,
             Protocol::SocketIo($session) => $call,

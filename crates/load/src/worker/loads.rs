@@ -23,7 +23,9 @@ impl<M: Machine> Worker<M> {
             LoopPlan::Hold { .. } if self.plan().target.sse => self.closed_from(begin),
             LoopPlan::Hold { rate, idle } => {
                 let rate = rate * self.part();
-                Executor::Hold(Hold::new(connections, rate, begin + idle, budget))
+                // Each of a connection's WebSockets is one that is held.
+                let held = connections * load.depth;
+                Executor::Hold(Hold::new(held, rate, begin + idle, budget))
             }
             LoopPlan::RandomBurst => {
                 Executor::RandomBurst(RandomBurst::new(connections, load.pack, budget, self.seed()))

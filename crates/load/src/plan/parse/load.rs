@@ -6,7 +6,9 @@ use crate::plan::document::{
     ExecutorDocument, LoadDocument, OverflowDocument, PacingDocument, PhasesDocument,
     StageDocument, StopDocument,
 };
-use crate::plan::{GeneratorPlan, Load, LoopPlan, Overflow, Phases, PlanError, Stage, Stop};
+use crate::plan::{
+    GeneratorPlan, Load, LoopPlan, Overflow, Phases, PlanError, Scheme, Stage, Stop, Target,
+};
 
 /// Longest duration, nanoseconds: 30 days.
 const MAX_DURATION: u64 = 30 * 24 * 3_600_000_000_000;
@@ -14,7 +16,7 @@ const MAX_DURATION: u64 = 30 * 24 * 3_600_000_000_000;
 pub(super) fn load(
     document: &LoadDocument,
     generator: &GeneratorPlan,
-    is_sse: bool,
+    target: &Target,
 ) -> Result<Load, PlanError> {
     let LoadDocument { connections, users, depth, pack, requests_per_connection, .. } = *document;
     if connections < generator.threads {
@@ -66,9 +68,10 @@ pub(super) fn load(
         ExecutorDocument::Hold { rate, .. } if !(0.0..=1e9).contains(&rate) => {
             return wrong(format!("load.executor.rate: {rate} is not a rate from 0 to 1e9"));
         }
-        // Streams of one connection are held side by side.
         ExecutorDocument::Hold { .. }
-            if (depth > 1 && !is_sse) || requests_per_connection.is_some() =>
+            if (depth > 1 && !holds_streams(target))
+                || pack > 1
+                || requests_per_connection.is_some() =>
         {
             return wrong(
                 "load: held connections carry one message at a time and are kept: leave depth, pack and requests per connection out"
@@ -102,6 +105,11 @@ pub(super) fn load(
     }
     let seed = document.seed;
     Ok(Load { connections, users, depth, pack, requests_per_connection, loop_, stages, seed })
+}
+
+/// Are streams of one connection held side by side? Of events, and WebSockets over HTTP/2.
+fn holds_streams(target: &Target) -> bool {
+    target.sse || (target.url.scheme == Scheme::WebSocket && target.http2)
 }
 
 fn stage(document: &StageDocument) -> Result<Stage, PlanError> {

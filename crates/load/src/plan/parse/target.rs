@@ -9,7 +9,9 @@ use crate::plan::document::{
 use crate::plan::expect::expect;
 use crate::plan::grpc;
 use crate::plan::message::payload;
-use crate::plan::{PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan, Windows};
+use crate::plan::{
+    ContentRule, PayloadPlan, PlanError, Scheme, StyxPlan, Target, TargetUrl, TlsPlan, Windows,
+};
 
 pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
     let url = TargetUrl::parse(&document.url)?;
@@ -32,7 +34,7 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
     let method = document.http.method.unwrap_or_else(|| {
         if payload == PayloadPlan::None { "GET".to_owned() } else { "POST".to_owned() }
     });
-    Ok(Target {
+    let target = Target {
         addresses: parse_all(&document.addresses, "addresses", "IP:PORT, e.g. 127.0.0.1:9001")?,
         sources: parse_all(&document.sources, "sources", "an IP address, e.g. 127.0.1.1")?,
         method,
@@ -55,7 +57,9 @@ pub(super) fn target(document: TargetDocument) -> Result<Target, PlanError> {
         payload,
         expect,
         url,
-    })
+    };
+    websockets(&target)?;
+    Ok(target)
 }
 
 /// A call is a POST over HTTP/2, whatever else could be said.
@@ -73,10 +77,34 @@ fn calls(document: &TargetDocument) -> Result<(), PlanError> {
 fn version(version: HttpVersionDocument, url: &TargetUrl) -> Result<(bool, bool), PlanError> {
     match (version, url.scheme) {
         (HttpVersionDocument::One, _) => Ok((false, false)),
-        (HttpVersionDocument::Two, Scheme::Http) => Ok((true, false)),
+        (HttpVersionDocument::Two, Scheme::Http | Scheme::WebSocket) => Ok((true, false)),
         (HttpVersionDocument::Auto, Scheme::Http) => Ok((false, url.secure)),
-        _ => wrong("http.version: only http and https have another; leave --http out".to_owned()),
+        (HttpVersionDocument::Auto, Scheme::WebSocket) => wrong(
+            "http.version: of ws and wss the server picks none; use --http 1.1 or 2".to_owned(),
+        ),
+        _ => wrong(
+            "http.version: only http, https, ws and wss have another; leave --http out".to_owned(),
+        ),
     }
+}
+
+/// What WebSockets on streams carry: one message at a time each, and what comes is its reply.
+fn websockets(target: &Target) -> Result<(), PlanError> {
+    if target.url.scheme != Scheme::WebSocket || !target.http2 {
+        return Ok(());
+    }
+    if target.greetings > 0 {
+        return wrong(
+            "websocket.greetings: over HTTP/2 a message that comes is the reply to the one on its stream; leave --greetings out, or use --http 1.1"
+                .to_owned(),
+        );
+    }
+    if target.expect.content == ContentRule::Broadcast {
+        return wrong(
+            "expect.content: a broadcast is loaded over HTTP/1.1; use --http 1.1".to_owned(),
+        );
+    }
+    Ok(())
 }
 
 fn windows(document: &HttpDocument) -> Result<Windows, PlanError> {

@@ -47,6 +47,11 @@ pub(super) fn speaks(traffic: &Traffic, target: &Target) -> Result<(), PlanError
             target.url.text
         ));
     }
+    if traffic.is_conversation() && target.http2 {
+        return wrong(
+            "http.version: conversations are had over HTTP/1.1; leave --http out".to_owned(),
+        );
+    }
     let mut lines = traffic.routes.iter().filter_map(|route| Some((route, route.line.as_ref()?)));
     let is_event = |route: &Route| matches!(route.body.first(), Some(Part::Text(text)) if text.starts_with('['));
     let is_socketio = target.url.scheme == Scheme::SocketIo;

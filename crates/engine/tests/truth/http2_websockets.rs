@@ -1,0 +1,162 @@
+//! WebSocket over HTTP/2 (RFC 8441): many on a connection, each with one message at a time.
+
+use serde_json::{Value, json};
+use wiretrial_load::measure::http2::{By, Version};
+use wiretrial_load::plan::Plan;
+use wiretrial_respond::{DeflateConfig, Script};
+
+use crate::outcome::{checked, run};
+use crate::rig::Rig;
+use crate::streams::{Manners, Streams};
+
+const SCHEMES: [&str; 2] = ["ws", "wss"];
+const MS: u64 = 1_000_000;
+
+/// What makes a plan wrong.
+type Change = fn(&mut Value);
+
+/// Echoes on 4 connections with 8 WebSockets each.
+fn plan(rig: &Rig, scheme: &str, requests: u64) -> Value {
+    let mut plan = rig.plan(scheme);
+    plan["target"]["http"] = json!({"version": "2"});
+    plan["load"] = json!({"connections": 4, "depth": 8});
+    plan["stop"] = json!({"requests": requests});
+    plan
+}
+
+#[test]
+fn every_websocket_gets_its_own_replies() {
+    let rig = Rig::new(Script::default());
+    for scheme in SCHEMES {
+        let outcome = checked(&plan(&rig, scheme, 4_000));
+        let summary = &outcome.summary;
+        assert_eq!(summary.counters.ok, 4_000, "{scheme}: {:?}", outcome.errors());
+        assert_eq!(summary.connections.opened, 4, "{scheme}");
+        let spoken = outcome.start.http.expect("it is told");
+        assert_eq!(spoken.version, Version::Two, "{scheme}");
+        assert_eq!(spoken.by, if scheme == "ws" { By::PriorKnowledge } else { By::Alpn });
+        assert!(outcome.histogram("upgrade_time").is_some_and(|times| times.len() == 4));
+    }
+}
+
+#[test]
+fn messages_longer_than_a_window_are_verified_to_their_last_byte() {
+    let rig = Rig::new(Script::default());
+    for scheme in SCHEMES {
+        let mut plan = plan(&rig, scheme, 24);
+        plan["target"]["message"] = json!({"source": {"from": "sequence", "bytes": 5 << 20}});
+        plan["phases"] = json!({"timeout_ns": 20_000 * MS, "drain_ns": 20_000 * MS});
+        let outcome = checked(&plan);
+        assert_eq!(outcome.summary.counters.ok, 24, "{scheme}: {:?}", outcome.errors());
+    }
+}
+
+#[test]
+fn messages_are_compressed_where_that_is_agreed_on() {
+    let rig = Rig::with_deflate(DeflateConfig::default());
+    let mut plan = plan(&rig, "ws", 400);
+    plan["target"]["websocket"] = json!({"deflate": {}});
+    let outcome = checked(&plan);
+    assert_eq!(outcome.summary.counters.ok, 400, "{:?}", outcome.errors());
+    assert_eq!(outcome.start.deflate.as_deref(), Some("permessage-deflate"));
+}
+
+#[test]
+fn a_reply_is_no_faster_than_its_delay_and_websockets_wait_side_by_side() {
+    let delay = Some("20ms".parse().expect("a delay"));
+    let rig = Rig::new(Script { delay, ..Script::default() });
+    let outcome = checked(&plan(&rig, "ws", 320));
+    let times = outcome.histogram("service_time").expect("recorded");
+    assert_eq!(times.len(), 320);
+    assert!(times.min() >= times.lowest_equivalent(20 * MS), "{} ns", times.min());
+}
+
+/// A second holds a thousand, of which 32 at most are in flight for at least 20 ms each.
+#[test]
+fn an_open_loop_sends_when_messages_are_due() {
+    let delay = Some("20ms".parse().expect("a delay"));
+    let rig = Rig::new(Script { delay, ..Script::default() });
+    let mut plan = plan(&rig, "ws", 500);
+    plan["load"]["executor"] = json!({"kind": "open", "rate": 1_000.0});
+    let outcome = checked(&plan);
+    assert_eq!(outcome.summary.counters.ok, 500, "{:?}", outcome.errors());
+    let times = outcome.histogram("response_time").expect("recorded");
+    assert!(times.min() >= times.lowest_equivalent(20 * MS), "{} ns", times.min());
+}
+
+#[test]
+fn each_of_a_connections_websockets_is_held_and_asked_once() {
+    let rig = Rig::new(Script::default());
+    let mut plan = plan(&rig, "ws", 1);
+    plan["load"]["executor"] = json!({"kind": "hold"});
+    plan["stop"] = json!({"duration_ns": 400 * MS});
+    let outcome = checked(&plan);
+    assert_eq!(outcome.summary.counters.ok, 32, "{:?}", outcome.errors());
+    assert_eq!(outcome.summary.connections.opened, 4);
+}
+
+/// Each connection ends after ten replies, in the middle of what is in flight on it.
+#[test]
+fn what_a_server_did_not_answer_before_it_left_goes_again() {
+    let close_after = std::num::NonZeroU32::new(10);
+    let rig = Rig::new(Script { close_after, ..Script::default() });
+    for scheme in SCHEMES {
+        let outcome = checked(&plan(&rig, scheme, 600));
+        let failed: u64 = outcome.errors().values().sum();
+        assert_eq!(failed, 0, "{scheme}: {:?}", outcome.errors());
+        assert_eq!(outcome.summary.counters.ok, 600, "{scheme}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_offer_it_is_refused_with_the_remedy() {
+    let server = Streams::start(Manners::default());
+    let mut plan = plan(&Rig::new(Script::default()), "ws", 10);
+    plan["target"]["url"] = json!(server.url().replace("http://", "ws://"));
+    let error = run(&plan).expect_err("it offers nothing").to_string();
+    assert!(!error.contains('\n'), "{error}");
+    assert!(error.contains("SETTINGS_ENABLE_CONNECT_PROTOCOL"), "{error}");
+    assert!(error.contains("--http 1.1"), "{error}");
+}
+
+#[test]
+fn a_server_of_http_1_1_is_refused_in_one_line() {
+    let rig = Rig::without_http2(Script::default());
+    for scheme in SCHEMES {
+        let outcome = run(&plan(&rig, scheme, 10));
+        if scheme == "ws" {
+            // Without TLS, the reference server takes what begins as HTTP/2 does.
+            assert!(outcome.is_ok());
+            continue;
+        }
+        let error = outcome.expect_err("it picks nothing").to_string();
+        assert!(!error.contains('\n') && error.contains("HTTP/2"), "{error}");
+    }
+}
+
+#[test]
+fn what_it_does_not_carry_is_refused_before_it_begins() {
+    let rig = Rig::new(Script::default());
+    let cases: [(Change, &str); 5] = [
+        (|plan| plan["target"]["websocket"] = json!({"greetings": 1}), "websocket.greetings"),
+        (|plan| plan["target"]["expect"] = json!({"content": {"is": "broadcast"}}), "a broadcast"),
+        (|plan| plan["target"]["http"]["version"] = json!("auto"), "--http 1.1 or 2"),
+        (|plan| plan["target"]["http"]["headers"] = json!([["Upgrade", "x"]]), "target.http"),
+        (
+            |plan| {
+                plan["load"]["executor"] = json!({"kind": "hold"});
+                plan["load"]["pack"] = json!(2);
+            },
+            "held connections",
+        ),
+    ];
+    for (change, wanted) in cases {
+        let mut plan = plan(&rig, "ws", 10);
+        change(&mut plan);
+        let refused = match Plan::from_json(&plan.to_string()) {
+            Err(error) => error.to_string(),
+            Ok(_) => run(&plan).expect_err("it is refused").to_string(),
+        };
+        assert!(refused.contains(wanted) && !refused.contains('\n'), "{refused}");
+    }
+}
