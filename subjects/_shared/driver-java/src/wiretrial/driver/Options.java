@@ -23,6 +23,7 @@ import javax.net.ssl.TrustManagerFactory;
  *
  * @param expected the right reply
  * @param trust the only authority to trust; null without TLS
+ * @param http2 HTTP/2 and nothing else
  */
 public record Options(
         URI url,
@@ -34,6 +35,7 @@ public record Options(
         int iterations,
         int repetitions,
         Duration timeout,
+        boolean http2,
         boolean tuned) {
 
     private static final Set<String> VALUES =
@@ -46,7 +48,8 @@ public record Options(
                     "--mode",
                     "--cacert",
                     "--expect",
-                    "--timeout");
+                    "--timeout",
+                    "--http");
 
     /** TLS of its own for one client, so that no session is taken up again. */
     public SSLContext tls() throws GeneralSecurityException {
@@ -65,6 +68,10 @@ public record Options(
         if (!mode.equals("kept") && !mode.equals("fresh")) {
             throw new UsageException("--mode: kept or fresh");
         }
+        String http = given.getOrDefault("--http", "1.1");
+        if (!http.equals("1.1") && !http.equals("2")) {
+            throw new UsageException("--http: 1.1 or 2");
+        }
         return new Options(
                 url,
                 message,
@@ -75,6 +82,7 @@ public record Options(
                 count(given, "--iterations", 1),
                 count(given, "--repetitions", 1),
                 seconds(given.getOrDefault("--timeout", "10")),
+                http.equals("2"),
                 given.containsKey("--tuned"));
     }
 

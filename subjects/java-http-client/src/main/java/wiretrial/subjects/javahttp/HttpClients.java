@@ -18,7 +18,7 @@ final class HttpClients {
                 HttpClient.newBuilder()
                         // Proxies of the environment are none of the experiment's.
                         .proxy(HttpClient.Builder.NO_PROXY);
-        if (options.tuned()) {
+        if (options.tuned() && !options.http2()) {
             builder.version(HttpClient.Version.HTTP_1_1);
         }
         if (options.trust() != null) {

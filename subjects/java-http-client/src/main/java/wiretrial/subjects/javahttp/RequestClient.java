@@ -32,6 +32,9 @@ final class RequestClient implements Client {
         if (response.statusCode() != 200) {
             throw new IOException("status " + response.statusCode() + " instead of 200");
         }
+        if (options.http2() && response.version() != HttpClient.Version.HTTP_2) {
+            throw new IOException(response.version() + " instead of HTTP_2");
+        }
         return response.body();
     }
 
