@@ -1,5 +1,5 @@
 //! An HTTP/2 client reads anything: events or a protocol error, never a panic, and the same ones
-//! however the bytes were cut; no message is answered twice; and what it holds and says is bounded by
+//! however the bytes were cut, and whether replies are taken without events or not; no message is answered twice; and what it holds and says is bounded by
 //! what came.
 //!
 //! Input: one byte (its lowest bit: heads are told; the rest: how many cuts), the distances between
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
-use wiretrial_proto::{ClientSession, Event, Message, Scratch, Tag};
+use wiretrial_proto::{ClientSession, Event, Message, Reply, Scratch, Tag};
 
 /// Messages that wait: on streams 1, 3, 5 and 7, of which the third has content.
 const MESSAGES: u64 = 4;
@@ -24,7 +24,8 @@ fuzz_target!(|data: &[u8]| {
     let Some((&control, rest)) = data.split_first() else { return };
     let Some((distances, input)) = rest.split_at_checked(usize::from(control >> 1)) else { return };
     let tells_heads = control & 1 == 1;
-    let whole = run(tells_heads, &[input]);
+    let whole = run(tells_heads, &[input], false);
+    assert_eq!(run(tells_heads, &[input], true), whole);
     let mut pieces = Vec::new();
     let mut behind = input;
     for &distance in distances {
@@ -33,13 +34,14 @@ fuzz_target!(|data: &[u8]| {
         behind = rest;
     }
     pieces.push(behind);
-    assert_eq!(run(tells_heads, &pieces), whole);
+    assert_eq!(run(tells_heads, &pieces, false), whole);
+    assert_eq!(run(tells_heads, &pieces, true), whole);
     // Beside answers: the content that waited, and a reset of each message.
     assert!(whole.1.len() <= CONTENT + 1_000 + 64 * input.len(), "{} bytes said", whole.1.len());
 });
 
 /// Events in words, the content of each reply together; and what the client said.
-fn run(tells_heads: bool, pieces: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
+fn run(tells_heads: bool, pieces: &[&[u8]], is_short: bool) -> (Vec<String>, Vec<u8>) {
     let mut client = client(tells_heads);
     let (mut events, mut out) = (Vec::new(), Vec::new());
     let (mut carry, mut scratch) = (Vec::new(), Scratch::new());
@@ -49,6 +51,17 @@ fn run(tells_heads: bool, pieces: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
         carry.extend_from_slice(piece);
         let mut offset = 0;
         loop {
+            if is_short {
+                offset += client.replies(&carry[offset..], &scratch, |reply| {
+                    let Tag::Number(number) = reply.tag else { panic!("nothing is in order") };
+                    let is_begun = content.contains_key(&number);
+                    if !is_begun {
+                        assert!(!std::mem::replace(&mut answered[number as usize], true), "once");
+                        events.push(words(number, reply, reply.payload));
+                    }
+                    !is_begun
+                });
+            }
             let step = match client.receive(&carry[offset..], &mut scratch, &mut out) {
                 Ok(step) => step,
                 Err(error) => {
@@ -73,7 +86,7 @@ fn run(tells_heads: bool, pieces: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
                     let number = once(reply.tag);
                     let mut whole = content.remove(&number).unwrap_or_default();
                     whole.extend_from_slice(reply.payload);
-                    format!("{number} {} {whole:?} {}", reply.status, reply.last)
+                    words(number, &reply, &whole)
                 }
                 Some(Event::Failed { tag, error }) => format!("{} {error:?}", once(tag)),
                 Some(Event::Unprocessed { tag }) => format!("{} unprocessed", once(tag)),
@@ -93,6 +106,11 @@ fn run(tells_heads: bool, pieces: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
         assert!(carry.len() < 9 + 16_384);
     }
     (events, out)
+}
+
+/// A reply with all of its content, in words.
+fn words(number: u64, reply: &Reply<'_>, whole: &[u8]) -> String {
+    format!("{number} {} {whole:?} {}", reply.status, reply.last)
 }
 
 fn client(tells_heads: bool) -> Http2Client {

@@ -9,6 +9,7 @@ mod outcome;
 mod partial;
 mod queue;
 mod receive;
+mod right;
 mod setup;
 mod streams;
 mod witness;

@@ -4,7 +4,7 @@ use wiretrial_net::{Driver, Fill};
 use wiretrial_proto::grpc::{Status, decoded};
 use wiretrial_proto::{ClientSession as _, Delivery, Event, ProtocolError, Reply, Scratch, Tag};
 
-use super::ledger::{Begun, Ledger, Pending};
+use super::ledger::{Begun, Ledger};
 use super::outcome::{Expected, Received, judge};
 use super::partial::Partial;
 use super::{Connection, Ending, Link, State, Testimony, Witness};
@@ -128,53 +128,6 @@ impl Connection {
                 return bytes.len();
             }
         }
-    }
-
-    /// Takes in the replies at the front that are whole and right, as nearly all are, without an event
-    /// for each; says how many bytes they had. What is wrong with the one behind them, if anything is,
-    /// shows when its events are taken in.
-    #[inline]
-    fn take_right<W: Witness>(
-        &mut self,
-        bytes: &[u8],
-        scratch: &Scratch,
-        received: &mut Received,
-        expected: &mut Expected<'_, W>,
-    ) -> usize {
-        let is_inside = self.partial.as_ref().is_some_and(|it| it.reply.first_byte.is_some());
-        if W::LOOKS || self.greetings > 0 || is_inside {
-            return 0;
-        }
-        let Self { link: Some(Link { session, .. }), ledger: Ledger::InOrder(ledger), .. } = self
-        else {
-            return 0;
-        };
-        let Expected { verifier, status, kind, payloads, recorder, open_loop, .. } = expected;
-        let mut offset = 0;
-        while let Some((oldest, alike)) = ledger.oldest_alike() {
-            let (mut count, mut payload_bytes) = (0, 0);
-            offset += session.replies(&bytes[offset..], scratch, |reply| {
-                let number = oldest.number.wrapping_add(count.into());
-                let is_right = count < alike
-                    && status.is_none_or(|status| status == reply.status)
-                    && kind.is_none_or(|kind| kind == reply.kind)
-                    && (verifier.is_plainly_right(number, reply.payload, payloads)
-                        || mutation::is(Mutation::Uncompared));
-                count += u32::from(is_right);
-                payload_bytes += if is_right { reply.payload.len() } else { 0 };
-                is_right
-            });
-            if count == 0 {
-                break;
-            }
-            ledger.take_several(count);
-            recorder.bytes.payload_received += payload_bytes as u64;
-            received.done += count;
-            let (Pending { due, sent, .. }, now) = (oldest, received.at);
-            let timeline = Timeline { due, sent, first_byte: now, done: now };
-            received.right(timeline, count, recorder, *open_loop);
-        }
-        offset
     }
 
     fn take_in<W: Witness>(

@@ -35,6 +35,12 @@ pub(super) fn trailers(
     Ok(behind.unwrap_or(so_far))
 }
 
+/// Do messages end with this piece of a reply's content, as they have to where fields follow?
+#[inline]
+pub(super) fn is_whole(mut frames: Deframer, piece: &[u8]) -> bool {
+    frames.pass(piece).is_ok() && frames.is_between()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

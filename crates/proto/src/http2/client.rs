@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use super::allowance::Http2Use;
 use super::call;
-use super::connection::{Broken, Connection, Happened, Http2Limits, Side, Stream};
+use super::connection::{Broken, Connection, Happened, Http2Limits, Side};
 use super::frame::{self, ErrorCode, PREFACE};
-use super::inbound::{self, Response};
 use super::request::{Http2Request, MOST_REFUSED};
-use crate::fields::FieldList;
-use crate::grpc::{self, Deframer, MESSAGE};
+use super::said::{Asked, Came, Said};
+use crate::grpc::MESSAGE;
 use crate::{
     ClientSession, ErrorClass, Event, Message, MessageKind, ProtocolError, Reply, ReplyHead,
     Scratch, Step, Tag,
@@ -49,37 +48,6 @@ enum State {
     Leaving,
     /// No, and nothing that comes means anything.
     Closed,
-}
-
-/// A message whose reply has not come whole.
-#[derive(Debug, Clone, Copy, Default)]
-struct Asked {
-    number: u64,
-    /// The reply's; 0: its head has not come. Of gRPC, the call's.
-    status: u16,
-    /// The reply has no content, whatever its head says.
-    is_head: bool,
-    /// Of gRPC: where the messages of its content are.
-    frames: Deframer,
-}
-
-/// What fields say of a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
-    /// `status` is what [`Asked`] keeps of it.
-    Head { response: Response, status: u16 },
-    /// Behind content: the status of a call, if it stands there.
-    Behind { status: Option<u16> },
-}
-
-/// Which fields came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Came {
-    /// Of a head that another one follows.
-    Interim,
-    Head,
-    /// Behind the content.
-    Trailers,
 }
 
 impl Http2Client {
@@ -164,7 +132,10 @@ impl ClientSession for Http2Client {
         let request = &self.requests[route];
         self.block.clear();
         self.connection.begin_block(&mut self.block);
-        request.write(payload.len() as u64, fill, &mut self.block);
+        let same = request.same(fill).filter(|_| self.block.is_empty());
+        if same.is_none() {
+            request.write(payload.len() as u64, fill, &mut self.block);
+        }
         let asked = Asked { number, is_head: request.is_head(), ..Asked::default() };
         let Some(id) = self.connection.open(asked) else { return };
         // Half of the numbers there are is enough for one connection, and never runs out in the
@@ -174,7 +145,7 @@ impl ClientSession for Http2Client {
         }
         let flags = if payload.is_empty() { frame::END_STREAM } else { 0 };
         let most = self.connection.peer.max_frame as usize;
-        frame::write_block(id, flags, &self.block, most, out);
+        frame::write_block(id, flags, same.unwrap_or(&self.block), most, out);
         if !payload.is_empty() {
             self.connection.send(id, payload, true, out);
         }
@@ -241,6 +212,40 @@ impl ClientSession for Http2Client {
                 return Ok(Step { consumed, event });
             }
         }
+    }
+
+    /// Those with the head of the one before, and their content in one piece.
+    #[inline]
+    fn replies(
+        &mut self,
+        input: &[u8],
+        _scratch: &Scratch,
+        mut take: impl FnMut(&Reply<'_>) -> bool,
+    ) -> usize {
+        let Self { heard: [head, behind], is_grpc, refused, .. } = self;
+        if self.state != State::Open || self.tells_heads {
+            return 0;
+        }
+        self.connection.plain(
+            input,
+            |stream| head.hear(stream, false, *is_grpc).is_ok(),
+            |stream, payload, has_fields| {
+                let Asked { number, status, .. } = stream.message;
+                let status = match behind {
+                    _ if *is_grpc != has_fields => return false,
+                    Said::Behind { status: Some(0) } if status == call::MISSING => 0,
+                    _ if *is_grpc => return false,
+                    _ => status,
+                };
+                if *is_grpc && !call::is_whole(stream.message.frames, payload) {
+                    return false;
+                }
+                let (tag, kind) = (Tag::Number(number), MessageKind::Body);
+                let is_taken = take(&Reply { tag, status, kind, payload, last: false });
+                *refused = if is_taken { 0 } else { *refused };
+                is_taken
+            },
+        )
     }
 
     fn cancel(&mut self, number: u64, out: &mut Vec<u8>) -> bool {
@@ -414,67 +419,6 @@ impl Http2Client {
         frame::write_goaway(0, why.code, out);
         self.state = State::Closed;
         ProtocolError::new(why.class, why.detail)
-    }
-}
-
-impl Said {
-    /// What the fields of a head say.
-    fn read_head(fields: &FieldList, is_end: bool, is_grpc: bool) -> Result<Self, &'static str> {
-        let response = inbound::response(fields).map_err(|malformed| malformed.0)?;
-        let status = match response.status {
-            ..200 => 0,
-            http if is_grpc => call::head(http, fields, is_end)?,
-            http => http,
-        };
-        Ok(Self::Head { response, status })
-    }
-
-    /// What fields say behind content.
-    fn read_behind(fields: &FieldList, is_end: bool, is_grpc: bool) -> Result<Self, &'static str> {
-        if !is_end {
-            return Err("fields inside a reply's content");
-        }
-        inbound::trailers(fields).map_err(|malformed| malformed.0)?;
-        Ok(Self::Behind { status: if is_grpc { grpc::status_in(fields)? } else { None } })
-    }
-
-    /// It is said on this stream.
-    #[inline]
-    fn hear(
-        self,
-        stream: &mut Stream<Asked>,
-        is_end: bool,
-        is_grpc: bool,
-    ) -> Result<Came, &'static str> {
-        match self {
-            Self::Head { response, status } => {
-                stream.has_head = response.status >= 200;
-                stream.message.status = status;
-                let has_none = stream.message.is_head || matches!(response.status, 204 | 304);
-                stream.missing = if has_none { Some(0) } else { response.content_length };
-                check_interim(response, is_end)?;
-                if is_end {
-                    stream.takes(0, true)?;
-                }
-                Ok(if stream.has_head { Came::Head } else { Came::Interim })
-            }
-            Self::Behind { status: behind } => {
-                stream.takes(0, true)?;
-                if is_grpc {
-                    let Asked { status, frames, .. } = &mut stream.message;
-                    *status = call::trailers(*status, *frames, behind)?;
-                }
-                Ok(Came::Trailers)
-            }
-        }
-    }
-}
-
-fn check_interim(response: Response, is_end: bool) -> Result<(), &'static str> {
-    match response.status {
-        101 => Err("HTTP/2 has no 101"),
-        100..200 if is_end => Err("a reply that ends before its final head"),
-        _ => Ok(()),
     }
 }
 

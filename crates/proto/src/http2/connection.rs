@@ -4,11 +4,12 @@
 //! not know what a message says, nor which of its fields may stand where.
 //!
 //! ```text
-//! reading -> control, content, repeats
+//! reading -> control, content, repeats; plain -> repeats
 //! ```
 
 mod content;
 mod control;
+mod plain;
 mod reading;
 mod repeats;
 

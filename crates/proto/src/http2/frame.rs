@@ -157,6 +157,7 @@ pub(crate) fn write(kind: Kind, flags: u8, stream: u32, payload: &[u8], out: &mu
 }
 
 /// Appends a whole block of fields: HEADERS, and as many CONTINUATION frames as it needs.
+#[inline]
 pub(crate) fn write_block(stream: u32, flags: u8, block: &[u8], most: usize, out: &mut Vec<u8>) {
     let (first, mut rest) = block.split_at(block.len().min(most));
     let end = |rest: &[u8]| if rest.is_empty() { END_HEADERS } else { 0 };

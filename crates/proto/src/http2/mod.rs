@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! client, server -> connection -> streams, settings, allowance -> frame, hpack
-//! websockets -> client, wire;   client, websockets -> request;   client -> call;   client, websockets, server -> inbound
+//! websockets -> client, wire;   client, websockets -> request;   client -> said -> call, connection
+//! said, websockets, server -> inbound
 //! ```
 
 mod allowance;
@@ -16,6 +17,7 @@ mod frame;
 pub mod hpack;
 mod inbound;
 mod request;
+mod said;
 mod server;
 mod settings;
 mod streams;

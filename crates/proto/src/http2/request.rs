@@ -162,6 +162,20 @@ impl Http2Request {
         }
     }
 
+    /// The block of each request, where all are the same.
+    #[inline]
+    pub(super) fn same(&self, fill: Option<&Fill<'_>>) -> Option<&[u8]> {
+        match &*self.parts {
+            [Part::Block(block)]
+                if self.length != PayloadLength::Varying
+                    && fill.is_none_or(|fill| fill.cookies.is_empty()) =>
+            {
+                Some(block)
+            }
+            _ => None,
+        }
+    }
+
     /// Is the reply without content, whatever its fields say?
     pub(super) const fn is_head(&self) -> bool {
         self.is_head

@@ -18,7 +18,7 @@ pub(super) trait Identified {
 /// Things by the number of their stream.
 #[derive(Debug)]
 pub(super) struct Streams<T> {
-    /// A power of two, at least half of them empty; none before the first.
+    /// A power of two, at least an eighth of them empty; none before the first.
     places: Vec<T>,
     count: usize,
 }
@@ -50,11 +50,17 @@ impl<T: Identified + Default> Streams<T> {
         self.places.get(place)
     }
 
+    /// The one at a [place](Self::place).
+    #[inline]
+    pub(super) fn at(&mut self, place: usize) -> &mut T {
+        &mut self.places[place]
+    }
+
     /// Adds one whose number is not there yet.
     #[inline]
     pub(super) fn insert(&mut self, mut one: T) {
         debug_assert!(one.id() != 0 && self.place(one.id()).is_none());
-        if 2 * (self.count + 1) > self.places.len() {
+        if 8 * (self.count + 1) > 7 * self.places.len() {
             self.grow();
         }
         self.count += 1;
@@ -78,7 +84,7 @@ impl<T: Identified + Default> Streams<T> {
 
     /// The same by its [place](Self::place).
     #[inline]
-    fn remove_at<R>(&mut self, place: usize, take: impl FnOnce(&mut T) -> R) -> R {
+    pub(super) fn remove_at<R>(&mut self, place: usize, take: impl FnOnce(&mut T) -> R) -> R {
         let one = &mut self.places[place];
         let taken = take(one);
         one.vacate();
@@ -105,7 +111,7 @@ impl<T: Identified + Default> Streams<T> {
 
     /// Where it stands until one is added or removed.
     #[inline]
-    fn place(&self, id: u32) -> Option<usize> {
+    pub(super) fn place(&self, id: u32) -> Option<usize> {
         if self.places.is_empty() || id == 0 {
             return None;
         }

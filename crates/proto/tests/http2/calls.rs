@@ -6,8 +6,8 @@ use wiretrial_proto::grpc::framed;
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
 use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Message, Scratch};
 
-use super::client::check;
 use super::frames::*;
+use super::play::check;
 
 /// A client that has made calls number 10, 11, 12 on streams 1, 3, 5.
 pub(super) fn calls() -> (Http2Client, Vec<u8>) {

@@ -1,20 +1,13 @@
 //! The client's side against frames of a server.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request, PREFACE};
-use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Fill, Message, Scratch, Tag};
+use wiretrial_proto::{ClientSession as _, ErrorClass, Event, Fill, Message, Scratch};
 
 use super::frames::*;
-
-/// What the server's bytes came to: events in words, and what the client said to them.
-#[derive(Debug, PartialEq, Eq, Default)]
-pub(super) struct Seen {
-    pub(super) events: Vec<String>,
-    pub(super) out: Vec<u8>,
-}
+use super::play::{Seen, check, play};
 
 pub(super) fn requests() -> Arc<[Http2Request]> {
     let text = |text| vec![HeadPart::Text(text)];
@@ -45,77 +38,6 @@ fn client(limits: Http2Limits, tells_heads: bool, count: u64) -> (Http2Client, V
     out.clear();
     (0..count).for_each(|place| client.encode(&Message::new(10 + place, b""), &mut out));
     (client, out)
-}
-
-/// Plays bytes that come in these pieces.
-fn play(client: &mut Http2Client, pieces: &[&[u8]]) -> Seen {
-    let mut seen = Seen::default();
-    let (mut scratch, mut carry) = (Scratch::new(), Vec::new());
-    let mut content: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
-    for piece in pieces {
-        carry.extend_from_slice(piece);
-        let mut offset = 0;
-        loop {
-            let step = match client.receive(&carry[offset..], &mut scratch, &mut seen.out) {
-                Ok(step) => step,
-                Err(error) => {
-                    seen.events.push(format!("error {:?}", error.class));
-                    return seen;
-                }
-            };
-            offset += step.consumed;
-            let number = |tag| match tag {
-                Tag::Number(number) => number,
-                Tag::Oldest => panic!("nothing is in order"),
-            };
-            seen.events.push(match step.event {
-                None => break,
-                Some(Event::Chunk { tag, piece }) => {
-                    assert!(!piece.is_empty());
-                    content.entry(number(tag)).or_default().extend_from_slice(piece);
-                    continue;
-                }
-                Some(event @ (Event::Head(head) | Event::Trailers(head))) => {
-                    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-                    let fields: Vec<_> = head
-                        .fields()
-                        .map(|(name, value)| text(name) + "=" + &text(value))
-                        .collect();
-                    let what = if matches!(event, Event::Head(_)) { "head" } else { "trailers" };
-                    format!("{what} {} {} {}", number(head.tag), head.status, fields.join(" "))
-                }
-                Some(Event::Reply(reply)) => {
-                    let number = number(reply.tag);
-                    let mut whole = content.remove(&number).unwrap_or_default();
-                    whole.extend_from_slice(reply.payload);
-                    let last = if reply.last { " last" } else { "" };
-                    let whole = String::from_utf8_lossy(&whole).into_owned();
-                    format!("reply {number} {} '{whole}'{last}", reply.status)
-                }
-                Some(Event::Failed { tag, error }) => {
-                    format!("failed {} {:?}", number(tag), error.class)
-                }
-                Some(Event::Unprocessed { tag }) => format!("unprocessed {}", number(tag)),
-                Some(Event::Leaving) => "leaving".to_owned(),
-                Some(Event::Room) => format!("room {}", client.room()),
-                Some(other) => panic!("{other:?}"),
-            });
-        }
-        carry.drain(..offset);
-    }
-    seen
-}
-
-/// Plays bytes whole, byte by byte, and cut in two everywhere; all must come to the same.
-pub(super) fn check(fresh: impl Fn() -> Http2Client, bytes: &[u8]) -> Seen {
-    let whole = play(&mut fresh(), &[bytes]);
-    let single: Vec<_> = bytes.chunks(1).collect();
-    assert_eq!(play(&mut fresh(), &single), whole, "byte by byte");
-    for cut in 1..bytes.len() {
-        let (first, second) = bytes.split_at(cut);
-        assert_eq!(play(&mut fresh(), &[first, second]), whole, "cut at {cut}");
-    }
-    whole
 }
 
 pub(super) fn three() -> Http2Client {

@@ -6,6 +6,7 @@ mod calls;
 mod client;
 mod connects;
 mod frames;
+mod play;
 mod repeats;
 mod round_trip;
 mod server;

@@ -1,10 +1,13 @@
 //! Heads that come again are compared in place of being read: nothing else may follow from them.
 
 use wiretrial_proto::grpc::framed;
+use wiretrial_proto::http2::Http2Client;
+use wiretrial_proto::{ClientSession as _, Reply, Scratch};
 
 use super::calls::{self, calls};
-use super::client::{check, three};
+use super::client::three;
 use super::frames::*;
+use super::play::check;
 
 /// HEADERS whose fields refer to the table, or change it.
 fn raw(flags: u8, stream: u32, block: &[u8]) -> Vec<u8> {
@@ -121,4 +124,98 @@ fn calls_end_with_the_same_trailers() {
     let last = "reply 12 0 '\0\0\0\0\u{3}yes'";
     let events = check(|| calls().0, &bytes.concat()).events;
     assert_eq!(events, [whole, "failed 11 Protocol", last]);
+}
+
+/// What replies come to without events, and how many bytes those were, once these are known.
+fn taken_behind(
+    mut client: Http2Client,
+    known: &[u8],
+    bytes: &[u8],
+    wants: impl Fn(&Reply<'_>) -> bool,
+) -> (Vec<String>, usize) {
+    let (mut scratch, mut out, mut replies) = (Scratch::new(), Vec::new(), Vec::new());
+    let mut rest = known;
+    while !rest.is_empty() {
+        let step = client.receive(rest, &mut scratch, &mut out).expect("frames");
+        rest = &rest[step.consumed..];
+    }
+    let taken = client.replies(bytes, &scratch, |reply| {
+        let is_wanted = wants(reply);
+        if is_wanted {
+            let content = String::from_utf8_lossy(reply.payload).into_owned();
+            replies.push(format!("{:?} {} {content}", reply.tag, reply.status));
+        }
+        is_wanted
+    });
+    (replies, taken)
+}
+
+fn taken(bytes: &[u8], wants: impl Fn(&Reply<'_>) -> bool) -> (Vec<String>, usize) {
+    let known = [headers(0, 1, &[":status=200", "a=b"]), frame(DATA, END, 1, b"one")].concat();
+    taken_behind(three(), &known, bytes, wants)
+}
+
+#[test]
+fn plain_replies_need_no_events_however_their_frames_are_mixed() {
+    let head = |stream| headers(0, stream, &[":status=200", "a=b"]);
+    let (second, third) = (frame(DATA, END, 3, b"two"), frame(DATA, END, 5, b"three"));
+    let both = ["Number(12) 200 three", "Number(11) 200 two"].map(str::to_owned).to_vec();
+    let bytes = [head(3), head(5), third.clone(), second.clone()].concat();
+    assert_eq!(taken(&bytes, |_| true), (both, bytes.len()));
+    // Heads are taken in, and what nobody wants stays.
+    let heads = head(3).len() + head(5).len();
+    assert_eq!(taken(&bytes, |_| false), (vec![], heads));
+    assert_eq!(taken(&bytes[..bytes.len() - 1], |_| true).1, bytes.len() - second.len());
+}
+
+#[test]
+fn what_is_not_plain_is_left_to_its_events() {
+    let head = |stream| headers(0, stream, &[":status=200", "a=b"]);
+    let content = |stream| frame(DATA, END, stream, b"two");
+    for (begin, what) in [
+        (headers(0, 3, &[":status=404", "a=b"]), "another head"),
+        (headers(0, 1, &[":status=200", "a=b"]), "a stream that is over"),
+        (headers(END, 3, &[":status=200", "a=b"]), "no content"),
+        (content(3), "content before a head"),
+        (frame(8, 0, 0, &[0, 0, 0, 1]), "a window"),
+    ] {
+        let bytes = [begin, head(3), content(3)].concat();
+        assert_eq!(taken(&bytes, |_| true), (vec![], 0), "{what}");
+    }
+    for (behind, what) in [
+        (head(3), "fields behind the head"),
+        (frame(DATA, 0, 3, b"two"), "content that goes on"),
+        (frame(DATA, END | 8, 3, &[1, b'a', 0]), "padding"),
+        (frame(DATA, END, 3, &vec![0; 16_385]), "a long frame"),
+    ] {
+        let bytes = [head(3), behind, content(3)].concat();
+        assert_eq!(taken(&bytes, |_| true), (vec![], head(3).len()), "{what}");
+    }
+}
+
+#[test]
+fn calls_that_succeed_need_no_events() {
+    let message = framed([&b"yes"[..]]).expect("a short one");
+    let content = |stream, flags, content: &[u8]| frame(DATA, flags, stream, content);
+    let trailers = |stream, status| headers(END, stream, &[status, "a=b"]);
+    let good = |stream| trailers(stream, "grpc-status=0");
+    let known = [calls::head(1), content(1, 0, &message), good(1)].concat();
+    let seen = |bytes: &[u8]| taken_behind(calls().0, &known, bytes, |_| true);
+
+    let [second, third] =
+        [3, 5].map(|stream| [content(stream, 0, &message), good(stream)].concat());
+    let bytes = [calls::head(3), calls::head(5), third, second].concat();
+    let both = ["Number(12) 0 \0\0\0\0\u{3}yes", "Number(11) 0 \0\0\0\0\u{3}yes"];
+    assert_eq!(seen(&bytes), (both.map(str::to_owned).to_vec(), bytes.len()));
+    for (behind, what) in [
+        ([content(3, 0, &message), trailers(3, "grpc-status=1")], "a failure"),
+        ([content(3, 0, &message), good(5)], "the end of another call"),
+        ([content(3, 0, &message[..6]), good(3)], "a message that breaks off"),
+        ([content(3, 0, b""), good(3)], "no message"),
+        ([content(3, END, &message), vec![]], "no status"),
+        ([content(3, 0, &message), good(3)[..9].to_vec()], "half an end"),
+    ] {
+        let bytes = [&[calls::head(3)][..], &behind].concat().concat();
+        assert_eq!(seen(&bytes), (vec![], calls::head(3).len()), "{what}");
+    }
 }

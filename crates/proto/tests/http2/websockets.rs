@@ -9,8 +9,8 @@ use wiretrial_proto::http2::{
 use wiretrial_proto::websocket::{DeflateConfig, WebSocketConfig, WebSocketServer};
 use wiretrial_proto::{ClientSession as _, Event, Message, MessageKind, Scratch, Tag};
 
-use super::client::Seen;
 use super::frames::*;
+use super::play::Seen;
 
 const ENABLE: (u16, u32) = (8, 1);
 const MOST_STREAMS: u16 = 3;

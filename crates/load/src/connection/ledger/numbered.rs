@@ -151,6 +151,24 @@ impl Numbered {
         self.take_at(place?)
     }
 
+    /// Where the message with this number stands until one is taken or added, if it waits for its reply
+    /// and nothing of that came before.
+    #[inline]
+    pub(crate) fn plain(&self, number: u64) -> Option<(usize, Pending)> {
+        let place =
+            if mutation::is(Mutation::NumberIgnored) { Some(0) } else { self.place(number) };
+        let entry = self.entries.get(place?).filter(|entry| entry.begun.is_none())?;
+        Some((place?, entry.pending))
+    }
+
+    /// Takes out what stands at a place that is [plain](Self::plain): it was answered.
+    #[inline]
+    pub(crate) fn answer_plain(&mut self, place: usize) {
+        if let Some((pending, _)) = self.take_at(place) {
+            self.note_answered(pending.sent);
+        }
+    }
+
     /// The message with this number, which stays, and what came of its reply; that is to be
     /// [given back](Self::give_back).
     pub(crate) fn look(&mut self, number: u64) -> Option<(Pending, Option<Box<Begun>>)> {

@@ -26,7 +26,7 @@ pub(super) struct Reading {
     data: Option<Data>,
     block: Option<Block>,
     /// Frames of content without content, since the last one with.
-    empty: u32,
+    pub(super) empty: u32,
     /// Requests that the client took back, beside as many as were answered.
     pub(super) taken_back: u32,
     /// Answers that were appended since output was last seen to shrink, and its length then.

@@ -27,6 +27,13 @@ impl Repeat {
             && self.bytes == block
     }
 
+    /// The block that says what the caller has kept, where it still does; see [`is_again`](Self::is_again).
+    #[inline]
+    pub(super) fn kept(&self, is_end: bool, version: Option<u64>) -> Option<&[u8]> {
+        let holds = self.is_known && self.is_end == is_end && version == Some(self.version);
+        holds.then_some(&self.bytes)
+    }
+
     /// This block was read. Where it changed the table, it means something else the next time.
     pub(super) fn was_read(&mut self, block: &[u8], is_end: bool, tables: [Option<u64>; 2]) {
         self.is_known = false;
