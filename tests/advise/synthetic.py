@@ -29,7 +29,6 @@ def level(rate: float, resources: Sequence[Resource] | None = None, **changes: A
         "verdict": "valid",
         "bottleneck": "rate",
         "evidence": "the rate was kept",
-        "messages": rate,
         "stay_ns": 2e6,
         "bytes": 300.0,
         **changes,

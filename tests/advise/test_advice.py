@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tests.advise.synthetic import level, limit, refused, resource
-from wiretrial.advise import answer, checking, demand
+from wiretrial.advise import answer, checking
 from wiretrial.advise.answer import Wanted
+from wiretrial.advise.demand import OfRate, OfUsers
 from wiretrial.advise.sizing import Type
 from wiretrial.errors import GoalsMissed, MeasurementInvalid, UsageProblem
 from wiretrial.results.advice import Advice, Demand
@@ -21,9 +22,7 @@ GIB = 1 << 30
 def advised(
     found: Limit | None = None, rate: float = 20_000.0, peak: float = 1.0, **wanted: Any
 ) -> Advice:
-    return answer.advice(
-        found or limit(), (), lambda _: demand.of_rate(rate, peak), Wanted(**wanted)
-    )
+    return answer.advice(found or limit(), (), OfRate(rate, peak), Wanted(**wanted))
 
 
 def test_instances_are_counted_by_the_lower_end_of_the_capacity() -> None:
@@ -158,7 +157,7 @@ def test_users_of_sessions_think_as_their_file_has_it() -> None:
 
 def users(number: int, think_ns: int | None, found: Limit | None = None) -> Demand:
     measured = found or limit()
-    return demand.of_users(number, think_ns, 1.0, measured, measured.levels)
+    return OfUsers(number, think_ns).demand(measured, measured.levels)
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,7 @@ def test_a_kept_limit_is_enough(wiretrial: Run, kept: Path) -> None:
         ((), "neither what to measure nor a kept result is named"),
         (("http://h/",), "how much is to be carried is not said"),
         (("http://h/", "--users", "5", "--rate", "5"), "exclude each other"),
+        (("http://h/", "--users", "5"), "--users without --think"),
         (("http://h/", "--rate", "5", "--think", "1s"), "--think is how long users wait"),
         (("http://h/", "--rate", "5", "--peak", "0"), "--peak 0: not a number above zero"),
         (("http://h/", "--rate", "5", "--machine", "4"), "names no machine"),

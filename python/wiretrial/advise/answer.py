@@ -5,11 +5,12 @@ Knows what the parts say; must not know how they are worked out, or shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from wiretrial import suggest
-from wiretrial.advise import checking, resources, sizing
+from wiretrial.advise import checking, demand, resources, sizing
+from wiretrial.advise.demand import Asked
 from wiretrial.advise.resources import Known
 from wiretrial.advise.sizing import Instance, Type
 from wiretrial.errors import GoalsMissed, UsageProblem
@@ -30,7 +31,7 @@ class Wanted:
 def advice(
     limit: Limit,
     beside: Sequence[Level],
-    demand: Callable[[Sequence[Level]], Demand],
+    demanded: Asked,
     wanted: Wanted,
 ) -> Advice:
     """Raises where no rate keeps the goals, or the levels tell too little."""
@@ -42,7 +43,7 @@ def advice(
             f" {limit.unit}, the lowest rate that was tried ({lowest.why})",
             "relax the goal, or look with `wiretrial load` at what takes the time",
         )
-    asked, capacity = demand(levels), limit.low or limit.rate
+    asked, capacity = demand.carried(demanded, limit, levels), limit.low or limit.rate
     needed = sizing.instances(asked.highest, capacity)
     if needed > sizing.MOST_INSTANCES:
         raise UsageProblem(

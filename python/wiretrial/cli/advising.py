@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from wiretrial import quantities
-from wiretrial.advise import answer, demand
+from wiretrial.advise import answer
 from wiretrial.advise.answer import Wanted
+from wiretrial.advise.demand import Asked, OfRate, OfUsers
 from wiretrial.advise.sizing import Type
 from wiretrial.cli import limiting, output
 from wiretrial.cli.limiting import Kept, Search
@@ -23,8 +24,9 @@ from wiretrial.cli.loading import Typed
 from wiretrial.cli.options import Fleet
 from wiretrial.errors import EXIT_GOOD, EXIT_SIGNAL, UsageProblem
 from wiretrial.report import advice_text
-from wiretrial.results.advice import ADVICE_SCHEMA, Advice, Demand
+from wiretrial.results.advice import ADVICE_SCHEMA, Advice
 from wiretrial.results.limits import LIMIT_SCHEMA, Level, Limit
+from wiretrial.traffic.compiler import is_traffic
 
 CONNECT_TIMEOUT = "30s"
 """For opening all connections of a level."""
@@ -47,8 +49,8 @@ class Sized:
     machines: tuple[str, ...]
     growth: str | None
 
-    def demand(self) -> Callable[[Limit], Callable[[Sequence[Level]], Demand]]:
-        """What is to be carried, as soon as a limit is known. Raises what is wrong with it now."""
+    def demand(self) -> Asked:
+        """What is to be carried. Raises what is wrong with it before anything is measured."""
         if (self.users is None) == (self.rate is None):
             raise UsageProblem(
                 "how much is to be carried is not said"
@@ -60,11 +62,10 @@ class Sized:
         if self.rate is not None:
             if self.think is not None:
                 raise UsageProblem("--think is how long users wait", "give --users with it")
-            rate = quantities.rate(self.rate, "--rate")
-            return lambda _: lambda _: demand.of_rate(rate, peak)
+            return OfRate(quantities.rate(self.rate, "--rate"), peak)
         users = quantities.count(self.users or "", "--users")
         think_ns = None if self.think is None else quantities.duration_ns(self.think, "--think")
-        return lambda limit: lambda levels: demand.of_users(users, think_ns, peak, limit, levels)
+        return OfUsers(users, think_ns, peak)
 
     def wanted(self) -> Wanted:
         """What is asked beside it."""
@@ -76,13 +77,15 @@ def measured(typed: Typed, search: Search, sized: Sized, kept: Kept) -> int:
     """Searches for the capacity, measures levels below it, and shows the advice."""
     kept.require_writable()
     asked, wanted = sized.demand(), sized.wanted()
+    if isinstance(asked, OfUsers):
+        asked.require_told(of_sessions=is_traffic(typed.url))
     found = limiting.searched(
         typed, search, NO_FLEET, keeps_secrets=kept.keeps_secrets, shares=SHARES
     )
     if found.levels.signal is not None:
         return EXIT_SIGNAL + found.levels.signal
     found.require_whole()
-    made = answer.advice(found.limit, found.beside, asked(found.limit), wanted)
+    made = answer.advice(found.limit, found.beside, asked, wanted)
     _show(made, kept)
     return EXIT_GOOD
 
@@ -92,7 +95,7 @@ def from_kept(path: Path, sized: Sized, kept: Kept) -> int:
     kept.require_writable()
     asked, wanted = sized.demand(), sized.wanted()
     limit, beside = _read(path)
-    _show(answer.advice(limit, beside, asked(limit), wanted), kept)
+    _show(answer.advice(limit, beside, asked, wanted), kept)
     return EXIT_GOOD
 
 

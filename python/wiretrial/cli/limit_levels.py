@@ -240,7 +240,6 @@ class Levels:
             verdict=judgement.verdict,
             bottleneck=judgement.bottleneck,
             evidence=judgement.evidence,
-            messages=measured.throughput,
             stay_ns=_stay_ns(measured),
             bytes=measured.transport_bytes,
             resources=resources.used(measured),

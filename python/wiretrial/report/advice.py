@@ -108,12 +108,12 @@ def _capacity(advice: Advice) -> str:
     if limit.low is not None and limit.high is not None:
         told += f" ({units.trimmed(limit.low)} to {units.trimmed(limit.high)})"
     confirmed = sum(one.is_confirmed for one in limit.searches)
-    return f"{told}, {units.plural(confirmed, 'search').replace('searchs', 'searches')}"
+    return f"{told}, {confirmed} {'search' if confirmed == 1 else 'searches'}"
 
 
 def _binds(advice: Advice) -> str:
     limit = advice.limit
-    first = next(limits.sentences(limit), "") if limit.refused else ""
+    first = limits.binds(limit)
     use = _of(advice, advice.binding)
     if use is None or not use.of_cpus or use.at_capacity is None:
         return first.removesuffix(".")

@@ -61,9 +61,14 @@ def headline(limit: Limit) -> str:
 
 def sentences(limit: Limit) -> Iterator[str]:
     """What binds, and what the interval is of."""
-    if limit.refused is not None and (told := _binds(limit, limit.refused)):
+    if told := binds(limit):
         yield told
     yield _searched(limit)
+
+
+def binds(limit: Limit) -> str:
+    """What keeps the rate from being higher, in a sentence; empty where nothing shows it."""
+    return _binds(limit, limit.refused) if limit.refused is not None else ""
 
 
 def table(limit: Limit) -> Table:

@@ -80,8 +80,6 @@ class Level(_Part):
     verdict: Verdict
     bottleneck: Bottleneck
     evidence: str
-    messages: float | None = None
-    """Verified replies per second: of sessions more than one each."""
     stay_ns: float | None = None
     """How long a message, or a whole session, takes on average from when it was due."""
     bytes: float | None = None
