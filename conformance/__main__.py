@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 
 from conformance import document, tables
@@ -123,18 +124,15 @@ def _http2(flags: argparse.Namespace) -> int:
         document.write("http2", http2_cases.table(found))
     expected = http2_cases.read_expected()
     wrong = 0
-    for side in http2_cases.SIDES:
-        for way in http2_cases.WAYS:
-            results = found[side][way]
-            # What one side does not claim is no case of the other.
-            spared = http2_cases.NOT_CLAIMED[way]
-            told = f"{len(results)} cases: {http2_cases.summary(results, spared)}"
-            print(f"conformance: {http2_cases.NAMES[side]}, {way}: {told}")
-            lines = http2_cases.problems(expected[side][way], results, spared)
-            wrong += _tell(f"{side}, {way}", lines)
-    if built >= 1:
-        print(f"conformance: {built:.0f} s of it to build the suites")
-    return _end(wrong, time.monotonic() - began, bench.folder)
+    for side, way in product(http2_cases.SIDES, http2_cases.WAYS):
+        results = found[side][way]
+        # What one side does not claim is no case of the other.
+        spared = http2_cases.NOT_CLAIMED[way]
+        told = http2_cases.summary(results, spared)
+        print(f"conformance: {http2_cases.NAMES[side]}, {way}: {len(results)} cases: {told}")
+        lines = http2_cases.problems(expected[side][way], results, spared)
+        wrong += _tell(f"{side}, {way}", lines)
+    return _built_and_end(wrong, began, built, bench.folder)
 
 
 def _grpc(flags: argparse.Namespace) -> int:
@@ -153,16 +151,20 @@ def _grpc(flags: argparse.Namespace) -> int:
         document.write("connect", connect_cases.table(found))
     expected = connect_cases.read_expected()
     wrong = 0
-    for side in connect_cases.SIDES:
-        for way in connect_report.WAYS:
-            results = found[side][way]
-            told = f"{len(results)} cases: {connect_cases.summary(side, results)}"
-            print(f"conformance: connectconformance: {connect_cases.NAMES[side]}, {way}: {told}")
-            lines = connect_cases.problems(side, expected[side][way], results)
-            wrong += _tell(f"{side}, {way}", lines)
+    for side, way in product(connect_cases.SIDES, connect_report.WAYS):
+        results = found[side][way]
+        told = f"{len(results)} cases: {connect_cases.summary(side, results)}"
+        print(f"conformance: connectconformance: {connect_cases.NAMES[side]}, {way}: {told}")
+        lines = connect_cases.problems(side, expected[side][way], results)
+        wrong += _tell(f"{side}, {way}", lines)
+    return _built_and_end(wrong, began, built, bench.folder)
+
+
+def _built_and_end(wrong: int, began: float, built: float, folder: Path) -> int:
+    """Says how long it took, and how much of that the suite's build, where that was not at once."""
     if built >= 1:
         print(f"conformance: {built:.0f} s of it to build the suite")
-    return _end(wrong, time.monotonic() - began, bench.folder)
+    return _end(wrong, time.monotonic() - began, folder)
 
 
 def _tell(whose: str, lines: Sequence[str]) -> int:

@@ -5,12 +5,12 @@ Pure but for reading and writing one file; must not know how a case is run.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
+from conformance import written
 from conformance.connect.report import PASSED, WAYS, Results, Verdict, Way
 from conformance.connect.suite import VERSION, Side
 
@@ -60,42 +60,21 @@ def problems(
     side: Side, expected: Mapping[str, Verdict], found: Mapping[str, Verdict]
 ) -> list[str]:
     """What is not as it must be in one way, a line each: not passed, or not as written down."""
-    lines = []
-    for case in sorted(expected.keys() | found.keys()):
-        told, written = found.get(case), expected.get(case)
-        if told is None:
-            lines.append(f"{case}: did not run")
-        elif told not in (PASSED, NOT_CLAIMED[side].get(case)):
-            lines.append(f"{case}: {told}")
-        elif told != written:
-            before = f"expected {written}" if written else "a case not written down"
-            lines.append(f"{case}: {told}, {before}")
-    return lines
+
+    def may_be(case: str, told: Verdict) -> bool:
+        return told in (PASSED, NOT_CLAIMED[side].get(case))
+
+    return written.problems(expected, found, may_be)
 
 
 def read_expected() -> Found:
     """What is written down; nothing where nothing is."""
-    if not EXPECTED.is_file():
-        return {side: {way: {} for way in WAYS} for side in SIDES}
-    document = json.loads(EXPECTED.read_text(encoding="utf-8"))
-    return {side: {way: dict(document[side][way]) for way in WAYS} for side in SIDES}
+    return written.read(EXPECTED, SIDES, WAYS)
 
 
 def write_expected(found: Found) -> None:
     """Writes down what is right from now on: a line for each of the suite's parts."""
-    sides = []
-    for side in SIDES:
-        ways = []
-        for way in WAYS:
-            parts: dict[str, list[str]] = {}
-            for case, told in sorted(found[side][way].items()):
-                entry = f"{json.dumps(case)}: {json.dumps(told)}"
-                parts.setdefault(case.partition("/")[0], []).append(entry)
-            rows = ",\n      ".join(", ".join(entries) for entries in parts.values())
-            ways.append(f'    "{way}": {{\n      {rows}\n    }}')
-        sides.append(f'  "{side}": {{\n' + ",\n".join(ways) + "\n  }")
-    text = f'{{\n  "suite": "{VERSION}",\n' + ",\n".join(sides) + "\n}\n"
-    EXPECTED.write_text(text, encoding="utf-8")
+    written.write(EXPECTED, VERSION, found, lambda case: case.partition("/")[0])
 
 
 def table(found: Found) -> list[str]:

@@ -5,7 +5,6 @@ Pure but for reading and writing one file; must not know how a case is run.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from conformance import written
 from conformance.http2.report import ERRORS, FAILED, SKIPPED, Results, Verdict
 from conformance.http2.suite import VERSION
 
@@ -90,17 +90,11 @@ def problems(
     not_claimed: Mapping[str, Verdict] = MappingProxyType({}),
 ) -> list[str]:
     """What is not as it must be, a line each: not passed, or not as written down."""
-    lines = []
-    for case in sorted(expected.keys() | found.keys(), key=order):
-        told, written = found.get(case), expected.get(case)
-        if told is None:
-            lines.append(f"{case}: did not run")
-        elif is_bad(told) and told != not_claimed.get(case):
-            lines.append(f"{case}: {told}")
-        elif told != written:
-            before = f"expected {written}" if written else "a case not written down"
-            lines.append(f"{case}: {told}, {before}")
-    return lines
+
+    def may_be(case: str, told: Verdict) -> bool:
+        return not is_bad(told) or told == not_claimed.get(case)
+
+    return written.problems(expected, found, may_be, order)
 
 
 def is_bad(told: Verdict) -> bool:
@@ -110,27 +104,12 @@ def is_bad(told: Verdict) -> bool:
 
 def read_expected() -> Found:
     """What is written down; nothing where nothing is."""
-    if not EXPECTED.is_file():
-        return {side: {way: {} for way in WAYS} for side in SIDES}
-    document = json.loads(EXPECTED.read_text(encoding="utf-8"))
-    return {side: {way: dict(document[side][way]) for way in WAYS} for side in SIDES}
+    return written.read(EXPECTED, SIDES, WAYS)
 
 
 def write_expected(found: Found) -> None:
     """Writes down what is right from now on: a line for each section of a suite."""
-    sides = []
-    for side in SIDES:
-        ways = []
-        for way in WAYS:
-            sections: dict[str, list[str]] = {}
-            for case in sorted(found[side][way], key=order):
-                entry = f"{json.dumps(case)}: {json.dumps(found[side][way][case])}"
-                sections.setdefault(case.rpartition("/")[0], []).append(entry)
-            rows = ",\n      ".join(", ".join(entries) for entries in sections.values())
-            ways.append(f'    "{way}": {{\n      {rows}\n    }}')
-        sides.append(f'  "{side}": {{\n' + ",\n".join(ways) + "\n  }")
-    text = f'{{\n  "suite": "{VERSION}",\n' + ",\n".join(sides) + "\n}\n"
-    EXPECTED.write_text(text, encoding="utf-8")
+    written.write(EXPECTED, VERSION, found, lambda case: case.rpartition("/")[0], order)
 
 
 def table(found: Found) -> list[str]:
