@@ -4,8 +4,11 @@
 //! Input: one byte (how many cuts), the distances between the cuts, the content of a reply.
 #![no_main]
 
+mod cuts;
+
 use std::sync::Arc;
 
+use cuts::cut;
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::grpc::{Deframer, decoded, encoded, framed, from_timeout, timeout};
 use wiretrial_proto::http2::hpack::{Secrecy, write_field};
@@ -22,13 +25,8 @@ const END: u8 = 1;
 fuzz_target!(|data: &[u8]| {
     let Some((&count, rest)) = data.split_first() else { return };
     let Some((distances, content)) = rest.split_at_checked(usize::from(count)) else { return };
-    let mut pieces = Vec::new();
-    let mut behind = content;
-    for &distance in distances {
-        let (piece, rest) = behind.split_at(behind.len().min(usize::from(distance)));
-        pieces.push(piece);
-        behind = rest;
-    }
+    let mut pieces = cut(content, distances);
+    let behind = pieces.pop().unwrap_or_default();
     pieces.extend(behind.chunks(16_384));
     let whole = messages(&[content]);
     assert_eq!(messages(&pieces), whole, "however it is cut");

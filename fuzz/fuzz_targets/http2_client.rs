@@ -6,9 +6,12 @@
 //! the cuts, the server's bytes behind its settings.
 #![no_main]
 
+mod cuts;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cuts::cut;
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::http1::{HeadPart, PayloadLength};
 use wiretrial_proto::http2::{Http2Client, Http2Limits, Http2Request};
@@ -26,14 +29,7 @@ fuzz_target!(|data: &[u8]| {
     let tells_heads = control & 1 == 1;
     let whole = run(tells_heads, &[input], false);
     assert_eq!(run(tells_heads, &[input], true), whole);
-    let mut pieces = Vec::new();
-    let mut behind = input;
-    for &distance in distances {
-        let (piece, rest) = behind.split_at(behind.len().min(usize::from(distance)));
-        pieces.push(piece);
-        behind = rest;
-    }
-    pieces.push(behind);
+    let pieces = cut(input, distances);
     assert_eq!(run(tells_heads, &pieces, false), whole);
     assert_eq!(run(tells_heads, &pieces, true), whole);
     // Beside answers: the content that waited, and a reset of each message.

@@ -5,8 +5,11 @@
 //! preface and its settings.
 #![no_main]
 
+mod cuts;
+
 use std::collections::BTreeMap;
 
+use cuts::cut;
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::FieldList;
 use wiretrial_proto::Scratch;
@@ -19,14 +22,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((&count, rest)) = data.split_first() else { return };
     let Some((distances, input)) = rest.split_at_checked(usize::from(count)) else { return };
     let whole = run(&[input]);
-    let mut pieces = Vec::new();
-    let mut behind = input;
-    for &distance in distances {
-        let (piece, rest) = behind.split_at(behind.len().min(usize::from(distance)));
-        pieces.push(piece);
-        behind = rest;
-    }
-    pieces.push(behind);
+    let pieces = cut(input, distances);
     assert_eq!(run(&pieces), whole);
     look_at(&whole.1);
 });

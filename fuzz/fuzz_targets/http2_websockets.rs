@@ -6,9 +6,12 @@
 //! between the cuts, the server's bytes behind its settings.
 #![no_main]
 
+mod cuts;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cuts::cut;
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::http2::{Http2Connect, Http2Limits, Http2WebSockets};
 use wiretrial_proto::websocket::{DeflateConfig, WebSocketConfig};
@@ -31,14 +34,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((distances, input)) = rest.split_at_checked(usize::from(control >> 1)) else { return };
     let deflate = control & 1 == 1;
     let whole = run(deflate, &[input]);
-    let mut pieces = Vec::new();
-    let mut behind = input;
-    for &distance in distances {
-        let (piece, rest) = behind.split_at(behind.len().min(usize::from(distance)));
-        pieces.push(piece);
-        behind = rest;
-    }
-    pieces.push(behind);
+    let pieces = cut(input, distances);
     let cut = run(deflate, &pieces);
     if cut.0.last().is_some_and(|event| event.contains(OVER)) {
         // A frame in part that ends its stream tells that later: only then is what follows there one too many.

@@ -4,6 +4,9 @@
 //! Input: one byte (how many cuts), the distances between the cuts, the stream.
 #![no_main]
 
+mod cuts;
+
+use cuts::cut;
 use libfuzzer_sys::fuzz_target;
 use wiretrial_proto::sse::{EventDecoder, EventLimits, NumberedEvent, write_event};
 
@@ -22,14 +25,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((&cuts, rest)) = data.split_first() else { return };
     let Some((distances, stream)) = rest.split_at_checked(usize::from(cuts)) else { return };
     let whole = hear(&[stream], LIMITS);
-    let mut pieces = Vec::new();
-    let mut behind = stream;
-    for &distance in distances {
-        let (piece, rest) = behind.split_at(behind.len().min(usize::from(distance)));
-        pieces.push(piece);
-        behind = rest;
-    }
-    pieces.push(behind);
+    let pieces = cut(stream, distances);
     assert_eq!(hear(&pieces, LIMITS), whole);
     let mut written = Vec::new();
     for [kind, data, id] in &whole.events {
