@@ -12,9 +12,8 @@ from pathlib import Path
 from statistics import median
 
 from bench.streams import ALL, StreamLoad
-from bench.table import Sample, rounded
+from bench.table import Sample, per_cpu, rounded
 from wiretrial.errors import WiretrialError
-from wiretrial.stats.compare import compare
 
 SCHEMA = "wiretrial-bench-http2"
 VERSION = 1
@@ -72,12 +71,7 @@ def _figure(
     name: str, found: Sequence[Sample | None], ours: Sequence[Sample | None], seconds: int
 ) -> Figure:
     stand = [one for one in found if one]
-    both = [
-        (our.per_cpu_second, its.per_cpu_second)
-        for our, its in zip(ours, found, strict=False)
-        if our and its and found is not ours
-    ]
-    compared = compare([our for our, _ in both], [its for _, its in both]) if both else None
+    compared = None if found is ours else per_cpu(ours, found)
     return Figure(
         generator=name,
         per_cpu_second=median(one.per_cpu_second for one in stand),

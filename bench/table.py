@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from wiretrial.stats.compare import compare
+from wiretrial.stats.compare import Comparison, compare
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -83,6 +83,16 @@ def rows(samples: Samples, seconds: int) -> list[Row]:
     return [_row(name, stand[name], samples[name], against, samples, seconds) for name in measured]
 
 
+def per_cpu(ours: Sequence[Sample | None], others: Sequence[Sample | None]) -> Comparison | None:
+    """Messages per CPU-second of one generator to another's, over the rounds that both have."""
+    both = [
+        (one.per_cpu_second, other.per_cpu_second)
+        for one, other in zip(ours, others, strict=False)
+        if one and other
+    ]
+    return compare([one for one, _ in both], [other for _, other in both]) if both else None
+
+
 def _row(
     name: str,
     stand: Sequence[Sample],
@@ -92,15 +102,8 @@ def _row(
     seconds: int,
 ) -> Row:
     ratio, low, high = None, None, None
-    if against is not None and against != name:
-        both = [
-            (one.per_cpu_second, other.per_cpu_second)
-            for one, other in zip(found, samples[against], strict=False)
-            if one and other
-        ]
-        if both:
-            compared = compare([one for one, _ in both], [other for _, other in both])
-            ratio, low, high = compared.ratio, compared.low, compared.high
+    if against is not None and against != name and (told := per_cpu(found, samples[against])):
+        ratio, low, high = told.ratio, told.low, told.high
     return Row(
         generator=name,
         per_cpu_second=median(one.per_cpu_second for one in stand),
