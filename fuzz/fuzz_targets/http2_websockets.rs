@@ -118,11 +118,14 @@ fn run(deflate: bool, pieces: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
     (events, out)
 }
 
-/// What the client said: content by stream, and all other frames but those that widen a window. A piece that comes by
-/// itself may be worth a frame of its own.
+/// What the client said: content by stream, and all other frames but two kinds. A piece that comes by itself may be
+/// worth a frame of its own that widens a window; and a WebSocket that both have closed is let go of by a reset
+/// without an error where the frame that also ends the stream has come in part.
 fn parts(mut said: &[u8]) -> (BTreeMap<&[u8], Vec<u8>>, Vec<&[u8]>) {
     const DATA: u8 = 0;
+    const RESET: u8 = 3;
     const WINDOW_UPDATE: u8 = 8;
+    const NO_ERROR: [u8; 4] = [0; 4];
     let (mut content, mut frames) = (BTreeMap::<&[u8], Vec<u8>>::new(), Vec::new());
     while let [high, middle, low, kind, ..] = *said {
         let length = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
@@ -130,6 +133,7 @@ fn parts(mut said: &[u8]) -> (BTreeMap<&[u8], Vec<u8>>, Vec<&[u8]>) {
         match kind {
             DATA => content.entry(&frame[5..9]).or_default().extend_from_slice(&frame[9..]),
             WINDOW_UPDATE => {}
+            RESET if frame[9..] == NO_ERROR => {}
             _ => frames.push(frame),
         }
         said = rest;
